@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 
 from django.conf import settings
 from django.contrib.auth.models import AbstractUser, UserManager
+from django.contrib.contenttypes.fields import GenericRelation
 from django.db import models, transaction
 from django.db.models import Q
 from django.urls import reverse
@@ -16,6 +17,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.enums import ProjectRole, Scope
 from core.models import LogEntry, TimeStampedModel
+from jobs.models import Job
 
 
 class ResearcherManager(UserManager["User"]):
@@ -218,6 +220,8 @@ class Project(TimeStampedModel):
     """A team's datasets and runs, which are invisible outside the team, also to administrators."""
 
     name = models.CharField(_("name"), max_length=120)  # not unique: a refused name would reveal another project
+
+    jobs = GenericRelation(Job, "subject_id", "subject_type")
 
     objects = ProjectQuerySet.as_manager()
     researchers: models.ManyToManyField[User, ProjectMembership] = models.ManyToManyField(

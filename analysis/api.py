@@ -20,7 +20,6 @@ from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from analysis.enums import RequestKind, RequestStatus
 from analysis.files.html import report_json
 from analysis.files.listing import PACKAGE
 from analysis.models import Report
@@ -38,6 +37,7 @@ from analysis.services.report_cache import page_of
 from analysis.services.requests import request_report, require_open_answers
 from core.api import StrictView
 from core.errors import ParallaxError
+from jobs.models import JobStatus
 
 FILE_TYPES = (
     "text/html", "image/svg+xml", "image/png", "text/csv", "text/markdown", "text/plain", "application/pdf",
@@ -99,7 +99,7 @@ class ReportViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[R
     )
     def requested(self, request: Request, pk: int) -> Response:
         """Return the state of a report that the researcher requested."""
-        row = get_object_or_404(requests_of(request.user).filter(kind=RequestKind.REPORT), pk=pk)
+        row = get_object_or_404(requests_of(request.user).filter(kind="report"), pk=pk)
         return Response(RequestSerializer(row, context={"request": request}).data)
 
     @extend_schema(operation_id="report", summary="One report and its files", responses=ReportDetailSerializer)
@@ -162,7 +162,7 @@ class ReportViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[R
     def _request_package(self, report: Report, researcher: Any) -> Response:
         """The state of the request to a worker, and when to try again."""
         row = request_files(report=report, asked_by=researcher)
-        if row.status == RequestStatus.FAILED:
+        if row.status == JobStatus.FAILED:
             raise ParallaxError("report.package_failed", row.error)
         state = {"status": row.status, "activity": row.activity}
         return self._pending("report.package_under_way", "The study package", **state)

@@ -7,6 +7,8 @@ from typing import Any
 
 from django.apps import AppConfig
 
+from jobs.kinds import Kind, register
+
 
 class AnalysisConfig(AppConfig):
     """The analysis app."""
@@ -15,6 +17,23 @@ class AnalysisConfig(AppConfig):
 
     def ready(self) -> None:
         """Listen for erasures, so that no report outlives the answers of a person in it."""
+        register(
+            Kind("report", "Report", work="analysis.services.requests.build_requested"),
+            Kind(
+                "package",
+                "Study package",
+                work="analysis.services.packages.store_files",
+                kept_days=7,
+                keeps_file="analysis.services.packages.may_be_downloaded",
+            ),
+            Kind(
+                "bayesian",
+                "Bayesian analysis",
+                work="analysis.services.bayesian_jobs.compute_requested",
+                is_long=True,
+                after="analysis.services.bayesian_jobs.draw_again",
+            ),
+        )
         erased = import_module("studies.participation.services.withdrawal").answers_erased
         erased.connect(_erase_scores, dispatch_uid="analysis.erase_scores")
 

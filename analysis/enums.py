@@ -1,48 +1,14 @@
-"""The variables and metrics that a report compares, and the states of its requests."""
+"""The variables and metrics that a report compares."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 
 from evaluation.reported_kinds import ERRORS, LOWER_IS_BETTER, kind_at, kind_word
 from studies.plans import in_text
 from studies.settings import SCALE_PREFIX
 
 RATED = "accuracy"  # the variable whose values are means over ratings of items
-
-
-class RequestKind(StrEnum):
-    """What a worker creates."""
-
-    REPORT = "report"
-    PACKAGE = "package"
-
-
-class RequestStatus(StrEnum):
-    """The state of a request to a worker."""
-
-    QUEUED = "queued"
-    RUNNING = "running"
-    SUCCEEDED = "succeeded"
-    FAILED = "failed"
-    CANCELLED = "cancelled"
-
-
-REQUEST_MOVES: dict[str, frozenset[str]] = {
-    RequestStatus.QUEUED: frozenset({RequestStatus.RUNNING, RequestStatus.CANCELLED}),
-    # Back in the queue when the worker is gone or stopping.
-    RequestStatus.RUNNING: frozenset(
-        {RequestStatus.QUEUED, RequestStatus.SUCCEEDED, RequestStatus.FAILED, RequestStatus.CANCELLED}
-    ),
-}
-REQUEST_OPEN = (RequestStatus.QUEUED, RequestStatus.RUNNING)
-# A Bayesian analysis can also be computed again.
-BAYESIAN_MOVES: dict[str, frozenset[str]] = {
-    **REQUEST_MOVES,
-    RequestStatus.FAILED: frozenset({RequestStatus.QUEUED}),
-    RequestStatus.CANCELLED: frozenset({RequestStatus.QUEUED}),
-}
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Reports, computed once and stored as data; their drawings; requests to workers."""
+"""Reports, computed once and stored as data, and their drawings."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
+from django.contrib.contenttypes.fields import GenericRelation
 from django.db import models
 from django.urls import reverse
+from django.utils.functional import cached_property
 
-from analysis.enums import REQUEST_OPEN, RequestKind, RequestStatus
 from core.models import TimeStampedModel
 from evaluation.models import EvaluationRun
-from jobs.models import JobModel
+from jobs.models import Job, JobStatus
 from studies.enums import Mode
 from studies.models import Study
 
@@ -47,6 +48,7 @@ class Report(TimeStampedModel):
     is_pilot = models.BooleanField(default=False)  # of a draft walked by simulated participants, before the launch
     is_sample = models.BooleanField(default=False)  # anyone may read its chapters; see analysis.services.samples
     made_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
+    jobs = GenericRelation(Job, "subject_id", "subject_type")
 
     class Meta:
         ordering = ["-created_at", "-id"]
@@ -77,10 +79,23 @@ class Report(TimeStampedModel):
         provenance: Provenance = _decoded("provenance", "Provenance", self.provenance)
         return provenance
 
+    @cached_property
+    def analysis(self) -> Job | None:
+        """The job of its Bayesian analysis, the newest where one was computed again; None where none was requested."""
+        job: Job | None = self.jobs.filter(kind="bayesian").first()
+        return job
+
     @property
-    def analysis(self) -> BayesianAnalysis | None:
-        """Its Bayesian analysis, done or not; None for a report of an older version."""
-        return getattr(self, "bayesian", None)
+    def bayesian(self) -> dict[str, Any] | None:
+        """Every number of its Bayesian analysis; None before it is done."""
+        if self.analysis is None or self.analysis.status != JobStatus.SUCCEEDED:
+            return None
+        results: dict[str, Any] = self.analysis.result
+        return results
+
+    def read_bayesian(self) -> BayesianResults | None:
+        """Its Bayesian analysis; None before it is done."""
+        return None if self.bayesian is None else _decoded("bayesian", "BayesianResults", self.bayesian)
 
     def get_absolute_url(self) -> str:
         """Its page in the console."""
@@ -103,68 +118,3 @@ class Drawing(TimeStampedModel):
 
     def __str__(self) -> str:
         return f"{self.name} of {self.report}"
-
-
-class ReportRequest(TimeStampedModel, JobModel):
-    """A request to a worker for what takes too long for a page: a report, or the package of one.
-
-    While it runs it is under a lease; an expired lease returns it to the queue.
-    """
-
-    kind = models.CharField(
-        max_length=12, choices=[(kind.value, kind.value) for kind in RequestKind], default=RequestKind.REPORT.value
-    )
-    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="report_requests")
-    mode = models.CharField(max_length=12, choices=Mode, blank=True)
-    overrides = models.JSONField(default=dict)
-    status = models.CharField(
-        max_length=12,
-        choices=[(status.value, status.value) for status in RequestStatus],
-        default=RequestStatus.QUEUED.value,
-    )
-    activity = models.CharField(max_length=200, blank=True)
-    file = models.CharField(max_length=200, blank=True)  # of a package, in the default storage
-    report = models.ForeignKey(Report, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
-    asked_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
-
-    class Meta:
-        ordering = ["-created_at", "-id"]
-
-    def __str__(self) -> str:
-        return f"{self.kind.capitalize()} of {self.study}, {self.status}"
-
-    def get_absolute_url(self) -> str:
-        """The page with its progress."""
-        return reverse("analysis:request", args=[self.pk])
-
-
-class BayesianAnalysis(TimeStampedModel, JobModel):
-    """The Bayesian analysis of a report, which a worker computes after the report is built.
-
-    While it runs it is under a lease; an expired lease returns it to the queue.
-    """
-
-    is_short = False
-    report = models.OneToOneField(Report, on_delete=models.CASCADE, related_name="bayesian")
-    status = models.CharField(
-        max_length=12,
-        choices=[(status.value, status.value) for status in RequestStatus],
-        default=RequestStatus.QUEUED.value,
-    )
-    activity = models.CharField(max_length=200, blank=True)
-    results = models.JSONField(null=True, blank=True)
-
-    class Meta:
-        verbose_name_plural = "Bayesian analyses"
-
-    def __str__(self) -> str:
-        return f"Bayesian analysis of {self.report}, {self.status}"
-
-    @property
-    def is_open(self) -> bool:
-        """Whether a worker computes it, or will."""
-        return self.status in REQUEST_OPEN
-
-    def read_results(self) -> BayesianResults | None:
-        """Every number; None before it is done."""
-        return None if self.results is None else _decoded("bayesian", "BayesianResults", self.results)

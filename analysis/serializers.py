@@ -8,8 +8,9 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.reverse import reverse
 
-from analysis.enums import RequestStatus
-from analysis.models import Report, ReportRequest
+from analysis.models import Report
+from analysis.read.reports import report_of
+from jobs.models import Job, JobStatus
 from studies.models import Study
 from studies.serializers import REPORTED
 
@@ -30,30 +31,34 @@ class ReportSerializer(serializers.ModelSerializer[Report]):
         read_only_fields = fields
 
 
-class RequestSerializer(serializers.ModelSerializer[ReportRequest]):
+class RequestSerializer(serializers.ModelSerializer[Job]):
     """A report that a worker builds: its state, and the address of the report once it is built."""
 
-    study = serializers.SlugField(source="study.slug")
+    study = serializers.SlugField(source="subject.slug")
+    status = serializers.ChoiceField(
+        choices=[status.value for status in JobStatus if status != JobStatus.WAITING], read_only=True
+    )
     url = serializers.SerializerMethodField(help_text="This request: poll it until its status is final.")
     report_url = serializers.SerializerMethodField(help_text="The report; null until it is built.")
     error = serializers.CharField(help_text="Why no report was built; empty if nothing failed.")
 
     class Meta:
-        model = ReportRequest
+        model = Job
         fields = ["id", "study", "status", "activity", "error", "url", "report_url"]
         read_only_fields = fields
 
     @extend_schema_field(serializers.URLField())
-    def get_url(self, request: ReportRequest) -> str:
+    def get_url(self, job: Job) -> str:
         """Its own address."""
-        return reverse("api:reports-request", kwargs={"pk": request.pk}, request=self.context["request"])
+        return reverse("api:reports-request", kwargs={"pk": job.pk}, request=self.context["request"])
 
     @extend_schema_field(serializers.URLField(allow_null=True))
-    def get_report_url(self, request: ReportRequest) -> str | None:
+    def get_report_url(self, job: Job) -> str | None:
         """The report's address."""
-        if request.status != RequestStatus.SUCCEEDED or request.report_id is None:
+        report = report_of(job)
+        if report is None:
             return None
-        return reverse("api:reports-detail", kwargs={"pk": request.report_id}, request=self.context["request"])
+        return reverse("api:reports-detail", kwargs={"pk": report.pk}, request=self.context["request"])
 
 
 class FileSerializer(serializers.Serializer[Any]):

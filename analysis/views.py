@@ -16,21 +16,20 @@ from django.utils.safestring import SafeString, mark_safe
 from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from analysis.enums import REQUEST_OPEN, RequestKind
 from analysis.files.choices import Choices, Chosen, chosen_body
 from analysis.files.listing import PACKAGE
 from analysis.forms import ChapterForm, ReportForm
-from analysis.models import BayesianAnalysis, Report
-from analysis.read.reports import reports_of, requests_of, sample_reports, studies_to_report
+from analysis.models import Report
+from analysis.read.reports import report_of, reports_of, requests_of, sample_reports, studies_to_report
 from analysis.read.responses import mode_to_report
 from analysis.read.sample import comments_of
 from analysis.services import Download, download_if_ready
-from analysis.services.bayesian_jobs import ANALYSES, request_bayesian
-from analysis.services.leases import REQUESTS
+from analysis.services.bayesian_jobs import request_bayesian
 from analysis.services.packages import download_package, files_state, request_files
 from analysis.services.report_cache import PAGE, chapter_of, is_outdated, page_of, pair_body, request_pages
 from analysis.services.requests import request_report, require_open_answers
 from core.errors import NotAllowedInState, ParallaxError
+from jobs.services import cancel
 from studies.console.views.workspace import REPORT, study_page
 from studies.monitoring.selectors.outcomes import are_outcomes_shut
 from studies.team.permissions import READERS, Seat
@@ -73,32 +72,33 @@ def report_new(request: HttpRequest) -> HttpResponse:
         except ParallaxError as refused:
             messages.error(request, str(refused))
         else:
-            return redirect(request_report(study=study, mode=mode, overrides=overrides, asked_by=request.user))
+            job = request_report(study=study, mode=mode, overrides=overrides, asked_by=request.user)
+            return redirect("analysis:request", pk=job.pk)
     return render(request, "analysis/new.html", {"form": form}, status=400)
 
 
 @require_safe
 def report_request(request: HttpRequest, pk: int) -> HttpResponse:
     """The progress of a worker; then the report, or the download of the package."""
-    worker_request = get_object_or_404(requests_of(request.user), pk=pk)
-    if worker_request.kind == RequestKind.REPORT and worker_request.report is not None:
+    job = get_object_or_404(requests_of(request.user), pk=pk)
+    report = report_of(job)
+    if job.kind == "report" and report is not None:
         if request.headers.get("HX-Request"):
-            return HttpResponse(headers={"HX-Redirect": worker_request.report.get_absolute_url()})
-        return redirect(worker_request.report)
+            return HttpResponse(headers={"HX-Redirect": report.get_absolute_url()})
+        return redirect(report)
     part = "parts/_request" if request.headers.get("HX-Request") else "request"
-    context = {"worker_request": worker_request, "is_open": worker_request.status in REQUEST_OPEN}
-    return render(request, f"analysis/{part}.html", context)
+    return render(request, f"analysis/{part}.html", {"job": job, "study": job.subject, "report": report})
 
 
 @require_POST
 def report_request_cancel(request: HttpRequest, pk: int) -> HttpResponse:
     """Cancel a request of the researcher."""
-    worker_request = get_object_or_404(requests_of(request.user), pk=pk)
+    job = get_object_or_404(requests_of(request.user), pk=pk)
     try:
-        REQUESTS.cancel(worker_request, actor=request.user)
+        cancel(job, actor=request.user)
     except NotAllowedInState as refused:
         messages.error(request, str(refused))
-    return redirect(worker_request)
+    return redirect("analysis:request", pk=pk)
 
 
 @login_not_required
@@ -197,7 +197,9 @@ def report_comments(request: HttpRequest, study: str, number: int) -> HttpRespon
 def bayesian_progress(request: HttpRequest, study: str, number: int) -> HttpResponse:
     """The progress of the Bayesian analysis, as a part of the report's page, which is loaded again once it ends."""
     report = _own(request, study, number)
-    analysis = get_object_or_404(BayesianAnalysis, report=report)
+    analysis = report.analysis
+    if analysis is None:
+        raise Http404("No Bayesian analysis was requested.")
     if not analysis.is_open:
         return HttpResponse(headers={"HX-Refresh": "true"})
     return render(request, "analysis/parts/_bayesian.html", {"report": report, "analysis": analysis})
@@ -216,7 +218,8 @@ def bayesian_cancel(request: HttpRequest, study: str, number: int) -> HttpRespon
     """Cancel the Bayesian analysis of a report."""
     report = _own(request, study, number)
     try:
-        ANALYSES.cancel(get_object_or_404(BayesianAnalysis, report=report), actor=request.user)
+        if report.analysis is not None:
+            cancel(report.analysis, actor=request.user)
     except NotAllowedInState as refused:
         messages.error(request, str(refused))
     return redirect(report)
@@ -231,7 +234,7 @@ def report_file(request: HttpRequest, study: str, number: int, name: str) -> Htt
     if name == PACKAGE:
         package = download_package(report=report, actor=request.user)
         if package is None:
-            return redirect(request_files(report=report, asked_by=request.user))
+            return redirect("analysis:request", pk=request_files(report=report, asked_by=request.user).pk)
         return _response(package)
     try:
         file = download_if_ready(report=report, name=name, actor=request.user)
@@ -267,7 +270,7 @@ def _response(file: Download) -> HttpResponse:
 
 def _own(request: HttpRequest, study: str, number: int) -> Report:
     """The report, where the researcher is on its study and may read outcomes; else it does not exist."""
-    reports = reports_of(request.user).select_related("study", "run", "made_by", "bayesian")
+    reports = reports_of(request.user).select_related("study", "run", "made_by")
     return get_object_or_404(reports, study__slug=study, number=number)
 
 
@@ -275,7 +278,7 @@ def _own_or_sample(request: HttpRequest, **address: Any) -> Report | None:
     """The report of the researcher, else the sample report; None where a visitor has to sign in first."""
     if not request.user.is_authenticated:
         return sample_reports().filter(**address).first()
-    own = reports_of(request.user).select_related("study", "run", "made_by", "bayesian").filter(**address).first()
+    own = reports_of(request.user).select_related("study", "run", "made_by").filter(**address).first()
     return own or get_object_or_404(sample_reports(), **address)
 
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Any, Self
 
 from django.conf import settings
+from django.contrib.contenttypes.fields import GenericRelation
 from django.db import models
 from django.urls import reverse
 from django.utils.functional import cached_property
 
 from accounts.models import WRITERS, Project, in_projects_of
 from catalog.clip_types import clip_type
-from catalog.enums import JOB_OPEN, JobKind, JobStatus
 from catalog.item_types import DEFAULT, ITEM_TYPES, ItemType
 from core.models import TimeStampedModel
 from core.provenance import digest_of
-from jobs.models import JobModel
+from jobs.models import Job
 
 DRAWINGS = "2"  # another number where what is drawn of the same item changes
 
@@ -95,6 +95,7 @@ class DatasetVersion(TimeStampedModel):
     scale_step = models.FloatField()
     report = models.JSONField(default=dict)  # what the importer read, kept and dropped
     retired_at = models.DateTimeField(null=True, blank=True)
+    jobs = GenericRelation(Job, "subject_id", "subject_type")
 
     objects = VersionQuerySet.as_manager()
 
@@ -193,50 +194,3 @@ class Feature(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.value}"
-
-
-class DatasetJob(TimeStampedModel, JobModel):
-    """Work on the catalogue that a page leaves to a worker: an import, a download, metadata or a subset.
-
-    An upload waits as a job until its import is confirmed. `settings` are what the worker is to do, in JSON values.
-    """
-
-    kind = models.CharField(max_length=12, choices=JobKind)
-    status = models.CharField(max_length=12, choices=JobStatus, default=JobStatus.QUEUED)
-    # Of the dataset that an import will make; other jobs follow their base.
-    project = models.ForeignKey(Project, null=True, blank=True, on_delete=models.CASCADE, related_name="+")
-    requested_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
-    base = models.ForeignKey(DatasetVersion, null=True, blank=True, on_delete=models.CASCADE, related_name="+")
-    source = models.CharField(max_length=300, blank=True)  # what is read, as its owner calls it
-    folder = models.CharField(max_length=40, blank=True)  # of uploaded files; see catalog.services.upload_folders
-    settings = models.JSONField(default=dict)
-    activity = models.CharField(max_length=200, blank=True)
-    done = models.PositiveBigIntegerField(null=True, blank=True)
-    total = models.PositiveBigIntegerField(null=True, blank=True)
-    problems = models.JSONField(default=list)  # of a failed job: file, line, column, reason
-    remedies = models.JSONField(default=list)  # options of the import that would help a failed job
-    version = models.ForeignKey(DatasetVersion, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
-    message = models.CharField(max_length=300, blank=True)  # the result in a sentence
-
-    class Meta:
-        ordering = ["-created_at", "-id"]
-        indexes = [models.Index(fields=["requested_by", "status"])]
-
-    def __str__(self) -> str:
-        return f"{self.get_kind_display()} of {self.source}, {self.status}"
-
-    def get_absolute_url(self) -> str:
-        """The page of the import that was reached while it waits, else the one with its progress."""
-        if self.status == JobStatus.WAITING:
-            return reverse("catalog:step", args=[self.pk, self.settings.get("step", "columns")])
-        return reverse("catalog:job", args=[self.pk])
-
-    @property
-    def is_open(self) -> bool:
-        """Whether a worker does it, or will."""
-        return self.status in JOB_OPEN
-
-    @property
-    def has_choices(self) -> bool:
-        """Whether what is imported can still be chosen: its file is there."""
-        return self.kind == JobKind.IMPORT and self.status in (JobStatus.WAITING, JobStatus.FAILED)

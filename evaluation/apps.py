@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from django.apps import AppConfig
 
+from jobs.kinds import Kind, register
+
 
 class EvaluationConfig(AppConfig):
     """The evaluation app."""
 
     name = "evaluation"
+
+    def ready(self) -> None:
+        """Register the jobs of workers; runs have parts of their own."""
+        services = "evaluation.services.experiment_jobs"
+        register(Kind("experiment", "Experiment", work=f"{services}.write_outcome", ready=f"{services}.is_ready"))

@@ -56,18 +56,3 @@ PART_MOVES: dict[str, frozenset[str]] = {
     PartStatus.FAILED: frozenset({PartStatus.QUEUED}),
     PartStatus.DONE: frozenset({PartStatus.QUEUED}),
 }
-
-
-class ExperimentStatus(TextChoices):
-    """Status of an experiment that was started in the console."""
-
-    QUEUED = "queued"
-    RUNNING = "running"
-    SUCCEEDED = "succeeded"
-    FAILED = "failed"
-
-
-EXPERIMENT_MOVES: dict[str, frozenset[str]] = {
-    ExperimentStatus.QUEUED: frozenset({ExperimentStatus.RUNNING, ExperimentStatus.FAILED}),
-    ExperimentStatus.RUNNING: frozenset({ExperimentStatus.SUCCEEDED, ExperimentStatus.FAILED, ExperimentStatus.QUEUED}),
-}

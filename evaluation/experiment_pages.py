@@ -13,10 +13,9 @@ from catalog.models import Dataset
 from catalog.selectors.datasets import newest_version
 from core.errors import ParallaxError
 from evaluation.forms.experiment import ExperimentForm
-from evaluation.models import ExperimentJob
-from evaluation.selectors.experiments import shipped_experiments
+from evaluation.selectors.experiments import experiments_of, shipped_experiments
 from evaluation.selectors.runs import progress
-from evaluation.services.experiment_jobs import OPEN, runs_of, start_experiment
+from evaluation.services.experiment_jobs import runs_of, start_experiment
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -35,8 +34,7 @@ def experiment_start(request: HttpRequest, key: str) -> HttpResponse:
             form.add_error("dataset", str(refusal))
         else:
             return redirect("evaluation:experiment-job", pk=job.pk)
-    visible = ExperimentJob.objects.visible_to(request.user)
-    jobs = visible.filter(experiment=key).select_related("version__dataset")[:10]
+    jobs = experiments_of(request.user).filter(payload__experiment=key)[:10]
     context = {"experiment": experiment, "form": form, "jobs": jobs}
     return render(request, "console/evaluation/experiment_start.html", context)
 
@@ -45,14 +43,13 @@ def experiment_start(request: HttpRequest, key: str) -> HttpResponse:
 @require_safe
 def experiment_job(request: HttpRequest, pk: int) -> HttpResponse:
     """The runs of an experiment with their progress, then its verdicts; htmx asks for the part that changes."""
-    job = get_object_or_404(ExperimentJob.objects.visible_to(request.user).select_related("version__dataset"), pk=pk)
+    job = get_object_or_404(experiments_of(request.user), pk=pk)
     runs = [(name, run, progress(run)) for name, run in runs_of(job).items()]
     titles = {each.key: each.title for each in shipped_experiments()}
     context = {
         "job": job,
-        "title": titles.get(job.experiment, job.experiment),
+        "title": titles.get(job.payload["experiment"], job.payload["experiment"]),
         "runs": runs,
-        "is_open": job.status in OPEN,
     }
     is_part = bool(request.headers.get("HX-Request"))
     template = "_experiment_job" if is_part else "experiment_job"
@@ -62,9 +59,8 @@ def experiment_job(request: HttpRequest, pk: int) -> HttpResponse:
 @require_safe
 def experiment_file(request: HttpRequest, pk: int) -> HttpResponseBase:
     """The written outcome as an archive."""
-    job = get_object_or_404(ExperimentJob.objects.visible_to(request.user), pk=pk)
+    job = get_object_or_404(experiments_of(request.user), pk=pk)
     if not job.file:
         raise Http404("The outcome is not written yet.")
-    return FileResponse(
-        default_storage.open(job.file), as_attachment=True, filename=f"{job.experiment}-outcome-{job.pk}.zip"
-    )
+    name = f"{job.payload['experiment']}-outcome-{job.pk}.zip"
+    return FileResponse(default_storage.open(job.file), as_attachment=True, filename=name)

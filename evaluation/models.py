@@ -11,9 +11,9 @@ from django.db.models import Exists, OuterRef, Q
 from accounts.models import Project, in_projects_of
 from catalog.models import DatasetVersion
 from core.models import TimeStampedModel
-from evaluation.enums import ExperimentStatus, PartKind, PartStatus, RunStatus
+from evaluation.enums import PartKind, PartStatus, RunStatus
 from evaluation.metrics.definition import LONGEST_METRIC_NAME
-from jobs.models import JobModel, LeasedModel
+from jobs.models import LeasedModel
 
 
 class ModelQuerySet(models.QuerySet["TrainedModel"]):
@@ -207,35 +207,3 @@ class MetricResult(models.Model):
 
     def __str__(self) -> str:
         return f"{self.metric} of {self.algorithm}"
-
-
-class ExperimentQuerySet(models.QuerySet["ExperimentJob"]):
-    """Experiments by who may see them."""
-
-    def visible_to(self, researcher: Any) -> Self:
-        """The experiments on visible datasets."""
-        return self.filter(in_projects_of(researcher, "version__dataset__project"))
-
-
-class ExperimentJob(TimeStampedModel, JobModel):
-    """A shipped experiment on a dataset: queued until its runs have succeeded, then a worker writes its outcome."""
-
-    is_short = False
-    experiment = models.CharField(max_length=80)
-    version = models.ForeignKey(DatasetVersion, on_delete=models.CASCADE, related_name="experiments")
-    runs = models.JSONField(default=dict)  # the experiment's name of a run to its primary key
-    status = models.CharField(max_length=20, choices=ExperimentStatus, default=ExperimentStatus.QUEUED)
-    activity = models.CharField(max_length=200, blank=True)
-    verdicts = models.JSONField(default=list)  # [[verdict, claim], …]
-    file = models.CharField(max_length=200, blank=True)  # the written outcome as an archive, in the default storage
-    requested_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
-    )
-
-    objects = ExperimentQuerySet.as_manager()
-
-    class Meta:
-        ordering = ["-id"]
-
-    def __str__(self) -> str:
-        return f"{self.experiment} on {self.version}"

@@ -8,7 +8,7 @@ from celery import current_app, shared_task
 from celery.signals import task_postrun, task_prerun, worker_init, worker_ready, worker_shutdown, worker_shutting_down
 from django.conf import settings
 
-from evaluation.services import experiment_jobs, malloc_tuning, worker_loop
+from evaluation.services import malloc_tuning, worker_loop
 from jobs.leases import TRANSIENT
 from jobs.parent_process import watch_parent
 from jobs.worker_lock import acquire_worker_lock
@@ -30,15 +30,8 @@ def work(run_id: int) -> None:
 
 @shared_task(name="evaluation.sweep", ignore_result=True)
 def sweep() -> None:
-    """Recover the parts of dead workers, and enqueue experiments whose runs have finished."""
+    """Recover the parts of dead workers."""
     worker_loop.sweep()
-    experiment_jobs.advance()
-
-
-@shared_task(name="evaluation.write_experiment", ignore_result=True)
-def write_experiment(job_id: int) -> None:
-    """Write the outcome of an experiment; repeated messages write it once."""
-    experiment_jobs.write_outcome(job_id=job_id)
 
 
 @worker_init.connect

@@ -2,41 +2,31 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
 from django.conf import settings
-from django.db import Error as DatabaseError
 from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from core.errors import NotAllowedInState, ParallaxError, StorageUnavailable
+from core.errors import NotAllowedInState, StorageUnavailable
 from core.transitions import move
-from jobs.heartbeat import Heartbeat, LeaseLost, lease_token
-from jobs.models import JobModel, LeasedModel
-from jobs.queue import enqueue_on_commit
+from jobs.heartbeat import Heartbeat, lease_token
+from jobs.models import LeasedModel
 
 logger = logging.getLogger(__name__)
 
 Row = TypeVar("Row", bound=LeasedModel)
-Job = TypeVar("Job", bound=JobModel)
 
-QUEUED, RUNNING, FAILED, CANCELLED = "queued", "running", "failed", "cancelled"
+QUEUED, RUNNING = "queued", "running"
 MAX_ATTEMPTS = 3  # leases of one job; then what kills its workers is the job itself
-HINT_SECONDS = 10.0  # between two messages of the sweep for one job
 GONE = "The worker was gone."
-GONE_FOR_GOOD = (
-    f"{MAX_ATTEMPTS} workers in turn stopped before finishing this job. The machine may be out of memory, or something "
-    "ends its processes; look at the workers' log, then request it again."
-)
 TRANSIENT = (OperationalError, InterfaceError, StorageUnavailable)  # retried with backoff
-UNFORESEEN = "An unexpected error occurred; see the worker's log."
 NO_LEASE: Mapping[str, Any] = MappingProxyType({"lease": "", "leased_until": None})
 
 
@@ -48,7 +38,6 @@ class Leases(Generic[Row]):
     moves: Mapping[str, Set[str]]  # the states that each state may become
     leased: str = RUNNING  # the state of a row that a process holds
     cleared: Mapping[str, Any] = field(default_factory=dict)  # emptied whenever a process no longer holds a row
-    queued: Mapping[str, Any] = field(default_factory=dict)  # set whenever a row returns to the queue
     condition: Q = field(default_factory=Q)  # what else must hold for a row to be leased, renewed or finished
     is_logged: bool = True  # whether each move is; not where the rows are many and something larger is logged
 
@@ -93,7 +82,7 @@ class Leases(Generic[Row]):
 
     def release(self, row: Row) -> bool:
         """Return a row to the queue before its lease ends; the attempt does not count."""
-        return self._end(self.own(row), to=QUEUED, attempts=row.attempts - 1, **self.queued)
+        return self._end(self.own(row), to=QUEUED, attempts=row.attempts - 1)
 
     def revoke(self, pk: Any, *, reason: str) -> bool:
         """Return a leased row to the queue, regardless of the holder; the attempt does not count."""
@@ -102,7 +91,7 @@ class Leases(Generic[Row]):
             if row is None:
                 return False
             attempts = max(row.attempts - 1, 0)
-            self._move(row, to=QUEUED, reason=reason, attempts=attempts, **self.cleared, **self.queued, **NO_LEASE)
+            self._move(row, to=QUEUED, reason=reason, attempts=attempts, **self.cleared, **NO_LEASE)
         return True
 
     def release_dead(self, rows: QuerySet[Row] | None = None) -> int:
@@ -116,7 +105,7 @@ class Leases(Generic[Row]):
         row = self.model._default_manager.select_for_update().filter(pk=pk).first()
         if row is None or not self._is_dead(row):
             return False
-        self._move(row, to=QUEUED, reason=GONE, **self.cleared, **self.queued, **NO_LEASE)
+        self._move(row, to=QUEUED, reason=GONE, **self.cleared, **NO_LEASE)
         logger.warning("released dead lease %s=%s attempts=%s", self.model._meta.model_name, pk, row.attempts)
         return True
 
@@ -125,7 +114,7 @@ class Leases(Generic[Row]):
         row = rows.select_for_update().first()
         if row is None:
             return False
-        self._move(row, to=to, **self.cleared, **NO_LEASE, **changes)
+        self._move(row, to=to, **{**self.cleared, **NO_LEASE, **changes})
         return True
 
     def _move(self, row: Row, **changes: Any) -> None:
@@ -136,95 +125,6 @@ class Leases(Generic[Row]):
 
     def _is_dead(self, row: Row) -> bool:
         return row.status == self.leased and (row.leased_until is None or row.leased_until < timezone.now())
-
-
-@dataclass(frozen=True)
-class JobLeases(Leases[Job]):
-    """The leases of jobs: each has a message of its own, and fails after too many attempts.
-
-    `task` is the name of the task that does a job, `argument` the name under which it is given the job's key.
-    """
-
-    task: str = field(kw_only=True)
-    argument: str = field(default="job_id", kw_only=True)
-    queued: Mapping[str, Any] = field(default_factory=lambda: {"hinted_at": None})
-
-    def take(self, job: Job, *, actor: Any = None, **changes: Any) -> bool:
-        """Lease a job to this process; False where another process holds it, it is over, or it has just failed."""
-        if not self.lease(job, actor=actor, **changes):
-            return False
-        if job.attempts > MAX_ATTEMPTS:
-            self.finish(job, to=FAILED, error=GONE_FOR_GOOD)
-            return False
-        return True
-
-    def execute(self, job: Job, make: Callable[[Callable[[str], None]], Mapping[str, Any]], *, to: str) -> bool:
-        """Do a job that this process holds, and finish it; True where this process finished it.
-
-        `make` is given a function that stores the progress in words, and returns what the finished job is changed to.
-        A refusal is stored with its message. A database error, or the end of the worker, returns the job to the queue
-        and is raised, so that it is tried again; any other error fails the job and is raised.
-        """
-        try:
-            with self.heartbeat(job) as heartbeat:
-
-                def report_progress(words: str) -> None:
-                    heartbeat.check()
-                    if not self.own(job).update(activity=words[:200]):
-                        raise LeaseLost("lease.lost", "This work has another worker, or was cancelled.")
-
-                fields = make(report_progress)
-            return self.finish(job, to=to, **fields)
-        except LeaseLost:
-            logger.info("lease lost %s=%s", self.model._meta.model_name, job.pk)
-            return False
-        except ParallaxError as refused:
-            self.finish(job, to=FAILED, error=str(refused))
-            return False
-        except Exception as error:
-            if isinstance(error, TRANSIENT):
-                self._release_quietly(job)
-            else:
-                logger.exception("job failed %s=%s", self.model._meta.model_name, job.pk)
-                self.finish(job, to=FAILED, error=UNFORESEEN)
-            raise
-        except BaseException:
-            self._release_quietly(job)
-            raise
-
-    def _release_quietly(self, job: Job) -> None:
-        """Release a job, so that it need not wait for its lease to expire; the database may be away."""
-        with contextlib.suppress(DatabaseError):
-            self.release(job)
-
-    def cancel(self, job: Job, *, actor: Any = None, **changes: Any) -> None:
-        """Cancel an open job: its worker stops at the next step, and stores nothing.
-
-        Raises NotAllowedInState where it is no longer open.
-        """
-        self._move(job, to=CANCELLED, actor=actor, activity="", **NO_LEASE, **changes)
-
-    def send(self, pk: int) -> None:
-        """Send the message of a job once the current transaction is committed."""
-        ids: dict[str, Any] = {self.argument: pk}
-        enqueue_on_commit(self.task, **ids)
-
-    def requeue(self) -> int:
-        """Return the jobs of dead workers to the queue, and send the messages that are due; returns how many."""
-        self.release_dead()
-        due = list(self.due())
-        for pk in due:
-            self.send(pk)
-        return len(due)
-
-    def due(self) -> Iterator[int]:
-        """Yield the keys of jobs whose message is due, and mark them; of two processes, one is given each key."""
-        now = timezone.now()
-        is_due = Q(hinted_at__isnull=True) | Q(hinted_at__lt=now - timedelta(seconds=HINT_SECONDS))
-        waiting = self.model._default_manager.filter(is_due, status=QUEUED)
-        for pk in list(waiting.order_by("pk").values_list("pk", flat=True)):
-            if waiting.filter(pk=pk).update(hinted_at=now):
-                yield pk
 
 
 def _lease_end() -> datetime:

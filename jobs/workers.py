@@ -10,16 +10,14 @@ import time
 from collections.abc import Iterable
 from contextlib import suppress
 from datetime import timedelta
-from typing import Any
 
-from django.apps import apps
 from django.db import DatabaseError, connections
 from django.utils import timezone
 
 from core.code_digest import code_digest
 from core.models import Worker
-from jobs.leases import QUEUED
-from jobs.models import JobModel, LeasedModel
+from jobs.kinds import KINDS
+from jobs.models import Job, JobStatus
 
 logger = logging.getLogger(__name__)
 BEAT_SECONDS = 10.0
@@ -71,7 +69,7 @@ def running_workers(queue: str | None = None) -> list[Worker]:
     return [worker for worker in alive.order_by("host", "pid") if queue is None or queue in worker.queues]
 
 
-def waiting_words(queue: str, job: LeasedModel | None = None) -> str:
+def waiting_words(queue: str, job: Job | None = None) -> str:
     """Why work waits in a queue: no worker takes it, one is about to, or all are busy with other work.
 
     A short `job` also waits for those that were requested before it.
@@ -82,8 +80,7 @@ def waiting_words(queue: str, job: LeasedModel | None = None) -> str:
     if not all(worker.task for worker in workers):
         return "Waiting for a worker"
     n = len(workers)
-    if isinstance(job, JobModel) and job.is_short:
-        models: list[Any] = [model for model in apps.get_models() if issubclass(model, JobModel) and model.is_short]
-        before = {"status": QUEUED, "created_at__lt": job.created_at}  # type: ignore[attr-defined]
-        n += sum(model._default_manager.filter(**before).count() for model in models)
+    if job is not None and job.definition.is_short:
+        short = [kind.key for kind in KINDS.values() if kind.is_short]
+        n += Job.objects.filter(kind__in=short, status=JobStatus.QUEUED, created_at__lt=job.created_at).count()
     return f"Waiting behind {n} job{'' if n == 1 else 's'}"

@@ -17,21 +17,16 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
-from analysis.models import BayesianAnalysis, ReportRequest
 from core.errors import ParallaxError
 from evaluation.models import EvaluationRun, RunPart
+from jobs.models import Job
 from jobs.workers import running_workers
 from parallax.broker import count_messages
-from studies.models import ExportJob, Participant, Study
+from studies.models import Participant, Study
 
 PROCESSES_FOLDER = "PROMETHEUS_MULTIPROC_DIR"  # where web processes share their counts; parallax.web sets it
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 BUCKETS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)  # seconds
-JOBS: tuple[tuple[str, type[Model]], ...] = (
-    ("report", ReportRequest),
-    ("bayesian", BayesianAnalysis),
-    ("export", ExportJob),
-)
 
 REQUESTS = Counter(
     "parallax_requests_total", "Requests by view, method and status.", ("view", "method", "status"), registry=None
@@ -95,23 +90,15 @@ def _rows() -> Iterator[Metric]:
     yield _counted("parallax_studies", "Studies by status.", Study, ("status",))
     yield _counted("parallax_runs", "Evaluation runs by status.", EvaluationRun, ("status",))
     yield _counted("parallax_run_parts", "Parts of evaluation runs by status.", RunPart, ("status",))
-    jobs = GaugeMetricFamily("parallax_jobs", "Reports, analyses and exports by status.", labels=("kind", "status"))
-    for kind, model in JOBS:
-        for labels, count in _counts(model, ("status",)):
-            jobs.add_metric((kind, *labels), count)
-    yield jobs
+    yield _counted("parallax_jobs", "Jobs by kind and status.", Job, ("kind", "status"))
 
 
 def _counted(name: str, words: str, model: type[Model], fields: tuple[str, ...]) -> Metric:
     family = GaugeMetricFamily(name, words, labels=tuple(field.removesuffix("__slug") for field in fields))
-    for labels, count in _counts(model, fields):
+    rows = model._default_manager.order_by(*fields).values_list(*fields).annotate(count=Count("pk"))
+    for *labels, count in rows:
         family.add_metric(labels, count)
     return family
-
-
-def _counts(model: type[Model], fields: tuple[str, ...]) -> Iterator[tuple[list[str], int]]:
-    rows = model._default_manager.order_by(*fields).values_list(*fields).annotate(count=Count("pk"))
-    yield from ((labels, count) for *labels, count in rows)
 
 
 def _gauge(name: str, words: str, value: float) -> Metric:

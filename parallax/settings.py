@@ -99,6 +99,7 @@ INSTALLED_APPS = [
     "rest_framework",
     "drf_spectacular",
     "core",
+    "jobs.apps.JobsConfig",
     "accounts.apps.AccountsConfig",
     "catalog.apps.CatalogConfig",
     "evaluation.apps.EvaluationConfig",
@@ -191,7 +192,7 @@ CELERY_TASK_DEFAULT_QUEUE = env_str("PARALLAX_QUEUE", "parallax")
 # `-Q` takes both.
 LONG_QUEUE = f"{CELERY_TASK_DEFAULT_QUEUE}-long"
 CELERY_TASK_QUEUES = [Queue(name, Exchange(name), routing_key=name) for name in (CELERY_TASK_DEFAULT_QUEUE, LONG_QUEUE)]
-CELERY_TASK_ROUTES = {name: {"queue": LONG_QUEUE} for name in ("evaluation.work", "analysis.compute_bayesian")}
+CELERY_TASK_ROUTES = {"evaluation.work": {"queue": LONG_QUEUE}}  # and the messages of jobs of a long kind
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
@@ -212,9 +213,7 @@ SWEEP_SECONDS = env_int("SWEEP_SECONDS", default=5)  # the worker's own clock; 0
 CELERY_BEAT_SCHEDULE = {
     # A sweep that waits longer than its pace is not wanted any more: the next one is on its way.
     name: {"task": name, "schedule": max(SWEEP_SECONDS, 5), "options": {"expires": max(SWEEP_SECONDS, 5)}}
-    for name in map(
-        "{}.sweep".format, ("accounts", "catalog", "evaluation", "studies", "analysis", "replication", "backup")
-    )
+    for name in map("{}.sweep".format, ("accounts", "jobs", "catalog", "evaluation", "studies", "backup"))
 }
 ALIVE_FILE = Path(name) if (name := env_str("PARALLAX_ALIVE_FILE")) else None  # touched by workers and beat
 CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "beat-schedule")

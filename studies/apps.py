@@ -6,6 +6,8 @@ from importlib import import_module
 
 from django.apps import AppConfig
 
+from jobs.kinds import Kind, register
+
 
 class StudiesConfig(AppConfig):
     """The studies app."""
@@ -17,6 +19,10 @@ class StudiesConfig(AppConfig):
         invitations and closed accounts, so that roles are granted and no study loses its owner. Members see the
         pictures that their studies show.
         """
+        register(
+            Kind("export", "Export", work="studies.data.services.exports.write_requested", kept_days=7),
+            Kind("simulation", "Simulation", work="studies.simulation.services.simulation_jobs.simulate"),
+        )
         import_module("studies.data.services.exports")
         import_module("studies.team.services.members")
         let_see_pictures = import_module("catalog.permissions").let_see_pictures

@@ -133,18 +133,3 @@ class AllocationKind(TextChoices):
     SKIPPED = "skipped"
     RELEASED = "released"
     RETAKEN = "retaken"
-
-
-class ExportStatus(TextChoices):
-    """Status of an export or a simulation that a worker does."""
-
-    QUEUED = "queued"
-    RUNNING = "running"
-    DONE = "done"
-    FAILED = "failed"
-
-
-EXPORT_MOVES: dict[str, frozenset[str]] = {
-    ExportStatus.QUEUED: frozenset({ExportStatus.RUNNING, ExportStatus.FAILED}),
-    ExportStatus.RUNNING: frozenset({ExportStatus.DONE, ExportStatus.FAILED, ExportStatus.QUEUED}),
-}

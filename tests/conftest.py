@@ -291,3 +291,11 @@ def one_window_of_rate_limits(monkeypatch: pytest.MonkeyPatch) -> None:
 
     middle = int(time.time()) // 600 * 600 + 300
     monkeypatch.setattr(rate_limits, "time", SimpleNamespace(time=lambda: middle))
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The jobs that messages were sent for, in order; no worker receives them."""
+    jobs: list[int] = []
+    monkeypatch.setattr("jobs.services.enqueue_on_commit", lambda name, *, queue, job_id: jobs.append(job_id))
+    return jobs

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from analysis.enums import RequestStatus
 from analysis.models import Report
 from analysis.present import (
     bayesian,
@@ -30,6 +29,7 @@ from analysis.results.bayesian import BayesianResults
 from analysis.results.codec import decode, encode
 from documents.blocks import Figure, FigureMaker, Section
 from documents.tables import Side, Table
+from jobs.models import JobStatus
 from studies.enums import Mode
 
 BADGE = "Simulated participants"
@@ -247,4 +247,4 @@ def _bayesian(report: Report) -> tuple[BayesianResults | None, str]:
     analysis = report.analysis
     if analysis is None:
         return None, ""
-    return analysis.read_results(), analysis.error if analysis.status == RequestStatus.FAILED else ""
+    return report.read_bayesian(), analysis.error if analysis.status == JobStatus.FAILED else ""

@@ -33,7 +33,7 @@ def report_json(report: Report) -> str:
         "plan": report.plan,
         "provenance": report.provenance,
         "results": report.results,
-        **({"bayesian": report.analysis.results} if report.analysis and report.analysis.results else {}),
+        **({"bayesian": report.bayesian} if report.bayesian else {}),
     }
     return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False, sort_keys=True) + "\n"
 

@@ -10,8 +10,9 @@ from typing import Any
 
 from django.db.models import BooleanField, Case, Exists, F, OuterRef, Q, QuerySet, Value, When
 
-from analysis.models import Report, ReportRequest
+from analysis.models import Report
 from evaluation.models import EvaluationRun
+from jobs.models import Job
 from studies.enums import Mode, ParticipantStatus, Role, StudyStatus
 from studies.models import Exclusion, Participant, Study
 
@@ -88,15 +89,16 @@ def has_changed_since(report: Report, moment: datetime) -> bool:
     return people.filter(gone).exists() or decided.exists()
 
 
-def requests_of(researcher: Any) -> QuerySet[ReportRequest]:
+def requests_of(researcher: Any) -> QuerySet[Job]:
     """The researcher's requests to workers, for reports and packages, on studies whose reports they may read."""
-    return (
-        ReportRequest.objects.filter(
-            asked_by=researcher, study__in=studies_to_report(researcher).order_by().values("pk")
-        )
-        .select_related("study", "report")
-        .order_by("-created_at", "-pk")
-    )
+    jobs = Job.objects.filter(kind__in=("report", "package"), owner=researcher)
+    return jobs.about(studies_to_report(researcher)).prefetch_related("subject")
+
+
+def report_of(job: Job) -> Report | None:
+    """The report that a request has built, or whose package it stores; None before, and where it was deleted."""
+    pk: Any = {**job.payload, **job.result}.get("report")
+    return Report.objects.select_related("study").filter(pk=pk).first()
 
 
 def sample_reports() -> QuerySet[Report]:
@@ -107,4 +109,4 @@ def sample_reports() -> QuerySet[Report]:
         is_sample=True, mode=Mode.SIMULATED, run__project=None, run__version__dataset__project=None
     )
     samples = samples.annotate(is_public=Value(True, output_field=BooleanField()))
-    return samples.select_related("study", "run", "bayesian").order_by("-created_at", "-pk")
+    return samples.select_related("study", "run").order_by("-created_at", "-pk")

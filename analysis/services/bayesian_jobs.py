@@ -1,67 +1,38 @@
-"""Workers' computation of Bayesian analyses: one per report, with progress in words."""
+"""Workers' computation of Bayesian analyses, with progress in words."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from django.db import transaction
-from django.utils import timezone
 
 from analysis.compute.bayesian import compute_bayesian
-from analysis.enums import BAYESIAN_MOVES, RequestStatus
-from analysis.models import BayesianAnalysis, Report
+from analysis.files.archive import Progress
+from analysis.models import Report
 from analysis.services.packages import request_files
 from analysis.services.report_cache import PAGE, draw_pages, is_outdated
-from core.transitions import move
-from jobs.leases import JobLeases
-
-ANALYSES = JobLeases(
-    BayesianAnalysis,
-    BAYESIAN_MOVES,
-    cleared={"activity": ""},
-    task="analysis.compute_bayesian",
-    argument="analysis_id",
-)
+from jobs.models import Job, JobStatus
+from jobs.services import request
 
 
 @transaction.atomic
-def request_bayesian(*, report: Report, actor: Any = None) -> BayesianAnalysis:
-    """Request the Bayesian analysis of a report from a worker; one that failed or was cancelled is requested again."""
-    # By its key: the report must not remember the analysis as it is before a worker has computed it.
-    analysis, is_new = BayesianAnalysis.objects.get_or_create(
-        report_id=report.pk, defaults={"hinted_at": timezone.now()}
-    )
-    if not is_new and analysis.status in (RequestStatus.FAILED, RequestStatus.CANCELLED):
-        move(
-            analysis,
-            to=RequestStatus.QUEUED,
-            allowed=BAYESIAN_MOVES,
-            actor=actor,
-            error="",
-            attempts=0,
-            hinted_at=timezone.now(),
-        )
-        is_new = True
-    if is_new:
-        ANALYSES.send(analysis.pk)
-    return analysis
+def request_bayesian(*, report: Report, actor: Any = None) -> Job:
+    """Request the Bayesian analysis of a report from a worker, unless there is one that is open or done."""
+    # Not `report.analysis`: the report must not remember the analysis as it is before a worker has computed it.
+    analysis: Job | None = report.jobs.filter(kind="bayesian").first()
+    if analysis is not None and analysis.status not in (JobStatus.FAILED, JobStatus.CANCELLED):
+        return analysis
+    return request("bayesian", owner=actor, subject=report)
 
 
-def compute_requested(*, analysis_id: int) -> bool:
-    """Compute a requested analysis; True where this worker finished it.
+def compute_requested(job: Job, progress: Progress) -> dict[str, Any]:
+    """Compute a requested analysis."""
+    return {"result": compute_bayesian(report=job.subject, progress=progress)}
 
-    Delivered twice, late, or for a closed request, it does nothing. Errors: see `JobLeases.execute`.
-    """
-    analysis = BayesianAnalysis.objects.select_related("report__study", "report__run").filter(pk=analysis_id).first()
-    if analysis is None or not ANALYSES.take(analysis, activity="Starting"):
-        return False
-    is_done = ANALYSES.execute(
-        analysis,
-        lambda progress: {"results": compute_bayesian(report=analysis.report, progress=progress)},
-        to=RequestStatus.SUCCEEDED,
-    )
-    report = Report.objects.filter(pk=analysis.report_id).first()
+
+def draw_again(job: Job) -> None:
+    """Draw the pages of a report with its Bayesian analysis, or with the reason why there is none."""
+    report = Report.objects.filter(jobs=job).first()
     if report is not None and is_outdated(report, PAGE):
         draw_pages(report)
         request_files(report=report)
-    return is_done

@@ -65,10 +65,10 @@ def drawing_version() -> str:
 
 def version_of(report: Report) -> str:
     """The version of the drawings of a report: of the code that draws, and of a Bayesian analysis that has ended."""
-    analysis = report.analysis
-    if analysis is None or (analysis.results is None and not analysis.error):
+    error = report.analysis.error if report.analysis is not None else ""
+    if report.bayesian is None and not error:
         return drawing_version()
-    return digest_of([drawing_version(), analysis.results, analysis.error])
+    return digest_of([drawing_version(), report.bayesian, error])
 
 
 def is_cached(report: Report, name: str) -> bool:

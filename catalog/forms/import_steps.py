@@ -17,8 +17,8 @@ from catalog.importers.detector.file_syntax import SHOWN_DELIMITERS
 from catalog.importers.proposal import Column
 from catalog.importers.rows import REPEATS
 from catalog.item_types import ITEM_TYPES
-from catalog.models import DatasetJob
 from catalog.services.previews import ImportPreview, Table
+from jobs.models import Job
 
 FEATURES = ("genre", "category", "tag", "brand", "publisher", "director", "cast", "artist", "album", "country",
             "language", "topic", "venue")  # fmt: skip
@@ -48,11 +48,11 @@ PAGES = {**dict.fromkeys(("items_file", "items_id", "items_encoding"), "items"),
 class StepForm(forms.Form):
     """A page of an import."""
 
-    def __init__(self, *args: Any, job: DatasetJob, preview: ImportPreview, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, job: Job, preview: ImportPreview, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.job, self.preview = job, preview
-        self.options: dict[str, Any] = job.settings.get("options", {})
-        self.roles = {file: dict(roles) for file, roles in job.settings.get("roles", {}).items()}
+        self.options: dict[str, Any] = job.payload.get("options", {})
+        self.roles = {file: dict(roles) for file, roles in job.payload.get("roles", {}).items()}
 
     @property
     def is_rewritten(self) -> bool:
@@ -98,7 +98,7 @@ class ColumnsForm(StepForm):
                 self.columns[at].append((name, column))
 
     def _detected(self, name: str, label: str, value: str, others: Mapping[str, str]) -> None:
-        initial = self.job.settings.get(name, "") if name == "format" else self.options.get(name, "")
+        initial = self.job.payload.get(name, "") if name == "format" else self.options.get(name, "")
         self.choose(name, label, [("", f"Detected: {others.get(value, value)}"), *others.items()], initial)
 
     @property
@@ -286,12 +286,12 @@ class CheckForm(StepForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        projects = Project.objects.of(self.job.requested_by, WRITERS)
+        projects = Project.objects.of(self.job.owner, WRITERS)
         self.fields["project"].queryset = projects  # type: ignore[attr-defined]
         if not projects:
             del self.fields["project"]
-        stored = self.job.settings
-        self.initial = {"name": stored.get("name") or _slug(self.job.source), "project": self.job.project_id,
+        stored = self.job.payload
+        self.initial = {"name": stored.get("name") or _slug(stored["source"]), "project": self.job.subject_id,
                         **{name: stored.get(name, "") for name in ("title", "item_type")}}  # fmt: skip
         self.problems = []  # by kind, each with the field of what becomes of its rows
         check = stored.get("check", {})

@@ -1,11 +1,10 @@
-"""Jobs of the catalogue: request, start, cancel, run by a worker, recover and clean up."""
+"""Jobs of the catalogue: request, start, cancel, run by a worker and clean up."""
 
 from __future__ import annotations
 
 import contextlib
 import secrets
-import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -16,10 +15,10 @@ from django.db.models import Q
 from django.utils import timezone
 
 from accounts.models import Project
-from catalog.enums import JOB_MOVES, JOB_OPEN, JobKind, JobStatus
 from catalog.importers.download import SETS
 from catalog.importers.proposal import Proposal, as_json
-from catalog.models import DatasetJob, DatasetVersion
+from catalog.models import DatasetVersion
+from catalog.selectors.dataset_jobs import KINDS
 from catalog.services.job_work import WORK, check_files, recipe_as_json
 from catalog.services.previews import proposal_of
 from catalog.services.upload_folders import (
@@ -34,21 +33,19 @@ from catalog.services.upload_folders import (
 )
 from catalog.subsetting.recipe import Recipe
 from core.errors import NotAllowedInState, ParallaxError
-from core.transitions import move
-from jobs.leases import JobLeases
+from jobs.kinds import Progress
+from jobs.models import Job, JobStatus
+from jobs.services import cancel, enqueue, request
 
-JOBS = JobLeases(DatasetJob, JOB_MOVES, cleared={"activity": "", "done": None, "total": None}, task="catalog.run_job")
-READ_BY = ("format", "options", "roles", "items_file")  # settings that decide what is read
+READ_BY = ("format", "options", "roles", "items_file")  # of the payload: what decides what is read
 UNUSED = Q(status__in=(JobStatus.WAITING, JobStatus.FAILED))  # no worker has it
 MOST_WAITING = 5  # uploads of one account that wait for it, failed ones included
 WAITING_HOURS = 24
-KEPT_DAYS = 30  # of finished jobs; the versions they made stay
-REPORT_SECONDS = 0.5  # minimum time between two updates of the same activity
 
 
 def prepare_import(
     *, actor: Any, uploads: Sequence[UploadedFile[Any]] = (), path: str = "", recipe: Proposal | None = None
-) -> DatasetJob:
+) -> Job:
     """Store uploads privately until their import is confirmed, or name a file on the server, which stays where it is.
 
     Raises ParallaxError for `upload.no_room`, and as `proposal_of` does; then nothing is stored. The oldest of more
@@ -56,110 +53,82 @@ def prepare_import(
     """
     names = ", ".join(upload.name or "upload" for upload in uploads) or path
     folder = new_folder() if uploads else ""
-    job = DatasetJob(
-        kind=JobKind.IMPORT, status=JobStatus.WAITING, requested_by=actor, folder=folder, source=names[:300]
-    )
-    chosen = {"path": path, "recipe": recipe and as_json(recipe)}
-    job.settings = {name: value for name, value in chosen.items() if value}
+    chosen = {"source": names[:300], "folder": folder, "path": path, "recipe": recipe and as_json(recipe)}
+    payload = {name: value for name, value in chosen.items() if value}
+    job = Job(kind="import", status=JobStatus.WAITING, owner=actor, payload=payload)
     try:
         for upload in uploads:
             store_upload(upload, folder=folder, part=RATINGS)
-        job.settings["proposal"] = as_json(proposal_of(job))
+        job.payload["proposal"] = as_json(proposal_of(job))
         job.save()
     except BaseException:
         delete_folder(folder)
         raise
-    waiting = DatasetJob.objects.filter(UNUSED, requested_by=actor, kind=JobKind.IMPORT).exclude(folder="")
+    waiting = Job.objects.filter(UNUSED, owner=actor, kind="import", payload__has_key="folder")
     for old in waiting.order_by("-pk")[MOST_WAITING:]:
         cancel_job(job=old, actor=actor)
     return job
 
 
-def change_import(*, job: DatasetJob, **changes: Any) -> None:
+def change_import(*, job: Job, **changes: Any) -> None:
     """Store what was chosen on a page of an import, with the proposal that follows. A choice of None is forgotten.
 
     Raises as `proposal_of` does, and NotAllowedInState where a worker has the job; then nothing is changed.
     """
-    before = job.settings
-    job.settings = {name: value for name, value in {**before, **changes}.items() if value is not None}
+    before = job.payload
+    job.payload = {name: value for name, value in {**before, **changes}.items() if value is not None}
     try:
-        if any(job.settings.get(name) != before.get(name) for name in READ_BY):
-            job.settings |= {"proposal": as_json(proposal_of(job))}
-            job.settings.pop("check", None)
+        if any(job.payload.get(name) != before.get(name) for name in READ_BY):
+            job.payload |= {"proposal": as_json(proposal_of(job))}
+            job.payload.pop("check", None)
     except ParallaxError:
-        job.settings = before
+        job.payload = before
         raise
-    if not DatasetJob.objects.filter(UNUSED, pk=job.pk).update(settings=job.settings, updated_at=timezone.now()):
+    if not Job.objects.filter(UNUSED, pk=job.pk).update(payload=job.payload, updated_at=timezone.now()):
         raise NotAllowedInState("import.not_waiting", "A worker has this import. Wait until it is done, or cancel it.")
 
 
-def add_items(*, job: DatasetJob, upload: UploadedFile[Any] | None) -> None:
+def add_items(*, job: Job, upload: UploadedFile[Any] | None) -> None:
     """Store a file of items beside the ratings, in place of an earlier one; without one, leave that out. Raises as
     `change_import` does, and ParallaxError for `upload.no_room`.
     """
     items = None
     if upload is not None:
-        if not job.folder:
-            job.folder = new_folder()
-            job.save(update_fields=["folder"])
+        if "folder" not in job.payload:
+            job.payload["folder"] = new_folder()
+            job.save(update_fields=["payload"])
         part = f"{ITEMS}-{secrets.token_hex(4)}"  # a name of its own, so that no machine has an earlier copy
-        items = f"{part}/{store_upload(upload, folder=job.folder, part=part).name}"
+        items = f"{part}/{store_upload(upload, folder=job.payload['folder'], part=part).name}"
     change_import(job=job, items_file=items)
 
 
-@transaction.atomic
-def request_check(*, job: DatasetJob, actor: Any) -> None:
+def request_check(*, job: Job, actor: Any) -> None:
     """Enqueue a reading of the whole file that stores no version. Raises NotAllowedInState."""
-    job.settings = {**{name: value for name, value in job.settings.items() if name != "check"}, "act": "check"}
-    _enqueue(job, actor)
+    job.payload = {**{name: value for name, value in job.payload.items() if name != "check"}, "act": "check"}
+    enqueue(job, actor=actor)
 
 
-@transaction.atomic
-def start_import(*, job: DatasetJob, chosen: Mapping[str, Any], actor: Any, project: Project | None = None) -> None:
+def start_import(*, job: Job, chosen: Mapping[str, Any], actor: Any, project: Project | None = None) -> None:
     """Enqueue a confirmed import; one that failed is tried again. Raises NotAllowedInState.
 
     A new dataset will belong to `project`. `chosen` are the settings: name, title, item_type, and how rows are treated
     that cannot be kept.
     """
-    job.project = project
-    job.settings = {**job.settings, **chosen, "act": "import"}
-    _enqueue(job, actor)
+    job.subject = project
+    job.payload = {**job.payload, **chosen, "act": "import"}
+    enqueue(job, actor=actor)
 
 
 @transaction.atomic
-def restart_job(*, job: DatasetJob, actor: Any) -> None:
-    """Try a failed job again. Raises NotAllowedInState."""
-    _enqueue(job, actor)
-
-
-def _enqueue(job: DatasetJob, actor: Any) -> None:
-    move(
-        job,
-        to=JobStatus.QUEUED,
-        allowed=JOB_MOVES,
-        actor=actor,
-        settings=job.settings,
-        project=job.project,
-        error="",
-        problems=[],
-        remedies=[],
-        attempts=0,
-        hinted_at=timezone.now(),
-    )
-    JOBS.send(job.pk)
-
-
-@transaction.atomic
-def request_download(*, name: str, actor: Any) -> DatasetJob:
+def request_download(*, name: str, actor: Any) -> Job:
     """Request a MovieLens dataset; an open download of the same set by the same account is returned."""
     if name not in SETS:
         raise ParallaxError("download.unknown", f"There is no set {name!r} to download: there are {', '.join(SETS)}.")
-    same = Q(kind=JobKind.DOWNLOAD, settings__set=name, status__in=JOB_OPEN)
-    if (job := DatasetJob.objects.filter(same).first()) is not None:
-        if job.requested_by_id == actor.pk:
+    if (job := Job.objects.open().filter(kind="download", payload__set=name).first()) is not None:
+        if job.owner_id == actor.pk:
             return job
         raise ParallaxError("download.busy", f"Another account is downloading {name}. Wait until it is imported.")
-    return _requested(kind=JobKind.DOWNLOAD, actor=actor, source=f"MovieLens {name}", settings={"set": name})
+    return request("download", owner=actor, payload={"source": f"MovieLens {name}", "set": name})
 
 
 def request_metadata(
@@ -169,7 +138,7 @@ def request_metadata(
     media: Iterable[UploadedFile[Any]],
     on_bad_row: str,
     actor: Any,
-) -> DatasetJob:
+) -> Job:
     """Request that metadata, pictures and clips are added to a version. Without a file of facts each picture is that of
     the item whose id is its file name. Raises ParallaxError for `upload.no_room`.
     """
@@ -180,116 +149,59 @@ def request_metadata(
             store_upload(upload, folder=folder, part=part)
             names.append(upload.name or part)
         source = ", ".join(names[:3]) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")
-        return _requested(
-            kind=JobKind.METADATA,
-            actor=actor,
-            source=source[:300],
-            base=version,
-            folder=folder,
-            settings={"on_bad_row": on_bad_row},
-        )
+        payload = {"source": source[:300], "folder": folder, "on_bad_row": on_bad_row}
+        return request("metadata", owner=actor, subject=version, payload=payload)
     except BaseException:
         delete_folder(folder)
         raise
 
 
-def request_subset(*, version: DatasetVersion, recipe: Recipe, actor: Any) -> DatasetJob:
+def request_subset(*, version: DatasetVersion, recipe: Recipe, actor: Any) -> Job:
     """Request a subset of a version."""
-    return _requested(
-        kind=JobKind.SUBSET,
-        actor=actor,
-        source=str(version),
-        base=version,
-        settings={"recipe": recipe_as_json(recipe)},
-    )
+    payload = {"source": str(version), "recipe": recipe_as_json(recipe)}
+    return request("subset", owner=actor, subject=version, payload=payload)
 
 
-@transaction.atomic
-def _requested(*, actor: Any, **fields: Any) -> DatasetJob:
-    job = DatasetJob.objects.create(requested_by=actor, hinted_at=timezone.now(), **fields)
-    JOBS.send(job.pk)
-    return job
-
-
-def cancel_job(*, job: DatasetJob, actor: Any) -> None:
+def cancel_job(*, job: Job, actor: Any) -> None:
     """Cancel a job and delete its files: its worker stops at the next step, and stores nothing.
 
     Raises NotAllowedInState where it is over.
     """
-    folder, is_in_use = job.folder, job.status == JobStatus.RUNNING
-    JOBS.cancel(job, actor=actor, folder="")
+    is_in_use = job.status == JobStatus.RUNNING
+    cancel(job, actor=actor)
     if not is_in_use:  # of a running job the worker reads them still; the sweep deletes them later
-        transaction.on_commit(partial(delete_folder, folder), robust=True)
+        transaction.on_commit(partial(delete_folder, job.payload.get("folder", "")), robust=True)
 
 
-def run_job(*, job_id: int) -> bool:
-    """Do a job; True where this worker finished it.
-
-    Delivered twice, late, or for a closed job, it does nothing. Errors: see `JobLeases.execute`.
-    """
-    job = DatasetJob.objects.select_related("requested_by", "base__dataset", "project").filter(pk=job_id).first()
-    if job is None or not JOBS.take(job, actor=job.requested_by, activity="Starting"):
-        return False
-
-    is_check = job.settings.get("act") == "check"
-
-    def make(report: Callable[[str], None]) -> dict[str, Any]:
-        try:
-            progress = _Progress(job, report).update
-            if is_check:
-                return {"settings": {**job.settings, "check": check_files(job, progress)}}
-            version, message = WORK[job.kind](job, progress)
-        except ParallaxError as refusal:
-            problems = refusal.extra.get("problems", [])
-            JOBS.own(job).update(problems=problems, remedies=list(refusal.extra.get("options", ())))
-            raise
-        return {"version": version, "message": message[:300]}
-
-    if not JOBS.execute(job, make, to=JobStatus.WAITING if is_check else JobStatus.SUCCEEDED):
-        return False
-    if not is_check:
-        delete_folder(job.folder)
-    return True
+def change_catalogue(job: Job, progress: Progress) -> dict[str, Any]:
+    """Do a job of the catalogue, or check the files of an import, which waits again afterwards."""
+    if job.owner is None:
+        raise ParallaxError("import.no_owner", "The account that asked for this has been deleted.")
+    if job.payload.get("act") == "check":
+        check = check_files(job, progress)
+        return {"payload": {**job.payload, "check": check}, "status": JobStatus.WAITING}
+    version, message = WORK[job.kind](job, progress)
+    job.subject = version  # where an import made it: who sees the dataset may see the job
+    return {
+        "subject_type": job.subject_type,
+        "subject_id": job.subject_id,
+        "result": {"version": version.pk, "message": message[:300]},
+    }
 
 
-class _Progress:
-    """Stores how far a job is, not more often than people can read."""
-
-    def __init__(self, job: DatasetJob, report: Callable[[str], None]) -> None:
-        self._job = job
-        self._report = report
-        self._activity = ""
-        self._reported_at = 0.0
-
-    def update(self, activity: str, done: int, total: int | None, /) -> None:
-        """Store what is being done and how far. Raises LeaseLost where this worker no longer has the job."""
-        now = time.monotonic()
-        if activity == self._activity and now - self._reported_at < REPORT_SECONDS:
-            return
-        self._activity, self._reported_at = activity, now
-        self._report(activity)
-        JOBS.own(self._job).update(done=done, total=total)
+def drop_files(job: Job) -> None:
+    """Delete the uploads of a job that has succeeded; a failed one can be tried again, a checked one imported."""
+    if Job.objects.filter(pk=job.pk, status=JobStatus.SUCCEEDED).exists():
+        delete_folder(job.payload.get("folder", ""))
 
 
-def sweep_jobs() -> int:
-    """Requeue jobs of dead workers, send the messages of waiting ones again, and clean up; returns the messages sent.
-
-    Safe to run twice at once, and by any process.
-    """
-    n_sent = JOBS.requeue()
-    clean_jobs()
-    return n_sent
-
-
-def clean_jobs() -> None:
-    """Cancel uploads that waited a day, delete the rows of old jobs, and folders without a job."""
-    now = timezone.now()
-    for job in DatasetJob.objects.filter(UNUSED, updated_at__lt=now - timedelta(hours=WAITING_HOURS)).exclude(
-        folder="", status=JobStatus.FAILED
-    ):
+def clean_uploads() -> None:
+    """Cancel uploads that waited a day, and delete folders without a job."""
+    before = timezone.now() - timedelta(hours=WAITING_HOURS)
+    with_files = Job.objects.filter(kind__in=KINDS, payload__has_key="folder")
+    waiting = Job.objects.filter(kind__in=KINDS, status=JobStatus.WAITING)
+    for job in (waiting | with_files.filter(status=JobStatus.FAILED)).filter(updated_at__lt=before):
         with contextlib.suppress(NotAllowedInState):  # its owner has just started it
             cancel_job(job=job, actor=None)
-    closed = DatasetJob.objects.exclude(status__in=(JobStatus.WAITING, *JOB_OPEN))
-    closed.filter(updated_at__lt=now - timedelta(days=KEPT_DAYS)).delete()
-    in_use = DatasetJob.objects.exclude(folder="").exclude(status__in=(JobStatus.SUCCEEDED, JobStatus.CANCELLED))
-    delete_orphans(set(in_use.values_list("folder", flat=True)))
+    in_use = with_files.exclude(status__in=(JobStatus.SUCCEEDED, JobStatus.CANCELLED))
+    delete_orphans({payload["folder"] for payload in in_use.values_list("payload", flat=True)})

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from django.conf import settings
 
+from accounts.models import Project
 from accounts.selectors import writes_in
 from catalog.clip_types import CLIP_TYPES
-from catalog.enums import JobKind
 from catalog.importers.auto import parse
 from catalog.importers.base import Limits, ParsedDataset, ParsedItem, Policy
 from catalog.importers.download import DownloadFailed, address_of, download
@@ -22,7 +22,7 @@ from catalog.importers.options import Options
 from catalog.importers.proposal import of_json
 from catalog.importers.sources import open_source
 from catalog.item_types import PEOPLE
-from catalog.models import Dataset, DatasetJob, DatasetVersion
+from catalog.models import Dataset, DatasetVersion
 from catalog.selectors.datasets import may_change
 from catalog.services.dataset_import import import_dataset
 from catalog.services.item_facts import installed_languages
@@ -33,15 +33,16 @@ from catalog.services.subset import create_subset
 from catalog.services.upload_folders import FACTS, MEDIA, file_in, folder_of
 from catalog.subsetting.recipe import Recipe
 from core.errors import ParallaxError
+from jobs.kinds import Progress
+from jobs.models import Job
 
 METADATA_LIMITS = Limits(bytes_unpacked=256 * 2**20)
 POPULAR, SEED = 5, 11
 NAMES_FILE = "file-names.csv"
-Progress = Callable[[str, int, int | None], None]
 Result = tuple[DatasetVersion, str]  # the version, and what happened in a sentence
 
 
-def check_files(job: DatasetJob, progress: Progress) -> dict[str, Any]:
+def check_files(job: Job, progress: Progress) -> dict[str, Any]:
     """Read all files of a job as its proposal says, and store nothing. Returns every problem by kind, and what the
     dataset would hold without the rows that have one.
     """
@@ -52,7 +53,7 @@ def check_files(job: DatasetJob, progress: Progress) -> dict[str, Any]:
                 ratings_path(job),
                 policy=Policy(limits=limits_of(job), **policy),
                 options=Options(**options_of(job), languages=installed_languages()),
-                proposal=of_json(job.settings["proposal"]),
+                proposal=of_json(job.payload["proposal"]),
                 progress=lambda file, rows: progress(f"Reading {file}", rows, None),
             )
 
@@ -101,23 +102,24 @@ def _people(item: ParsedItem) -> list[str]:
     return [value for kind, value in item.features if kind in PEOPLE]
 
 
-def import_files(job: DatasetJob, progress: Progress) -> Result:
+def import_files(job: Job, progress: Progress) -> Result:
     """Import the files of a job as its proposal says."""
-    chosen = job.settings
-    _require_name(chosen["name"], job.requested_by)
-    if job.project_id is not None and not writes_in(job.requested_by, job.project_id):  # has left since, or only reads
+    chosen = job.payload
+    _require_name(chosen["name"], job.owner)
+    project = job.subject if isinstance(job.subject, Project) else None
+    if project is not None and not writes_in(job.owner, project.pk):  # has left since, or only reads
         raise ParallaxError("project.not_yours", "You may no longer add datasets to the project that was chosen.")
     version = import_dataset(
         path=ratings_path(job),
         name=chosen["name"],
         title=chosen.get("title") or None,
-        owner=job.requested_by,
+        owner=job.owner,
         options={**options_of(job), "fix": tuple(chosen.get("fix", ())), "duplicates": chosen.get("duplicates")},
         proposal=of_json(chosen["proposal"]) if "proposal" in chosen else None,  # queued by an earlier version
         limits=limits_of(job),
         progress=progress,
         item_type=chosen.get("item_type") or None,
-        project=job.project,
+        project=project,
     )
     mapping = version.report.get("mapping", {})
     if chosen.get("limits") and "bins" not in mapping:
@@ -127,10 +129,10 @@ def import_files(job: DatasetJob, progress: Progress) -> Result:
     return version, _imported(version)
 
 
-def download_set(job: DatasetJob, progress: Progress) -> Result:
+def download_set(job: Job, progress: Progress) -> Result:
     """Download a MovieLens dataset and import it; an interrupted download is resumed, an imported one deleted."""
-    name = job.settings["set"]
-    _require_name(name, job.requested_by)
+    name = job.payload["set"]
+    _require_name(name, job.owner)
     address = address_of(name)
 
     def report_bytes(there: int, total: int | None) -> None:
@@ -145,28 +147,31 @@ def download_set(job: DatasetJob, progress: Progress) -> Result:
             f"{problem} If this server has no access to it, download {address} on another computer and upload the "
             "archive under Import a dataset.",
         ) from problem
-    version = import_dataset(path=archive.path, name=name, title=job.source, owner=job.requested_by, progress=progress)
+    version = import_dataset(
+        path=archive.path, name=name, title=job.payload["source"], owner=job.owner, progress=progress
+    )
     if not archive.was_there:
         archive.path.unlink(missing_ok=True)
     return version, _imported(version)
 
 
-def add_job_metadata(job: DatasetJob, progress: Progress) -> Result:
+def add_job_metadata(job: Job, progress: Progress) -> Result:
     """Add uploaded metadata, pictures and clips to a version."""
-    folder = folder_of(job.folder, MEDIA)
-    media = file_in(job.folder, MEDIA)
+    uploads = job.payload["folder"]
+    folder = folder_of(uploads, MEDIA)
+    media = file_in(uploads, MEDIA)
     if (media is None or media.suffix.lower() != ".zip") and folder.is_dir():
         media = folder
-    facts = file_in(job.folder, FACTS)
+    facts = file_in(uploads, FACTS)
     if facts is None:
         if media is None:
             raise ParallaxError("upload.gone", "The uploaded files are no longer there. Upload them again.")
-        facts = _facts_of_names(media, folder_of(job.folder, FACTS))
+        facts = _facts_of_names(media, folder_of(uploads, FACTS))
     version = add_metadata(
         version=_base_of(job),
         path=facts,
-        actor=job.requested_by,
-        on_bad_row=job.settings["on_bad_row"],
+        actor=job.owner,
+        on_bad_row=job.payload["on_bad_row"],
         limits=METADATA_LIMITS,
         media=media,
         progress=progress,
@@ -175,23 +180,21 @@ def add_job_metadata(job: DatasetJob, progress: Progress) -> Result:
     return version, f"Version {version.number} has new metadata for {changed:,} items."
 
 
-def create_job_subset(job: DatasetJob, progress: Progress) -> Result:
+def create_job_subset(job: Job, progress: Progress) -> Result:
     """Make a subset of a version."""
     base = _base_of(job)
-    result = create_subset(
-        version=base, recipe=recipe_of(job.settings["recipe"]), actor=job.requested_by, progress=progress
-    )
+    result = create_subset(version=base, recipe=recipe_of(job.payload["recipe"]), actor=job.owner, progress=progress)
     number = result.version.number
     if not result.is_new:
         return result.version, f"Version {number} had this content already, so no version was created."
     return result.version, f"Version {number} is a subset of version {base.number}."
 
 
-WORK: Mapping[str, Callable[[DatasetJob, Progress], Result]] = {
-    JobKind.IMPORT: import_files,
-    JobKind.DOWNLOAD: download_set,
-    JobKind.METADATA: add_job_metadata,
-    JobKind.SUBSET: create_job_subset,
+WORK: Mapping[str, Callable[[Job, Progress], Result]] = {
+    "import": import_files,
+    "download": download_set,
+    "metadata": add_job_metadata,
+    "subset": create_job_subset,
 }
 
 
@@ -210,10 +213,10 @@ def recipe_of(values: Mapping[str, Any]) -> Recipe:
     return Recipe(**entered)
 
 
-def _base_of(job: DatasetJob) -> DatasetVersion:
-    if job.base is None:
+def _base_of(job: Job) -> DatasetVersion:
+    if not isinstance(job.subject, DatasetVersion):
         raise ParallaxError("dataset.unknown", "The version that this job changes is no longer there.")
-    return job.base
+    return job.subject
 
 
 def _require_name(name: str, actor: Any) -> None:

@@ -17,12 +17,12 @@ from catalog.importers.options import Options
 from catalog.importers.proposal import Part, Proposal, Question, of_json
 from catalog.importers.scales import ScaleFinding, distinct_values, found_scale, scale_of_text, usual_limits
 from catalog.importers.sources import SourceFile, open_source
-from catalog.models import DatasetJob
 from catalog.selectors.server_files import server_file
 from catalog.services.item_facts import installed_languages
 from catalog.services.refusals import import_refusals
 from catalog.services.upload_folders import RATINGS, file_in, folder_of
 from core.errors import ParallaxError
+from jobs.models import Job
 
 UPLOAD_LIMITS = Limits(bytes_unpacked=2 * 2**30)
 SERVER_LIMITS = Limits()
@@ -75,41 +75,42 @@ class ImportPreview:
     limits: dict[str, float]  # of liked ("relevant") and disliked ("irrelevant") ratings, in the file's values
 
 
-def ratings_path(job: DatasetJob) -> Path:
+def ratings_path(job: Job) -> Path:
     """The file or folder that a job imports. Raises ParallaxError for `upload.gone` and `import.bad_path`."""
-    if path := job.settings.get("path"):
+    if path := job.payload.get("path"):
         return server_file(path)
-    folder = folder_of(job.folder, RATINGS)
-    if not job.folder or not folder.is_dir() or not any(folder.iterdir()):
+    uploads = job.payload.get("folder", "")
+    folder = folder_of(uploads, RATINGS)
+    if not uploads or not folder.is_dir() or not any(folder.iterdir()):
         raise ParallaxError("upload.gone", "The uploaded file is no longer there. Upload it again.")
-    return file_in(job.folder, RATINGS) or folder
+    return file_in(uploads, RATINGS) or folder
 
 
-def limits_of(job: DatasetJob) -> Limits:
+def limits_of(job: Job) -> Limits:
     """How far a job's files may unfold."""
-    return SERVER_LIMITS if job.settings.get("path") else UPLOAD_LIMITS
+    return SERVER_LIMITS if job.payload.get("path") else UPLOAD_LIMITS
 
 
-def options_of(job: DatasetJob) -> dict[str, Any]:
+def options_of(job: Job) -> dict[str, Any]:
     """The options of the importers that were chosen on the pages."""
     chosen: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value
-        for name, value in job.settings.get("options", {}).items()
+        for name, value in job.payload.get("options", {}).items()
     }
     if "scale" in chosen:
         chosen["scale"] = scale_of_text(chosen["scale"])
     if "has_header" in chosen:
         chosen["has_header"] = chosen["has_header"] == "yes"
-    if items := job.settings.get("items_file"):
-        chosen["items_file"] = folder_of(job.folder, items.partition("/")[0]) / items.partition("/")[2]
+    if items := job.payload.get("items_file"):
+        chosen["items_file"] = folder_of(job.payload["folder"], items.partition("/")[0]) / items.partition("/")[2]
     return chosen
 
 
-def proposal_of(job: DatasetJob) -> Proposal:
+def proposal_of(job: Job) -> Proposal:
     """What an import of a job's files would do. Raises ParallaxError for `import.refused` and `import.bad_option`, and
     as `ratings_path` does.
     """
-    path, stored = ratings_path(job), job.settings
+    path, stored = ratings_path(job), job.payload
     with import_refusals():  # also of a scale that cannot be
         return propose(
             path,
@@ -121,13 +122,13 @@ def proposal_of(job: DatasetJob) -> Proposal:
         )
 
 
-def preview_of(job: DatasetJob, *, has_rows: bool = True) -> ImportPreview:
+def preview_of(job: Job, *, has_rows: bool = True) -> ImportPreview:
     """The stored proposal of a job, with sampled rows and their histogram for the pages that show them. Raises as
     `proposal_of` does.
     """
     path = ratings_path(job)
     # Uploads of earlier versions have none.
-    proposal = of_json(job.settings["proposal"]) if "proposal" in job.settings else proposal_of(job)
+    proposal = of_json(job.payload["proposal"]) if "proposal" in job.payload else proposal_of(job)
     if not has_rows:
         return ImportPreview(proposal, (), None, proposal.questions, {})
     with import_refusals():
@@ -158,7 +159,7 @@ def preview_of(job: DatasetJob, *, has_rows: bool = True) -> ImportPreview:
         if not finding.scale.step:  # a part is below its upper edge
             above = next(end for end in histogram.ends if end > limits["irrelevant"])
             limits |= {"irrelevant": above} if above < limits["relevant"] else {}
-        chosen = job.settings.get("limits", {})
+        chosen = job.payload.get("limits", {})
         limits |= chosen if set(chosen.values()) <= set(histogram.ends) else {}
     return ImportPreview(proposal, tables, histogram, questions, limits)
 

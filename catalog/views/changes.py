@@ -41,7 +41,7 @@ def add_item_metadata(request: HttpRequest, name: str, number: int) -> HttpRespo
         except ParallaxError as refusal:
             form.add_error("file", str(refusal))
         else:
-            return redirect(job)
+            return redirect("catalog:job", pk=job.pk)
     context = {"version": version, "form": form}
     return render(request, "console/catalog/metadata.html", context, status=400 if form.errors else 200)
 
@@ -57,7 +57,8 @@ def create_version_subset(request: HttpRequest, name: str, number: int) -> HttpR
         if "refusal" in counted:
             form.add_error(None, str(counted["refusal"]))
         elif request.POST.get("act") != "count":
-            return redirect(request_subset(version=version, recipe=form.cleaned_data["recipe"], actor=request.user))
+            job = request_subset(version=version, recipe=form.cleaned_data["recipe"], actor=request.user)
+            return redirect("catalog:job", pk=job.pk)
         context |= counted
     return render(request, "console/catalog/subset.html", context, status=400 if form.errors else 200)
 

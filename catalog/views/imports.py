@@ -11,18 +11,17 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from catalog.enums import JobKind, JobStatus
 from catalog.forms.import_steps import ANSWERS, FORMS, PAGES, StepForm, without
 from catalog.forms.upload import DownloadForm, UploadForm
 from catalog.forms.upload_limits import MOST_DATASET
 from catalog.importers.auto import FORMATS
 from catalog.importers.download import LICENCE
 from catalog.importers.proposal import as_recipe, of_json
-from catalog.models import DatasetJob
+from catalog.models import DatasetVersion
 from catalog.permissions import may_name_server_files, may_use_name
 from catalog.posters import card_svg
 from catalog.posters.lettering import printable
-from catalog.selectors.dataset_jobs import jobs_of, unfinished_jobs
+from catalog.selectors.dataset_jobs import has_choices, jobs_of, page_of, unfinished_jobs, version_made_by
 from catalog.selectors.server_files import server_files
 from catalog.services.dataset_jobs import (
     add_items,
@@ -31,19 +30,20 @@ from catalog.services.dataset_jobs import (
     prepare_import,
     request_check,
     request_download,
-    restart_job,
     start_import,
 )
 from catalog.services.previews import preview_of
 from core.errors import ParallaxError
+from jobs.models import Job, JobStatus
+from jobs.services import enqueue
 
 NOT_YOURS = "This name is not available to you. Choose another name."
 STEPS = ("columns", "ratings", "items", "check")
 
 
-def stages(job: DatasetJob | None, here: str = "", n_open: int = 0) -> list[dict[str, Any]]:
+def stages(job: Job | None, here: str = "", n_open: int = 0) -> list[dict[str, Any]]:
     """The pages of an import as a line; those beyond the one that was reached have no address."""
-    reached = -1 if job is None else STEPS.index(job.settings.get("step", "columns"))
+    reached = -1 if job is None else STEPS.index(job.payload.get("step", "columns"))
     line: list[dict[str, Any]] = [
         {"name": "Files", "address": reverse("catalog:import"), "state": "done" if job else "todo"}
     ]
@@ -63,7 +63,7 @@ def import_upload(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         cleaned = form.cleaned_data
         try:
-            return redirect(prepare_import(**cleaned, actor=request.user))
+            return redirect(page_of(prepare_import(**cleaned, actor=request.user)))
         except ParallaxError as refusal:
             form.add_error("path" if cleaned.get("path") else "uploads", str(refusal))
     return _first_step(request, form, DownloadForm())
@@ -77,7 +77,7 @@ def download(request: HttpRequest) -> HttpResponse:
         name = form.cleaned_data["set"]
         try:
             if may_use_name(request.user, name):
-                return redirect(request_download(name=name, actor=request.user))
+                return redirect(page_of(request_download(name=name, actor=request.user)))
             form.add_error(
                 "set", f"The name {name} is not available to you: a dataset of another account or project has it."
             )
@@ -93,7 +93,7 @@ def _first_step(request: HttpRequest, form: UploadForm, download_form: DownloadF
         "licence": LICENCE,
         "most": MOST_DATASET,
         "stages": stages(None),
-        "jobs": unfinished_jobs(request.user),
+        "jobs": [(job, page_of(job)) for job in unfinished_jobs(request.user)],
         "server_files": server_files() if form.has_paths else [],
     }
     has_errors = form.errors or download_form.errors
@@ -103,12 +103,12 @@ def _first_step(request: HttpRequest, form: UploadForm, download_form: DownloadF
 @require_http_methods(["GET", "HEAD", "POST"])
 def import_step(request: HttpRequest, pk: int, step: str) -> HttpResponse:
     """A page of an import that waits, or the progress of its check."""
-    job = get_object_or_404(jobs_of(request.user), pk=pk, kind=JobKind.IMPORT)
+    job = get_object_or_404(jobs_of(request.user), pk=pk, kind="import")
     if step not in STEPS:
         raise Http404
-    if job.is_open and job.settings.get("act") == "check":
+    if job.is_open and job.payload.get("act") == "check":
         return _page(request, job, step)
-    if not job.has_choices:
+    if not has_choices(job):
         return redirect("catalog:job", pk=pk)
     try:
         preview = preview_of(job, has_rows=step in ("columns", "ratings"))
@@ -131,7 +131,7 @@ def import_step(request: HttpRequest, pk: int, step: str) -> HttpResponse:
     return _page(request, job, step, form)
 
 
-def _saved(request: HttpRequest, job: DatasetJob, step: str, form: StepForm) -> str:
+def _saved(request: HttpRequest, job: Job, step: str, form: StepForm) -> str:
     """Do what a page was sent for; returns where to go, or nothing where the page has an error."""
     act, actor = request.POST.get("act", "next"), request.user
     if act == "again":
@@ -145,7 +145,7 @@ def _saved(request: HttpRequest, job: DatasetJob, step: str, form: StepForm) -> 
     elif act == "check":
         request_check(job=job, actor=actor)
     elif step == "check":
-        if job.settings.get("check", {"error": "none yet"}).get("error"):
+        if job.payload.get("check", {"error": "none yet"}).get("error"):
             form.add_error(None, "The files have to be checked first.")
         elif not may_use_name(actor, form.cleaned_data["name"]):
             form.add_error("name", NOT_YOURS)
@@ -157,17 +157,17 @@ def _saved(request: HttpRequest, job: DatasetJob, step: str, form: StepForm) -> 
         change_import(job=job, **form.changes())
     else:
         following = STEPS[STEPS.index(step) + 1]
-        reached = max(following, job.settings.get("step", "columns"), key=STEPS.index)
+        reached = max(following, job.payload.get("step", "columns"), key=STEPS.index)
         change_import(job=job, **form.changes(), step=reached)
         has_questions = step == "ratings" and preview_of(job).questions
-        if step == "ratings" and not has_questions and "check" not in job.settings:
+        if step == "ratings" and not has_questions and "check" not in job.payload:
             request_check(job=job, actor=actor)
         return request.path if has_questions else reverse("catalog:step", args=[job.pk, following])
     return request.path
 
 
-def _page(request: HttpRequest, job: DatasetJob, step: str, form: StepForm | None = None) -> HttpResponse:
-    check = job.settings.get("check", {})
+def _page(request: HttpRequest, job: Job, step: str, form: StepForm | None = None) -> HttpResponse:
+    check = job.payload.get("check", {})
     n_open = len(form.preview.questions) if form else 0
     context = {
         "job": job, "form": form, "check": check, "n_open": n_open, "stages": stages(job, step, n_open),
@@ -190,9 +190,9 @@ def _card(item: dict[str, Any]) -> str:
 @require_safe
 def recipe(request: HttpRequest, pk: int) -> HttpResponse:
     """The recipe of an import as a file."""
-    job = get_object_or_404(jobs_of(request.user), pk=pk, kind=JobKind.IMPORT, settings__has_key="proposal")
-    headers = {"Content-Disposition": f'attachment; filename="{job.settings.get("name") or "import"}-recipe.yaml"'}
-    return HttpResponse(as_recipe(of_json(job.settings["proposal"])), content_type="application/yaml", headers=headers)
+    job = get_object_or_404(jobs_of(request.user), pk=pk, kind="import", payload__has_key="proposal")
+    headers = {"Content-Disposition": f'attachment; filename="{job.payload.get("name") or "import"}-recipe.yaml"'}
+    return HttpResponse(as_recipe(of_json(job.payload["proposal"])), content_type="application/yaml", headers=headers)
 
 
 @require_safe
@@ -201,12 +201,12 @@ def job_page(request: HttpRequest, pk: int) -> HttpResponse:
     job = get_object_or_404(jobs_of(request.user), pk=pk)
     is_part = bool(request.headers.get("HX-Request"))
     if job.status == JobStatus.WAITING:
-        return HttpResponse(headers={"HX-Redirect": job.get_absolute_url()}) if is_part else redirect(job)
-    if job.status == JobStatus.SUCCEEDED and job.version is not None:
+        return HttpResponse(headers={"HX-Redirect": page_of(job)}) if is_part else redirect(page_of(job))
+    if job.status == JobStatus.SUCCEEDED and (version := version_made_by(job)) is not None:
         if is_part:
-            return HttpResponse(headers={"HX-Redirect": job.get_absolute_url()})
-        _add_message_once(request, job.message)
-        return redirect(job.version)
+            return HttpResponse(headers={"HX-Redirect": page_of(job)})
+        _add_message_once(request, job.result["message"])
+        return redirect(version)
     return render(request, f"console/catalog/{'_job' if is_part else 'job'}.html", {"job": job})
 
 
@@ -228,8 +228,8 @@ def cancel(request: HttpRequest, pk: int) -> HttpResponse:
     except ParallaxError as refusal:
         messages.error(request, str(refusal))
         return redirect("catalog:job", pk=job.pk)
-    messages.success(request, f"{job.get_kind_display()} of {job.source} is cancelled; nothing was changed.")
-    return redirect(job.base or "catalog:import")
+    messages.success(request, f"{job.definition.title} of {job.payload['source']} is cancelled; nothing was changed.")
+    return redirect(job.subject if isinstance(job.subject, DatasetVersion) else "catalog:import")
 
 
 @require_POST
@@ -237,7 +237,7 @@ def retry(request: HttpRequest, pk: int) -> HttpResponse:
     """Try a failed job again."""
     job = get_object_or_404(jobs_of(request.user), pk=pk)
     try:
-        restart_job(job=job, actor=request.user)
+        enqueue(job, actor=request.user)
     except ParallaxError as refusal:
         messages.error(request, str(refusal))
     return redirect("catalog:job", pk=job.pk)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
-from django.db.models import Case, IntegerField, Value, When
+from django.db.models import Case, IntegerField, QuerySet, Value, When
 from numpy.typing import NDArray
 
+from catalog.models import DatasetVersion
 from core import artefacts
 from core.errors import ParameterError
 from evaluation.enums import RUN_OPEN, RunStatus
@@ -23,6 +25,7 @@ from evaluation.selectors.candidates import candidate_range
 from evaluation.selectors.paired_tests import intervals
 from evaluation.selectors.results import ModelRow, model_rows
 from evaluation.selectors.runs import algorithms_of
+from jobs.models import Job
 from recommenders import registry
 
 Estimate = tuple[float, float, float]  # a value, and the ends of its interval
@@ -47,6 +50,12 @@ class ExperimentResults:
 def shipped_experiments() -> tuple[Experiment, ...]:
     """Return the shipped experiments in alphabetical order."""
     return tuple(map(load, shipped()))
+
+
+def experiments_of(researcher: Any) -> QuerySet[Job]:
+    """The experiments on the datasets that a researcher sees, newest first."""
+    jobs = Job.objects.filter(kind="experiment").about(DatasetVersion.objects.visible_to(researcher))
+    return jobs.prefetch_related("subject__dataset")
 
 
 def metric_names_of(plan: PlannedRun) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import Project
-from catalog.models import Dataset, DatasetJob
+from catalog.models import Dataset
 from core.models import LogEntry
 from evaluation.models import EvaluationRun
 
@@ -25,7 +25,6 @@ def move_dataset(*, dataset: Dataset, project: Project | None, actor: Any = None
     current.save(update_fields=["project", "updated_at"])
     runs = EvaluationRun.objects.filter(version__dataset=current).comparable_in(before)
     n_runs = runs.update(project=project, updated_at=timezone.now())
-    DatasetJob.objects.filter(version__dataset=current).update(project=project)
     LogEntry.objects.create(
         kind="catalog.dataset",
         object_id=current.pk,

@@ -4,8 +4,23 @@ from __future__ import annotations
 
 from django.apps import AppConfig
 
+from jobs.kinds import Kind, register
+
 
 class ReplicationConfig(AppConfig):
     """Replications of papers that are started in the console."""
 
     name = "parallax.replication"
+
+    def ready(self) -> None:
+        """Register the jobs of workers."""
+        services = "parallax.replication.services"
+        register(
+            Kind(
+                "replication",
+                "Replication",
+                work=f"{services}.carry_on",
+                ready=f"{services}.is_ready",
+                keeps_file=f"{services}.may_be_downloaded",
+            )
+        )

@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.urls import reverse
 
-from accounts.models import in_projects_of
-from evaluation.enums import ExperimentStatus
+from analysis.models import Report
+from catalog.models import DatasetVersion
+from evaluation.models import EvaluationRun
 from evaluation.selectors.runs import progress
-from parallax.replication.models import ReplicationJob
+from jobs.models import Job, JobStatus
+from studies.models import Study
 from studies.team.selectors.studies import readable_studies
 
 
@@ -25,32 +27,54 @@ class Step:
     link_text: str = ""
 
 
-def replications_of(researcher: Any) -> QuerySet[ReplicationJob]:
+def replications_of(researcher: Any) -> QuerySet[Job]:
     """The replications of studies that a researcher may read, and their own without a study yet; newest first.
 
     They also show the run, so that of a project's data only its members and viewers see them, as reports.
     """
-    readable = readable_studies(researcher).order_by().values("pk")
-    rows = ReplicationJob.objects.filter(
-        Q(study__isnull=True, requested_by=researcher) | Q(study__in=readable),
-        in_projects_of(researcher, "version__dataset__project"),
-        in_projects_of(researcher, "study__dataset_version__dataset__project"),
-    )
-    return rows.select_related("version__dataset", "study", "run", "simulation", "report")
+    jobs = Job.objects.filter(kind="replication")
+    versions = DatasetVersion.objects.visible_to(researcher)
+    studies = readable_studies(researcher).filter(dataset_version__in=versions.order_by().values("pk"))
+    return (jobs.about(versions).filter(owner=researcher) | jobs.about(studies)).prefetch_related("subject")
 
 
-def steps_of(job: ReplicationJob) -> list[Step]:
+def is_simulated(job: Job) -> bool:
+    """Whether the participants of a replication are simulated."""
+    return "chosen" in job.payload
+
+
+def study_of(job: Job) -> Study | None:
+    """The study of a replication; None before one on a dataset has launched it."""
+    return job.subject if isinstance(job.subject, Study) else None
+
+
+def run_of(job: Job) -> EvaluationRun | None:
+    """The run of a simulated replication; None where it was deleted."""
+    return EvaluationRun.objects.filter(pk=job.payload.get("run")).first()
+
+
+def simulation_of(job: Job) -> Job | None:
+    """The job that simulates the participants, once it is requested; None where it was deleted."""
+    return Job.objects.filter(pk=job.payload.get("simulation")).first()
+
+
+def report_of(job: Job) -> Report | None:
+    """The report of a finished replication; None where it was deleted."""
+    return Report.objects.filter(pk=job.result.get("report")).first()
+
+
+def steps_of(job: Job) -> list[Step]:
     """The steps of a replication in order."""
-    is_done = job.status == ExperimentStatus.SUCCEEDED
+    is_done = job.status == JobStatus.SUCCEEDED
     writing = "done" if is_done else job.activity or "not yet"
-    last = Step("Build the report and write the comparison", writing if job.study_id else "not yet")
-    if job.report is not None:
-        last = Step(last.title, writing, job.report.get_absolute_url(), f"Report {job.report.number}")
-    return [*(_simulated_steps(job) if job.is_simulated else ()), last]
+    last = Step("Build the report and write the comparison", writing if study_of(job) else "not yet")
+    if (report := report_of(job)) is not None:
+        last = Step(last.title, writing, report.get_absolute_url(), f"Report {report.number}")
+    return [*(_simulated_steps(job) if is_simulated(job) else ()), last]
 
 
-def _simulated_steps(job: ReplicationJob) -> list[Step]:
-    run, study, simulation = job.run, job.study, job.simulation
+def _simulated_steps(job: Job) -> list[Step]:
+    run, study, simulation = run_of(job), study_of(job), simulation_of(job)
     train, launch, walk = "Train and evaluate seven algorithms", "Launch the study", "Simulate participants"
     steps = [Step(train, "the run was deleted")]
     if run is not None:
@@ -62,6 +86,7 @@ def _simulated_steps(job: ReplicationJob) -> list[Step]:
     steps.append(Step(launch, "done", reverse("studies:detail", args=[study.slug]), "Study"))
     if simulation is None:
         return [*steps, Step(walk, "done")]
-    state = ", ".join(filter(None, (str(simulation.get_status_display()).lower(), simulation.activity)))
+    reached = simulation.activity or simulation.result.get("reached", "")
+    state = ", ".join(filter(None, (str(simulation.get_status_display()).lower(), reached)))
     link = reverse("studies:simulation", args=[study.slug, simulation.pk])
     return [*steps, Step(walk, state, link, f"Simulation {simulation.pk}")]

@@ -12,11 +12,11 @@ from django.views.decorators.http import require_http_methods, require_safe
 from catalog.selectors.datasets import newest_version
 from core.errors import ParallaxError
 from core.site import site_of
+from jobs.models import Job
 from parallax.replication.forms import ReplicationForm
-from parallax.replication.models import ReplicationJob
 from parallax.replication.progress import replications_of, steps_of
 from parallax.replication.published import published
-from parallax.replication.services import KEPT_DAYS, OPEN, may_be_downloaded, start_comparison, start_simulated
+from parallax.replication.services import KEPT_DAYS, may_be_downloaded, start_comparison, start_simulated
 from parallax.replication.stages import TEMPLATE
 
 LATEST = 10
@@ -42,7 +42,7 @@ def replication_start(request: HttpRequest) -> HttpResponse:
     return render(request, "console/replication/start.html", context)
 
 
-def _started(request: HttpRequest, form: ReplicationForm, site: str) -> ReplicationJob:
+def _started(request: HttpRequest, form: ReplicationForm, site: str) -> Job:
     if not form.dataset_name:
         return start_comparison(paper=TEMPLATE, study=form.study, actor=request.user)
     version = newest_version(form.dataset_name, form.datasets)
@@ -57,7 +57,6 @@ def replication_job(request: HttpRequest, pk: int) -> HttpResponse:
     context = {
         "job": job,
         "steps": steps_of(job),
-        "is_open": job.status in OPEN,
         "has_file": may_be_downloaded(job),
         "kept_days": KEPT_DAYS,
     }
@@ -72,5 +71,5 @@ def replication_file(request: HttpRequest, pk: int) -> HttpResponseBase:
     job = get_object_or_404(replications_of(request.user), pk=pk)
     if not may_be_downloaded(job):
         raise Http404("The archive is not written yet, or is no longer kept.")
-    name = f"{job.paper}-replication-{job.pk}.zip"
+    name = f"{job.payload['paper']}-replication-{job.pk}.zip"
     return FileResponse(default_storage.open(job.file), as_attachment=True, filename=name)

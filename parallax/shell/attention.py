@@ -13,23 +13,22 @@ from django.db.models import Count
 from django.urls import reverse
 from django.utils import timezone
 
-from analysis.enums import REQUEST_OPEN, RequestStatus
-from analysis.models import BayesianAnalysis, Report, ReportRequest
+from analysis.models import Report
 from analysis.read.reports import reports_of
 from catalog.models import DatasetVersion
 from evaluation.enums import RUN_OPEN, RunStatus
 from evaluation.models import EvaluationRun
 from evaluation.selectors.runs import runs_by_time, runs_shown_to, succeeded_runs
+from jobs.models import Job, JobQuerySet, JobStatus
 from jobs.workers import waiting_words
-from studies.enums import ExportStatus, NoticeKind, StudyStatus
-from studies.models import ExportJob, NoticeReceipt, Study
+from studies.enums import NoticeKind, StudyStatus
+from studies.models import NoticeReceipt, Study
 from studies.team.permissions import READERS
 from studies.team.selectors.studies import studies_of
 
 FAILURES_SHOWN = timedelta(days=7)
 N_REPORTS = 5
 N_JOBS = 10
-EXPORT_OPEN = (ExportStatus.QUEUED, ExportStatus.RUNNING)
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Job:
+class Work:
     """Work that a worker does or will do; `total` is 0 where its size is not known."""
 
     title: str
@@ -69,7 +68,7 @@ class Home:
     """The home page of one researcher."""
 
     attention: list[Line]
-    jobs: list[Job]
+    jobs: list[Work]
     reports: list[Report]
     drafts: list[Study]
     steps: list[FirstStep]  # empty once the researcher has a report
@@ -87,7 +86,7 @@ def home_of(researcher: Any) -> Home:
     reports = list(reports_of(researcher)[:N_REPORTS])
     return Home(
         attention=[*_flagged(researcher), *_failed(researcher), *_under_target(studies)],
-        jobs=list(_jobs(researcher)),
+        jobs=list(_work(researcher)),
         reports=reports,
         drafts=[study for study in studies if study.status == StudyStatus.DRAFT],
         steps=[] if reports else _first_steps(researcher, studies),
@@ -124,65 +123,45 @@ def _failed(researcher: Any) -> Iterator[Line]:
     runs = runs_shown_to(researcher).filter(owner=researcher, status=RunStatus.FAILED, finished_at__gt=since)
     for run in runs.order_by("-pk")[:N_JOBS]:
         yield Line("Failed", f"Run {run.pk} on {run.version}", run.error, reverse("evaluation:detail", args=[run.pk]))
-    requests = ReportRequest.objects.filter(
-        asked_by=researcher,
-        status=RequestStatus.FAILED,
-        updated_at__gt=since,
-        study__memberships__researcher=researcher,
-    )
-    for request in requests.select_related("study").order_by("-pk")[:N_JOBS]:
-        yield Line("Failed", _request_title(request), request.error, request.get_absolute_url())
-    exports = ExportJob.objects.filter(
-        requested_by=researcher,
-        status=ExportStatus.FAILED,
-        updated_at__gt=since,
-        study__memberships__researcher=researcher,
-    )
-    for export in exports.select_related("study").order_by("-pk")[:N_JOBS]:
-        url = reverse("studies:detail", args=[export.study.slug])
-        yield Line("Failed", f"Export of {export.study.title}", export.error, url)
+    failed = _requested_by(researcher).filter(status=JobStatus.FAILED, updated_at__gt=since)
+    for job in failed[:N_JOBS]:
+        yield Line("Failed", _title(job), job.error, _page(job))
 
 
-def _request_title(request: ReportRequest) -> str:
-    kind = "Study package" if request.kind == "package" else "Report"
-    return f"{kind} of {request.study.title}"
+def _requested_by(researcher: Any) -> JobQuerySet:
+    """The reports, packages and exports that a researcher requested on their studies."""
+    studies = Study.objects.filter(memberships__researcher=researcher)
+    jobs = Job.objects.filter(kind__in=("report", "package", "export"), owner=researcher)
+    return jobs.about(studies).prefetch_related("subject")
 
 
-def _jobs(researcher: Any) -> Iterator[Job]:
+def _title(job: Job) -> str:
+    return f"{job.definition.title} of {job.subject}"
+
+
+def _page(job: Job) -> str:
+    if job.kind == "export":
+        return reverse("studies:detail", args=[job.subject.slug])
+    return reverse("analysis:request", args=[job.pk])
+
+
+def _work(researcher: Any) -> Iterator[Work]:
     """Open work: every visible run, since runs share the workers, and the researcher's reports and exports."""
     words = cache(waiting_words)
     for run in runs_by_time(researcher).filter(status__in=RUN_OPEN)[:N_JOBS]:
-        yield Job(
+        yield Work(
             f"Run {run.pk} on {run.version}",
             words(settings.LONG_QUEUE) if run.status == RunStatus.QUEUED and not run.queue else run.activity,
             reverse("evaluation:detail", args=[run.pk]),
             run.n_done,  # type: ignore[attr-defined]
             run.n_parts,  # type: ignore[attr-defined]
         )
-    requests = ReportRequest.objects.filter(
-        asked_by=researcher, status__in=REQUEST_OPEN, study__memberships__researcher=researcher
-    )
-    for request in requests.select_related("study").order_by("-pk")[:N_JOBS]:
-        yield Job(
-            _request_title(request),
-            request.activity or words(settings.CELERY_TASK_DEFAULT_QUEUE),
-            request.get_absolute_url(),
-        )
-    analyses = BayesianAnalysis.objects.filter(
-        status__in=REQUEST_OPEN, report__in=reports_of(researcher).order_by().values("pk")
-    )
-    for analysis in analyses.select_related("report__study").order_by("-pk")[:N_JOBS]:
-        report = analysis.report
-        title = f"Bayesian analysis of report {report.number} of {report.study.title}"
-        yield Job(title, analysis.activity or words(settings.LONG_QUEUE), report.get_absolute_url())
-    exports = ExportJob.objects.filter(
-        requested_by=researcher, status__in=EXPORT_OPEN, study__memberships__researcher=researcher
-    )
-    for export in exports.select_related("study").order_by("-pk")[:N_JOBS]:
-        url = reverse("studies:detail", args=[export.study.slug])
-        is_waiting = export.status == ExportStatus.QUEUED
-        activity = words(settings.CELERY_TASK_DEFAULT_QUEUE) if is_waiting else "A worker is writing the file"
-        yield Job(f"Export of {export.study.title}", activity, url)
+    for job in _requested_by(researcher).open()[:N_JOBS]:
+        yield Work(_title(job), job.activity or words(job.definition.queue), _page(job))
+    analyses = Job.objects.open().filter(kind="bayesian").about(reports_of(researcher))
+    for job in analyses.prefetch_related("subject__study")[:N_JOBS]:
+        title = f"Bayesian analysis of report {job.subject.number} of {job.subject.study.title}"
+        yield Work(title, job.activity or words(job.definition.queue), job.subject.get_absolute_url())
 
 
 def _first_steps(researcher: Any, studies: list[Study]) -> list[FirstStep]:

@@ -2,7 +2,7 @@
 
 from studies.models.notice import Notice, NoticeReceipt
 from studies.models.participant import Allocation, Participant
-from studies.models.quality import Exclusion, ExportJob, ExternalId, SimulationJob
+from studies.models.quality import Exclusion, ExternalId
 from studies.models.questionnaire import QuestionnaireUndo
 from studies.models.recruiting import Guest, Interview, PersonalLink, Recruiting, Submission
 from studies.models.response import Event, ProfileRating, RecommendationList, RecommendedItem, Response
@@ -23,7 +23,6 @@ __all__ = [
     "DeclinedForm",
     "Event",
     "Exclusion",
-    "ExportJob",
     "ExternalId",
     "Guest",
     "Interview",
@@ -37,7 +36,6 @@ __all__ = [
     "RecommendedItem",
     "Recruiting",
     "Response",
-    "SimulationJob",
     "Study",
     "StudyInvitation",
     "StudyMembership",

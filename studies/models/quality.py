@@ -1,12 +1,9 @@
-"""Exclusions, external ids and export jobs."""
+"""Exclusions and external ids."""
 
 from __future__ import annotations
 
 from django.db import models
 
-from core.models import TimeStampedModel
-from jobs.models import JobModel
-from studies.enums import ExportStatus
 from studies.models.participant import Participant
 from studies.models.study import RESEARCHER, Study
 
@@ -50,40 +47,3 @@ class ExternalId(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name} of {self.participant}"
-
-
-class ExportJob(TimeStampedModel, JobModel):
-    """An export created by a worker under a lease; the archive is in the default storage until cleanup."""
-
-    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="export_jobs")
-    kind = models.CharField(max_length=20)
-    options = models.JSONField(default=dict)
-    status = models.CharField(max_length=20, choices=ExportStatus, default=ExportStatus.QUEUED)
-    requested_by = models.ForeignKey(RESEARCHER, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
-    file = models.CharField(max_length=200, blank=True)
-    sha256 = models.CharField(max_length=64, blank=True)
-    n_bytes = models.BigIntegerField(null=True, blank=True)
-
-    class Meta:
-        ordering = ["-id"]
-
-    def __str__(self) -> str:
-        return f"Export {self.pk} of {self.study}"
-
-
-class SimulationJob(TimeStampedModel, JobModel):
-    """A group of simulated participants that a worker walks through a study's pages."""
-
-    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="simulation_jobs")
-    status = models.CharField(max_length=20, choices=ExportStatus, default=ExportStatus.QUEUED)
-    activity = models.CharField(max_length=200, blank=True)
-    per_condition = models.PositiveIntegerField()
-    seed = models.PositiveIntegerField()
-    base_url = models.CharField(max_length=300)  # where the pages are served
-    requested_by = models.ForeignKey(RESEARCHER, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
-
-    class Meta:
-        ordering = ["-id"]
-
-    def __str__(self) -> str:
-        return f"Simulation {self.pk} of {self.study}"

@@ -7,6 +7,7 @@ import secrets
 from typing import Any, cast
 
 from django.conf import settings
+from django.contrib.contenttypes.fields import GenericRelation
 from django.db import models
 from django.utils import timezone
 
@@ -14,6 +15,7 @@ from accounts.models import Invitation, User
 from catalog.models import DatasetVersion
 from core.models import TimeStampedModel
 from evaluation.models import EvaluationRun, TrainedModel
+from jobs.models import Job
 from studies.enums import NoticeMail, Role, StudyStatus
 from studies.settings import StudySettings, read_settings
 
@@ -74,6 +76,8 @@ class Study(TimeStampedModel):
     outcomes_opened_at = models.DateTimeField(null=True, blank=True)  # unblinded early; reason and person in the log
     archived_at = models.DateTimeField(null=True, blank=True)  # archived studies are read-only and not listed
     flags_looked_at = models.DateTimeField(null=True, blank=True)  # see studies.team.services.notices
+
+    jobs = GenericRelation(Job, "subject_id", "subject_type")
 
     objects = StudyQuerySet.as_manager()
     researchers: models.ManyToManyField[User, StudyMembership] = models.ManyToManyField(

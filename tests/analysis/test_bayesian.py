@@ -16,10 +16,9 @@ from django.test import Client
 from django.utils import timezone
 
 from analysis.compute import bayesian
-from analysis.enums import RequestStatus
 from analysis.files.document import document_of
 from analysis.files.html import report_json
-from analysis.models import BayesianAnalysis, Report
+from analysis.models import Report
 from analysis.present import bayesian as narrative
 from analysis.results.bayesian import BayesianResults, PriorAnalyses, Sampling
 from analysis.results.codec import decode
@@ -30,6 +29,8 @@ from inference.convergence import Convergence
 from inference.hierarchical_ordinal import NEEDS_NUMPYRO
 from inference.order_bootstrap import PairAgreement
 from inference.results import Undefined
+from jobs.models import Job, JobStatus
+from jobs.services import cancel, do_job, sweep
 from studies.models import Participant, Study, StudyMembership
 from tests.analysis.conftest import FEW_RESAMPLES
 from tests.factories.accounts import UserFactory
@@ -55,7 +56,7 @@ def analysed(module_database: None) -> Report:
             turned = [1 + (rating - 1 + (number + rank) % 2) % 5 for rank, rating in enumerate(ratings)]
             planted_person(study, label, turned, 3 + (label == "TopPop"), first_item=number)
     report = build_report(study=study)
-    assert bayesian_jobs.compute_requested(analysis_id=report.bayesian.pk) is True
+    assert do_job(job_id=analysis_of(report).pk) is True
     return Report.objects.get(pk=report.pk)
 
 
@@ -66,8 +67,14 @@ def brief(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(bayesian, name, value)
 
 
+def analysis_of(report: Report) -> Job:
+    """The newest job of the Bayesian analysis of a report, as it is now."""
+    job: Job = report.jobs.filter(kind="bayesian").first()
+    return job
+
+
 def models_of(report: Report) -> PriorAnalyses:
-    numbers = report.bayesian.read_results()
+    numbers = report.read_bayesian()
     assert isinstance(numbers, BayesianResults)
     assert isinstance(numbers.models, PriorAnalyses)
     return numbers.models
@@ -90,7 +97,7 @@ def test_posterior_recovers_what_is_planted(analysed: Report) -> None:
     recall = analysed.read_results().objective.at(0).values("recall")
     rates = models.main.posterior.hit_rates
     assert sorted(rates, key=lambda name: rates[name].mean) == sorted(rates, key=recall.__getitem__)
-    numbers = analysed.bayesian.read_results()
+    numbers = analysed.read_bayesian()
     assert numbers.factors is not None
     assert numbers.factors.anova.log > 0  # type: ignore[union-attr]
     assert len(numbers.factors.pairs) == 3
@@ -102,7 +109,8 @@ def test_pages_offer_the_analysis_only_until_it_is_there(analysed: Report, clien
     chapter = report_page(analysed, "chapter", "supplement")
     for page in (analysed.get_absolute_url(), chapter):
         assert 'id="bayesian-analysis"' not in client.get(page).text
-    BayesianAnalysis.objects.filter(report=analysed).update(status=RequestStatus.FAILED)
+    analysed.jobs.update(status=JobStatus.FAILED)
+    report_cache.draw_pages(Report.objects.get(pk=analysed.pk))
     for page in (analysed.get_absolute_url(), chapter):
         assert "could not be computed" in client.get(page).text
 
@@ -130,18 +138,18 @@ def test_same_answers_same_numbers(analysed: Report, brief: None) -> None:
 @pytest.mark.slow
 def test_numbers_stand_in_the_file_of_numbers(analysed: Report) -> None:
     written = json.loads(report_json(analysed))["bayesian"]
-    assert written == analysed.bayesian.results
+    assert written == analysed.bayesian
     assert written["models"]["priors"][0]["posterior"]["sampling"]["chains"] == 4
 
 
 @pytest.mark.slow
 def test_report_is_there_first_and_the_chapter_follows(planted: Study, brief: None) -> None:
     report = build_report(study=planted)
-    assert report.bayesian.status == RequestStatus.QUEUED
+    assert analysis_of(report).status == JobStatus.QUEUED
     assert narrative.PENDING in str(chapter_of(report, "supplement"))
     version = version_of(report)
-    assert bayesian_jobs.compute_requested(analysis_id=report.bayesian.pk) is True
-    assert bayesian_jobs.compute_requested(analysis_id=report.bayesian.pk) is False  # delivered twice
+    assert do_job(job_id=analysis_of(report).pk) is True
+    assert do_job(job_id=analysis_of(report).pk) is False  # delivered twice
     report = Report.objects.get(pk=report.pk)
     assert version_of(report) != version
     body = str(chapter_of(report, "supplement"))
@@ -152,7 +160,7 @@ def test_report_is_there_first_and_the_chapter_follows(planted: Study, brief: No
     assert "posterior probability of" not in body
     assert models_of(report).main.posterior.sampling.draws == 32  # after the longer chains, too
     assert build_report(study=planted).pk == report.pk  # the inputs are the same
-    assert bayesian_jobs.request_bayesian(report=report).status == RequestStatus.SUCCEEDED
+    assert bayesian_jobs.request_bayesian(report=report).status == JobStatus.SUCCEEDED
 
 
 @pytest.mark.slow
@@ -162,8 +170,8 @@ def test_the_command_computes_it_before_it_writes_files(planted: Study, brief: N
     assert narrative.PENDING not in page
     assert "did not converge" in page
     # A worker that is at it keeps it.
-    BayesianAnalysis.objects.update(
-        status=RequestStatus.RUNNING, results=None, activity="Sampling", lease="another",
+    Job.objects.filter(kind="bayesian").update(
+        status=JobStatus.RUNNING, result={}, activity="Sampling", lease="another",
         leased_until=timezone.now() + timedelta(minutes=1),
     )  # fmt: skip
     with pytest.raises(CommandError, match=r"A worker is at the Bayesian analysis \(Sampling\)"):
@@ -183,17 +191,17 @@ def test_the_command_says_why_there_is_no_analysis(planted: Study, monkeypatch: 
 def test_simulated_answers_are_labelled(study: Study, brief: None) -> None:
     plant(study, {"TopPop": [4, 5], "CorNgr": [2, 1], "PureSVD4": [3, 3]}, mode="simulated")
     report = build_report(study=study)
-    bayesian_jobs.compute_requested(analysis_id=report.bayesian.pk)
+    do_job(job_id=analysis_of(report).pk)
     assert narrative.LABEL in page_without_pictures(Report.objects.latest("pk"))
 
 
 def test_without_numpyro_the_report_says_what_to_install(planted: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "numpyro", None)
     report = build_report(study=planted)
-    assert bayesian_jobs.compute_requested(analysis_id=report.bayesian.pk) is False
+    assert do_job(job_id=analysis_of(report).pk) is False
     report = Report.objects.get(pk=report.pk)
-    assert report.bayesian.status == RequestStatus.FAILED
-    assert report.bayesian.error == NEEDS_NUMPYRO
+    assert analysis_of(report).status == JobStatus.FAILED
+    assert analysis_of(report).error == NEEDS_NUMPYRO
     page = page_without_pictures(report)
     assert "needs NumPyro, which is not installed" in page
     assert "Pairwise comparisons" in page  # all else is there
@@ -204,17 +212,17 @@ def test_without_numpyro_the_report_says_what_to_install(planted: Study, monkeyp
 def test_answers_that_changed_are_refused(planted: Study, brief: None) -> None:
     report = build_report(study=planted)
     Participant.objects.filter(study=planted).first().delete()  # type: ignore[union-attr]
-    assert bayesian_jobs.compute_requested(analysis_id=report.bayesian.pk) is False
+    assert do_job(job_id=analysis_of(report).pk) is False
     report = Report.objects.get(pk=report.pk)
-    assert report.bayesian.status == RequestStatus.FAILED
+    assert analysis_of(report).status == JobStatus.FAILED
     assert "The answers have changed since this report was built" in page_without_pictures(report)
 
 
 def test_too_little_to_compare(study: Study) -> None:
     plant(study, {"TopPop": [3, 4, 5]})
     report = build_report(study=study)
-    assert bayesian_jobs.compute_requested(analysis_id=report.bayesian.pk) is True
-    numbers = BayesianAnalysis.objects.latest("pk").read_results()
+    assert do_job(job_id=analysis_of(report).pk) is True
+    numbers = Report.objects.latest("pk").read_bayesian()
     assert numbers is not None
     assert isinstance(numbers.models, Undefined)
     assert "Fewer than two algorithms have both ratings and measures." in page_without_pictures(
@@ -232,17 +240,17 @@ def test_page_shows_the_progress_and_cancels_and_tries_again(
     monkeypatch.setattr(report_cache, "document_of", lambda report: document)
     client.force_login(StudyMembership.objects.get(study=planted).researcher)
     page, part = report.get_absolute_url(), report_page(report, "bayesian")
-    assert "waiting for a worker" in client.get(page).content.decode()
+    assert "Waiting for a worker" in client.get(page).content.decode()
     assert 'hx-trigger="every 3s"' in client.get(part).content.decode()
     client.post(report_page(report, "bayesian-cancel"))
     assert client.get(part).headers["HX-Refresh"] == "true"
     assert "Try again" in client.get(page).content.decode()
-    assert bayesian_jobs.compute_requested(analysis_id=report.bayesian.pk) is False
+    assert do_job(job_id=analysis_of(report).pk) is False
     client.post(report_page(report, "bayesian-cancel"))  # it is over: a message, no error
     client.post(report_page(report, "bayesian-request"))
-    assert bayesian_jobs.compute_requested(analysis_id=report.bayesian.pk) is True
+    assert do_job(job_id=analysis_of(report).pk) is True
     assert 'id="bayesian-analysis"' not in client.get(page).content.decode()
-    BayesianAnalysis.objects.all().delete()  # as for a report of an older version
+    Job.objects.filter(kind="bayesian").delete()  # as for a report of an older version
     report_cache.draw_pages(Report.objects.get(pk=report.pk))
     assert "not computed for this report" in client.get(page).content.decode()
     stranger = Client()
@@ -254,16 +262,16 @@ def test_cancelled_while_it_runs(planted: Study, monkeypatch: pytest.MonkeyPatch
     report = build_report(study=planted)
 
     def cancelled(**_more: Any) -> dict[str, Any]:
-        bayesian_jobs.ANALYSES.cancel(BayesianAnalysis.objects.latest("pk"))
+        cancel(analysis_of(report))
         _more["progress"]("Sampling")
         raise AssertionError("the worker went on")
 
     monkeypatch.setattr(bayesian_jobs, "compute_bayesian", cancelled)
-    assert bayesian_jobs.compute_requested(analysis_id=report.bayesian.pk) is False
-    analysis = BayesianAnalysis.objects.latest("pk")
-    assert (analysis.status, analysis.results) == (RequestStatus.CANCELLED, None)
+    assert do_job(job_id=analysis_of(report).pk) is False
+    analysis = analysis_of(report)
+    assert (analysis.status, report.bayesian) == (JobStatus.CANCELLED, None)
     with pytest.raises(NotAllowedInState):
-        bayesian_jobs.ANALYSES.cancel(analysis)
+        cancel(analysis)
 
 
 @pytest.mark.parametrize(
@@ -280,10 +288,10 @@ def test_what_goes_wrong(
 
     monkeypatch.setattr(bayesian_jobs, "compute_bayesian", broken)
     with pytest.raises(error):
-        bayesian_jobs.compute_requested(analysis_id=report.bayesian.pk)
-    assert BayesianAnalysis.objects.latest("pk").status == status
-    BayesianAnalysis.objects.update(hinted_at=None)
-    assert bayesian_jobs.ANALYSES.requeue() == (status == "queued")
+        do_job(job_id=analysis_of(report).pk)
+    assert analysis_of(report).status == status
+    Job.objects.update(hinted_at=None)
+    assert sweep() == (status == "queued")
 
 
 @pytest.mark.slow

@@ -15,8 +15,8 @@ from analysis.models import Drawing, Report
 from analysis.services import build_report, download, report_cache
 from analysis.services.packages import request_files
 from analysis.services.report_cache import cached_document, page_of
-from analysis.services.requests import make_requested
 from charting import render
+from jobs.services import do_job
 from studies.models import Study, StudyMembership
 from tests.analysis.conftest import ALGORITHMS, FEW_RESAMPLES, PLANTED
 from tests.factories.analysis import plant, planted_person, report_page
@@ -174,7 +174,7 @@ def test_files_are_drawn_with_the_report_and_the_page_lists_what_is_left(
         return draw(spec, **given)
 
     monkeypatch.setattr(render, "svg", draw_and_look)
-    make_requested(request_id=request.pk)
+    do_job(job_id=request.pk)
     n_figures = len(cached_document(report).figures())
     assert len(drawn) == n_figures  # each chart is drawn once for SVG, PNG, PDF, the page, the paper and the package
     assert f"3 files are ready, {n_files - 2} are left." in drawn[1]

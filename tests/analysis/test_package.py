@@ -23,18 +23,19 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.services import create_token
-from analysis.enums import RequestStatus
 from analysis.files.listing import PACKAGE, file_of, files_of, offers_of
 from analysis.files.numbers import HEADS, lines_of
-from analysis.models import Report, ReportRequest
+from analysis.models import Report
 from analysis.results.codec import decode
 from analysis.results.report import Results
 from analysis.services import build_report, download
-from analysis.services.packages import clean_packages, download_package, request_files
+from analysis.services.packages import download_package, request_files
 from analysis.services.report_cache import cached_document
 from charting import render
 from core.errors import ParallaxError
 from core.models import LogEntry
+from jobs.archives import clean_jobs, store
+from jobs.models import Job, JobStatus
 from studies.data.services.retention import erase_expired, set_retention
 from studies.models import Participant, Response, Study, StudyMembership
 from studies.monitoring.services.exclusions import exclude
@@ -277,7 +278,7 @@ def test_changed_answers_give_no_package_and_taking_one_is_recorded(
     with zipfile.ZipFile(io.BytesIO(given.content)) as archive:
         assert archive.read("report/report.json") == download(report=report, name="report.json").content
     assert LogEntry.objects.get(facts__format="study package").actor == owner
-    assert ReportRequest.objects.count() == 1
+    assert Job.objects.filter(kind="package").count() == 1
     exclude(participant=Participant.objects.order_by("pk")[6], reason="Late")
     with pytest.raises(ParallaxError, match="Build a new report and download its package") as refused:
         download(report=report, name=PACKAGE)
@@ -292,13 +293,12 @@ def test_changed_answers_give_no_package_and_taking_one_is_recorded(
     assert LogEntry.objects.filter(facts__format="study package").count() == 1
 
 
-def stored(report: Report, content: bytes = b"PK made by a worker") -> ReportRequest:
+def stored(report: Report, content: bytes = b"PK made by a worker") -> Job:
     """A request for the package of a report, as a worker leaves it."""
-    request = request_files(report=report, asked_by=report.study.memberships.get().researcher)
-    file = default_storage.save(f"packages/{request.pk}/1.zip", ContentFile(content))
-    ReportRequest.objects.filter(pk=request.pk).update(status=RequestStatus.SUCCEEDED, file=file)
-    request.refresh_from_db()
-    return request
+    job = request_files(report=report, asked_by=report.study.memberships.get().researcher)
+    job.status, job.file = JobStatus.SUCCEEDED, store(job, ContentFile(content))
+    job.save()
+    return job
 
 
 @pytest.mark.slow
@@ -327,33 +327,26 @@ def test_a_program_waits_for_a_package_and_is_told_why_there_is_none(
     assert "Build a new report" in refused.json()["message"]
 
 
-def test_stored_packages_go_with_their_request_and_with_time(report: Report) -> None:
-    clean_packages()  # what other tests have left
+def test_stored_packages_go_with_time(report: Report) -> None:
     first, second = stored(report, b"PK one"), stored(report, b"PK two")
-    # Left by a worker that was killed before it could say so.
-    left = default_storage.save(f"packages/{second.pk}/7.zip", ContentFile(b"PK"))
     given = download_package(report=report)
     assert given is not None
     assert given.content == b"PK two"
-    assert clean_packages() == 1
-    assert [default_storage.exists(name) for name in (first.file, second.file, left)] == [True, True, False]
-    ReportRequest.objects.filter(pk=second.pk).update(created_at=timezone.now() - timedelta(days=8))
-    assert clean_packages() == 1
+    Job.objects.filter(pk=second.pk).update(created_at=timezone.now() - timedelta(days=8))
+    clean_jobs()
+    assert [default_storage.exists(name) for name in (first.file, second.file)] == [True, False]
     given = download_package(report=report)
     assert given is not None
     assert given.content == b"PK one"
-    ReportRequest.objects.all().delete()  # as when the study is deleted
-    assert clean_packages() == 1
-    assert not default_storage.exists(first.file)
-    assert clean_packages() == 0
+    first.delete()  # as with the study
     assert download_package(report=report) is None
 
 
 @pytest.mark.parametrize("what", ["withdrawal", "retention"])
 def test_stored_packages_go_with_the_data_in_them(report: Report, answered: Study, what: str) -> None:
-    clean_packages()  # what other tests have left
     kept = stored(report)
-    assert clean_packages() == 0
+    clean_jobs()
+    assert default_storage.exists(kept.file)
     if what == "withdrawal":
         withdraw(participant=Participant.objects.filter(mode=report.mode).order_by("pk")[0])
     else:
@@ -361,7 +354,7 @@ def test_stored_packages_go_with_the_data_in_them(report: Report, answered: Stud
         Study.objects.filter(pk=answered.pk).update(closed_at=timezone.now() - timedelta(days=2))
         assert erase_expired()["participants"] > 0
     assert download_package(report=report) is None
-    assert clean_packages() == 1
+    clean_jobs()
     assert not default_storage.exists(kept.file)
 
 

@@ -10,11 +10,11 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from analysis.enums import RequestStatus
-from analysis.models import Report, ReportRequest
+from analysis.models import Report
 from analysis.services import build_report
 from analysis.services.report_cache import page_of
 from analysis.urls import urlpatterns
+from jobs.models import Job, JobStatus
 from studies.enums import ParticipantStatus, Role
 from studies.models import Study, StudyMembership
 from studies.monitoring.services.blinding import open_outcomes
@@ -114,10 +114,10 @@ def test_button_requests_once_and_a_web_process_builds_nothing(owner: Client, pl
     assert "Build report" in listed
     first = owner.post(reverse("analysis:new"), {"study": planted.slug})
     again = owner.post(reverse("analysis:new"), {"study": planted.slug})
-    asked = ReportRequest.objects.get()
-    assert first["Location"] == again["Location"] == asked.get_absolute_url()
-    assert asked.asked_by == StudyMembership.objects.get(study=planted).researcher
-    assert (asked.status, Report.objects.count()) == (RequestStatus.QUEUED, n_reports)
+    asked = Job.objects.get(kind="report")
+    assert first["Location"] == again["Location"] == reverse("analysis:request", args=[asked.pk])
+    assert asked.owner == StudyMembership.objects.get(study=planted).researcher
+    assert (asked.status, Report.objects.count()) == (JobStatus.QUEUED, n_reports)
 
 
 def test_refusal_is_said_on_the_page_of_the_request(
@@ -128,7 +128,7 @@ def test_refusal_is_said_on_the_page_of_the_request(
         answer = owner.post(reverse("analysis:new"), {"study": planted.slug})
     page = owner.get(answer["Location"]).text
     assert "did not measure the models that participants met" in page
-    assert "Try again" in page
+    assert "Start again" in page
 
 
 def test_list_takes_the_same_queries_for_one_report_and_three(
@@ -200,7 +200,7 @@ def test_every_address_against_every_role(planted: Study, report: Report) -> Non
     for name, (to_owner, to_analyst, to_others) in ANSWERED.items():
         expected = {"owner": to_owner, Role.ANALYST: to_analyst}
         for who, researcher in [*people.items(), ("nobody", None)]:
-            asked = ReportRequest.objects.create(study=planted, asked_by=owner)
+            asked = planted.jobs.create(kind="report", owner=owner)
             arguments = {
                 **{
                     of_report: [planted.slug, report.number]
@@ -226,4 +226,4 @@ def test_every_address_against_every_role(planted: Study, report: Report) -> Non
             if who not in ("owner", Role.ANALYST):
                 assert planted.title not in answer.text, (name, who)
             asked.refresh_from_db()
-            assert (asked.status == RequestStatus.CANCELLED) == (name == "request-cancel" and who == "owner")
+            assert (asked.status == JobStatus.CANCELLED) == (name == "request-cancel" and who == "owner")

@@ -18,15 +18,16 @@ from django.test import Client
 from django.urls import reverse
 
 from analysis.compute.plans import Overrides
-from analysis.models import Report, ReportRequest
+from analysis.models import Report
 from analysis.present import plan as of_plan
 from analysis.present import words as wording
 from analysis.read.plans import frozen_plan
 from analysis.services import build_report
-from analysis.services.requests import make_requested
 from core.errors import ParallaxError
 from core.models import LogEntry
 from core.provenance import digest_of
+from jobs.models import Job
+from jobs.services import do_job
 from studies import plans
 from studies.design.presets.loader import load_preset
 from studies.design.services.amending import extend_targets, reword_questionnaire
@@ -233,7 +234,7 @@ def test_the_command_and_the_form_record_what_was_chosen(full: Study, client: Cl
     assert "Select flags if they decide the exclusions" in refused.content.decode()
     assert "<details open" in refused.content.decode()
     asked = client.post(reverse("analysis:new"), {**given, "exclude": ["straight_lined"]})["Location"]
-    assert make_requested(request_id=ReportRequest.objects.get().pk)
+    assert do_job(job_id=Job.objects.get(kind="report").pk)
     report = Report.objects.latest("number")
     assert client.get(asked)["Location"] == report.get_absolute_url()
     page = read(every_page(client, report))

@@ -8,10 +8,10 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from analysis.enums import RequestStatus
-from analysis.models import Drawing, Report, ReportRequest
-from analysis.services import report_cache, requests
-from core.models import LogEntry
+from analysis.models import Drawing, Report
+from analysis.services import report_cache
+from jobs.models import Job
+from jobs.services import do_job
 from studies.models import Study, StudyMembership
 from studies.monitoring.services.blinding import open_outcomes
 from tests.factories.accounts import UserFactory
@@ -49,11 +49,9 @@ def test_a_worker_builds_it_and_the_page_leads_there(
     assert owner.get(address).url == report.get_absolute_url()  # type: ignore[attr-defined]
     polled = owner.get(address, headers={"HX-Request": "true"})
     assert polled.headers["HX-Redirect"] == report.get_absolute_url()
-    asked = ReportRequest.objects.get(kind="report")
-    assert requests.make_requested(request_id=asked.pk) is False  # delivered twice
+    asked = Job.objects.get(kind="report")
+    assert do_job(job_id=asked.pk) is False  # delivered twice
     assert Report.objects.count() == 1
-    moves = LogEntry.objects.filter(kind="analysis.reportrequest").order_by("id").values_list("to_status", flat=True)
-    assert list(moves) == [RequestStatus.RUNNING, RequestStatus.SUCCEEDED]
     report.delete()
     assert "has been deleted" in owner.get(address).content.decode()
 
@@ -87,7 +85,7 @@ def test_every_page_of_a_report_is_drawn_by_the_worker(
     for build in requested:  # and not what is requested by that, the Bayesian analysis
         build()
     report = Report.objects.get()
-    assert [request.activity for request in ReportRequest.objects.filter(kind="package")] == [""]
+    assert [job.activity for job in Job.objects.filter(kind="package")] == [""]
 
     def refuse(report: Report) -> None:
         raise AssertionError("a web process arranged the report")

@@ -40,10 +40,10 @@ request_report(study=study, asked_by=study.memberships.get(role="owner").researc
 CANCEL = """
 import django
 django.setup()
-from analysis.models import ReportRequest
-from analysis.services.leases import REQUESTS
-request = ReportRequest.objects.latest("pk")
-REQUESTS.cancel(request, actor=request.asked_by)
+from jobs.models import Job
+from jobs.services import cancel
+job = Job.objects.filter(kind="report").latest("pk")
+cancel(job, actor=job.owner)
 """
 COMPARE = """
 import django, json
@@ -70,7 +70,7 @@ def in_process(installation: Installation, program: str) -> str:
 def held(installation: Installation) -> tuple[int, str] | None:
     """The process that holds the newest request, and its lease, once the worker is past its first words."""
     sql = (
-        "SELECT lease FROM analysis_reportrequest WHERE kind = 'report' AND status = 'running' "
+        "SELECT lease FROM jobs_job WHERE kind = 'report' AND status = 'running' "
         "AND activity <> 'Starting' ORDER BY id DESC LIMIT 1"
     )
     found = installation.query(sql)
@@ -84,15 +84,15 @@ def stopped(installation: Installation) -> int | None:
         return None
     pid, lease = found
     os.kill(pid, signal.SIGSTOP)
-    if installation.query(f"SELECT 1 FROM analysis_reportrequest WHERE lease = '{lease}' AND status = 'running'"):  # noqa: S608 -- our own
+    if installation.query(f"SELECT 1 FROM jobs_job WHERE lease = '{lease}' AND status = 'running'"):  # noqa: S608 -- our own
         return pid
     os.kill(pid, signal.SIGCONT)
     return None
 
 
 def request_of(installation: Installation) -> dict[str, Any]:
-    names = ("status", "attempts", "error", "report_id")
-    sql = f"SELECT {', '.join(names)} FROM analysis_reportrequest WHERE kind = 'report' ORDER BY id DESC LIMIT 1"  # noqa: S608 -- our own
+    names = ("status", "attempts", "error")
+    sql = f"SELECT {', '.join(names)} FROM jobs_job WHERE kind = 'report' ORDER BY id DESC LIMIT 1"  # noqa: S608 -- our own
     return dict(zip(names, installation.query(sql)[0], strict=True))
 
 
@@ -135,10 +135,8 @@ def test_a_report_that_is_cancelled_while_a_worker_is_at_it_is_never_stored(inst
     os.kill(pid, signal.SIGCONT)
     installation.until(lambda: request_of(installation)["status"] == "succeeded", "the second report")
     assert worker.poll() is None
-    states = installation.query(
-        "SELECT status, report_id IS NULL FROM analysis_reportrequest WHERE kind = 'report' ORDER BY id DESC LIMIT 2"
-    )
-    assert [(status, bool(is_none)) for status, is_none in states] == [("succeeded", False), ("cancelled", True)]
+    states = installation.query("SELECT status FROM jobs_job WHERE kind = 'report' ORDER BY id DESC LIMIT 2")
+    assert states == [("succeeded",), ("cancelled",)]
     assert installation.query("SELECT COUNT(*) FROM analysis_report") == [(1,)]
     worker.kill()  # as above
     worker.wait()

@@ -16,7 +16,7 @@ from django.test import Client
 
 from catalog.importers.base import ParsedItem
 from catalog.management.version_command import ImportLine
-from catalog.models import DatasetJob, DatasetVersion, Feature, Item
+from catalog.models import DatasetVersion, Feature, Item
 from catalog.selectors.datasets import newest_version
 from catalog.selectors.parsed_items import parsed_items
 from catalog.selectors.ratings import (
@@ -33,6 +33,7 @@ from catalog.services import subset as subset_service
 from catalog.subsetting.recipe import Recipe
 from core.errors import ParallaxError
 from core.models import LogEntry
+from jobs.models import Job
 from tests.factories.accounts import UserFactory
 from tests.factories.catalog import make_items, make_parsed, make_usage_version, make_version
 from tests.factories.jobs import done
@@ -344,7 +345,7 @@ def test_the_page_counts_what_steps_leave_before_anything_is_stored(owner: Clien
     assert '<th scope="row">Items with genre = Drama</th>' in shown
     without_script = flat(owner.post(ADDRESS, EMPTY | values | {"act": "count"}).text)
     assert shown in without_script
-    assert not DatasetJob.objects.exists()
+    assert not Job.objects.exists()
     done(owner, owner.post(ADDRESS, EMPTY | values))
     after = newest_version("dated").report["subsets"][0]["steps"][-1]["after"]
     row = "".join(f'<td class="n">{after[name]:,}</td>' for name in ("users", "items", "ratings"))

@@ -35,7 +35,7 @@ def start_import(installation: Installation, ratings: Path, name: str) -> None:
 
 def job_of(installation: Installation) -> dict[str, Any]:
     names = ("status", "attempts", "activity", "error", "lease")
-    sql = f"SELECT {', '.join(names)} FROM catalog_datasetjob ORDER BY id DESC LIMIT 1"  # noqa: S608 -- our own
+    sql = f"SELECT {', '.join(names)} FROM jobs_job ORDER BY id DESC LIMIT 1"  # noqa: S608 -- our own
     return dict(zip(names, installation.query(sql)[0], strict=True))
 
 

@@ -14,12 +14,11 @@ from django.urls import reverse
 from playwright.sync_api import Browser, Page, expect
 
 from accounts.models import User
-from analysis.enums import RequestStatus
 from analysis.files.document import KEYS
-from analysis.models import Report, ReportRequest
+from analysis.models import Report
 from analysis.services import build_report
 from analysis.services.samples import publish_sample, withdraw_sample
-from parallax.replication.models import ReplicationJob
+from jobs.models import Job, JobStatus
 from studies.design.services.amending import extend_targets
 from studies.enums import Mode
 from studies.models import Study
@@ -52,13 +51,15 @@ def study(transactional_db: None) -> Study:
     return study
 
 
-def finished_replication(study: Study) -> ReplicationJob:
+def finished_replication(study: Study) -> Job:
     """A replication with verdicts, whose archive is no longer kept."""
-    return ReplicationJob.objects.create(
-        paper="cremonesi-2011", version=study.dataset_version, run=study.run, study=study, status="succeeded",
-        chosen={"per_condition": 30, "seed": 1, "factors": [50, 300], "reserve": 0.15},
-        verdicts=[["as in the paper", "TopPop has a high perceived accuracy.", "3.20 [2.90, 3.50]"]],
+    chosen = {"per_condition": 30, "seed": 1, "factors": [50, 300], "reserve": 0.15}
+    verdict = ["as in the paper", "TopPop has a high perceived accuracy.", "3.20 [2.90, 3.50]"]
+    job: Job = study.jobs.create(
+        kind="replication", status=JobStatus.SUCCEEDED, result={"verdicts": [verdict]},
+        payload={"paper": "cremonesi-2011", "run": study.run_id, "chosen": chosen},
     )  # fmt: skip
+    return job
 
 
 def drawn(page: Page) -> None:
@@ -74,16 +75,18 @@ def unfolded(page: Page) -> None:
 def pages_of(study: Study, report: Report) -> dict[str, tuple[str, Callable[[Page], None] | None]]:
     """Each page by its name: its address, and what is done on it first."""
     owner = study.memberships.get().researcher
-    asked = {"study": study, "asked_by": owner}
     draft = make_study(slug="draft", run=study.run, status="draft", owner=owner)
     requests = {
-        "report waiting": ReportRequest.objects.create(**asked),
-        "report failed": ReportRequest.objects.create(
-            **asked, status=RequestStatus.FAILED, error="Run 3 is failed; a report needs a run that has succeeded."
+        "report waiting": study.jobs.create(kind="report", owner=owner),
+        "report failed": study.jobs.create(
+            kind="report",
+            owner=owner,
+            status=JobStatus.FAILED,
+            error="Run 3 is failed; a report needs a run that has succeeded.",
         ),
-        "report cancelled": ReportRequest.objects.create(**asked, status=RequestStatus.CANCELLED),
-        "package ready": ReportRequest.objects.create(
-            **asked, kind="package", report=report, status=RequestStatus.SUCCEEDED
+        "report cancelled": study.jobs.create(kind="report", owner=owner, status=JobStatus.CANCELLED),
+        "package ready": study.jobs.create(
+            kind="package", owner=owner, status=JobStatus.SUCCEEDED, payload={"report": report.pk}
         ),
     }
     return {
@@ -93,7 +96,7 @@ def pages_of(study: Study, report: Report) -> dict[str, tuple[str, Callable[[Pag
             f"{report_page(report, 'chapter', 'comparison')}?measure=fon&highlight=TopPop",
             drawn,
         ),
-        **{name: (request.get_absolute_url(), None) for name, request in requests.items()},
+        **{name: (reverse("analysis:request", args=[request.pk]), None) for name, request in requests.items()},
         **{
             f"{name} of {each.slug}": (reverse(f"studies:{name}", args=[each.slug]), unfolded)
             for each in (study, draft)

@@ -10,9 +10,10 @@ from playwright.sync_api import Browser, Page, expect
 
 from accounts.models import User
 from accounts.services.invitations import invite
+from jobs.models import Job, JobStatus
 from studies.design.services.questionnaires import add_evaluator_question
 from studies.enums import Role
-from studies.models import SimulationJob, Study
+from studies.models import Study
 from studies.participation.services.interviews import start_interview
 from studies.recruitment.selectors.recruitment import InterviewPlace
 from studies.recruitment.services.recruitment import set_places
@@ -55,11 +56,11 @@ def test_no_page_about_people_or_jobs_has_a_violation(live_server: Any, browser:
     invite_to_study(study=study, role=Role.ANALYST, email="ana@example.org", actor=owner)
     session = start_interview(study=study, interviewer=owner, place="lab", label="A7").interview
     jobs = [
-        SimulationJob.objects.create(study=study, per_condition=2, seed=1, base_url="http://x/", status=status)
-        for status in ("failed", "done")
+        study.jobs.create(kind="simulation", payload={"per_condition": 2, "seed": 1}, status=status)
+        for status in (JobStatus.FAILED, JobStatus.SUCCEEDED)
     ]
 
-    def simulation(job: SimulationJob) -> str:
+    def simulation(job: Job) -> str:
         return reverse("studies:simulation", args=[study.slug, job.pk])
 
     of_study = {

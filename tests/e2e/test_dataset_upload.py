@@ -15,11 +15,10 @@ from django.db import connections
 from playwright.sync_api import Browser, Page
 
 from accounts.models import User
-from catalog.enums import JobStatus
-from catalog.models import DatasetJob, DatasetVersion
-from catalog.services import dataset_jobs
+from catalog.models import DatasetVersion
 from core import artefacts
-from jobs import leases
+from jobs.models import Job, JobStatus
+from jobs.services import do_job
 from tests.e2e.test_accessibility import SIDEWAYS, violations, with_axe
 from tests.e2e.test_console_accessibility import signed_in
 from tests.factories.accounts import UserFactory
@@ -43,14 +42,14 @@ CASES = {
 @pytest.fixture
 def worker(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     """A worker in a thread, which begins once it is told to."""
-    monkeypatch.setattr(leases, "enqueue_on_commit", lambda *args, **ids: None)
+    monkeypatch.setattr("jobs.services.enqueue_on_commit", lambda *args, **ids: None)
     begin, stop = threading.Event(), threading.Event()
 
     def work() -> None:
         while not stop.is_set():
             if begin.is_set():
-                for pk in DatasetJob.objects.filter(status=JobStatus.QUEUED).values_list("pk", flat=True):
-                    dataset_jobs.run_job(job_id=pk)
+                for pk in Job.objects.filter(status=JobStatus.QUEUED).values_list("pk", flat=True):
+                    do_job(job_id=pk)
             time.sleep(0.1)
         connections.close_all()
 

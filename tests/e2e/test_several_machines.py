@@ -289,16 +289,17 @@ def test_what_a_worker_of_one_machine_has_written_is_read_on_the_other(machines:
     site = f"http://127.0.0.1:{port}"
     until(lambda: fetch(f"{site}/ready/", session)[0] == 200, f"the web server\n{first.logs()}")
 
-    def is_done(table: str, pk: int) -> bool:
-        ((status, reason),) = query(first, f"SELECT status, error FROM {table} WHERE id = {pk}")  # noqa: S608
+    def is_done(pk: int) -> bool:
+        ((status, reason),) = query(first, f"SELECT status, error FROM jobs_job WHERE id = {pk}")  # noqa: S608
         assert status != "failed", reason
-        return bool(status in {"succeeded", "done"})
+        return bool(status == "succeeded")
 
-    until(lambda: is_done("analysis_reportrequest", request), f"the report\n{second.logs()}")
-    ((pk,),) = query(first, f"SELECT report_id FROM analysis_reportrequest WHERE id = {request}")  # noqa: S608
+    until(lambda: is_done(request), f"the report\n{second.logs()}")
+    ((result,),) = query(first, f"SELECT result FROM jobs_job WHERE id = {request}")  # noqa: S608
+    pk = (json.loads(result) if isinstance(result, str) else result)["report"]
     status, page = fetch(f"{site}/reports/{pk}/", session)
     assert (status, b"CorNgr" in page) == (200, True), page[:2000]
-    until(lambda: is_done("studies_exportjob", export), f"the export\n{second.logs()}")
+    until(lambda: is_done(export), f"the export\n{second.logs()}")
     status, content = fetch(f"{site}/studies/{study}/exports/{export}/", session)
     assert status == 200, content[:2000]
     with zipfile.ZipFile(io.BytesIO(content)) as archive:

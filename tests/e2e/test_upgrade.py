@@ -64,6 +64,37 @@ def test_the_tables_of_an_older_version_go_back_a_version_and_forth(upgraded: tu
 
 
 @pytest.mark.core
+def test_jobs_of_seven_tables_go_on_in_one(upgraded: tuple[Installation, Path]) -> None:
+    jobs = json.loads(upgraded[0].run(str(STORED / "former_jobs.py")).splitlines()[-1])
+
+    assert [(job["kind"], job["status"], job["subject"], job["has_owner"]) for job in jobs] == [
+        ("export", "succeeded", "Study", True),
+        ("export", "failed", "Study", True),
+        ("simulation", "queued", "Study", False),  # its worker is gone
+        ("experiment", "succeeded", "DatasetVersion", False),
+        ("report", "queued", "Study", True),
+        ("package", "succeeded", "Study", True),
+        ("bayesian", "succeeded", "Report", False),
+        ("import", "waiting", None, True),
+        ("subset", "failed", "DatasetVersion", True),
+        ("replication", "queued", "Study", True),
+    ]
+    export, failed, simulation, experiment, report, package, _, upload, subset, replication = jobs
+    assert export["payload"] == {"format": "wide", "options": {"without_excluded": True}}
+    assert (export["file"], export["result"]) == ("exports/1/a.zip", {"sha256": "ab", "n_bytes": 3})
+    assert failed["error"] == "The disk is full."
+    assert simulation["payload"] == {"per_condition": 2, "seed": 1, "base_url": "http://x/"}
+    assert (experiment["payload"]["experiment"], experiment["file"]) == ("croc-hot", "experiments/1.zip")
+    assert experiment["result"] == {"verdicts": [["holds", "It does."]]}
+    assert report["payload"] == {"mode": "simulated", "overrides": {"alpha": 0.01}}
+    assert (list(package["payload"]), package["file"]) == (["report"], "packages/2/1.zip")
+    assert upload["payload"] == {"step": "items", "source": "a.csv", "folder": "f"}
+    assert (subset["result"], subset["error"]) == ({"problems": [{"row": 1}], "options": ["scale"]}, "No rows.")
+    assert replication["payload"]["simulation"] == "kept"
+    assert replication["payload"]["chosen"] == {"seed": 1}
+
+
+@pytest.mark.core
 def test_a_half_finished_study_goes_on_after_an_upgrade(upgraded: tuple[Installation, Path], tmp_path: Path) -> None:
     installation, file = upgraded
     expected = json.loads(file.read_text(encoding="utf-8"))

@@ -12,11 +12,12 @@ from django.urls import reverse
 
 from catalog.models import DatasetVersion
 from core.errors import ParallaxError
-from evaluation.enums import ExperimentStatus, RunStatus
+from evaluation.enums import RunStatus
 from evaluation.experiments.yaml_loader import parse
-from evaluation.models import EvaluationRun, ExperimentJob
+from evaluation.models import EvaluationRun
 from evaluation.services import experiment_jobs as jobs
-from jobs import leases
+from jobs.models import Job, JobStatus
+from jobs.services import do_job, sweep
 from tests.evaluation.test_yaml_loader import SMALL
 from tests.factories.accounts import UserFactory
 from tests.factories.catalog import make_version
@@ -27,19 +28,15 @@ pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 KEY = "croc-cold"  # a shipped one, in whose place a small one is read
 
 
-@pytest.fixture
-def sent(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The jobs whose messages were sent."""
-    messages: list[int] = []
-    monkeypatch.setattr(leases, "enqueue_on_commit", lambda name, job_id: messages.append(job_id))
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "read_experiment", lambda name: parse(SMALL, name))
-    return messages
 
 
-def _ran(job: ExperimentJob) -> None:
+def _ran(job: Job) -> None:
     for run in jobs.runs_of(job).values():
         work_off(run)
-    ExperimentJob.objects.update(hinted_at=None)
+    Job.objects.update(hinted_at=None)
 
 
 def _client() -> Client:
@@ -52,17 +49,17 @@ def test_an_experiment_waits_for_its_runs_and_its_outcome_is_downloaded(sent: li
     assert "Start experiment" in client.get(url).text
     assert "Select a valid choice" in client.post(url, {"dataset": "no-such"}).text
     page = client.post(url, {"dataset": version.dataset.name}).url
-    job = ExperimentJob.objects.get()
+    job = Job.objects.get()
     assert client.post(url, {"dataset": version.dataset.name}).url == page  # the open job
     assert "runs are in progress" in client.get(page).text
     assert client.get(reverse("evaluation:experiment-file", args=[job.pk])).status_code == 404
-    jobs.advance()
+    sweep()
     assert sent == []
     _ran(job)
-    jobs.advance()
+    sweep()
     assert sent == [job.pk]
-    assert jobs.write_outcome(job_id=job.pk)
-    assert not jobs.write_outcome(job_id=job.pk)
+    assert do_job(job_id=job.pk)
+    assert not do_job(job_id=job.pk)
     part = client.get(page, headers={"HX-Request": "true"}).text
     assert "The experiment is finished" in part
     assert "<html" not in part
@@ -77,24 +74,23 @@ def test_an_experiment_waits_for_its_runs_and_its_outcome_is_downloaded(sent: li
 def test_a_run_that_cannot_finish_fails_its_experiment(sent: list[int], status: str) -> None:
     job = jobs.start_experiment(key=KEY, version=make_version(), actor=None)
     EvaluationRun.objects.update(status=status, error="Out of memory.")
-    jobs.advance()
+    sweep()
     job.refresh_from_db()
-    assert job.status == ExperimentStatus.FAILED
+    assert job.status == JobStatus.FAILED
     assert "Out of memory." in _client().get(reverse("evaluation:experiment-job", args=[job.pk])).text
     assert not sent
 
 
 def test_a_worker_that_is_too_early_or_too_late_writes_nothing(sent: list[int]) -> None:
     job = jobs.start_experiment(key=KEY, version=make_version(), actor=None)
-    assert not jobs.write_outcome(job_id=0)
-    assert not jobs.write_outcome(job_id=job.pk)
+    assert not do_job(job_id=0)
+    assert not do_job(job_id=job.pk)
     job.refresh_from_db()
-    assert job.status == ExperimentStatus.FAILED
-    other = jobs.start_experiment(key=KEY, version=job.version, actor=None)
+    assert job.status == JobStatus.QUEUED
     EvaluationRun.objects.all().delete()
-    jobs.advance()
-    other.refresh_from_db()
-    assert "was deleted" in other.error
+    sweep()
+    job.refresh_from_db()
+    assert "was deleted" in job.error
 
 
 def test_a_dataset_with_the_data_that_are_needed_is_chosen_first() -> None:

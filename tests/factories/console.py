@@ -11,9 +11,10 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.models import User
+from jobs.models import JobStatus
 from studies.design.services.launch import design_digest
-from studies.enums import ExportStatus, Mode, Role
-from studies.models import ExportJob, Interview, PersonalLink, SimulationJob, Study, StudyMembership
+from studies.enums import Mode, Role
+from studies.models import Interview, PersonalLink, Study, StudyMembership
 from studies.team.permissions import ANY_ROLE, OWNERS, READERS, STARTERS
 from studies.team.services.members import invite_to_study
 from tests.factories.studies import enter
@@ -176,10 +177,12 @@ def ask(client: Client, name: str, study: Study) -> Any:
         extra = {"pk": enter(study, Mode.PREVIEW).participant.pk}
     if name == "export-file":
         file = default_storage.save("exports/test.zip", ContentFile(b"PK"))
-        job = ExportJob.objects.create(study=study, kind="long", status=ExportStatus.DONE, file=file)
+        job = study.jobs.create(
+            kind="export", status=JobStatus.SUCCEEDED, file=file, payload={"format": "long", "options": {}}
+        )
         extra = {"pk": job.pk}
     if name == "simulation":
-        extra = {"pk": SimulationJob.objects.create(study=study, per_condition=1, seed=1, base_url="http://x/").pk}
+        extra = {"pk": study.jobs.create(kind="simulation", payload={"per_condition": 1, "seed": 1}).pk}
     if name == "session":
         extra = {"pk": _session(study).pk}
     if name == "invitation-revoke":

@@ -6,15 +6,15 @@ from typing import Any
 
 from django.test import Client
 
-from catalog.enums import JobStatus
-from catalog.models import DatasetJob
-from catalog.services.dataset_jobs import run_job
+from catalog.selectors.dataset_jobs import KINDS
+from jobs.models import Job, JobStatus
+from jobs.services import do_job
 
 
 def work() -> None:
     """Do what waits for a worker."""
-    for job in DatasetJob.objects.filter(status=JobStatus.QUEUED):
-        run_job(job_id=job.pk)
+    for job in Job.objects.filter(kind__in=KINDS, status=JobStatus.QUEUED).order_by("pk"):
+        do_job(job_id=job.pk)
 
 
 def done(client: Client, answer: Any) -> Any:

@@ -12,8 +12,9 @@ from django.urls.resolvers import URLPattern, URLResolver
 
 from accounts.models import User
 from analysis.files.document import KEYS
-from analysis.models import Report, ReportRequest
+from analysis.models import Report
 from evaluation.models import EvaluationRun
+from jobs.models import Job
 from studies.models import Study
 
 NAMESPACES = ("", "accounts", "analysis", "catalog", "evaluation", "projects", "replication", "studies")
@@ -27,7 +28,7 @@ class Installation:
     run: EvaluationRun
     studies: tuple[Study, ...]
     report: Report
-    request: ReportRequest
+    request: Job
     subjects: dict[str, list[dict[str, Any]]]  # arguments of addresses about single things; see tests.gallery.subjects
 
 

@@ -193,8 +193,8 @@ def settled(page: Page, address: str) -> None:
 
 def demo_installation() -> Installation:
     """The demo's study and report, and a draft of the same run."""
-    from analysis.enums import RequestStatus
-    from analysis.models import Report, ReportRequest
+    from analysis.models import Report
+    from jobs.models import JobStatus
     from studies.models import Study
     from tests.factories.studies import make_study
     from tests.gallery.pages import Installation
@@ -202,8 +202,8 @@ def demo_installation() -> Installation:
 
     study = Study.objects.get(slug="demo")
     owner = study.memberships.get(role="owner").researcher
-    request = ReportRequest.objects.create(
-        study=study, asked_by=owner, status=RequestStatus.RUNNING, activity="Testing perceived accuracy"
+    request = study.jobs.create(
+        kind="report", owner=owner, status=JobStatus.RUNNING, activity="Testing perceived accuracy"
     )
     draft = make_study(slug="draft", run=study.run, status="draft", owner=owner)
     report = Report.objects.filter(study=study).latest("pk")

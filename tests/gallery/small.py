@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from analysis.enums import RequestStatus
-from analysis.models import ReportRequest
 from analysis.services import build_report
+from jobs.models import JobStatus
 from studies.enums import Mode
 from tests.factories.analysis import plant
 from tests.factories.evaluation import make_run_at
@@ -22,6 +21,6 @@ def small_installation() -> Installation:
     owner.save()
     plant(study, {"TopPop": [4, 5, 4, 5], "CorNgr": [2, 1, 2, 1], "PureSVD4": [2, 1, 3, 2]}, mode=Mode.SIMULATED)
     report = build_report(study=study, mode=Mode.SIMULATED, made_by=owner)
-    request = ReportRequest.objects.create(study=study, asked_by=owner, status=RequestStatus.RUNNING)
+    request = study.jobs.create(kind="report", owner=owner, status=JobStatus.RUNNING)
     draft = make_study(slug="draft", run=run, status="draft", owner=owner)
     return Installation(owner, run, (study, draft), report, request, subjects_of(study, owner))

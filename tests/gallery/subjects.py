@@ -9,14 +9,11 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from accounts.models import User
 from accounts.services.invitations import invite
 from accounts.services.projects import create_project
-from catalog.enums import JobKind
-from catalog.models import DatasetJob
 from catalog.services.dataset_jobs import change_import, prepare_import
 from catalog.services.job_work import check_files
 from catalog.views.imports import STEPS
-from evaluation.models import ExperimentJob
-from parallax.replication.models import ReplicationJob
-from studies.models import SimulationJob, Study
+from jobs.models import Job
+from studies.models import Study
 from studies.participation.services.interviews import start_interview
 
 BOOKS = ("Emma", "Dracula", "Middlemarch", "Walden", "Ulysses", "Villette", "Kim", "Candide", "Persuasion", "Nostromo")
@@ -33,18 +30,17 @@ def subjects_of(study: Study, owner: User) -> dict[str, list[dict[str, Any]]]:
     run = study.run
     upload = prepare_import(uploads=[SimpleUploadedFile("ratings.csv", RATINGS.encode())], actor=owner)
     change_import(job=upload, step="check", check=check_files(upload, lambda *_: None))
-    import_job = DatasetJob.objects.create(kind=JobKind.IMPORT, requested_by=owner, source="ratings.csv")
-    experiment = ExperimentJob.objects.create(
-        experiment="croc-cold",
-        version=run.version,
-        runs={"main": run.pk},
-        verdicts=[["as in the paper", "It finds more."]],
+    import_job = Job.objects.create(kind="import", owner=owner, payload={"source": "ratings.csv"})
+    experiment = run.version.jobs.create(
+        kind="experiment",
+        payload={"experiment": "croc-cold", "runs": {"main": run.pk}},
+        result={"verdicts": [["as in the paper", "It finds more."]]},
     )
-    simulation = SimulationJob.objects.create(study=study, per_condition=12, seed=1, base_url="http://localhost/")
-    replication = ReplicationJob.objects.create(
-        paper="cremonesi-2011", version=run.version, run=run, requested_by=owner,
-        chosen={"per_condition": 30, "seed": 1, "factors": [50, 300], "reserve": 0.15}, base_url="http://localhost:9/",
-    )  # fmt: skip
+    walked = {"per_condition": 12, "seed": 1, "base_url": "http://localhost/"}
+    simulation = study.jobs.create(kind="simulation", payload=walked)
+    chosen = {"per_condition": 30, "seed": 1, "factors": [50, 300], "reserve": 0.15}
+    replicated = {"paper": "cremonesi-2011", "run": run.pk, "chosen": chosen, "base_url": "http://localhost:9/"}
+    replication = run.version.jobs.create(kind="replication", owner=owner, payload=replicated)
     session = start_interview(study=study, interviewer=owner, place="", label="A7").interview
     _invitation, key = invite(actor=owner)
     project = create_project(name="Film group", owner=owner)

@@ -13,7 +13,6 @@ from django.utils import timezone
 from core.models import Worker
 from jobs.workers import ALIVE_SECONDS, FORGET_AFTER, WorkerBeat, running_workers
 from parallax.templatetags.waiting import why_waiting
-from studies.models import ExportJob
 from tests.factories.evaluation import make_run
 from tests.factories.studies import make_study
 
@@ -38,8 +37,8 @@ def test_a_worker_keeps_a_row_that_ends_with_it_and_forgets_old_ones() -> None:
     worker(SHORT, seconds_ago=FORGET_AFTER.total_seconds() + 1)
     beat = WorkerBeat([SHORT])
     wait_until(lambda: [one.task for one in Worker.objects.all()] == [""])
-    beat.task = "analysis.make_requested"
-    wait_until(lambda: [one.task for one in running_workers(SHORT)] == ["analysis.make_requested"])
+    beat.task = "jobs.do"
+    wait_until(lambda: [one.task for one in running_workers(SHORT)] == ["jobs.do"])
     assert running_workers(LONG) == []
     beat.stop()
     assert not Worker.objects.exists()
@@ -48,7 +47,7 @@ def test_a_worker_keeps_a_row_that_ends_with_it_and_forgets_old_ones() -> None:
 @pytest.mark.django_db
 def test_jobs_say_what_they_wait_for() -> None:
     study = make_study()
-    first, second = (ExportJob.objects.create(study=study) for _ in range(2))
+    first, second = (study.jobs.create(kind="export") for _ in range(2))
     run = make_run()
     worker(SHORT, LONG, task="evaluation.work", seconds_ago=ALIVE_SECONDS + 1)
     assert why_waiting(first) == "Waiting for a worker; none is running"

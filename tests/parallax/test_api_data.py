@@ -14,12 +14,13 @@ from django.test import Client
 from accounts.models import User
 from accounts.services import create_token
 from analysis.files.html import report_json
-from analysis.models import Report, ReportRequest
+from analysis.models import Report
 from analysis.services import build_report
-from analysis.services.requests import make_requested
 from core.models import LogEntry
 from evaluation import exports
 from evaluation.models import EvaluationRun, TrainedModel
+from jobs.models import Job
+from jobs.services import do_job
 from studies.data.exports import Options, write_export
 from studies.design.services.launch import close_study
 from studies.enums import Mode, Role
@@ -302,8 +303,8 @@ def worked(program: Program, study: Study) -> dict[str, Any]:
     asked = program.post("reports/", {"study": study.slug, "mode": "live"}, 202)
     address = asked["url"].partition("/api/v1/")[2]
     assert (program.get(address)["status"], asked["report_url"]) == ("queued", None)
-    assert not Report.objects.filter(pk__in=ReportRequest.objects.filter(pk=asked["id"]).values("report")).exists()
-    make_requested(request_id=asked["id"])
+    assert Job.objects.get(pk=asked["id"]).result == {}
+    do_job(job_id=asked["id"])
     told: dict[str, Any] = program.get(address)
     return told
 
@@ -326,13 +327,13 @@ def test_a_report_is_a_workers_business_and_its_files_are_those_of_the_console(
     assert program.get("reports/", study="other")["results"] == []
     files = {one["name"]: one for one in program.get(f"reports/{report.pk}/")["files"]}
     assert {"report.html", "report.json"} < set(files)
-    ReportRequest.objects.filter(kind="package").delete()  # requested with the report
+    Job.objects.filter(kind="package").delete()  # requested with the report
     for n_requested, name in ((1, "report.html"), (0, next(name for name in files if name.endswith(".svg")))):
         with django_capture_on_commit_callbacks() as waiting:
             waits = program.get(files[name]["url"].partition("/api/v1/")[2], 202)
         assert (waits["code"], program.response["Retry-After"]) == ("report.file_under_way", "5")
         assert len(waiting) == n_requested
-    make_requested(request_id=ReportRequest.objects.get(kind="package").pk)
+    do_job(job_id=Job.objects.get(kind="package").pk)
     for name in ("report.html", "report.json"):
         program.get(files[name]["url"].partition("/api/v1/")[2])
         assert study.title in program.text

@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 from drf_spectacular.generators import SchemaGenerator
 
-from analysis.models import ReportRequest
+from jobs.models import Job
 from parallax.api.urls import urlpatterns
 from studies.models import Study
 from tests.factories.accounts import UserFactory
@@ -88,7 +88,7 @@ def test_a_body_with_an_unknown_field_changes_nothing(program: Client) -> None:
         "mood": ["There is no field of this name. Did you mean mode?"],
         "mode": ["Write live or simulated."],
     }
-    assert not ReportRequest.objects.exists()
+    assert not Job.objects.exists()
 
 
 def test_studies_and_models_are_found_by_what_they_are(program: Client) -> None:

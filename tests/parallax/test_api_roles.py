@@ -11,9 +11,10 @@ from django.urls import reverse
 from accounts.enums import Scope
 from accounts.models import User
 from accounts.services import create_token
-from analysis.models import Report, ReportRequest
+from analysis.models import Report
 from analysis.services import build_report
 from analysis.services.requests import request_report
+from jobs.models import Job
 from parallax.api.urls import urlpatterns
 from studies.enums import Role
 from studies.models import Study
@@ -155,7 +156,7 @@ def test_a_report_is_built_by_those_who_may_in_the_console(client: Client, who: 
     researcher = _everybody(study)[who]
     response = client.post(reverse("api:reports-list"), {"study": study.slug}, "application/json", **_as(researcher))
     assert response.status_code == expected
-    assert ReportRequest.objects.count() == (expected == 202)
+    assert Job.objects.filter(kind="report").count() == (expected == 202)
     unknown = client.post(reverse("api:reports-list"), {"study": "no-such"}, "application/json", **_as(researcher))
     if expected == 404:  # a study that one may not report is refused as one that is not there
         assert response.json() == unknown.json()

@@ -18,11 +18,12 @@ from django.urls import get_resolver, reverse
 
 from accounts.models import User
 from accounts.services import create_token
-from analysis.models import Report, ReportRequest
+from analysis.models import Report
 from analysis.services import build_report
-from analysis.services.requests import make_requested
 from core.errors import ParallaxError
 from core.models import LogEntry
+from jobs.models import Job
+from jobs.services import do_job
 from studies.allocation.selectors import allocations
 from studies.data.services import exports
 from studies.design.selectors import consent, versions
@@ -193,7 +194,7 @@ def test_a_report_on_people_is_neither_offered_nor_built_and_one_on_simulated_on
     for _ in range(2):
         completed(study, Mode.SIMULATED)
     client.post(reverse("analysis:new"), {"study": study.slug, "mode": Mode.SIMULATED})
-    assert make_requested(request_id=ReportRequest.objects.get().pk)
+    assert do_job(job_id=Job.objects.get(kind="report").pk)
     report = Report.objects.get()
     page = client.get(report.get_absolute_url()).text
     assert "simulated" in page
@@ -221,7 +222,7 @@ def test_once_outcomes_are_open_the_marks_are_where_they_belong(study: Study, ho
     long = whole(client.get(reverse("studies:export", args=[study.slug, "long"])))
     assert all(WORDS.format(label) in long for label in MARKED)
     asked = client.post(reverse("analysis:new"), {"study": study.slug})["Location"]
-    assert make_requested(request_id=ReportRequest.objects.get().pk)
+    assert do_job(job_id=Job.objects.get(kind="report").pk)
     assert client.get(asked).headers["Location"] == Report.objects.get().get_absolute_url()
     built = every_page(client, Report.objects.get())
     assert all(re.search(mean, built) for mean in MEANS)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -19,12 +20,11 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import transaction
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
-from analysis import tasks as analysis_tasks
 from analysis.services import build_report, packages
 from analysis.services.packages import request_files
 from catalog import tasks as catalog_tasks
-from catalog.models import DatasetJob
 from catalog.services import dataset_jobs, upload_folders
 from core import artefacts
 from core.errors import ArtefactError, ParallaxError, StorageUnavailable
@@ -34,6 +34,10 @@ from evaluation.models import EvaluationRun, RunPart
 from evaluation.services import serving
 from evaluation.services.parts import lease_part
 from evaluation.services.worker_loop import execute
+from jobs import archives
+from jobs import tasks as job_tasks
+from jobs.models import Job, JobStatus
+from jobs.services import do_job
 from parallax.backup import stored_files
 from parallax.backup.archive import new_archive
 from parallax.doctor import machine
@@ -41,12 +45,10 @@ from parallax.doctor import stored_files as doctor
 from parallax.doctor.diagnosis import Diagnosis, Level
 from parallax.integrity.artefacts import check_artefacts
 from parallax.outages import is_outage
-from parallax.replication import tasks as replication_tasks
 from studies import tasks as study_tasks
 from studies.data.exports import Options
-from studies.data.services.exports import FOLDER, clean_exports, make_export, request_export
-from studies.enums import ExportStatus, Mode, StudyStatus
-from studies.models import ExportJob
+from studies.data.services.exports import request_export
+from studies.enums import Mode, StudyStatus
 from studies.participation.services import ratings, recommending
 from tests.factories.accounts import UserFactory
 from tests.factories.evaluation import make_run_at, work_off
@@ -147,47 +149,42 @@ def test_an_export_waits_for_the_storage_and_what_no_job_names_is_deleted(
     job = request_export(study=study, kind="wide", options=Options(include_simulated=True))
     gate.shut()
     with pytest.raises(StorageUnavailable):
-        make_export(job_id=job.pk)
+        do_job(job_id=job.pk)
     job.refresh_from_db()
-    assert (job.status, job.attempts, job.error) == (ExportStatus.QUEUED, 0, "")
+    assert (job.status, job.attempts, job.error) == (JobStatus.QUEUED, 0, "")
     gate.open()
-    assert make_export(job_id=job.pk)
+    assert do_job(job_id=job.pk)
     job.refresh_from_db()
     client = Client()
     client.force_login(study.memberships.get().researcher)
     answer = client.get(reverse("studies:export-file", args=(study.slug, job.pk)))
     assert b"".join(answer.streaming_content)[:2] == b"PK"  # type: ignore[attr-defined]
     # An archive whose deletion failed, as it would after an erasure while the storage was away.
-    name = default_storage.save(f"{FOLDER}/{study.pk}/left.zip", ContentFile(b"answers"))
-    clean_exports()
+    name = archives.store(job, ContentFile(b"answers"))
+    archives.clean_jobs()
     assert default_storage.exists(name)  # a worker may be about to name it
-    monkeypatch.setattr("studies.data.services.exports.UNNAMED_SECONDS", 0)
-    monkeypatch.setattr("studies.data.services.exports.UNNAMED_KEY", "another-hour")
-    clean_exports()
+    monkeypatch.setattr(archives, "UNNAMED_SECONDS", 0)
+    monkeypatch.setattr(archives, "UNNAMED_KEY", "another-hour")
+    archives.clean_jobs()
     assert not default_storage.exists(name)
     assert default_storage.exists(job.file)
 
 
-def test_a_package_is_stored_replaced_downloaded_and_deleted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_package_is_stored_downloaded_and_deleted(monkeypatch: pytest.MonkeyPatch) -> None:
     study = make_study()
     completed(study, Mode.SIMULATED)
     report = build_report(study=study, mode=Mode.SIMULATED)
-    request = request_files(report=report)
-    contents = iter((b"PK of a worker that was killed", b"PK of the next one"))
+    job = request_files(report=report)
     monkeypatch.setattr(packages, "draw_files", lambda *given: None)
-    monkeypatch.setattr(packages, "stored_file", lambda *given: SimpleNamespace(make=lambda: next(contents)))
-    file, again = (packages.store_files(request=request, progress=lambda words: None) for _ in range(2))
-    assert again == file
-    type(request).objects.filter(pk=request.pk).update(status="succeeded", file=file)
+    monkeypatch.setattr(packages, "stored_file", lambda *given: SimpleNamespace(make=lambda: b"PK of a worker"))
+    assert do_job(job_id=job.pk)
+    job.refresh_from_db()
     package = packages.download_package(report=report)
     assert package is not None
-    assert package.content == b"PK of the next one"
-    left = default_storage.save(f"packages/{request.pk}/9.zip", ContentFile(b"PK"))
-    assert packages.clean_packages() == 1
-    assert [default_storage.exists(name) for name in (file, left)] == [True, False]
-    type(request).objects.filter(pk=request.pk).delete()
-    packages.clean_packages()
-    assert not default_storage.exists(file)
+    assert package.content == b"PK of a worker"
+    Job.objects.filter(pk=job.pk).update(created_at=timezone.now() - timedelta(days=8))
+    archives.clean_jobs()
+    assert not default_storage.exists(job.file)
 
 
 def test_sweeps_go_on_while_the_storage_is_away(gate: Gate) -> None:
@@ -197,7 +194,7 @@ def test_sweeps_go_on_while_the_storage_is_away(gate: Gate) -> None:
     RunPart.objects.filter(pk=part.pk).update(result_digest="0" * 64)  # to be removed
     gate.shut()
     for sweep in (
-        study_tasks.sweep, analysis_tasks.sweep, evaluation_tasks.sweep, catalog_tasks.sweep, replication_tasks.sweep,
+        study_tasks.sweep, evaluation_tasks.sweep, catalog_tasks.sweep, job_tasks.sweep,
     ):  # fmt: skip
         sweep()
     part.refresh_from_db()
@@ -240,7 +237,7 @@ def test_a_page_that_needs_the_storage_says_that_it_is_away(gate: Gate, settings
     client = Client(raise_request_exception=False)
     client.force_login(study.memberships.get().researcher)
     job = request_export(study=study, kind="wide", options=Options(include_simulated=True))
-    ExportJob.objects.filter(pk=job.pk).update(status=ExportStatus.DONE, file="exports/1/a.zip")
+    Job.objects.filter(pk=job.pk).update(status=JobStatus.SUCCEEDED, file="exports/1/a.zip")
     gate.shut()
     answer = client.get(reverse("studies:export-file", args=(study.slug, job.pk)))
     assert answer.status_code == 503
@@ -254,31 +251,30 @@ RATINGS = "reader,book,mark\n" + "".join(f"{u},{b},{1 + (3 * u + 5 * b) % 10}\n"
 
 
 @pytest.fixture
-def uploaded(settings: Any, tmp_path: Path) -> DatasetJob:
+def uploaded(settings: Any, tmp_path: Path) -> Job:
     """An upload that the web server of one machine has received."""
     on_another_machine(settings, tmp_path / "web")
     upload = SimpleUploadedFile("marks.csv", RATINGS.encode())
     job = dataset_jobs.prepare_import(uploads=[upload], actor=UserFactory())
-    dataset_jobs.start_import(job=job, chosen={"name": "marks"}, actor=job.requested_by)
+    dataset_jobs.start_import(job=job, chosen={"name": "marks"}, actor=job.owner)
     return job
 
 
 def test_an_upload_is_imported_by_a_worker_of_another_machine(
-    uploaded: DatasetJob, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    uploaded: Job, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     web = settings.VAR_DIR
     on_another_machine(settings, tmp_path / "worker")
     work()
     uploaded.refresh_from_db()
     assert uploaded.status == "succeeded", uploaded.error
-    assert uploaded.version is not None
-    assert uploaded.version.n_ratings == 96
+    assert uploaded.subject.n_ratings == 96
     assert default_storage.listdir("uploads") == ([], [])
     # The machine that received it deletes its copy in a sweep.
     settings.VAR_DIR = web
     assert len(list((web / "uploads").iterdir())) == 1
     monkeypatch.setattr(upload_folders, "ORPHAN_SECONDS", -1)
-    dataset_jobs.clean_jobs()
+    dataset_jobs.clean_uploads()
     assert list((web / "uploads").iterdir()) == []
 
 
@@ -294,8 +290,8 @@ def test_uploads_of_no_job_are_deleted_from_the_storage_later(monkeypatch: pytes
     assert default_storage.listdir("uploads")[0] == []
 
 
-def test_an_upload_that_is_gone_is_refused_in_words(uploaded: DatasetJob, settings: Any, tmp_path: Path) -> None:
-    upload_folders.delete_folder(uploaded.folder)
+def test_an_upload_that_is_gone_is_refused_in_words(uploaded: Job, settings: Any, tmp_path: Path) -> None:
+    upload_folders.delete_folder(uploaded.payload["folder"])
     on_another_machine(settings, tmp_path / "worker")
     work()
     uploaded.refresh_from_db()

@@ -22,6 +22,7 @@ from django.test import Client
 from kombu.exceptions import OperationalError as NoBroker
 
 from core.errors import ParallaxError
+from jobs.kinds import KINDS
 from jobs.parent_process import PARENT_VARIABLE
 from jobs.queue import enqueue_on_commit
 from parallax import children as children_module
@@ -174,12 +175,11 @@ def test_fits_have_a_queue_of_their_own_and_everything_else_is_short() -> None:
     def queue_of(task: str) -> str:
         return str(current_app.amqp.router.route({}, task)["queue"].name)
 
-    assert {queue_of("evaluation.work"), queue_of("analysis.compute_bayesian")} == {long}
-    for task in (
-        "studies.make_export", "analysis.make_requested", "studies.sweep", "analysis.sweep",
-        "evaluation.sweep", "replication.carry_on", "replication.sweep",
-    ):  # fmt: skip
-        assert queue_of(task) == short
+    assert queue_of("evaluation.work") == long
+    assert {queue_of(task) for task in ("analysis.draw_pages", "studies.sweep", "evaluation.sweep", "jobs.sweep")} == {
+        short
+    }
+    assert {key for key, kind in KINDS.items() if kind.queue == long} == {"bayesian"}
 
 
 @pytest.mark.unit

@@ -19,18 +19,17 @@ from accounts.models import Project, User
 from accounts.services import create_token
 from accounts.services.projects import create_project, set_member
 from analysis.files.document import KEYS
-from analysis.models import Report, ReportRequest
+from analysis.models import Report
 from analysis.services import build_report
 from analysis.services.requests import request_report
 from analysis.services.samples import publish_sample
-from catalog.enums import JobKind, JobStatus
-from catalog.models import Dataset, DatasetJob, DatasetVersion, Item
+from catalog.models import Dataset, DatasetVersion, Item
 from catalog.selectors.items import item_with_key
 from core.artefacts import store_file
 from core.errors import ParallaxError
-from evaluation.models import EvaluationRun, ExperimentJob
+from evaluation.models import EvaluationRun
 from evaluation.services.projects import move_dataset
-from parallax.replication.models import ReplicationJob
+from jobs.models import Job, JobStatus
 from studies.enums import Mode, Role
 from studies.team.services.members import add_member
 from tests.factories.accounts import UserFactory
@@ -88,18 +87,14 @@ class Scene:
         """Jobs of an owner of the project on its data."""
         owner = self.people["owner"]
         file = default_storage.save("experiments/test.zip", ContentFile(b"PK"))
-        self.experiment = ExperimentJob.objects.create(
-            experiment="croc-hot", version=self.version, runs={"main": self.run.pk}, file=file, requested_by=owner
-        )
-        self.job = DatasetJob.objects.create(
-            kind=JobKind.IMPORT, requested_by=owner, source="quokka.csv", project=self.project, status=JobStatus.FAILED,
-            settings={"proposal": {"layout": "delimited", "parts": []}},
-        )  # fmt: skip
-        DatasetJob.objects.create(kind=JobKind.SUBSET, requested_by=owner, source="quokka", base=self.version)
-        self.replication = ReplicationJob.objects.create(
-            paper="cremonesi-2011", version=self.version, run=self.run, study=self.study, requested_by=owner,
-            chosen={"per_condition": 30, "seed": 1, "factors": [50, 300], "reserve": 0.15},
-        )  # fmt: skip
+        runs = {"experiment": "croc-hot", "runs": {"main": self.run.pk}}
+        self.experiment = self.version.jobs.create(kind="experiment", owner=owner, payload=runs, file=file)
+        files = {"source": "quokka.csv", "proposal": {"layout": "delimited", "parts": []}}
+        self.job = self.project.jobs.create(kind="import", owner=owner, payload=files, status=JobStatus.FAILED)
+        self.version.jobs.create(kind="subset", owner=owner, payload={"source": "quokka"})
+        chosen = {"per_condition": 30, "seed": 1, "factors": [50, 300], "reserve": 0.15}
+        replicated = {"paper": "cremonesi-2011", "run": self.run.pk, "chosen": chosen}
+        self.replication = self.study.jobs.create(kind="replication", owner=owner, payload=replicated)
 
     def arguments(self, name: str) -> dict[str, Any]:
         """The arguments of an address, all of which are of the private dataset."""
@@ -426,14 +421,14 @@ def test_only_what_the_researcher_may_change_is_offered_for_runs(scene: Scene) -
 
 def test_a_request_for_a_report_is_refused_to_members_of_the_study_outside(scene: Scene) -> None:
     client = signed_in(scene.people["analyst"])
-    before = ReportRequest.objects.count()
+    before = Job.objects.count()
     assert client.post(reverse("analysis:new"), {"study": scene.study.slug}).status_code == 400
     token = create_token(owner=scene.people["analyst"], name="test", scope=Scope.REPORT)[1]
     asked = Client(headers={"Authorization": f"Bearer {token}"}).post(
         reverse("api:reports-list"), {"study": scene.study.slug}, "application/json"
     )
     assert asked.status_code == 404
-    assert ReportRequest.objects.count() == before
+    assert Job.objects.count() == before
 
 
 def test_the_items_of_a_version_are_found_by_its_key_alone(scene: Scene) -> None:

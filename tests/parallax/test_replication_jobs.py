@@ -11,22 +11,22 @@ from typing import Any
 
 import pytest
 from celery import current_app
-from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
 from core.errors import ParallaxError
-from evaluation.enums import ExperimentStatus, RunStatus
+from evaluation.enums import RunStatus
 from evaluation.models import EvaluationRun
-from jobs import leases
+from jobs.archives import clean_jobs
+from jobs.models import Job, JobStatus
+from jobs.services import do_job, sweep
 from parallax.replication import services, stages
-from parallax.replication.models import ReplicationJob
+from parallax.replication.progress import run_of, simulation_of
 from studies.design.services.launch import close_study
-from studies.enums import ExportStatus, Mode, ParticipantStatus, Role
-from studies.models import Participant, SimulationJob, Study
-from studies.simulation.services.simulation_jobs import simulate
+from studies.enums import Mode, ParticipantStatus, Role
+from studies.models import Participant, Study
 from tests.factories.accounts import UserFactory
 from tests.factories.analysis import planted_person
 from tests.factories.catalog import make_version
@@ -42,17 +42,6 @@ SEVEN = "lsa:factors=3,toppop,puresvd:factors=5,corngr,nncosngr,puresvd:factors=
 
 
 @pytest.fixture
-def sent(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The jobs whose messages were sent."""
-    messages: list[int] = []
-    # Of replications; an analysis that a report asks for has a message of its own.
-    monkeypatch.setattr(
-        leases, "enqueue_on_commit", lambda name, **ids: messages.extend([ids["job_id"]] if "job_id" in ids else [])
-    )
-    return messages
-
-
-@pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """One page is written in place of every figure: test_replicate.py looks at the files."""
 
@@ -64,8 +53,12 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _advance() -> None:
-    ReplicationJob.objects.update(hinted_at=None)
-    services.advance()
+    Job.objects.filter(kind="replication").update(hinted_at=None)
+    sweep()
+
+
+def _job() -> Job:
+    return Job.objects.get(kind="replication")
 
 
 def _owner(study: Study) -> Client:
@@ -98,25 +91,26 @@ def test_a_dataset_is_replicated_step_by_step(
         version, actor = make_version(), UserFactory()
         client = signed_in(actor)
         page = client.post(START, {"data_from": f"dataset:{version.dataset.name}", **SMALL}).url
-        job = ReplicationJob.objects.get()
-        assert job.run is not None
-        job.run.refresh_from_db()
-        assert job.run.status == RunStatus.SUCCEEDED
+        job = _job()
+        run = run_of(job)
+        assert run is not None
+        assert run.status == RunStatus.SUCCEEDED
         _advance()
-        assert services.carry_on(job_id=job.pk)  # launches the study and requests its participants
-        assert not services.carry_on(job_id=job.pk) or SimulationJob.objects.get().status == ExportStatus.DONE
+        assert do_job(job_id=job.pk)  # launches the study and requests its participants
+        assert not do_job(job_id=job.pk) or Job.objects.get(kind="simulation").status == JobStatus.SUCCEEDED
     finally:
         current_app.conf.task_always_eager = False
-    job.refresh_from_db()
-    assert job.simulation is not None
-    if job.simulation.status != ExportStatus.DONE:
-        simulate(job_id=job.simulation.pk)
-    people = Participant.objects.filter(study=job.study, mode=Mode.SIMULATED, status=ParticipantStatus.COMPLETED)
+    job = _job()
+    simulation = simulation_of(job)
+    assert simulation is not None
+    if simulation.status != JobStatus.SUCCEEDED:
+        do_job(job_id=simulation.pk)
+    people = Participant.objects.filter(study=job.subject, mode=Mode.SIMULATED, status=ParticipantStatus.COMPLETED)
     assert people.count() == 14
     _advance()
-    services.carry_on(job_id=job.pk)
+    do_job(job_id=job.pk)
     job.refresh_from_db()
-    assert (job.status, job.error) == (ExperimentStatus.SUCCEEDED, "")
+    assert (job.status, job.error) == (JobStatus.SUCCEEDED, "")
     text = client.get(page).text
     assert "The replication is finished" in text
     assert "is no evidence about people" in text
@@ -130,28 +124,29 @@ def test_a_run_is_queued_and_its_study_launched_once_it_has_succeeded(
     version, actor = make_version(), UserFactory()
     client, given = signed_in(actor), {"data_from": f"dataset:{version.dataset.name}", **SMALL}
     page = client.post(START, given).url
-    job = ReplicationJob.objects.get()
+    job = _job()
     assert client.post(START, given).url == page  # the open job
     _advance()
     assert sent == []
-    assert not services.carry_on(job_id=job.pk)
+    assert not do_job(job_id=job.pk)
     text = client.get(page).text
     assert "Queued, 0 of" in text
     assert "<dd>3 and 5</dd>" in text
-    work_off(job.run)
+    work_off(run_of(job))
     _advance()
     assert sent == [job.pk]
-    assert services.carry_on(job_id=job.pk)
-    job.refresh_from_db()
-    assert job.status == ExperimentStatus.QUEUED
-    assert job.study is not None
-    assert job.simulation is not None
-    assert job.simulation.base_url == "http://testserver/"
-    assert not services.carry_on(job_id=job.pk)  # waits for the participants
+    assert do_job(job_id=job.pk)
+    job = _job()
+    assert job.status == JobStatus.QUEUED
+    assert isinstance(job.subject, Study)
+    simulation = simulation_of(job)
+    assert simulation is not None
+    assert simulation.payload["base_url"] == "http://testserver/"
+    assert not do_job(job_id=job.pk)  # waits for the participants
     part = client.get(page, headers={"HX-Request": "true"}).text
-    assert f"Simulation {job.simulation.pk}" in part
+    assert f"Simulation {simulation.pk}" in part
     assert "<html" not in part
-    SimulationJob.objects.update(status=ExportStatus.FAILED, error="No answer.")
+    Job.objects.filter(kind="simulation").update(status=JobStatus.FAILED, error="No answer.")
     _advance()
     job.refresh_from_db()
     assert "No answer." in job.error
@@ -172,7 +167,7 @@ def test_a_run_that_cannot_finish_fails_its_replication(sent: list[int], status:
         EvaluationRun.objects.all().delete()
     _advance()
     job.refresh_from_db()
-    assert job.status == ExperimentStatus.FAILED
+    assert job.status == JobStatus.FAILED
     assert ("Out of memory." if status else "was deleted") in job.error
     assert not sent
 
@@ -184,42 +179,38 @@ def test_answers_of_a_closed_study_are_compared_for_its_readers_only(sent: list[
     assert study.title not in other.get(START).text
     assert "Select a valid choice" in other.post(START, given).text
     page = client.post(START, given).url
-    job = ReplicationJob.objects.get()
+    job = _job()
     assert sent == [job.pk]
     assert client.post(START, given).url == page
     file = reverse("replication:file", args=[job.pk])
     assert client.get(file).status_code == 404
-    assert services.carry_on(job_id=job.pk)
-    assert not services.carry_on(job_id=job.pk)
+    assert do_job(job_id=job.pk)
+    assert not do_job(job_id=job.pk)
     text = client.get(page).text
     assert "Download the comparison" in text
     assert "imulated" not in text.split("<main")[1].split("</main>")[0]
     names = _names(client.get(file))
     assert names == ["cremonesi-2011/replication.html"]
     assert other.get(page).status_code == other.get(file).status_code == 404
-    assert services.clean() == 0
-    ReplicationJob.objects.update(created_at=timezone.now() - timedelta(days=8))
+    Job.objects.update(created_at=timezone.now() - timedelta(days=8))
     assert client.get(file).status_code == 404
     assert "no longer kept" in client.get(page).text
-    assert services.clean() == 1
+    stored = _job().file
+    clean_jobs()
+    assert not default_storage.exists(stored)
 
 
 def test_answers_withdrawn_since_are_not_downloaded(sent: list[int], quick: None) -> None:
     study = _closed_study()
     job = services.start_comparison(paper=stages.TEMPLATE, study=study, actor=None)
-    assert services.carry_on(job_id=job.pk)
+    assert do_job(job_id=job.pk)
     job.refresh_from_db()
     assert services.may_be_downloaded(job)
     person = Participant.objects.filter(study=study).first()
     Participant.objects.filter(pk=person.pk).update(status=ParticipantStatus.WITHDRAWN, updated_at=timezone.now())
     assert not services.may_be_downloaded(job)
-    assert services.clean() == 1
-
-
-def test_archives_of_deleted_jobs_are_deleted() -> None:
-    default_storage.save(f"{services.FOLDER}/999999.zip", ContentFile(b"PK"))
-    assert services.clean() >= 1
-    assert not default_storage.exists(f"{services.FOLDER}/999999.zip")
+    clean_jobs()
+    assert not default_storage.exists(job.file)
 
 
 def test_bad_input_is_refused_beside_its_field(sent: list[int]) -> None:
@@ -232,5 +223,5 @@ def test_bad_input_is_refused_beside_its_field(sent: list[int]) -> None:
         START, {"data_from": f"dataset:{name}", **SMALL, "per_condition": 1}
     ).text  # fmt: skip
     assert "This field is required" in client.post(START, {}).text or "required" in client.post(START, {"seed": 1}).text
-    assert not ReplicationJob.objects.exists()
+    assert not Job.objects.filter(kind="replication").exists()
     assert client.get(reverse("replication:job", args=[1])).status_code == 404

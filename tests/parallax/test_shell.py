@@ -14,16 +14,16 @@ from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import User
-from analysis.enums import RequestStatus
-from analysis.models import Report, ReportRequest
+from analysis.models import Report
 from catalog.services import DEMO_NAME
 from evaluation.enums import RunStatus
 from evaluation.models import EvaluationRun
+from jobs.models import JobStatus
 from parallax.shell.attention import home_of
 from parallax.shell.documentation import documentation_page, documentation_paths
 from parallax.shell.search import PER_KIND, query_from, search
 from studies.enums import Mode, NoticeKind, Role, StudyStatus
-from studies.models import ExportJob, Study, StudyMembership
+from studies.models import Study, StudyMembership
 from studies.team.services.notices import mark_read, notify_owners
 from tests.factories.accounts import UserFactory
 from tests.factories.catalog import make_version
@@ -101,10 +101,10 @@ def fill(study: Study, owner: User, number: int) -> None:
     copied = {"version": study.run.version, "split": {}, "protocol": {"name": "x"}, "seed": 1, "owner": owner}
     EvaluationRun.objects.create(status=RunStatus.RUNNING, activity="Fitting LSA", **copied)
     EvaluationRun.objects.create(status=RunStatus.FAILED, error="Out of memory.", finished_at=moment, **copied)
-    ReportRequest.objects.create(study=study, asked_by=owner, status=RequestStatus.FAILED, error="Not enough data.")
-    ReportRequest.objects.create(study=study, asked_by=owner, status=RequestStatus.RUNNING)
-    ExportJob.objects.create(study=study, kind="long", status="failed", error="Disk full.", requested_by=owner)
-    ExportJob.objects.create(study=study, kind="long", status="queued", requested_by=owner)
+    study.jobs.create(kind="report", owner=owner, status=JobStatus.FAILED, error="Not enough data.")
+    study.jobs.create(kind="report", owner=owner, status=JobStatus.RUNNING)
+    study.jobs.create(kind="export", owner=owner, status=JobStatus.FAILED, error="Disk full.")
+    study.jobs.create(kind="export", owner=owner)
     Report.objects.create(
         study=study, run=study.run, number=number, mode=Mode.SIMULATED, inputs_hash=str(number), results={}
     )

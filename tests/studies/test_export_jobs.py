@@ -1,4 +1,4 @@
-"""An export that a worker makes: taken by one, put back when its worker is gone, finished once."""
+"""An export that a worker makes, and what becomes of it when answers are erased."""
 
 from __future__ import annotations
 
@@ -10,21 +10,19 @@ from typing import Any
 
 import pytest
 from django.core.files.storage import default_storage
-from django.db import OperationalError
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from core.models import LogEntry
-from jobs import leases
-from jobs.leases import GONE, HINT_SECONDS, MAX_ATTEMPTS
+from jobs.models import Job, JobStatus
+from jobs.services import do_job, sweep
 from studies.data.exports import Options
 from studies.data.services import exports
-from studies.data.services.exports import JOBS, make_export, request_export
+from studies.data.services.exports import request_export
 from studies.data.services.retention import erase_expired, set_retention
 from studies.design.services.launch import close_study
-from studies.enums import ExportStatus, Mode, NoticeKind, ParticipantStatus
-from studies.models import ExportJob, ExternalId, Notice, Participant, Study
+from studies.enums import Mode, NoticeKind, ParticipantStatus
+from studies.models import ExternalId, Notice, Participant, Study
 from studies.monitoring.services.notice_rules import notify_due
 from studies.participation.services.withdrawal import withdraw
 from tests.evaluation.conftest import Installation, first_state, make_installation  # noqa: F401 -- a fixture
@@ -35,14 +33,6 @@ SIMULATED = Options(include_simulated=True)
 
 
 @pytest.fixture
-def sent(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The jobs that messages were sent for, in order."""
-    found: list[int] = []
-    monkeypatch.setattr(leases, "enqueue_on_commit", lambda name, *, job_id: found.append(job_id))
-    return found
-
-
-@pytest.fixture
 def study(db: None) -> Study:
     study = make_study()
     completed(study, Mode.SIMULATED)
@@ -50,110 +40,29 @@ def study(db: None) -> Study:
 
 
 @pytest.fixture
-def asked(study: Study, sent: list[int]) -> ExportJob:
+def asked(study: Study, sent: list[int]) -> Job:
     return request_export(study=study, kind="wide", options=SIMULATED)
 
 
-def again(job: ExportJob) -> ExportJob:
-    return ExportJob.objects.get(pk=job.pk)
+def again(job: Job) -> Job:
+    return Job.objects.get(pk=job.pk)
 
 
-def taken(job: ExportJob) -> ExportJob:
-    found = again(job)
-    assert JOBS.take(found)
-    return found
-
-
-def die(job: ExportJob) -> None:
-    """The worker that holds it is heard of no more."""
-    ExportJob.objects.filter(pk=job.pk).update(leased_until=timezone.now() - timedelta(seconds=1))
-
-
-def test_of_two_workers_one_makes_it(asked: ExportJob) -> None:
-    held = taken(asked)
-    assert make_export(job_id=asked.pk) is False
-    assert (again(asked).status, again(asked).lease, again(asked).file) == (ExportStatus.RUNNING, held.lease, "")
-    assert JOBS.release(held)
-    assert make_export(job_id=asked.pk) is True
-    assert make_export(job_id=asked.pk) is False
+def test_its_archive_is_what_was_asked_for(asked: Job) -> None:
+    assert do_job(job_id=asked.pk) is True
     done = again(asked)
-    assert (done.status, done.attempts, done.lease) == (ExportStatus.DONE, 1, "")
+    assert (done.status, len(done.result["sha256"])) == (JobStatus.SUCCEEDED, 64)
     with default_storage.open(done.file) as file, zipfile.ZipFile(file) as archive:
         assert any(name.endswith("wide_data.csv") for name in archive.namelist())
 
 
-def test_one_whose_worker_is_gone_is_told_of_again_and_made_by_another(asked: ExportJob, sent: list[int]) -> None:
-    gone = taken(asked)
-    assert JOBS.requeue() == 0  # its lease lives
-    die(asked)
-    assert JOBS.requeue() == 1
-    assert sent == [asked.pk, asked.pk]
-    assert make_export(job_id=asked.pk) is True
-    assert JOBS.finish(gone, to=ExportStatus.FAILED, error="too late") is False
-    assert (again(asked).status, again(asked).attempts, again(asked).error) == (ExportStatus.DONE, 2, "")
-    reasons = LogEntry.objects.filter(kind="studies.exportjob").order_by("id").values_list("to_status", "reason")
-    assert list(reasons) == [("running", ""), ("queued", GONE), ("running", ""), ("done", "")]
-
-
-def test_a_message_that_was_lost_is_sent_again_after_a_while(asked: ExportJob, sent: list[int]) -> None:
-    assert JOBS.requeue() == 0
-    ExportJob.objects.update(hinted_at=timezone.now() - timedelta(seconds=HINT_SECONDS + 1))
-    assert JOBS.requeue() == 1
-    assert JOBS.requeue() == 0
-    assert sent == [asked.pk, asked.pk]
-
-
-def test_one_that_ends_every_worker_fails_in_words(asked: ExportJob) -> None:
-    for number in range(MAX_ATTEMPTS):
-        assert taken(asked).attempts == number + 1
-        die(asked)
-        JOBS.requeue()
-    assert make_export(job_id=asked.pk) is False
-    assert again(asked).status == ExportStatus.FAILED
-    assert again(asked).error.startswith(f"{MAX_ATTEMPTS} workers in turn stopped before finishing this job")
-
-
-def test_who_lost_the_lease_meanwhile_leaves_no_archive(asked: ExportJob, monkeypatch: pytest.MonkeyPatch) -> None:
-    save = default_storage.save
-
-    stored: list[str] = []
-
-    def given_away(name: str, content: Any) -> str:
-        die(asked)
-        JOBS.requeue()
-        stored.append(save(name, content))
-        return stored[0]
-
-    monkeypatch.setattr(default_storage, "save", given_away)
-    assert make_export(job_id=asked.pk) is False
-    assert (again(asked).status, again(asked).file) == (ExportStatus.QUEUED, "")
-    assert not default_storage.exists(stored[0])
-
-
-@pytest.mark.parametrize(
-    ("fault", "status", "is_raised"),
-    [
-        (OperationalError("the database is away"), ExportStatus.QUEUED, True),
-        (KeyboardInterrupt(), ExportStatus.QUEUED, True),
-        (OSError("The disk is full."), ExportStatus.FAILED, False),
-        (ZeroDivisionError("never thought of"), ExportStatus.FAILED, True),
-    ],
-)
-def test_a_fault_gives_it_back_or_fails_it(
-    asked: ExportJob, monkeypatch: pytest.MonkeyPatch, fault: BaseException, status: str, is_raised: bool
-) -> None:
+def test_a_full_disk_is_said(asked: Job, monkeypatch: pytest.MonkeyPatch) -> None:
     def faulty(*_args: Any) -> None:
-        raise fault
+        raise OSError("The disk is full.")
 
     monkeypatch.setattr(exports, "write_export", faulty)
-    if is_raised:
-        with pytest.raises(type(fault)):
-            make_export(job_id=asked.pk)
-    else:
-        assert make_export(job_id=asked.pk) is False
-    found = again(asked)
-    assert (found.status, found.lease, found.leased_until) == (status, "", None)
-    assert bool(found.error) == (status == ExportStatus.FAILED)
+    assert do_job(job_id=asked.pk) is False
+    assert (again(asked).status, again(asked).error) == (JobStatus.FAILED, "The disk is full.")
 
 
 # On a real worker --------------------------------------------------------------------------------------
@@ -182,12 +91,12 @@ WORKER = ["-m", "celery", "-A", "parallax", "worker", "--pool", "solo", "--witho
 
 def stopped(installation: Installation) -> int | None:
     """Stop the process that holds the job, so that it is killed in the midst of it."""
-    found = installation.query("SELECT lease FROM studies_exportjob WHERE status = 'running'")
+    found = installation.query("SELECT lease FROM jobs_job WHERE status = 'running'")
     if not found:
         return None
     pid = int(found[0][0].split(":")[1])
     os.kill(pid, signal.SIGSTOP)
-    if installation.query("SELECT 1 FROM studies_exportjob WHERE status = 'running'"):
+    if installation.query("SELECT 1 FROM jobs_job WHERE status = 'running'"):
         return pid
     os.kill(pid, signal.SIGCONT)
     return None
@@ -205,22 +114,19 @@ def test_an_export_whose_worker_was_killed_is_made_by_another(make_installation:
     first.kill()
     first.wait()
     second = installation.start(*WORKER, "-n", "second@%h")
-    installation.until(
-        lambda: installation.query("SELECT 1 FROM studies_exportjob WHERE status = 'done'"), "the export"
-    )
-    (row,) = installation.query("SELECT attempts, error, sha256 FROM studies_exportjob")
-    assert (row[0], row[1], len(row[2])) == (2, "", 64)
+    installation.until(lambda: installation.query("SELECT 1 FROM jobs_job WHERE status = 'succeeded'"), "the export")
+    assert installation.query("SELECT attempts, error FROM jobs_job") == [(2, "")]
     second.terminate()
     second.wait()
 
 
-def of_people(study: Study) -> tuple[Participant, ExportJob]:
+def of_people(study: Study) -> tuple[Participant, Job]:
     """Somebody whose answers are in an archive that a worker made."""
     person = completed(study)
     Study.objects.filter(pk=study.pk).update(outcomes_opened_at=timezone.now())
     study.refresh_from_db()
     job = request_export(study=study, kind="wide", options=Options(include_external_ids=True))
-    assert make_export(job_id=job.pk)
+    assert do_job(job_id=job.pk)
     return person, again(job)
 
 
@@ -244,7 +150,7 @@ def test_an_archive_goes_with_the_data_in_it(
         erased_by(what, study, person)
     assert not default_storage.exists(job.file)
     left = again(job)
-    assert (left.status, left.file, left.error) == (ExportStatus.DONE, "", exports.DROPPED)
+    assert (left.status, left.file, left.error) == (JobStatus.SUCCEEDED, "", exports.DROPPED)
     client.force_login(study.memberships.get().researcher)
     address = reverse("studies:export-file", args=[study.slug, job.pk])
     page = client.get(address, follow=True)
@@ -255,7 +161,7 @@ def test_an_archive_goes_with_the_data_in_it(
     notify_due()
     assert not Notice.objects.filter(kind=NoticeKind.FAULT).exists()
     anew = request_export(study=study, kind="wide", options=Options())
-    assert make_export(job_id=anew.pk)
+    assert do_job(job_id=anew.pk)
     with django_capture_on_commit_callbacks(execute=True):
         erase_expired(now=timezone.now() + timedelta(days=3))  # nothing is left to erase
     assert again(anew).file != ""
@@ -283,21 +189,27 @@ def test_a_withdrawal_takes_a_running_job_back_and_what_it_made_is_not_stored(
 
     with monkeypatch.context() as patched:
         patched.setattr(default_storage, "save", withdrawn_from)
-        assert make_export(job_id=job.pk) is False
+        assert do_job(job_id=job.pk) is False
     assert Participant.objects.get(pk=person.pk).status == ParticipantStatus.WITHDRAWN
     left = again(job)
-    assert (left.status, left.attempts, left.lease, left.file) == (ExportStatus.QUEUED, 0, "", "")
+    assert (left.status, left.attempts, left.lease, left.file) == (JobStatus.QUEUED, 0, "", "")
     assert not default_storage.exists(stored[0])
-    assert again(other).status == ExportStatus.QUEUED
-    assert JOBS.requeue() == 1  # the other was told of just now
-    assert make_export(job_id=job.pk) is True
+    assert again(other).status == JobStatus.QUEUED
+    assert sweep() == 1  # the other was told of just now
+    assert do_job(job_id=job.pk) is True
     notify_due()
     assert not Notice.objects.filter(kind=NoticeKind.FAULT).exists()
 
 
-def test_a_job_is_taken_under_the_lock_of_its_study(asked: ExportJob, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_answers_are_read_once_an_erasure_under_way_has_ended(asked: Job, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[tuple[int, str]] = []
-    monkeypatch.setattr(exports, "locked_study", lambda key: seen.append((key, again(asked).status)))
-    assert make_export(job_id=asked.pk) is True
-    assert seen == [(asked.study_id, ExportStatus.QUEUED)]
-    assert make_export(job_id=0) is False
+    lock = exports.locked_study
+
+    def locked_study(key: int) -> Study:
+        seen.append((key, again(asked).status))
+        return lock(key)
+
+    monkeypatch.setattr(exports, "locked_study", locked_study)
+    assert do_job(job_id=asked.pk) is True
+    # Once it runs, so that an erasure that begins after the lock finds it.
+    assert seen == [(asked.subject_id, JobStatus.RUNNING)]

@@ -13,14 +13,15 @@ from django.urls import reverse
 from core.errors import NotAllowedInState, ParallaxError
 from core.models import LogEntry
 from evaluation.models import EvaluationRun, TrainedModel
+from jobs.models import JobStatus
 from studies.allocation.selectors.assignment_seed import seed_commitment
 from studies.design.services.archiving import archive_study, restore_study
 from studies.design.services.deleting import delete_study
 from studies.design.services.design import change_design
 from studies.design.services.duplicating import duplicate_study, free_slug
 from studies.design.services.launch import close_study, design_snapshot, launch_study, pause_study, resume_study
-from studies.enums import ExportStatus, Mode, Role
-from studies.models import Allocation, Condition, ExportJob, Participant, Response, Study
+from studies.enums import Mode, Role
+from studies.models import Allocation, Condition, Participant, Response, Study
 from studies.team.services.members import add_member
 from tests.factories.accounts import UserFactory
 from tests.factories.studies import completed, enter, make_study
@@ -176,14 +177,14 @@ def test_peoples_data_go_only_by_the_slug_typed_after_exports_were_offered() -> 
     other = duplicate_study(study=study, slug="other", title="Other")
     completed(study)
     file = default_storage.save("exports/test.zip", ContentFile(b"PK"))
-    ExportJob.objects.create(study=study, kind="long", status=ExportStatus.DONE, file=file)
+    study.jobs.create(kind="export", status=JobStatus.SUCCEEDED, file=file)
     close_study(study=study)
     client = _owner(study)
     page = client.get(_url("delete", study)).content.decode()
     assert "The data were never exported." in page
     assert "1 person took part." in page
     assert "which 1 other study uses" in page
-    assert "1 export job" in page
+    assert "1 job" in page
     b"".join(client.get(_url("export-chosen", study), {"format": "wide"}).streaming_content)
     assert "The data were last exported on" in client.get(_url("delete", study)).content.decode()
     for typed in ("", "other", study.title):

@@ -15,9 +15,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from core.errors import ParallaxError
+from jobs.models import JobStatus
 from studies.design.services.launch import close_study
-from studies.enums import ExportStatus, Mode, NoticeKind, NoticeMail, Role
-from studies.models import ExportJob, Notice, NoticeReceipt, Participant, Study, StudyMembership
+from studies.enums import Mode, NoticeKind, NoticeMail, Role
+from studies.models import Notice, NoticeReceipt, Participant, Study, StudyMembership
 from studies.monitoring.services.notice_mail import digest_cutoff, send_due
 from studies.monitoring.services.notice_rules import notify_due
 from studies.participation.services.ratings import rate_item
@@ -111,7 +112,7 @@ def test_a_model_that_fails_pauses_the_study_and_is_told_of() -> None:
 
 def test_an_export_that_failed_is_told_once() -> None:
     study = make_study()
-    ExportJob.objects.create(study=study, kind="wide", status=ExportStatus.FAILED, error="The disk is full.")
+    study.jobs.create(kind="export", payload={"format": "wide"}, status=JobStatus.FAILED, error="The disk is full.")
     notify_due()
     notify_due()
     assert study.notices.get().text == "The export wide could not be made: The disk is full. Ask for it again."

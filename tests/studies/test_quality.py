@@ -23,16 +23,19 @@ from accounts.models import User
 from analysis.services import build_report
 from core.errors import ParallaxError
 from core.models import LogEntry
+from jobs.archives import clean_jobs
+from jobs.models import JobStatus
+from jobs.services import do_job
 from parallax.integrity.answers import check_answers, check_exports
 from studies.data.exports import Options
 from studies.data.exports.rows import Source
 from studies.data.services import exports
 from studies.data.services.retention import erase_expired, set_retention
 from studies.design.services.launch import close_study
-from studies.enums import ExportStatus, Mode, ParticipantStatus, Role
+from studies.enums import Mode, ParticipantStatus, Role
 from studies.instrument import flags
 from studies.instrument.questionnaires.schema import questionnaire_from
-from studies.models import Exclusion, ExportJob, ExternalId, Participant, ProfileRating, Response, Study
+from studies.models import Exclusion, ExternalId, Participant, ProfileRating, Response, Study
 from studies.monitoring.selectors import quality
 from studies.monitoring.selectors.approvals import approvals_of
 from studies.monitoring.selectors.consort import consort_of
@@ -490,10 +493,10 @@ def test_a_large_export_is_made_by_a_worker_once(
     monkeypatch.setattr(exports, "AT_ONCE", 0)
     client.force_login(owner)
     job = exports.request_export(study=study, kind="wide", options=Options(include_external_ids=True), actor=owner)
-    exports.make_export(job_id=job.pk)
-    exports.make_export(job_id=job.pk)
+    do_job(job_id=job.pk)
+    do_job(job_id=job.pk)
     job.refresh_from_db()
-    assert (job.status, ExportJob.objects.count()) == (ExportStatus.DONE, 1)
+    assert (job.status, study.jobs.count()) == (JobStatus.SUCCEEDED, 1)
     sent = client.get(reverse("studies:export-file", args=[study.slug, job.pk]))
     content = b"".join(sent.streaming_content)  # type: ignore[attr-defined]
     assert "identifiable-true" in sent["Content-Disposition"]
@@ -503,8 +506,9 @@ def test_a_large_export_is_made_by_a_worker_once(
     study.memberships.create(researcher=analyst, role=Role.ANALYST)
     client.force_login(analyst)
     assert client.get(reverse("studies:export-file", args=[study.slug, job.pk])).status_code == 403
-    ExportJob.objects.update(created_at=timezone.now() - timedelta(days=8))
-    assert exports.clean_exports() == 1
+    study.jobs.update(created_at=timezone.now() - timedelta(days=8))
+    clean_jobs()
+    assert not study.jobs.exists()
     assert not default_storage.exists(job.file)
     with pytest.raises(ParallaxError, match="one of"):
         exports.request_export(study=study, kind="xlsx", options=Options())
@@ -515,9 +519,9 @@ def test_an_export_that_fails_says_why(study: Study) -> None:
     open_outcomes(study=study, reason="A test.")
     job = exports.request_export(study=study, kind="wide", options=Options())
     Participant.objects.update(mode=Mode.SIMULATED)
-    exports.make_export(job_id=job.pk)
+    do_job(job_id=job.pk)
     job.refresh_from_db()
-    assert job.status == ExportStatus.FAILED
+    assert job.status == JobStatus.FAILED
     assert "simulated participants only" in job.error
 
 

@@ -8,9 +8,11 @@ import pytest
 from django.urls import reverse
 
 from core.errors import ParallaxError
-from studies.enums import ExportStatus, Mode, Role
-from studies.models import Participant, SimulationJob, Study
-from studies.simulation.services.simulation_jobs import JOBS, request_simulation, simulate
+from jobs.models import Job, JobStatus
+from jobs.services import do_job
+from studies.enums import Mode, Role
+from studies.models import Participant, Study
+from studies.simulation.services.simulation_jobs import request_simulation
 from studies.team.services.members import add_member
 from tests.factories.accounts import UserFactory
 from tests.factories.console import owner_of, signed_in
@@ -21,33 +23,31 @@ pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 FIELDS = {"per_condition": "1", "seed": "3"}
 
 
-def _request(study: Study, **changes: Any) -> SimulationJob:
+def _request(study: Study, **changes: Any) -> Job:
     asked = {"per_condition": 1, "seed": 3, "base_url": "http://127.0.0.1:9/", "actor": None, **changes}
     return request_simulation(study=study, **asked)
 
 
-def test_a_request_is_stored_once_and_its_page_shows_progress(monkeypatch: pytest.MonkeyPatch) -> None:
-    sent: list[Any] = []
-    monkeypatch.setattr("jobs.leases.enqueue_on_commit", lambda name, **ids: sent.append((name, ids)))
+def test_a_request_is_stored_once_and_its_page_shows_progress(sent: list[int]) -> None:
     study = make_study()
     client, url = owner_of(study), reverse("studies:simulate", args=[study.slug])
     assert "labelled as simulated" in client.get(url).text
     for given, problem in (({"per_condition": "0"}, "greater than or equal to 1"), ({"seed": ""}, "required")):
         assert problem in client.post(url, {**FIELDS, **given}).text
     page = client.post(url, FIELDS).url
-    job = SimulationJob.objects.get()
-    assert (job.per_condition, job.seed, job.base_url) == (1, 3, "http://testserver/")
+    job = study.jobs.get()
+    assert job.payload == {"per_condition": 1, "seed": 3, "base_url": "http://testserver/"}
     assert client.post(url, FIELDS).url == page  # the open job
-    assert sent == [("studies.simulate", {"job_id": job.pk})]
+    assert sent == [job.pk]
     assert "Waiting for a worker" in client.get(page).text
-    SimulationJob.objects.update(status=ExportStatus.RUNNING, activity="1 of 2 participants")
+    study.jobs.update(status=JobStatus.RUNNING, activity="1 of 2 participants")
     part = client.get(page, headers={"HX-Request": "true"}).text
     assert "1 of 2 participants" in part
     assert "every 2s" in part
     assert "<html" not in part
-    SimulationJob.objects.update(status=ExportStatus.DONE)
+    study.jobs.update(status=JobStatus.SUCCEEDED)
     assert reverse("studies:quality", args=[study.slug]) in client.get(page).text
-    SimulationJob.objects.update(status=ExportStatus.FAILED, error="No answer.")
+    study.jobs.update(status=JobStatus.FAILED, error="No answer.")
     analyst = UserFactory()
     add_member(study=study, email=analyst.email, role=Role.ANALYST)
     assert "Start again" in client.get(page).text
@@ -55,23 +55,20 @@ def test_a_request_is_stored_once_and_its_page_shows_progress(monkeypatch: pytes
     assert "Start again" not in signed_in(analyst).get(page).text
 
 
-def test_what_cannot_be_simulated_is_refused_and_a_failed_walk_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jobs.leases.enqueue_on_commit", lambda name, **ids: None)
+def test_what_cannot_be_simulated_is_refused_and_a_failed_walk_says_why(sent: list[int]) -> None:
     study = make_study(run=make_run_at("succeeded", reserve=0.3))
     for given, problem in (({"per_condition": 0}, "Simulate 1 to"), ({"per_condition": 201}, "Simulate 1 to")):
         with pytest.raises(ParallaxError, match=problem):
             _request(study, **given)
     job = _request(study)
-    assert not simulate(job_id=job.pk)  # nobody answers at port 9
+    assert not do_job(job_id=job.pk)  # nobody answers at port 9
     job.refresh_from_db()
-    assert job.status == ExportStatus.FAILED
+    assert job.status == JobStatus.FAILED
     assert "did not answer a simulated participant" in job.error
-    assert not simulate(job_id=job.pk)  # a repeated message
-    assert not simulate(job_id=0)
-    again = _request(study)
-    SimulationJob.objects.filter(pk=again.pk).update(hinted_at=None)
-    assert JOBS.requeue() == 1
-    SimulationJob.objects.all().delete()
+    assert not do_job(job_id=job.pk)  # a repeated message
+    assert not do_job(job_id=0)
+    assert _request(study).pk != job.pk
+    study.jobs.all().delete()
     Study.objects.update(status="closed")
     with pytest.raises(ParallaxError, match="drafts and live studies only"):
         _request(study)
@@ -83,12 +80,11 @@ def test_what_cannot_be_simulated_is_refused_and_a_failed_walk_says_why(monkeypa
 
 @pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
-def test_a_worker_walks_simulated_participants_to_the_end(live_server: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jobs.leases.enqueue_on_commit", lambda name, **ids: None)
+def test_a_worker_walks_simulated_participants_to_the_end(live_server: Any, sent: list[int]) -> None:
     study = make_study(run=make_run_at("succeeded", reserve=0.3))
     job = _request(study, base_url=f"{live_server.url}/")
-    assert simulate(job_id=job.pk)
+    assert do_job(job_id=job.pk)
     job.refresh_from_db()
-    assert (job.status, job.activity) == (ExportStatus.DONE, "2 of 2 participants")
+    assert (job.status, job.result) == (JobStatus.SUCCEEDED, {"reached": "2 of 2 participants"})
     modes = Participant.objects.filter(study=study).values_list("mode", "status")
     assert set(modes) == {(Mode.SIMULATED, "completed")}

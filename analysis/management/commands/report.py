@@ -17,11 +17,12 @@ from analysis.present import verdict
 from analysis.present.words import decimal
 from analysis.results.report import Results
 from analysis.services import build_report
-from analysis.services.bayesian_jobs import compute_requested, request_bayesian
+from analysis.services.bayesian_jobs import request_bayesian
 from core.commands import ParallaxCommand
 from documents.numbers import NONE, number
 from evaluation.models import EvaluationRun
 from evaluation.reported_kinds import ERRORS, kind_word
+from jobs.services import do_job
 from studies.enums import Mode
 from studies.instrument import flags
 from studies.models import Study
@@ -97,7 +98,7 @@ class Command(ParallaxCommand):
         """The report with its Bayesian analysis computed."""
         self._say("computing the Bayesian analysis")
         analysis = request_bayesian(report=report)
-        compute_requested(analysis_id=analysis.pk)
+        do_job(job_id=analysis.pk)
         analysis.refresh_from_db()
         if analysis.is_open:
             raise CommandError(

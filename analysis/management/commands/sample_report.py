@@ -26,7 +26,7 @@ class Command(ParallaxCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         slug, number = options["slug"], options["number"]
-        reports = Report.objects.filter(study__slug=slug).select_related("study", "bayesian").order_by("-number")
+        reports = Report.objects.filter(study__slug=slug).select_related("study").order_by("-number")
         if number is not None:
             reports = reports.filter(number=number)
         if not reports:

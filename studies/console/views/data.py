@@ -16,6 +16,7 @@ from django.utils.cache import patch_cache_control
 
 from charting.theme import both_modes
 from core.errors import ParallaxError
+from jobs.models import JobStatus
 from studies.allocation.selectors import allocations
 from studies.console.forms.data import ExportForm, ReasonForm, RetentionForm, WithdrawalForm
 from studies.console.views.outcomes import perform
@@ -24,8 +25,8 @@ from studies.data.exports import FORMATS, Options
 from studies.data.selectors.personal_data import personal_data_of
 from studies.data.services import exports
 from studies.data.services.retention import set_retention
-from studies.enums import ExportStatus, Mode, StudyStatus
-from studies.models import ExportJob, Participant, Study
+from studies.enums import Mode, StudyStatus
+from studies.models import Participant, Study
 from studies.monitoring.charts import consort_diagram
 from studies.monitoring.selectors import live, monitor, participants, quality
 from studies.monitoring.selectors.consort import consort_of
@@ -75,14 +76,14 @@ def study_export(request: HttpRequest, seat: Seat, kind: str = "") -> HttpRespon
 @seated(READERS)
 def export_file(request: HttpRequest, seat: Seat, pk: int) -> HttpResponse:
     """Send an archive that a worker made; one that names people to an owner alone."""
-    job = get_object_or_404(ExportJob, study=seat.study, pk=pk, status=ExportStatus.DONE)
-    options = Options(**job.options)
+    job = get_object_or_404(seat.study.jobs, kind="export", pk=pk, status=JobStatus.SUCCEEDED)
+    options = Options(**job.payload["options"])
     if options.include_external_ids and not seat.is_owner:
         raise PermissionDenied("This export names people; the study's owner alone may take it.")
     if not job.file:
         messages.error(request, job.error)
         return redirect("studies:quality", slug=seat.study.slug)
-    return _sent(default_storage.open(job.file), exports.archive_name(seat.study, job.kind, options))
+    return _sent(default_storage.open(job.file), exports.archive_name(seat.study, job.payload["format"], options))
 
 
 def _monitored(study: Study) -> list[dict[str, Any]]:
@@ -146,7 +147,7 @@ def study_quality(request: HttpRequest, seat: Seat) -> HttpResponse:
         "is_open": is_open,
         "is_shut": are_outcomes_shut(study),
         "outcomes": outcomes_of(study) if is_open else (),
-        "jobs": study.export_jobs.select_related("requested_by")[:10],
+        "jobs": study.jobs.filter(kind="export").select_related("owner")[:10],
         "export_form": ExportForm(is_owner=seat.is_owner),
     }
     return study_page(request, seat, "console/studies/quality.html", context, tab=DATA)

@@ -10,8 +10,7 @@ from core.site import site_of
 from studies.console.forms.simulation import SimulationForm
 from studies.console.views.outcomes import refusals_in
 from studies.console.views.workspace import OVERVIEW, study_page
-from studies.models import SimulationJob
-from studies.simulation.services.simulation_jobs import OPEN, request_simulation
+from studies.simulation.services.simulation_jobs import request_simulation
 from studies.team.permissions import FORM, OWNERS, READERS, Seat, seated
 
 
@@ -25,7 +24,7 @@ def simulation_new(request: HttpRequest, seat: Seat) -> HttpResponse:
                 study=seat.study, base_url=f"{site_of(request)}/", actor=request.user, **form.cleaned_data
             )
             return redirect("studies:simulation", slug=seat.study.slug, pk=job.pk)
-    context = {"form": form, "jobs": SimulationJob.objects.filter(study=seat.study)[:10]}
+    context = {"form": form, "jobs": seat.study.jobs.filter(kind="simulation")[:10]}
     return study_page(request, seat, "console/studies/simulate.html", context, tab=OVERVIEW)
 
 
@@ -33,8 +32,8 @@ def simulation_new(request: HttpRequest, seat: Seat) -> HttpResponse:
 @seated(READERS)
 def simulation_job(request: HttpRequest, seat: Seat, pk: int) -> HttpResponse:
     """The progress of a simulation, then links to its results; htmx asks for the part that changes."""
-    job = get_object_or_404(SimulationJob, study=seat.study, pk=pk)
-    context = {"study": seat.study, "seat": seat, "job": job, "is_open": job.status in OPEN}
+    job = get_object_or_404(seat.study.jobs, kind="simulation", pk=pk)
+    context = {"study": seat.study, "seat": seat, "job": job}
     if request.headers.get("HX-Request"):
         return render(request, "console/studies/_simulation.html", context)
     return study_page(request, seat, "console/studies/simulation.html", context, tab=OVERVIEW)

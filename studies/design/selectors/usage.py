@@ -60,18 +60,16 @@ def has_people(study: Study) -> bool:
 
 
 def _linked(study: Study) -> tuple[Linked, ...]:
+    relations = [relation for relation in Study._meta.get_fields() if isinstance(relation, ForeignObjectRel)]
     linked = []
-    for relation in Study._meta.get_fields():
-        if not isinstance(relation, ForeignObjectRel):
-            continue
-        model = relation.related_model
-        if model._meta.model_name in APART:
-            continue
-        rows = model._default_manager.filter(**{relation.field.name: study})
-        if n := rows.count():
+    for rows in (
+        study.jobs.all(),
+        *(each.related_model._default_manager.filter(**{each.field.name: study}) for each in relations),
+    ):
+        meta = rows.model._meta
+        if meta.model_name not in APART and (n := rows.count()):
             names = tuple(str(row) for row in rows.order_by("-pk")[:MOST_NAMED])
-            what = model._meta.verbose_name if n == 1 else model._meta.verbose_name_plural
-            linked.append(Linked(str(what), n, names))
+            linked.append(Linked(str(meta.verbose_name if n == 1 else meta.verbose_name_plural), n, names))
     return tuple(sorted(linked, key=lambda rows: rows.what))
 
 

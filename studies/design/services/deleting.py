@@ -36,7 +36,7 @@ def delete_study(*, study: Study, typed: str = "", actor: Any = None) -> None:
             "study.slug_not_typed",
             f"People took part in this study. To delete what they gave, type the end of its link: {current.slug}",
         )
-    files = [name for name in current.export_jobs.values_list("file", flat=True) if name]
+    files = [name for name in current.jobs.values_list("file", flat=True) if name]
     facts = {
         "slug": current.slug,
         "title": current.title,

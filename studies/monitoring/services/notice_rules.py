@@ -10,9 +10,10 @@ from django.conf import settings
 from django.db.models import Count, Q
 from django.utils import timezone
 
+from jobs.models import Job, JobStatus
 from studies.design.selectors.identifying import identifying_answers
-from studies.enums import HOLDS_SLOT, ExportStatus, Mode, NoticeKind, ParticipantStatus, StudyStatus
-from studies.models import ExportJob, ExternalId, Notice, Participant, Study
+from studies.enums import HOLDS_SLOT, Mode, NoticeKind, ParticipantStatus, StudyStatus
+from studies.models import ExternalId, Notice, Participant, Study
 from studies.monitoring.selectors.quality import flags_by_participant
 from studies.participation.selectors.responses import public_ids
 from studies.team.services.notices import notify_owners
@@ -94,12 +95,12 @@ def _flagged(studies: Collection[Study], moment: datetime) -> DueNotices:
 
 
 def _failed_exports() -> DueNotices:
-    failed = ExportJob.objects.filter(status=ExportStatus.FAILED).select_related("study").order_by("pk")
+    failed = Job.objects.filter(kind="export", status=JobStatus.FAILED).order_by("pk").prefetch_related("subject")
     known = set(Notice.objects.filter(key__startswith="export:").values_list("key", flat=True))
     for job in failed:
         if f"export:{job.pk}" not in known:
-            text = f"The export {job.kind} could not be made: {job.error} Ask for it again."
-            yield job.study, NoticeKind.FAULT, f"export:{job.pk}", text
+            text = f"The export {job.payload['format']} could not be made: {job.error} Ask for it again."
+            yield job.subject, NoticeKind.FAULT, f"export:{job.pk}", text
 
 
 def _short_of_disk(studies: Collection[Study], moment: datetime) -> DueNotices:
