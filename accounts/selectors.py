@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import Any
 
 from django.conf import settings
@@ -15,11 +14,7 @@ from django.utils import timezone
 from accounts.enums import ProjectRole
 from accounts.models import WRITERS, Invitation, Project, ProjectMembership, Token, User
 from core.models import LogEntry
-
-
-def digest_of_token(text: str) -> str:
-    """The stored digest of a token; a long random token needs only one round of SHA-256."""
-    return hashlib.sha256(text.encode()).hexdigest()
+from core.provenance import digest_of_token
 
 
 def token_of(text: str) -> Token | None:

@@ -17,10 +17,11 @@ from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import Invitation, User
-from accounts.selectors import digest_of_token, invitation_of
+from accounts.selectors import invitation_of
 from accounts.services.accounts import create_account, set_administrator
 from core.errors import ParallaxError
 from core.models import LogEntry
+from core.provenance import digest_of_token
 
 logger = logging.getLogger(__name__)
 

@@ -11,8 +11,8 @@ from django.utils import timezone
 
 from accounts.enums import Scope
 from accounts.models import Token, User
-from accounts.selectors import digest_of_token
 from core.errors import ParallaxError
+from core.provenance import digest_of_token
 
 PREFIX = "plx_"  # identifies a token to people and to scanners for leaked secrets
 SHOWN_CHARACTERS = 8  # of a token, on the list of tokens

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from catalog.models import DatasetVersion, Feature, Item
 from catalog.selectors.item_information import entropy0, popularity_entropy
 from catalog.selectors.item_matcher import Document, Matcher
-from catalog.selectors.item_texts import localised_titles
-from catalog.selectors.items import items_at
+from catalog.selectors.items import items_at, localised_titles
 from catalog.selectors.ratings import ratings_of
 from core.errors import ParallaxError
 from core.provenance import rng_for

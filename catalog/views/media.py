@@ -17,8 +17,7 @@ from catalog.models import Item
 from catalog.permissions import may_see_pictures
 from catalog.posters import card_svg, poster_svg
 from catalog.selectors.datasets import picture_of
-from catalog.selectors.item_texts import title_in
-from catalog.selectors.items import headlines_at
+from catalog.selectors.items import headlines_at, title_in
 from core.artefacts import open_file
 from core.byte_ranges import file_response
 from core.errors import ParameterError

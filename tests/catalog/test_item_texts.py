@@ -13,7 +13,7 @@ from catalog import services
 from catalog.importers.base import ParsedItem
 from catalog.models import Dataset, DatasetVersion
 from catalog.selectors.datasets import newest_version
-from catalog.selectors.item_texts import ShownText, plot_in, title_in, untranslated
+from catalog.selectors.items import ShownText, plot_in, title_in, untranslated
 from catalog.selectors.parsed_items import parsed_items
 from catalog.selectors.search import search_items
 from catalog.services import add_metadata

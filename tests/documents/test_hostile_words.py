@@ -61,7 +61,7 @@ def check(text: str, *, words: str = " ".join(TITLE.split())) -> None:
 @pytest.mark.integration
 @pytest.mark.django_db
 def test_a_hostile_title_is_only_a_title_in_every_file(tmp_path: Any) -> None:
-    study = make_study(settings={"hypothesis": HOSTILE, "analysis": {"exclude_words": HOSTILE, "resamples": 100}})
+    study = make_study(settings={"hypothesis": HOSTILE, "plan": {"exclude_words": HOSTILE, "resamples": 200}})
     dataset = study.dataset_version.dataset
     type(study).objects.filter(pk=study.pk).update(title=TITLE)
     type(dataset).objects.filter(pk=dataset.pk).update(title=TITLE)

@@ -134,7 +134,7 @@ def test_data_with_one_possible_size_are_refused_with_the_reason(eager: None, tm
         ("algorithm: aspect, iterations: 20", "algorithm: ease", r"Aspects: There is no size to choose for ease"),
         ("iterations: 20", "classes: 3", "Aspects: classes is what is chosen; remove its value"),
         ("[2, 4, 900]", "[4, 2]", r"choose\.values: Sizes must ascend"),
-        ("[2, 4, 900]", "[2]", "at least 2 entries"),
+        ("[2, 4, 900]", "[2]", "2 or more entries"),
         ("900]", "900], share: 0.7", r"choose\.share: Expected a number of at most 0\.5"),
         ("900]", "900], rule: any", r"choose\.rule: Expected one of 'best' or 'smallest-near'"),
     ],

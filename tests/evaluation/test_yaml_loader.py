@@ -136,7 +136,7 @@ def test_notes_may_be_words_alone() -> None:
         ("task: some", "task: [some]", r"at runs\.main\.task: Expected text"),
         ("n: 5", "n: 0", r"at runs\.main\.n: Expected a number of at least 1; got 0"),
         ("n: 5", "n: true", r"at runs\.main\.n: Expected a whole number"),
-        ("    n: 5", "    algorithms: []", r"at runs\.main\.algorithms: Expected at least 1 entries"),
+        ("    n: 5", "    algorithms: []", r"at runs\.main\.algorithms: Expected 1 or more entries"),
         ("    n: 5", "    algorithms: [Nobody]", r"at runs\.main\.algorithms\[0\]: Expected one of Popular, Factors"),
         ("    n: 5", "    algorithms: [Popular, Popular]", r"at runs\.main\.algorithms: Popular is listed twice"),
         ("    n: 5", "    reserve: much", r"at runs\.main\.reserve: Expected a number; got 'much'"),
@@ -186,7 +186,7 @@ def test_text_that_is_no_experiment_is_refused(text: str) -> None:
 def test_empty_set_of_runs_is_refused() -> None:
     data = yaml.safe_load(SMALL)
     data["runs"] = {}
-    with pytest.raises(ParameterError, match="at runs: Expected at least 1 entries"):
+    with pytest.raises(ParameterError, match="at runs: Expected 1 or more entries"):
         parse(yaml.safe_dump(data), "mine.yaml")
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from django.utils.text import capfirst, get_text_list
 
 from catalog.item_types import NO_PICTURE, PEOPLE
-from catalog.selectors.item_texts import untranslated
+from catalog.selectors.items import untranslated
 from core.provenance import digest_of
 from evaluation.tables import parameters_in_words
 from inference.power import advantage_power, contrast_power

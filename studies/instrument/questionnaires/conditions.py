@@ -9,14 +9,26 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from studies.instrument.questionnaires.erased import is_erased
-
 ALL, ANY, NOT = "all", "any", "not"
 JOINS = (ALL, ANY, NOT)
 RELATIONS = (
     "equals", "differs", "one_of", "includes", "below", "at_most", "above", "at_least", "answered",
 )  # fmt: skip
 DEEPEST = 6  # nesting levels
+# In the place of a single erased answer: the question was answered, but the content is gone.
+ERASED: Mapping[str, bool] = {"erased": True}
+
+
+def is_erased(value: Any) -> bool:
+    """Whether an answer has been erased.
+
+    Examples
+    --------
+    >>> is_erased({"erased": True}), is_erased({"erased": 1}), is_erased("erased")
+    (True, False, False)
+    """
+    # A matrix may have a row called "erased", but its answers are numbers or text.
+    return isinstance(value, Mapping) and value.get("erased") is True
 
 
 def plain_answer(value: Any) -> Any:

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from core.errors import ParameterError
-from studies.instrument.questionnaires.conditions import Condition
-from studies.instrument.questionnaires.erased import is_erased
+from studies.instrument.questionnaires.conditions import Condition, is_erased
 
 YES_NO = "yes_no"
 NUMBER = "number"

@@ -8,8 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from studies.instrument.questionnaires.condition_reading import is_number, test_problem
-from studies.instrument.questionnaires.conditions import plain_answer
-from studies.instrument.questionnaires.erased import ERASED, is_erased
+from studies.instrument.questionnaires.conditions import ERASED, is_erased, plain_answer
 from studies.instrument.questionnaires.problems import Notes, Path, Problem, QuestionnaireProblems
 from studies.instrument.questionnaires.questionnaire import (
     ABOUT,

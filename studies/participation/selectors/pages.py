@@ -14,8 +14,7 @@ from django.utils.translation import gettext_lazy as _
 
 from catalog.item_types import TRAILER, ItemType
 from catalog.models import DatasetVersion, Item
-from catalog.selectors.item_texts import ShownText, plot_in, poster_url_in, title_in
-from catalog.selectors.items import facts_of_items, headlines_at, items_at
+from catalog.selectors.items import ShownText, facts_of_items, headlines_at, items_at, plot_in, poster_url_in, title_in
 from core.errors import ParallaxError
 from studies.design.selectors.study_content import content_of
 from studies.instrument import flow

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 from catalog.item_types import CLIP, EXCERPT, SAMPLE, TRAILER
 from catalog.models import Item
-from catalog.selectors.item_texts import ShownText, excerpt_in
+from catalog.selectors.items import ShownText, excerpt_in
 from studies.models import Study
 
 NAMES: dict[str, Promise] = {

@@ -11,9 +11,9 @@ from django.db.models import F
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from accounts.selectors import digest_of_token
 from core.errors import ParallaxError
 from core.optional_writes import optional_write
+from core.provenance import digest_of_token
 from studies.allocation.services.slots import locked_study
 from studies.design.selectors.consent import current_consent
 from studies.enums import VOUCHED, Mode

@@ -17,10 +17,10 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from accounts.selectors import digest_of_token
 from core.errors import ParallaxError
 from core.networks import network_of
 from core.optional_writes import optional_write
+from core.provenance import digest_of_token
 from core.transitions import move
 from studies.allocation.services.slots import locked_study
 from studies.enums import PARTICIPANT_MOVES, ParticipantStatus, StudyStatus

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 from django.utils.crypto import constant_time_compare, salted_hmac
 from django.utils.http import urlsafe_base64_encode
 
-from accounts.selectors import digest_of_token
+from core.provenance import digest_of_token
 from studies.enums import Entrance
 from studies.models import Participant, PersonalLink, Study
 from studies.recruitment.panels.panel import Panel
