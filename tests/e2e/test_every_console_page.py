@@ -13,11 +13,12 @@ from urllib.parse import urlsplit
 import pytest
 from django.contrib.staticfiles import finders
 from django.urls import reverse
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from analysis.services import build_report
-from studies.enums import Mode
+from studies.enums import Mode, NoticeKind
 from studies.models import Study
+from studies.team.services.notices import notify_owners
 from tests.e2e.test_accessibility import SIDEWAYS, WIDTHS, violations_of_look, with_axe
 from tests.e2e.test_console_accessibility import STUDY_TABS, drawn, signed_in
 from tests.factories.analysis import plant
@@ -59,6 +60,19 @@ def test_no_kind_of_page_has_a_barrier_or_scrolls_sideways(
     context.close()
     assert not found, "\n".join(found)
     assert len(pages) > 50
+
+
+@pytest.mark.core
+def test_unread_notices_do_not_scroll_a_phone_sideways(live_server: Any, browser: Browser) -> None:
+    study = make_study()
+    notify_owners(study=study, kind=NoticeKind.FAULT, key="export:1", text="The export failed.")
+    context = browser.new_context(viewport={"width": 390, "height": SCREEN}, reduced_motion="reduce")
+    signed_in(context, live_server.url, study.memberships.get().researcher)
+    page = context.new_page()
+    page.goto(live_server.url + reverse("studies:list"))
+    expect(page.locator(".unread .state")).to_contain_text("1")
+    assert not page.evaluate(SIDEWAYS)
+    context.close()
 
 
 def test_no_page_has_a_barrier_scrolls_sideways_or_is_heavy(
