@@ -413,7 +413,7 @@ LOGGING = {
     "disable_existing_loggers": False,
     "formatters": {"plain": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
     "filters": {
-        "masked": {"()": "core.log_masking.MaskLinks"},
+        "masked": {"()": "core.security_log.MaskLinks"},
         "one_line": {"()": "parallax.log_filters.OneLine"},
     },
     "handlers": {
