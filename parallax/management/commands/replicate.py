@@ -1,10 +1,8 @@
 from __future__ import annotations
 
 import signal
-import time
 from argparse import ArgumentParser
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -147,15 +145,6 @@ class Command(ParallaxCommand):
         if options["base_url"]:
             return nullcontext(options["base_url"])
         return site_server.own_server() if options["in_process"] else site_server.child_server()
-
-    @contextmanager
-    def step(self, what: str) -> Iterator[None]:
-        """A line when a stage begins, and one with its time."""
-        before = time.monotonic()
-        self.stdout.write(f"{what} …")
-        self.stdout.flush()
-        yield
-        self.stdout.write(f"{what}: done in {time.monotonic() - before:.1f} s")
 
     def tell(self, words: str) -> None:
         self.stdout.write(f"  {words}")
