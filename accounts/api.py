@@ -6,10 +6,11 @@ from typing import Any
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.serializers import MeSerializer
+from accounts.models import Token, User
 from core.api import StrictView
 
 
@@ -22,6 +23,32 @@ class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-ca
     def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
         """A bearer token in the header."""
         return {"type": "http", "scheme": "bearer", "description": "An access token, created on your account page."}
+
+
+class TokenSerializer(serializers.ModelSerializer[Token]):
+    """The token of the request; its text is never included."""
+
+    class Meta:
+        model = Token
+        fields = ["name", "start", "scope", "created_at", "expires_at"]
+        read_only_fields = fields
+
+
+class MeSerializer(serializers.Serializer[Any]):
+    """The account and token of the request; the token is null for a signed-in session."""
+
+    email = serializers.EmailField()
+    name = serializers.CharField(allow_blank=True)
+    token = TokenSerializer(allow_null=True)
+
+    def to_representation(self, instance: User) -> dict[str, Any]:
+        """The account with the token of the request."""
+        token = self.context["request"].auth
+        return {
+            "email": instance.email,
+            "name": instance.name,
+            "token": TokenSerializer(token).data if isinstance(token, Token) else None,
+        }
 
 
 class MeView(StrictView):

@@ -12,8 +12,4 @@ class AccountsConfig(AppConfig):
 
     def ready(self) -> None:
         """Receive the signals of signing in and of closed accounts; models are not loaded before."""
-        from accounts.services import account_locks, library_adapters, projects, sign_in  # noqa: F401, PLC0415 -- they import models
-
-        sign_in.connect()
-        account_locks.connect()
-        library_adapters.connect()
+        from accounts.services import account_locks, projects, sign_in  # noqa: F401, PLC0415 -- they import models

@@ -19,23 +19,22 @@ from accounts.enums import ProjectRole, Scope
 from core.models import LogEntry, TimeStampedModel
 from jobs.models import Job
 
+BACKEND = "django.contrib.auth.backends.ModelBackend"  # that every session names, however it began
+
 
 class ResearcherManager(UserManager["User"]):
     """Creates accounts that sign in by e-mail address."""
 
-    def _create(self, email: str, password: str | None, **fields: Any) -> User:
+    def create_user(self, email: str, password: str | None = None, **fields: Any) -> User:  # type: ignore[override]
+        """Create an ordinary account."""
         user = self.model(email=self.normalize_email(email).lower(), **fields)
         user.set_password(password)
         user.save(using=self._db)
         return user
 
-    def create_user(self, email: str, password: str | None = None, **fields: Any) -> User:  # type: ignore[override]
-        """Create an ordinary account."""
-        return self._create(email, password, **{"is_staff": False, "is_superuser": False, **fields})
-
     def create_superuser(self, email: str, password: str | None = None, **fields: Any) -> User:  # type: ignore[override]
         """Create an administrator."""
-        return self._create(email, password, **{"is_staff": True, "is_superuser": True, **fields})
+        return self.create_user(email, password, **{"is_staff": True, "is_superuser": True, **fields})
 
 
 class User(AbstractUser):

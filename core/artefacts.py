@@ -10,11 +10,13 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
+import logging
 import mmap
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -26,9 +28,10 @@ from django.core.files.base import ContentFile, File
 from django.core.files.storage import Storage, storages
 
 from core.artefact_cache import ArtefactCache
-from core.errors import ArtefactError
+from core.errors import ArtefactError, StorageRefused, StorageUnavailable
 from core.provenance import canonical_json, digest_of, digest_of_arrays
 
+logger = logging.getLogger(__name__)
 FORMAT_VERSION = 1
 META = "meta.json"
 CONTENT = "content"  # the name of a single file in its folder of the cache
@@ -115,6 +118,20 @@ def verify(kind: str, digest: str) -> None:
     with _cache().new_folder() as part:
         _fetch(storage, kind, digest, part)
         _opened(part, kind, digest)
+
+
+def is_folder(storage: Storage) -> bool:
+    """Whether a storage is a folder of this machine, so that its files have paths."""
+    return _path_in(storage, "") is not None
+
+
+@contextmanager
+def left_for_later() -> Iterator[None]:
+    """Log that the storage is away or refuses, and continue: what the block cleans up is cleaned by a later sweep."""
+    try:
+        yield
+    except (StorageUnavailable, StorageRefused) as problem:
+        logger.warning("stored files were not cleaned up: %s", problem)
 
 
 def _is_whole(kind: str, digest: str) -> bool:

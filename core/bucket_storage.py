@@ -5,8 +5,9 @@ Needs the packages of requirements-s3.txt, so nothing imports this module by its
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import wraps
 from typing import Any
 
 from boto3.exceptions import Boto3Error
@@ -32,6 +33,18 @@ SPOOLED_BYTES = 2**20  # of a file that is being read; what is larger goes throu
 BUSY = {"InternalError", "RequestTimeout", "ServiceUnavailable", "SlowDown", "Throttling", "ThrottlingException"}
 OTHER_REGION = {"AuthorizationHeaderMalformed", "IllegalLocationConstraintException", "PermanentRedirect", "301"}
 OTHER_ACCOUNT = {"ExpiredToken", "InvalidAccessKeyId", "InvalidToken", "SignatureDoesNotMatch"}
+
+
+def _told(name: str) -> Callable[..., Any]:
+    """A method of django-storages, with the errors of this module."""
+    method = getattr(S3Storage, name)
+
+    @wraps(method)
+    def told(self: BucketStorage, *args: Any, **kwargs: Any) -> Any:
+        with self._in_words():
+            return method(self, *args, **kwargs)
+
+    return told
 
 
 class BucketStorage(S3Storage):  # type: ignore[misc]  # django-storages has no types
@@ -86,39 +99,12 @@ class BucketStorage(S3Storage):  # type: ignore[misc]  # django-storages has no 
                 raise
             return opened
 
-    def _save(self, name: str, content: File[bytes]) -> str:
-        with self._in_words():
-            return str(super()._save(name, content))
-
-    def delete(self, name: str) -> None:
-        """Delete a file; nothing happens where it is not there."""
-        with self._in_words():
-            super().delete(name)
-
-    def exists(self, name: str) -> bool:
-        """Whether there is a file of this name."""
-        with self._in_words():
-            return bool(super().exists(name))
-
-    def listdir(self, path: str) -> tuple[list[str], list[str]]:
-        """The folders and files in a folder; none where it is not there."""
-        with self._in_words():
-            folders, files = super().listdir(path)
-            return folders, files
-
-    def size(self, name: str) -> int:
-        """The size of a file in bytes."""
-        with self._in_words():
-            return int(super().size(name))
-
-    def get_modified_time(self, name: str) -> Any:
-        """When a file was written."""
-        with self._in_words():
-            return super().get_modified_time(name)
-
     def _require_bucket(self) -> None:
         if not self.bucket_exists():
             raise _no_bucket(self.bucket_name)
+
+    _save, delete, exists = _told("_save"), _told("delete"), _told("exists")
+    listdir, size, get_modified_time = _told("listdir"), _told("size"), _told("get_modified_time")
 
 
 def status_of(problem: ClientError) -> int:

@@ -7,27 +7,9 @@ import re
 from typing import IO
 
 from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBase
+from whitenoise.responders import SlicedFile
 
 _SINGLE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
-
-
-class FilePart:
-    """The next `length` bytes of an open file, as a file that is only read."""
-
-    def __init__(self, file: IO[bytes], length: int) -> None:
-        self._file = file
-        self._left = length
-
-    def read(self, size: int = -1) -> bytes:
-        """Return at most `size` bytes, all that are left if it is negative; empty at the end."""
-        wanted = self._left if size < 0 else min(size, self._left)
-        chunk = self._file.read(wanted)
-        self._left -= len(chunk)
-        return chunk
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
 
 
 def byte_range(header: str, size: int) -> tuple[int, int] | None:
@@ -74,8 +56,7 @@ def file_response(request: HttpRequest, file: IO[bytes], *, content_type: str, e
         file.close()
         response = HttpResponse(content_type=content_type)
     else:
-        file.seek(start)
-        part = FilePart(file, end - start + 1)
+        part = SlicedFile(file, start, end)
         response = FileResponse(part, status=200 if wanted is None else 206, content_type=content_type)
     response.headers["Content-Length"] = str(end - start + 1)
     response.headers["Accept-Ranges"] = "bytes"

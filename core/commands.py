@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
@@ -20,6 +23,15 @@ class ParallaxCommand(BaseCommand):
             raise CommandError(self.sentence(refusal)) from refusal
         except (ParameterError, DataError) as problem:
             raise CommandError(str(problem)) from problem
+
+    @contextmanager
+    def step(self, what: str) -> Iterator[None]:
+        """A line when a stage of the command begins, and one with its time when it is done."""
+        before = time.monotonic()
+        self.stdout.write(f"{what} …")
+        self.stdout.flush()
+        yield
+        self.stdout.write(f"{what}: done in {time.monotonic() - before:.1f} s")
 
     def sentence(self, refusal: ParallaxError) -> str:
         """What the command prints of a refusal."""

@@ -66,7 +66,7 @@ class Worker(models.Model):
     host = models.CharField(max_length=200)
     pid = models.PositiveBigIntegerField()
     queues = models.JSONField(default=list)
-    code = models.CharField(max_length=64)  # core.code_digest
+    code = models.CharField(max_length=64)  # core.provenance
     task = models.CharField(max_length=200, blank=True)  # that it is working on; empty: idle
     seen_at = models.DateTimeField(db_index=True)
 

@@ -8,11 +8,14 @@ import platform
 from collections.abc import Mapping
 from functools import cache
 from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 CODE_VERSION = "1.0.0"  # the only place of the version; see docs/explanation/versions.md
+ROOT = Path(__file__).resolve().parents[1]
+ELSEWHERE = {"tests", "docs", "benchmarks"}  # folders of code that is no part of the product
 LIBRARIES = ("django", "celery", "numpy", "scipy", "pandas", "vl-convert-python")
 
 
@@ -72,3 +75,19 @@ def versions() -> dict[str, str]:
     for name in LIBRARIES:
         version_of[name] = metadata.version(name)
     return version_of
+
+
+def current_code_digest() -> str:
+    """SHA-256, in hex, over names and contents of the Python files of the product as they are on the disk now."""
+    whole = hashlib.sha256()
+    packages = sorted(file.parent for file in ROOT.glob("*/__init__.py") if file.parent.name not in ELSEWHERE)
+    for package in packages:
+        for file in sorted(package.rglob("*.py")):
+            whole.update(file.relative_to(ROOT).as_posix().encode() + b"\0" + file.read_bytes() + b"\0")
+    return whole.hexdigest()
+
+
+@cache
+def code_digest() -> str:
+    """The digest at the first call: at the start of a process, the code that it runs."""
+    return current_code_digest()

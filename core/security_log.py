@@ -7,6 +7,7 @@ import json
 import logging
 import os
 import pwd
+import re
 import secrets
 import threading
 from collections import Counter
@@ -21,7 +22,6 @@ from django.db import DatabaseError
 from django.utils.crypto import salted_hmac
 
 from core.log_files import append_lines, write_whole
-from core.log_masking import masked
 from core.networks import network_of
 
 logger = logging.getLogger(__name__)
@@ -41,6 +41,8 @@ COMMANDS = frozenset(
     }
 )  # fmt: skip
 
+# A participant's own link, a personal link that has not been used, an invitation, and a link to a new password.
+_SECRET = re.compile(r"(/s/p/|/s/[a-z0-9-]+/link/|/account/invitation/|/account/password/reset/[^/\s?]+/)[^/\s?]+")
 _request: ContextVar[Any] = ContextVar("security_log_request", default=None)
 _operator: ContextVar[str] = ContextVar("security_log_operator", default="")
 _written: dict[str, Counter[tuple[Any, ...]]] = {}  # refusals of the current minute
@@ -181,3 +183,19 @@ def _write(line: dict[str, Any]) -> None:
             delete_old_days()
     except OSError as problem:
         logger.error("%s: %s. Not stored: %s", problem.filename, problem.strerror, data.decode().rstrip())
+
+
+def masked(text: str) -> str:
+    """The text without the secret parts of links."""
+    return _SECRET.sub(r"\1…", text)
+
+
+class MaskLinks(logging.Filter):
+    """Removes the secret part of links of participants, invitations and new passwords from every line."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Mask the line, and let it pass."""
+        message = record.getMessage()
+        if (without := masked(message)) != message:
+            record.msg, record.args = without, ()
+        return True

@@ -78,8 +78,8 @@ def _with_time(model: type[models.Model], changes: Mapping[str, Any]) -> dict[st
 
 
 def record(row: models.Model, *, reason: str, actor: Any = None, **facts: Any) -> None:
-    """Log an action that does not change the status of `row`, with its facts."""
-    status = row.status  # type: ignore[attr-defined]
+    """Log an action that does not change the status of `row`, which may have none, with its facts."""
+    status = getattr(row, "status", "")
     LogEntry.objects.create(
         actor=actor,
         kind=row._meta.label_lower,

@@ -16,8 +16,8 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
+from core.artefacts import left_for_later
 from core.errors import ParallaxError
-from core.shared_storage import left_for_later
 from core.transitions import move
 from jobs.archives import clean_jobs
 from jobs.heartbeat import Heartbeat, LeaseLost

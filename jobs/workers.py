@@ -14,8 +14,8 @@ from datetime import timedelta
 from django.db import DatabaseError, connections
 from django.utils import timezone
 
-from core.code_digest import code_digest
 from core.models import Worker
+from core.provenance import code_digest
 from jobs.kinds import KINDS
 from jobs.models import Job, JobStatus
 

@@ -14,6 +14,4 @@ class ParallaxConfig(AppConfig):
 
     def ready(self) -> None:
         """Receive the signals of what the security log holds; models are not loaded before."""
-        from parallax import security_events  # noqa: PLC0415 -- it imports models
-
-        security_events.connect()
+        from parallax import security_events  # noqa: F401, PLC0415 -- it imports models

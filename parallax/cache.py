@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from functools import partialmethod
 from typing import Any
 
-from django.core.cache.backends.base import DEFAULT_TIMEOUT
 from django.core.cache.backends.locmem import LocMemCache
 from django.core.cache.backends.redis import RedisCache
 from redis.exceptions import ConnectionError as NoConnection
@@ -28,41 +27,22 @@ class RedisOrLocalCache(RedisCache):
         self._local = LocMemCache("redis-away", params)
         self._away_until = 0.0
 
-    def _ask(self, shared: Callable[[], Any], local: Callable[[], Any]) -> Any:
-        if time.monotonic() < self._away_until:
-            return local()
-        try:
-            return shared()
-        except (NoConnection, NoAnswer, RedisError) as problem:
-            self._away_until = time.monotonic() + AWAY_SECONDS
-            logger.warning("Redis does not answer (%s): this process caches on its own", type(problem).__name__)
-            return local()
+    def _ask(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        if time.monotonic() >= self._away_until:
+            try:
+                return getattr(super(), name)(*args, **kwargs)
+            except (NoConnection, NoAnswer, RedisError) as problem:
+                self._away_until = time.monotonic() + AWAY_SECONDS
+                logger.warning("Redis does not answer (%s): this process caches on its own", type(problem).__name__)
+        return getattr(self._local, name)(*args, **kwargs)
 
-    def add(self, key: Any, value: Any, timeout: Any = DEFAULT_TIMEOUT, version: int | None = None) -> Any:
-        """Store a value unless the key has one."""
-        rest = (key, value, timeout, version)
-        return self._ask(lambda: RedisCache.add(self, *rest), lambda: self._local.add(*rest))
-
-    def get(self, key: Any, default: Any = None, version: int | None = None) -> Any:
-        """Return the value, or the default."""
-        rest = (key, default, version)
-        return self._ask(lambda: RedisCache.get(self, *rest), lambda: self._local.get(*rest))
-
-    def set(self, key: Any, value: Any, timeout: Any = DEFAULT_TIMEOUT, version: int | None = None) -> None:
-        """Store a value."""
-        rest = (key, value, timeout, version)
-        self._ask(lambda: RedisCache.set(self, *rest), lambda: self._local.set(*rest))
-
-    def delete(self, key: Any, version: int | None = None) -> Any:
-        """Delete a key; return whether it had a value."""
-        return self._ask(lambda: RedisCache.delete(self, key, version), lambda: self._local.delete(key, version))
-
-    def incr(self, key: Any, delta: int = 1, version: int | None = None) -> Any:
-        """Add to a number. Raises ValueError where the key has none."""
-        rest = (key, delta, version)
-        return self._ask(lambda: RedisCache.incr(self, *rest), lambda: self._local.incr(*rest))
+    add = partialmethod(_ask, "add")
+    get = partialmethod(_ask, "get")
+    set = partialmethod(_ask, "set")
+    delete = partialmethod(_ask, "delete")
+    incr = partialmethod(_ask, "incr")
 
     def clear(self) -> None:
-        """Delete everything."""
+        """Delete everything, also what this process stored while Redis was away."""
         self._local.clear()
-        self._ask(lambda: RedisCache.clear(self), lambda: None)
+        self._ask("clear")

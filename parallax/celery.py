@@ -1,4 +1,4 @@
-"""The Celery application, and the worker's own clock."""
+"""The Celery application, the worker's own clock, and signs of life for a container's health check."""
 
 from __future__ import annotations
 
@@ -6,20 +6,21 @@ import logging
 import os
 import sys
 import threading
+from pathlib import Path
 from typing import Any
 
 from celery import Celery
-from celery.signals import beat_init, worker_init, worker_ready, worker_shutdown
+from celery.signals import after_task_publish, beat_init, worker_init, worker_ready, worker_shutdown
 from django.conf import settings
 from django.core.management.base import CommandError
 from django.db import connections
 
 from parallax.database import prepare_database
-from parallax.liveness import touch_when_sending, touch_while_broker_answers
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "parallax.settings")
 
 logger = logging.getLogger(__name__)
+ALIVE_SECONDS, BROKER_SECONDS = 15.0, 5  # between two touches, and for the broker to answer
 app = Celery("parallax")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
@@ -44,6 +45,22 @@ def _clock(seconds: float) -> None:
                 connections.close_all()
 
 
+def _touch(file: Path) -> None:
+    """Touch the file whenever the broker can be reached, until the worker stops.
+
+    A worker that is busy with a long part answers no messages, so a thread of its own touches the file.
+    """
+    is_over = False
+    while not is_over:
+        try:
+            with app.connection_for_write(connect_timeout=BROKER_SECONDS) as connection:
+                connection.ensure_connection(max_retries=1, timeout=BROKER_SECONDS)
+            file.touch()
+        except Exception:
+            logger.warning("the broker does not answer", exc_info=True)
+        is_over = _stop.wait(ALIVE_SECONDS)
+
+
 @worker_init.connect
 @beat_init.connect
 def check_database(**kwargs: Any) -> None:
@@ -55,29 +72,23 @@ def check_database(**kwargs: Any) -> None:
 
 
 @worker_ready.connect
-def start_clock(**kwargs: Any) -> None:
-    """Start the clock once the worker takes messages."""
+def start_threads(**kwargs: Any) -> None:
+    """Start the clock, and touch a file that a health check reads, once the worker takes messages."""
+    _stop.clear()
     if settings.SWEEP_SECONDS:
-        _stop.clear()
         threading.Thread(target=_clock, args=(settings.SWEEP_SECONDS,), name="sweep-clock", daemon=True).start()
-
-
-@worker_ready.connect
-def start_liveness_file(**kwargs: Any) -> None:
-    """Touch a file that a health check reads while the worker reaches the broker."""
     if settings.ALIVE_FILE:
-        _stop.clear()
-        touch_while_broker_answers(app, settings.ALIVE_FILE, _stop)
+        threading.Thread(target=_touch, args=(settings.ALIVE_FILE,), name="liveness", daemon=True).start()
 
 
 @beat_init.connect
-def start_liveness_file_of_beat(**kwargs: Any) -> None:
-    """Touch a file that a health check reads whenever beat sends."""
-    if settings.ALIVE_FILE:
-        touch_when_sending(settings.ALIVE_FILE)
+def touch_when_sending(**kwargs: Any) -> None:
+    """Let beat, which sends its sweeps every few seconds, touch the file of its health check whenever it has sent."""
+    if file := settings.ALIVE_FILE:
+        after_task_publish.connect(lambda **kwargs: file.touch(), weak=False)
 
 
 @worker_shutdown.connect
-def stop_clock(**kwargs: Any) -> None:
-    """Stop the clock with the worker."""
+def stop_threads(**kwargs: Any) -> None:
+    """Stop the threads with the worker."""
     _stop.set()

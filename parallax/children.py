@@ -9,9 +9,8 @@ import subprocess
 import sys
 import threading
 import time
-import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -142,28 +141,26 @@ class Children:
 
     def wait_for_worker(self) -> None:
         """Wait until a worker takes messages. Raises ParallaxError `up.child_ended` or `up.no_worker`."""
-        deadline = time.monotonic() + START_SECONDS
-        while not is_worker_running():
-            self.check()
-            if time.monotonic() > deadline:
-                raise ParallaxError(
-                    "up.no_worker", f"No worker was ready within {START_SECONDS:.0f} s; see {self.logs}."
-                )
-            time.sleep(0.1)
+        self._wait_for(is_worker_running, "up.no_worker", "No worker was ready")
 
     def wait_until_ready(self) -> None:
         """Wait until the web server answers. Raises ParallaxError `up.child_ended` or `up.no_answer`."""
+        self._wait_for(self._answers, "up.no_answer", "The web server did not answer")
+
+    def _answers(self) -> bool:
+        try:
+            with urllib.request.urlopen(f"{self.url}health/", timeout=5):  # noqa: S310 -- our own address  # nosec B310
+                return True
+        except OSError:  # and those of urllib
+            return False
+
+    def _wait_for(self, is_there: Callable[[], bool], code: str, what: str) -> None:
         deadline = time.monotonic() + START_SECONDS
-        while time.monotonic() < deadline:
+        while not is_there():
             self.check()
-            try:
-                with urllib.request.urlopen(f"{self.url}health/", timeout=5):  # noqa: S310 -- our own address  # nosec B310
-                    return
-            except (urllib.error.URLError, OSError):
-                time.sleep(0.1)
-        raise ParallaxError(
-            "up.no_answer", f"The web server did not answer within {START_SECONDS:.0f} s; see {self.logs}."
-        )
+            if time.monotonic() > deadline:
+                raise ParallaxError(code, f"{what} within {START_SECONDS:.0f} s; see {self.logs}.")
+            time.sleep(0.1)
 
     def check(self) -> None:
         """Raise ParallaxError `up.child_ended` when a child is gone."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -15,7 +16,11 @@ from django.core.exceptions import ImproperlyConfigured
 TRUE = {"1", "true", "yes", "on"}
 FALSE = {"0", "false", "no", "off", ""}
 SHORTEST_KEY, FEWEST_CHARACTERS = 32, 8
+LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "[::1]")
+BUCKET = "core.bucket_storage.BucketStorage"
+FOLDER = "django.core.files.storage.FileSystemStorage"
+ADDRESS = re.compile(r"s3://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:/([A-Za-z0-9._/-]*))?")
 SITE = re.compile(r"https?://([A-Za-z0-9.-]+|\[[0-9a-fA-F:]+\])(:[0-9]{1,5})?")
 
 
@@ -146,3 +151,101 @@ def env_secret(name: str) -> str | None:
                 f"{name}_FILE names {file}, which cannot be read: {problem.strerror}."
             ) from problem
     return None
+
+
+def bucket_options(address: str, setting: str = "PARALLAX_ARTEFACTS_S3", /, **options: str | None) -> dict[str, Any]:
+    """The options of a bucket and its account; none without an address such as s3://bucket/folder, which the variable
+    `setting` holds.
+
+    `options` are endpoint_url, region_name, access_key and secret_key; those that are empty are left to the client.
+    """
+    if not address:
+        return {}
+    match = ADDRESS.fullmatch(address.strip())
+    if match is None or ".." in address:
+        raise ImproperlyConfigured(
+            f"{setting} is {address!r}; write s3://bucket or s3://bucket/folder. The server's own address "
+            "goes into PARALLAX_S3_ENDPOINT."
+        )
+    if bool(options.get("access_key")) != bool(options.get("secret_key")):
+        raise ImproperlyConfigured(
+            "Set both AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY (or the files AWS_ACCESS_KEY_ID_FILE and "
+            "AWS_SECRET_ACCESS_KEY_FILE), or neither."
+        )
+    missing = [name for name in ("boto3", "storages") if find_spec(name) is None]
+    if missing:
+        raise ImproperlyConfigured(
+            f"{setting} is set, and the Python package {missing[0]} is not installed. Run `make s3`, or "
+            "`.venv/bin/pip install -r requirements-s3.txt`."
+        )
+    account = {name: value for name, value in options.items() if value}
+    return {"bucket_name": match[1], "location": (match[2] or "").strip("/"), **account}
+
+
+def storages_in(var: Path, *, bucket: dict[str, Any], artefact_backend: str) -> dict[str, Any]:
+    """Django's STORAGES: `default` with prepared downloads and uploads, `artefacts` with ratings, models and results.
+
+    Without a bucket both are folders below `var`, unless another backend is named for artefacts.
+    """
+    if not bucket:
+        return {
+            "default": {"BACKEND": FOLDER, "OPTIONS": {"location": var / "media"}},
+            "artefacts": {"BACKEND": artefact_backend or FOLDER, "OPTIONS": {"location": var / "artefacts"}},
+        }
+    if artefact_backend:
+        raise ImproperlyConfigured("Set PARALLAX_ARTEFACTS_S3 or ARTEFACT_STORAGE, not both.")
+    return {
+        name: {
+            "BACKEND": BUCKET,
+            "OPTIONS": {**bucket, "location": "/".join(filter(None, (bucket["location"], folder)))},
+        }
+        for name, folder in (("default", "media"), ("artefacts", "artefacts"))
+    }
+
+
+def single_sign_on() -> dict[str, Any]:
+    """The provider of OpenID Connect as django-allauth wants it; without `PARALLAX_OIDC_ISSUER`, none."""
+    issuer = env_str("PARALLAX_OIDC_ISSUER").strip().rstrip("/")
+    if not issuer:
+        return {}
+    address = urlsplit(issuer)
+    if not address.hostname or not (
+        address.scheme == "https" or (address.scheme == "http" and address.hostname in LOOPBACK)
+    ):
+        raise ImproperlyConfigured(
+            f"PARALLAX_OIDC_ISSUER is {issuer!r}; write the https address of the issuer, such as https://login.example.org."
+        )
+    client_id, secret = env_str("PARALLAX_OIDC_CLIENT_ID").strip(), env_secret("PARALLAX_OIDC_CLIENT_SECRET")
+    if not client_id or not secret:
+        raise ImproperlyConfigured(
+            "PARALLAX_OIDC_ISSUER needs PARALLAX_OIDC_CLIENT_ID and PARALLAX_OIDC_CLIENT_SECRET, or "
+            "PARALLAX_OIDC_CLIENT_SECRET_FILE, from the registration at the issuer."
+        )
+    domains = [domain.lower().lstrip("@") for domain in env_list("PARALLAX_OIDC_DOMAINS", default=[])]
+    may_create = env_bool("PARALLAX_OIDC_CREATE_ACCOUNTS", default=False)
+    if may_create and not domains:
+        raise ImproperlyConfigured(
+            "PARALLAX_OIDC_CREATE_ACCOUNTS needs PARALLAX_OIDC_DOMAINS, such as example.org: the e-mail domains for "
+            "which accounts are created."
+        )
+    return single_sign_on_by(issuer, client_id, secret, domains=domains, may_create=may_create)
+
+
+def single_sign_on_by(
+    issuer: str, client_id: str, secret: str, *, domains: list[str], may_create: bool, name: str = ""
+) -> dict[str, Any]:
+    """The settings of one issuer. Its key has the issuer in it, so that another one's users are not taken for these."""
+    key = re.sub(r"[^a-z0-9]+", "-", issuer.partition("://")[2].lower()).strip("-")
+    app = {
+        "provider_id": key,
+        "name": name or env_str("PARALLAX_OIDC_NAME", "your institution"),
+        "client_id": client_id,
+        "secret": secret,
+        "settings": {
+            "server_url": issuer,
+            "oauth_pkce_enabled": True,
+            "domains": domains,
+            "may_create": may_create,
+        },
+    }
+    return {"openid_connect": {"APPS": [app]}}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from http import HTTPStatus
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -25,7 +26,7 @@ class Words:
     code: str
     heading: str | Promise
     for_participants: str | Promise
-    text: str
+    text: str = ""
 
 
 WORDS = {
@@ -62,8 +63,40 @@ WORDS = {
         "tell the administrator: `doctor` names the reason.",
     ),
 }
+# Of requests that are refused before they are read: too large, unexpected files, too slow, too many at once.
+UNREAD = {
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: Words(
+        "web.too_large",
+        gettext_lazy("Text or file too large"),
+        gettext_lazy(
+            "This page cannot accept that much data. Nothing was saved this time; your earlier answers are saved. "
+            "Go back, shorten what you entered and send it again."
+        ),
+    ),
+    HTTPStatus.UNSUPPORTED_MEDIA_TYPE: Words(
+        "web.no_files",
+        gettext_lazy("No files are accepted here"),
+        gettext_lazy("This page accepts text only. Nothing was saved this time; your earlier answers are saved."),
+    ),
+    HTTPStatus.REQUEST_TIMEOUT: Words(
+        "web.too_slow",
+        gettext_lazy("The connection is too slow"),
+        gettext_lazy(
+            "What you sent did not arrive in time. Your earlier answers are saved. Check your connection, go back and "
+            "send it again."
+        ),
+    ),
+    HTTPStatus.SERVICE_UNAVAILABLE: Words(
+        "web.overloaded",
+        gettext_lazy("Too many requests at the moment"),
+        gettext_lazy(
+            "Many requests from your network are waiting. Your earlier answers are saved. Wait ten seconds, then load "
+            "this page again."
+        ),
+    ),
+}
 SERVER_ERRORS = (HTTPStatus.INTERNAL_SERVER_ERROR, HTTPStatus.SERVICE_UNAVAILABLE)
-RETRY_SECONDS = 60
+MAY_HELP = (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.SERVICE_UNAVAILABLE)  # to send an unread request again
 
 
 def error_page(request: HttpRequest, status: HTTPStatus, *, reason: str = "", again_url: str = "") -> HttpResponse:
@@ -73,7 +106,7 @@ def error_page(request: HttpRequest, status: HTTPStatus, *, reason: str = "", ag
     """
     response = _page(request, status, reason=reason, again_url=again_url)
     if status == HTTPStatus.SERVICE_UNAVAILABLE:
-        response.headers["Retry-After"] = str(RETRY_SECONDS)
+        response.headers["Retry-After"] = "60"
     return response
 
 
@@ -91,3 +124,24 @@ def _page(request: HttpRequest, status: HTTPStatus, *, reason: str, again_url: s
     if status not in SERVER_ERRORS and user is not None and user.is_authenticated:
         return HttpResponse(render_to_string(CONSOLE, context, request), status=status)
     return HttpResponse(render_to_string(PUBLIC, context), status=status)
+
+
+def refusal_page(request: HttpRequest, status: HTTPStatus) -> HttpResponse:
+    """The page of a request that is not read, in the browser's language; JSON for programs and scripts."""
+    response: HttpResponse
+    words = UNREAD[status]
+    if request.path.startswith(API) or request.path.endswith("/events/"):
+        with translation.override("en"):
+            response = JsonResponse({"code": words.code, "message": str(words.for_participants), "extra": {}})
+    else:
+        response = HttpResponse(_refusal_html(status, browser_language(request)))
+    if status in MAY_HELP:
+        response.headers["Retry-After"] = "10"
+    return response
+
+
+@cache
+def _refusal_html(status: HTTPStatus, language: str) -> str:
+    words = UNREAD[status]
+    with translation.override(language):
+        return render_to_string(PARTICIPANT, {"heading": words.heading, "text": words.for_participants})

@@ -19,8 +19,8 @@ from django.core.handlers.wsgi import WSGIRequest
 from core.networks import client_address, network_of
 from core.security_log import REFUSED, record_event
 from parallax.body_limits import ANYONE, is_read, largest_body, seconds_for_body
+from parallax.error_pages import refusal_page
 from parallax.fair_threads import FairThreads, Overloaded
-from parallax.refusals import refusal_page
 
 Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[dict[str, Any]]]
@@ -244,14 +244,14 @@ async def _send_refusal(status: HTTPStatus, environ: dict[str, Any], send: Send)
     """Answer a request that is not read any further, and close its connection."""
     request = WSGIRequest({**environ, "wsgi.input": BytesIO()})
     record_event("access.not_read", outcome=REFUSED, request=request, status=status.value)
-    page = refusal_page(status, environ)
-    headers = [("Content-Type", page.content_type), ("Content-Length", str(len(page.body))), ("Connection", "close")]
-    if page.retry_after:
-        headers.append(("Retry-After", str(page.retry_after)))
-    headers += [
+    page = refusal_page(request, status)
+    headers = [
+        *page.items(),
+        ("Content-Length", str(len(page.content))),
+        ("Connection", "close"),
         ("Cache-Control", "no-store"),
         ("Content-Security-Policy", "default-src 'self'; frame-ancestors 'none'"),
         ("X-Content-Type-Options", "nosniff"),
     ]
     await send(_start_message(status.value, headers))
-    await send(_body_message(page.body))
+    await send(_body_message(page.content))

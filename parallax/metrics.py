@@ -21,7 +21,7 @@ from core.errors import ParallaxError
 from evaluation.models import EvaluationRun, RunPart
 from jobs.models import Job
 from jobs.workers import running_workers
-from parallax.broker import count_messages
+from parallax.readiness import count_messages
 from studies.models import Participant, Study
 
 PROCESSES_FOLDER = "PROMETHEUS_MULTIPROC_DIR"  # where web processes share their counts; parallax.web sets it

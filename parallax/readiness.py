@@ -1,4 +1,6 @@
-"""Whether this installation can take requests: database, storage of artefacts and broker can be written."""
+"""Whether this installation can take requests: database, storage of artefacts and broker can be written; and how many
+messages wait in the broker's two queues.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +22,10 @@ from django.db.migrations.recorder import MigrationRecorder
 from django.db.models import F
 
 from core.errors import ParallaxError
-from parallax.broker import count_messages, message_folder
 
 LEAST_FREE = 20 * 2**20  # bytes; with less, the next answers may not be stored
 BUSY_SECONDS = 0.02
+BROKER_SECONDS = 2.0  # for Redis to answer
 BUSY = ("locked", "busy")
 UNREACHABLE = "The database cannot be reached."
 UNWRITABLE = "The database cannot be written. The disk may be full, or the file or server read-only."
@@ -108,3 +110,29 @@ def _write() -> None:
         return
     with transaction.atomic():
         ContentType.objects.filter(pk=1).update(model=F("model"))
+
+
+def count_messages() -> int:
+    """How many messages wait for a worker. Raises ParallaxError `broker.no_answer`."""
+    if not settings.REDIS_URL:
+        try:
+            return sum(1 for _ in message_folder().iterdir())
+        except OSError as problem:
+            raise ParallaxError(
+                "broker.no_answer", f"The folder {message_folder()} cannot be read: {problem.strerror}."
+            ) from problem
+    from redis import Redis  # noqa: PLC0415 -- only where it is used
+    from redis.exceptions import RedisError  # noqa: PLC0415
+
+    try:
+        with Redis.from_url(
+            str(settings.REDIS_URL), socket_timeout=BROKER_SECONDS, socket_connect_timeout=BROKER_SECONDS
+        ) as server:
+            return sum(int(server.llen(queue.name)) for queue in settings.CELERY_TASK_QUEUES)
+    except (RedisError, OSError) as problem:
+        raise ParallaxError("broker.no_answer", f"Redis does not answer ({type(problem).__name__}).") from problem
+
+
+def message_folder() -> Path:
+    """The folder of waiting messages, without Redis."""
+    return Path(str(settings.CELERY_BROKER_TRANSPORT_OPTIONS["data_folder_in"]))

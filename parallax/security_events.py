@@ -1,9 +1,8 @@
-"""What goes into the security log: refusals and downloads, signs of accounts, and the activity log."""
+"""What goes into the security log: refusals and downloads, sign-ins and changes of accounts, and the activity log."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from allauth.mfa.signals import authenticator_added, authenticator_removed, authenticator_reset
@@ -11,6 +10,7 @@ from axes.signals import user_locked_out
 from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
 from django.db import transaction
 from django.db.models.signals import post_save
+from django.dispatch import Signal, receiver
 from django.http import HttpRequest, HttpResponseBase
 
 from accounts.models import User
@@ -23,6 +23,11 @@ from studies.models import Participant, Study
 API = "/api/"
 OF_STUDIES = ("/studies/", "/s/", "/api/v1/studies/")
 STUDY, PARTICIPANT = Study._meta.label_lower, Participant._meta.label_lower
+SECOND_FACTOR = {
+    authenticator_added: "second_factor.added",
+    authenticator_removed: "second_factor.removed",
+    authenticator_reset: "second_factor.reset",
+}
 # Facts of the activity log that are no free text.
 FACTS = ("researcher", "owner", "scope", "invitation", "format", "with_external_ids", "n", "most_per_network")
 
@@ -75,10 +80,12 @@ def _is_download(request: HttpRequest, response: HttpResponseBase) -> bool:
     return disposition.startswith("attachment") or (response.streaming and request.path.startswith(API))
 
 
+@receiver(user_logged_in)
 def _on_signed_in(sender: Any, request: HttpRequest, user: User, **_more: Any) -> None:
     record_event("sign_in", request=request, account=user)
 
 
+@receiver(user_logged_out)
 def _on_signed_out(sender: Any, request: HttpRequest, user: User | None, **_more: Any) -> None:
     if user is not None:
         record_event("sign_out", request=request, account=user)
@@ -89,6 +96,7 @@ def _account(credentials: dict[str, Any]) -> User | None:
     return User.objects.filter(email=str(credentials.get("username") or "").strip().lower()).first()
 
 
+@receiver(user_login_failed)
 def _on_sign_in_failed(
     sender: Any, credentials: dict[str, Any], request: HttpRequest | None = None, **_more: Any
 ) -> None:
@@ -96,16 +104,19 @@ def _on_sign_in_failed(
     record_event("sign_in", outcome=REFUSED, request=request, account=_account(credentials), by=by)
 
 
+@receiver(user_locked_out)
 def _on_locked_out(sender: Any, request: HttpRequest, username: str, **_more: Any) -> None:
     record_event("sign_in.locked", outcome=REFUSED, request=request, account=_account({"username": username}))
 
 
+@receiver(list(SECOND_FACTOR))
 def _on_second_factor(
-    event: str, sender: Any, request: HttpRequest, user: User, authenticator: Any, **_more: Any
+    sender: Any, signal: Signal, request: HttpRequest, user: User, authenticator: Any, **_more: Any
 ) -> None:
-    record_event(event, request=request, account=user, factor=str(authenticator.type))
+    record_event(SECOND_FACTOR[signal], request=request, account=user, factor=str(authenticator.type))
 
 
+@receiver(post_save, sender=User)
 def _on_account_saved(sender: Any, instance: User, created: bool, **_more: Any) -> None:
     if created:
         transaction.on_commit(lambda: record_event("account.created", object=instance.pk))
@@ -113,6 +124,7 @@ def _on_account_saved(sender: Any, instance: User, created: bool, **_more: Any) 
         transaction.on_commit(lambda: record_event("account.password_set", object=instance.pk))
 
 
+@receiver(post_save, sender=LogEntry)
 def _on_activity(sender: Any, instance: LogEntry, created: bool, **_more: Any) -> None:
     """Log what a person did, and what happened to accounts, studies and participants who withdrew."""
     is_withdrawal = instance.kind == PARTICIPANT and instance.to_status == ParticipantStatus.WITHDRAWN
@@ -146,19 +158,3 @@ def _act(entry: LogEntry) -> str:
     if "researcher" in entry.facts:
         return "member_changed"
     return "invited" if "invitation" in entry.facts else "changed"
-
-
-def connect() -> None:
-    """Receive the signals."""
-    for signal, receiver in (
-        (user_logged_in, _on_signed_in),
-        (user_logged_out, _on_signed_out),
-        (user_login_failed, _on_sign_in_failed),
-        (user_locked_out, _on_locked_out),
-        (authenticator_added, partial(_on_second_factor, "second_factor.added")),
-        (authenticator_removed, partial(_on_second_factor, "second_factor.removed")),
-        (authenticator_reset, partial(_on_second_factor, "second_factor.reset")),
-    ):
-        signal.connect(receiver, weak=False)
-    post_save.connect(_on_account_saved, sender=User)
-    post_save.connect(_on_activity, sender=LogEntry)

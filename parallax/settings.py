@@ -17,10 +17,11 @@ from django.utils.translation import gettext_lazy as _
 from kombu import Exchange, Queue
 
 from charting.render import STYLE_HASHES
-from parallax import bucket, single_sign_on
 from parallax.catalogues import compiled_catalogues
 from parallax.env import (
+    BUCKET,
     LOCAL_HOSTS,
+    bucket_options,
     env_bool,
     env_bytes,
     env_choice,
@@ -33,6 +34,8 @@ from parallax.env import (
     env_site,
     env_str,
     is_public,
+    single_sign_on,
+    storages_in,
 )
 
 django_stubs_ext.monkeypatch()  # lets ModelForm[Study] and the like be written for the type checker
@@ -228,14 +231,14 @@ _s3 = {
     "access_key": env_secret("AWS_ACCESS_KEY_ID"),
     "secret_key": env_secret("AWS_SECRET_ACCESS_KEY"),
 }
-_backups = bucket.bucket_options(env_str("PARALLAX_BACKUP_S3", ""), "PARALLAX_BACKUP_S3", **_s3)
+_backups = bucket_options(env_str("PARALLAX_BACKUP_S3", ""), "PARALLAX_BACKUP_S3", **_s3)
 STORAGES = {
-    **bucket.storages_in(
+    **storages_in(
         VAR_DIR,
-        bucket=bucket.bucket_options(ARTEFACTS_S3, **_s3),
+        bucket=bucket_options(ARTEFACTS_S3, **_s3),
         artefact_backend=env_str("ARTEFACT_STORAGE", ""),
     ),
-    **({"backups": {"BACKEND": bucket.BUCKET, "OPTIONS": _backups}} if _backups else {}),
+    **({"backups": {"BACKEND": BUCKET, "OPTIONS": _backups}} if _backups else {}),
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
 ARTEFACT_CACHE = Path(env_str("PARALLAX_ARTEFACT_CACHE", str(VAR_DIR / "artefact-cache"))).absolute()
@@ -288,7 +291,7 @@ MFA_TOTP_TOLERANCE = 1  # steps of 30 seconds, for telephones whose clock is a l
 MFA_RECOVERY_CODES_SHOW_ONCE = True
 SOCIALACCOUNT_ADAPTER = "accounts.services.single_sign_on.InstitutionAdapter"
 SOCIALACCOUNT_EMAIL_REQUIRED = False  # the adapter requires a verified one, which is the account's own field
-SOCIALACCOUNT_PROVIDERS = single_sign_on.providers()
+SOCIALACCOUNT_PROVIDERS = single_sign_on()
 SECOND_FACTOR = env_choice(
     "PARALLAX_SECOND_FACTOR",
     ("optional", "administrators", "everyone"),  # who needs one
@@ -349,7 +352,7 @@ SPECTACULAR_SETTINGS = {
     },
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
-        "parallax.api.schema.add_refusals",
+        "parallax.api.errors.add_refusals",
     ],
     "TAGS": [
         {"name": "account", "description": "Account and token of the request."},
@@ -413,7 +416,7 @@ LOGGING = {
     "disable_existing_loggers": False,
     "formatters": {"plain": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
     "filters": {
-        "masked": {"()": "core.log_masking.MaskLinks"},
+        "masked": {"()": "core.security_log.MaskLinks"},
         "one_line": {"()": "parallax.log_filters.OneLine"},
     },
     "handlers": {

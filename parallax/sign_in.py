@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlencode
 
@@ -10,23 +9,15 @@ from django.contrib.auth import logout
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.deprecation import MiddlewareMixin
 from django_htmx.http import HttpResponseClientRedirect
 
 from accounts.services.second_factor import must_set_up
 from accounts.services.sign_in import is_idle
 
-GetResponse = Callable[[HttpRequest], HttpResponse]
 SAFE = ("GET", "HEAD", "OPTIONS")
 # Open while a second factor has to be set up.
 SET_UP = frozenset({"accounts:sign_out", "accounts:sign_in", "account_reauthenticate"})
-
-
-class _Middleware:
-    def __init__(self, get_response: GetResponse) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        return self.get_response(request)
 
 
 def _name(request: HttpRequest) -> str:
@@ -51,7 +42,7 @@ def _go_to(request: HttpRequest, path: str) -> HttpResponse:
     return HttpResponseClientRedirect(path) if _is_htmx(request) else redirect(path)
 
 
-class IdleSignOut(_Middleware):
+class IdleSignOut(MiddlewareMixin):
     """Sign a researcher out after `IDLE_MINUTES` without activity. Parts that a page refreshes are no activity."""
 
     def process_view(self, request: HttpRequest, view: Any, args: Any, kwargs: Any) -> HttpResponse | None:
@@ -69,7 +60,7 @@ class IdleSignOut(_Middleware):
         return _go_to(request, f"{reverse('accounts:sign_in')}?{urlencode(query)}")
 
 
-class RequireSecondFactor(_Middleware):
+class RequireSecondFactor(MiddlewareMixin):
     """Where the installation requires a second factor, an account without one can only set it up."""
 
     def process_view(self, request: HttpRequest, view: Any, args: Any, kwargs: Any) -> HttpResponse | None:

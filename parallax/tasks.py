@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from celery import shared_task
 
-from core.shared_storage import left_for_later
+from core.artefacts import left_for_later
 from parallax.backup import erasures, results
 
 

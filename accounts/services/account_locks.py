@@ -13,6 +13,7 @@ from axes.handlers.proxy import AxesProxyHandler
 from axes.signals import user_locked_out
 from django.conf import settings
 from django.db.models import Max, Sum
+from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -96,6 +97,7 @@ def locked_out(request: HttpRequest, response: Any = None, credentials: dict[str
     return render(request, "accounts/locked_out.html", context, status=429)
 
 
+@receiver(user_locked_out)
 def notify_owner(sender: Any, request: HttpRequest, username: str | None, **_more: Any) -> None:
     """E-mail the owner of a locked account, at most once a day; without an account the same is done, and not sent."""
     email = username or ""
@@ -111,8 +113,3 @@ def notify_owner(sender: Any, request: HttpRequest, username: str | None, **_mor
         "guessed password does not sign in."
     )
     send_later(user=User.objects.filter(email=email, is_active=True).first(), text=text)
-
-
-def connect() -> None:
-    """Receive the signal of a lock."""
-    user_locked_out.connect(notify_owner, dispatch_uid="accounts.notify_owner")

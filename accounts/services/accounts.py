@@ -1,4 +1,6 @@
-"""Create accounts and links to new passwords; deactivate, reactivate and delete accounts, and name administrators."""
+"""Create accounts and links to new passwords; end sessions; deactivate, reactivate and delete accounts, and name
+administrators.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +12,7 @@ from django.contrib.auth.tokens import default_token_generator
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
+from django.db.models import F
 from django.dispatch import Signal
 from django.urls import reverse
 from django.utils import timezone
@@ -17,10 +20,9 @@ from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 
 from accounts.models import Invitation, User
+from accounts.selectors import active_account
 from core.errors import ParallaxError
-from core.models import LogEntry
-
-KIND = "accounts.user"
+from core.transitions import record
 
 # Sent in the transaction that deactivates or deletes an account, with `user`, `successor` (an account or None) and
 # `actor`, before the change. Receivers hand over what would be left without an owner, or raise ParallaxError.
@@ -60,10 +62,10 @@ def password_reset_path(*, email: str) -> str:
     """Return the path of a page on which the account's owner chooses a new password, once; it is logged, without the
     path. Raises ParallaxError `account.unknown`.
     """
-    user = User.objects.filter(email=email.strip().lower(), is_active=True).first()
+    user = active_account(email)
     if user is None:
         raise ParallaxError("account.unknown", f"There is no active account for {email.strip()!r}.")
-    _record(user, "Password reset link created by a command.")
+    record(user, reason="Password reset link created by a command.")
     return reset_path(user)
 
 
@@ -71,10 +73,6 @@ def reset_path(user: User) -> str:
     """Return the path of the page on which a password is chosen, with a token that is valid once."""
     uid = urlsafe_base64_encode(force_bytes(user.pk))
     return reverse("accounts:password_reset_confirm", args=[uid, default_token_generator.make_token(user)])
-
-
-def _record(user: User, reason: str, actor: Any = None) -> None:
-    LogEntry.objects.create(kind=KIND, object_id=user.pk, reason=reason, actor=actor)
 
 
 def _locked(user: User) -> User:
@@ -101,7 +99,8 @@ def set_administrator(*, user: User, is_administrator: bool, actor: Any) -> User
         _refuse_last_administrator(current)
     current.is_superuser = current.is_staff = is_administrator
     current.save(update_fields=["is_superuser", "is_staff"])
-    _record(current, "Made an administrator." if is_administrator else "No longer an administrator.", actor)
+    reason = "Made an administrator." if is_administrator else "No longer an administrator."
+    record(current, reason=reason, actor=actor)
     return current
 
 
@@ -133,15 +132,27 @@ def deactivate(*, user: User, actor: Any, successor: str = "") -> User:
     if current.is_active:
         current.is_active = False
         current.save(update_fields=["is_active"])
-        _record(current, "Deactivated.", actor)
+        record(current, reason="Deactivated.", actor=actor)
     return current
+
+
+@transaction.atomic
+def end_sessions(*, user: User, actor: Any, reason: str = "All sessions ended.") -> User:
+    """End all sessions of an account, and locks of devices that it could unlock; logged. Access tokens stay valid.
+
+    A request of the account itself goes on with `update_session_auth_hash`.
+    """
+    User.objects.filter(pk=user.pk).update(n_session_ends=F("n_session_ends") + 1)
+    user.refresh_from_db(fields=["n_session_ends"])
+    record(user, reason=reason, actor=actor)
+    return user
 
 
 @transaction.atomic
 def reactivate(*, user: User, actor: Any) -> User:
     """Reactivate an account, which signs in with its old password; logged."""
     if User.objects.filter(pk=user.pk, is_active=False).update(is_active=True):
-        _record(user, "Reactivated.", actor)
+        record(user, reason="Reactivated.", actor=actor)
     user.refresh_from_db()
     return user
 
@@ -155,5 +166,5 @@ def delete_account(*, user: User, actor: Any, successor: str = "") -> None:
     if User.objects.filter(pk=user.pk, is_active=True).exists():
         raise ParallaxError("account.active", f"Deactivate {user.email} before you delete the account.")
     current = _closing(user, successor, actor)
-    _record(current, "Deleted.", actor)
+    record(current, reason="Deleted.", actor=actor)
     current.delete()

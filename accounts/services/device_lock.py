@@ -9,7 +9,7 @@ from django.contrib.auth.hashers import check_password, make_password
 from django.http import HttpRequest
 from django.utils.crypto import constant_time_compare
 
-from accounts.models import User
+from accounts.models import BACKEND, User
 from core.errors import ParallaxError
 from core.rate_limits import RateLimit, seconds_to_wait
 
@@ -17,7 +17,6 @@ LOCK, PIN = "device_lock", "device_pin"  # in the session
 SHORTEST_PIN, LONGEST_PIN = 4, 8
 MOST_WRONG_PINS = 5
 ATTEMPTS = RateLimit(2 * MOST_WRONG_PINS, 900)  # also of requests at the same time
-BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
 def set_pin(*, request: HttpRequest, pin: str) -> None:

@@ -20,8 +20,8 @@ from accounts.models import Invitation, User
 from accounts.selectors import invitation_of
 from accounts.services.accounts import create_account, set_administrator
 from core.errors import ParallaxError
-from core.models import LogEntry
 from core.provenance import digest_of_token
+from core.transitions import record
 
 logger = logging.getLogger(__name__)
 
@@ -144,10 +144,5 @@ def revoke_invitation(*, invitation: Invitation, actor: Any) -> None:
 
 
 def _record(invitation: Invitation, reason: str, actor: Any) -> None:
-    LogEntry.objects.create(
-        actor=actor,
-        kind="accounts.invitation",
-        object_id=invitation.pk,
-        reason=reason,
-        facts={"offer": invitation.offer, "is_administrator": invitation.is_administrator},
-    )
+    facts = {"offer": invitation.offer, "is_administrator": invitation.is_administrator}
+    record(invitation, reason=reason, actor=actor, **facts)

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
+import base64
+import secrets
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.models import Authenticator
-from allauth.mfa.signals import authentication_failed
+from cryptography.fernet import Fernet, InvalidToken
 from django.contrib import messages
 from django.contrib.auth import authenticate
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_lazy as _
 
-from accounts.models import User
+from accounts.models import BACKEND, User
 from accounts.services.account_locks import locked_out
 from accounts.services.letters import notify_owner
-from accounts.services.second_factor import decrypted, encrypted
-from accounts.services.sign_in import is_locked, note_wrong_code
+from accounts.services.sign_in import is_locked
 
-BACKEND = "django.contrib.auth.backends.ModelBackend"
 # By the library's names of its e-mails and messages; it sends and shows no others here.
 EVENTS = {
     "totp_activated": _("An authenticator app was added."),
@@ -122,18 +123,17 @@ class SecondFactorAdapter(DefaultMFAAdapter):
         return {**super().get_public_key_credential_rp_entity(), "name": "Parallax"}
 
     def encrypt(self, text: str) -> str:
-        """A secret as it is stored."""
-        return encrypted(text)
+        """A secret as it is stored: no code can be computed from the database without `SECRET_KEY`."""
+        return self._cipher.encrypt(text.encode()).decode()
 
     def decrypt(self, encrypted_text: str) -> str:
-        """A secret as it is used."""
-        return decrypted(encrypted_text)
+        """A stored secret; after `SECRET_KEY` changed, a random one, so that no code is right."""
+        try:
+            return self._cipher.decrypt(encrypted_text.encode()).decode()
+        except InvalidToken:
+            return base64.b32encode(secrets.token_bytes(20)).decode()
 
-
-def _on_wrong_code(sender: Any, request: HttpRequest, user: User, **_more: Any) -> None:
-    note_wrong_code(request, user)
-
-
-def connect() -> None:
-    """Receive the signals of the library."""
-    authentication_failed.connect(_on_wrong_code, dispatch_uid="accounts.on_wrong_code")
+    @property
+    def _cipher(self) -> Fernet:
+        digest = salted_hmac("parallax.second-factor", "", algorithm="sha256").digest()
+        return Fernet(base64.urlsafe_b64encode(digest))

@@ -9,17 +9,12 @@ from django.dispatch import receiver
 
 from accounts.enums import ProjectRole
 from accounts.models import Project, ProjectMembership, User
+from accounts.selectors import active_account
 from accounts.services.accounts import account_closing
 from core.errors import ParallaxError
-from core.models import LogEntry
+from core.transitions import record
 
-KIND = "accounts.project"
 LONGEST_NAME = 120
-
-
-def record(project: Project, reason: str, actor: Any = None, **facts: Any) -> None:
-    """Log a change of a project, with its facts."""
-    LogEntry.objects.create(kind=KIND, object_id=project.pk, reason=reason, actor=actor, facts=facts)
 
 
 def _checked_name(name: str) -> str:
@@ -34,7 +29,7 @@ def create_project(*, name: str, owner: User) -> Project:
     """Create a project with its first owner; logged. Raises `project.bad_name`."""
     project = Project.objects.create(name=_checked_name(name))
     ProjectMembership.objects.create(project=project, researcher=owner, role=ProjectRole.OWNER)
-    record(project, "Created.", owner)
+    record(project, reason="Created.", actor=owner)
     return project
 
 
@@ -43,7 +38,7 @@ def rename_project(*, project: Project, name: str, actor: Any) -> None:
     """Change the name of a project; logged. Raises `project.bad_name`."""
     project.name = _checked_name(name)
     project.save(update_fields=["name", "updated_at"])
-    record(project, "Renamed.", actor)
+    record(project, reason="Renamed.", actor=actor)
 
 
 def _locked(project: Project) -> None:
@@ -63,7 +58,7 @@ def set_member(*, project: Project, email: str, role: str, actor: Any) -> Projec
     """
     if role not in ProjectRole.values:
         raise ParallaxError("project.unknown_role", f"A role is one of {', '.join(ProjectRole.values)}; got {role!r}.")
-    researcher = User.objects.filter(email=email.strip().lower(), is_active=True).first()
+    researcher = active_account(email)
     if researcher is None:
         raise ParallaxError("project.unknown_researcher", f"There is no account with the address {email.strip()}.")
     _locked(project)
@@ -72,7 +67,8 @@ def set_member(*, project: Project, email: str, role: str, actor: Any) -> Projec
         project=project, researcher=researcher, defaults={"role": role}
     )
     _require_an_owner(project)
-    record(project, f"Member added or changed.{by_administrator}", actor, researcher=researcher.pk, role=role)
+    reason = f"Member added or changed.{by_administrator}"
+    record(project, reason=reason, actor=actor, researcher=researcher.pk, role=role)
     return membership
 
 
@@ -85,7 +81,7 @@ def remove_member(*, project: Project, membership: ProjectMembership, actor: Any
     by_administrator = "" if is_own or _is_owner(actor, project) else " By an administrator."
     membership.delete()
     _require_an_owner(project)
-    record(project, f"Member removed.{by_administrator}", actor, researcher=researcher_id)
+    record(project, reason=f"Member removed.{by_administrator}", actor=actor, researcher=researcher_id)
 
 
 def _is_owner(actor: Any, project: Project) -> bool:
@@ -119,8 +115,8 @@ def hand_over_projects(user: User, successor: User | None, actor: Any, **_given:
         )
         record(
             project,
-            "Handed over by an administrator: the account of the only owner was closed.",
-            actor,
+            reason="Handed over by an administrator: the account of the only owner was closed.",
+            actor=actor,
             researcher=successor.pk if successor else None,
             role=ProjectRole.OWNER,
         )

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import base64
-import secrets
 from typing import Any
 
 from allauth.mfa.models import Authenticator
-from cryptography.fernet import Fernet, InvalidToken
 from django.conf import settings
 from django.db import transaction
-from django.utils.crypto import salted_hmac
 
 from accounts.models import User
+from accounts.services.accounts import end_sessions
 from accounts.services.letters import notify_owner
-from accounts.services.sessions import end_sessions
 from core.errors import ParallaxError
-from core.models import LogEntry
+from core.transitions import record
 
-KIND = "accounts.user"
 OPTIONAL, ADMINISTRATORS, EVERYONE = "optional", "administrators", "everyone"
 
 
@@ -51,28 +46,9 @@ def reset_second_factor(*, user: User, actor: Any = None) -> None:
         raise ParallaxError("account.no_second_factor", f"{user.email} has no second factor.")
     Authenticator.objects.filter(user=user).delete()
     end_sessions(user=user, actor=actor, reason="Sessions ended with the second factor.")
-    reason = "Second factor reset." if actor else "Second factor reset by a command."
-    LogEntry.objects.create(kind=KIND, object_id=user.pk, reason=reason, actor=actor)
+    record(user, reason="Second factor reset." if actor else "Second factor reset by a command.", actor=actor)
     by = f"{actor} reset" if actor else "The operator of the installation reset"
     text = (
         f"{by} the second factor of your account. You can sign in with your password alone until you set up a new one."
     )
     transaction.on_commit(lambda: notify_owner(user, "Your second factor was reset", text))
-
-
-def _cipher() -> Fernet:
-    digest = salted_hmac("parallax.second-factor", "", algorithm="sha256").digest()
-    return Fernet(base64.urlsafe_b64encode(digest))
-
-
-def encrypted(secret: str) -> str:
-    """A secret as it is stored: no code can be computed from the database without `SECRET_KEY`."""
-    return _cipher().encrypt(secret.encode()).decode()
-
-
-def decrypted(stored: str) -> str:
-    """A stored secret; after `SECRET_KEY` changed, a random one, so that no code is right."""
-    try:
-        return _cipher().decrypt(stored.encode()).decode()
-    except InvalidToken:
-        return base64.b32encode(secrets.token_bytes(20)).decode()

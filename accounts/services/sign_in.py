@@ -6,9 +6,11 @@ import logging
 import time
 from typing import Any
 
+from allauth.mfa.signals import authentication_failed
 from axes.handlers.proxy import AxesProxyHandler
 from django.conf import settings
 from django.contrib.auth.signals import user_logged_in, user_login_failed
+from django.dispatch import receiver
 from django.http import HttpRequest
 
 from accounts.models import User
@@ -43,11 +45,13 @@ def is_network_locked(request: HttpRequest) -> bool:
     return any(seconds_left(limit, "spray", network) for limit in SPRAY_LIMITS)
 
 
-def note_wrong_code(request: HttpRequest, user: User) -> None:
+@receiver(authentication_failed)
+def note_wrong_code(sender: Any, request: HttpRequest, user: User, **_more: Any) -> None:
     """Count a wrong code as a wrong password is, towards the lock of the account."""
     user_login_failed.send(sender=__name__, credentials={"username": user.email}, request=request)
 
 
+@receiver(user_login_failed)
 def note_failure(sender: Any, credentials: dict[str, Any], request: HttpRequest | None = None, **_more: Any) -> None:
     """Count the accounts that a network failed to sign in to, and notify administrators once it tries many."""
     if request is None:
@@ -77,6 +81,7 @@ def _report_spraying(limit: RateLimit, wait: int) -> None:
     send_to_administrators("passwords are being guessed", f"{text}\n\n{advice}\n")
 
 
+@receiver(user_logged_in)
 def note_signed_in(sender: Any, request: HttpRequest, user: User, **_more: Any) -> None:
     """Start the idle clock of a session, and know its network; a lock of the device ends."""
     request.session[ACTIVE_AT] = int(time.time())
@@ -95,9 +100,3 @@ def is_idle(request: HttpRequest, *, is_activity: bool) -> bool:
     if last is None or (is_activity and now - last >= min(ACTIVITY_NOTED_SECONDS, limit // 2)):
         request.session[ACTIVE_AT] = now
     return False
-
-
-def connect() -> None:
-    """Receive the signals of signing in."""
-    user_login_failed.connect(note_failure, dispatch_uid="accounts.note_failure")
-    user_logged_in.connect(note_signed_in, dispatch_uid="accounts.note_signed_in")

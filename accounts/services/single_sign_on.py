@@ -13,10 +13,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from accounts.models import User
-from core.models import LogEntry
+from core.transitions import record
 
-KIND = "accounts.user"
-LINKED, CREATED = "Linked to single sign-on.", "Created by single sign-on."
 FAILED = "Your institution did not complete the sign-in. Try again."
 UNVERIFIED = "Your institution did not confirm your e-mail address, so no account can be found by it."
 NO_ACCOUNT = "There is no account for your e-mail address. Ask an administrator to invite you."
@@ -90,11 +88,10 @@ class InstitutionAdapter(DefaultSocialAccountAdapter):
             _refuse(request, NO_ACCOUNT)
         user = User.objects.filter(email=email).first()
         if user is not None:
-            if user.is_active:
-                sociallogin.connect(request, user)
-                LogEntry.objects.create(kind=KIND, object_id=user.pk, reason=LINKED, actor=user)
-            else:
+            if not user.is_active:
                 _refuse(request, NO_ACCOUNT)
+            sociallogin.connect(request, user)
+            record(user, reason="Linked to single sign-on.", actor=user)
         elif not provider.may_create:
             _refuse(request, NO_ACCOUNT)
 
@@ -106,7 +103,7 @@ class InstitutionAdapter(DefaultSocialAccountAdapter):
     def save_user(self, request: HttpRequest, sociallogin: Any, form: Any = None) -> Any:
         """Create the account, without a password; logged."""
         user = super().save_user(request, sociallogin, form)
-        LogEntry.objects.create(kind=KIND, object_id=user.pk, reason=CREATED, actor=user)
+        record(user, reason="Created by single sign-on.", actor=user)
         return user
 
     def on_authentication_error(self, request: HttpRequest, provider: Any, **_more: Any) -> None:

@@ -14,12 +14,10 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from accounts.forms import NewAccountForm
-from accounts.models import Invitation, User
+from accounts.models import BACKEND, Invitation, User
 from accounts.selectors import active_account, invitation_of
 from accounts.services.invitations import accept, accept_with_new_account
 from core.errors import ParallaxError
-
-BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
 @login_not_required

@@ -8,6 +8,7 @@ from allauth.account.utils import perform_login
 from django.contrib import messages
 from django.contrib.auth import update_session_auth_hash
 from django.contrib.auth import views as auth_views
+from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse_lazy
@@ -15,26 +16,24 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from accounts.forms import NameForm, SignInForm, TokenForm
+from accounts.forms import NameForm, SignInForm, TokenForm, UnlockForm
 from accounts.models import User
 from accounts.selectors import tokens_of
 from accounts.services import create_token, revoke_token
-from accounts.services.account_locks import end_lock, locked_out
-from accounts.services.device_lock import researcher_of_lock
+from accounts.services.account_locks import end_lock
+from accounts.services.accounts import end_sessions
+from accounts.services.device_lock import has_pin, researcher_of_lock, unlock_device
 from accounts.services.letters import send_later
 from accounts.services.second_factor import has_second_factor
-from accounts.services.sessions import end_sessions
-from accounts.services.sign_in import is_network_locked
 from accounts.services.single_sign_on import institution
-from accounts.views.network_limits import LimitedByNetwork
+from accounts.views.network_limits import sign_in_refused, too_often
 from core.errors import ParallaxError
 from core.rate_limits import RateLimit, seconds_to_wait
 
 
-class SignIn(LimitedByNetwork, auth_views.LoginView):
+class SignIn(auth_views.LoginView):
     """Also limited by django-axes, whose locks are those of `accounts.services.account_locks`."""
 
-    limit = RateLimit(60, 900)
     template_name = "accounts/sign_in.html"
     authentication_form = SignInForm
     redirect_authenticated_user = True
@@ -48,9 +47,7 @@ class SignIn(LimitedByNetwork, auth_views.LoginView):
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Check the password, unless the network is locked for trying many accounts."""
-        if is_network_locked(request):
-            return locked_out(request)
-        return super().post(request, *args, **kwargs)
+        return sign_in_refused(request, "SignIn") or super().post(request, *args, **kwargs)
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         """With the institution's sign-in, if there is one."""
@@ -62,12 +59,15 @@ class SignIn(LimitedByNetwork, auth_views.LoginView):
         return response
 
 
-class PasswordReset(LimitedByNetwork, auth_views.PasswordResetView):
+class PasswordReset(auth_views.PasswordResetView):
     """Sends a link; the response and its time are the same whether or not the address has an account."""
 
-    limit = RateLimit(12, 3600)
     template_name = "accounts/password_reset.html"
     success_url = reverse_lazy("accounts:password_reset_sent")
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Process the form, twelve times an hour from one network."""
+        return too_often(request, "PasswordReset", RateLimit(12, 3600)) or super().post(request, *args, **kwargs)
 
     def form_valid(self, form: Any) -> HttpResponse:
         """Let a worker send the e-mail; at most three an hour to one address."""
@@ -76,12 +76,6 @@ class PasswordReset(LimitedByNetwork, auth_views.PasswordResetView):
             site = f"{self.request.scheme}://{self.request.get_host()}"
             send_later(user=next(iter(form.get_users(email)), None), site=site)
         return redirect(self.get_success_url())
-
-
-class PasswordResetSent(auth_views.PasswordResetDoneView):
-    """Confirms that an e-mail was sent."""
-
-    template_name = "accounts/password_reset_sent.html"
 
 
 class PasswordResetConfirm(auth_views.PasswordResetConfirmView):
@@ -96,11 +90,22 @@ class PasswordResetConfirm(auth_views.PasswordResetConfirmView):
         return super().form_valid(form)
 
 
-class PasswordChange(auth_views.PasswordChangeView):
-    """Changes the password of the signed-in researcher."""
-
-    template_name = "accounts/password_change.html"
-    success_url = reverse_lazy("accounts:account")
+@login_not_required
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def unlock(request: HttpRequest) -> HttpResponse:
+    """Sign the researcher in who locked this device, which was handed over, by their PIN or password."""
+    researcher = researcher_of_lock(request)
+    if researcher is None:
+        return redirect("accounts:sign_in")
+    form = UnlockForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            return redirect(unlock_device(request=request, secret=form.cleaned_data["secret"]))
+        except ParallaxError as refusal:
+            form.add_error("secret", str(refusal))
+    form.fields["secret"].label = "PIN or password" if has_pin(request) else "Password"
+    return render(request, "accounts/unlock.html", {"form": form, "researcher": researcher})
 
 
 @require_POST

@@ -1,4 +1,4 @@
-"""Second factors: the library's views with our pages, locks and limits."""
+"""Second factors and passkeys: the library's views with our locks and limits."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any, cast
 from allauth.account.views import ReauthenticateView
 from allauth.mfa.base.views import AuthenticateView, IndexView
 from allauth.mfa.base.views import ReauthenticateView as ReauthenticateByCodeView
-from allauth.mfa.recovery_codes.views import GenerateRecoveryCodesView, ViewRecoveryCodesView
-from allauth.mfa.totp.views import ActivateTOTPView, DeactivateTOTPView
+from allauth.mfa.webauthn.views import LoginWebAuthnView, ReauthenticateWebAuthnView
 from django.conf import settings
+from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse
 from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
@@ -18,25 +18,25 @@ from accounts.models import User
 from accounts.services.account_locks import locked_out
 from accounts.services.second_factor import has_passkey, must_set_up
 from accounts.services.sign_in import is_locked
-from accounts.views.network_limits import LimitedByNetwork
-from core.rate_limits import RateLimit
+from accounts.views.network_limits import sign_in_refused, too_often
 
 
-class LockedByAccount(LimitedByNetwork):
+class LockedByAccount:
     """Limits the attempts of one network, and of one account as its passwords are limited."""
 
-    limit = RateLimit(60, 900)
+    request: HttpRequest
 
     def account(self) -> User:
         """The account whose factor is asked for."""
-        return cast("User", self.request.user)  # type: ignore[attr-defined]
+        return cast("User", self.request.user)
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Check the factor, unless the account is locked; the attempt that locks it says so."""
         user = self.account()
         if is_locked(request, user.email):
             return locked_out(request, credentials={"username": user.email})
-        response = super().post(request, *args, **kwargs)
+        response: HttpResponse
+        response = too_often(request, type(self).__name__) or super().post(request, *args, **kwargs)  # type: ignore[misc]
         return locked_out(request, credentials={"username": user.email}) if is_locked(request, user.email) else response
 
 
@@ -86,27 +86,17 @@ class SecondFactors(IndexView):
         return {**context, "must_set_up": must_set_up(user), "requirement": settings.SECOND_FACTOR}
 
 
-@method_decorator(never_cache, name="dispatch")
-class AddApp(ActivateTOTPView):
-    """Adds an authenticator app: a QR code, and a code of the app as proof."""
+@method_decorator([login_not_required, never_cache], name="dispatch")
+class SignInByPasskey(LoginWebAuthnView):
+    """Signs in by a passkey alone: the device asks for a PIN, a finger or a face."""
 
-    template_name = "accounts/authenticator_app.html"
-
-
-class RemoveApp(DeactivateTOTPView):
-    """Removes the authenticator app."""
-
-    template_name = "accounts/authenticator_app_remove.html"
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Check the passkey, unless the network is locked; locks of the account follow in the adapter."""
+        return sign_in_refused(request, "SignInByPasskey") or super().post(request, *args, **kwargs)
 
 
 @method_decorator(never_cache, name="dispatch")
-class RecoveryCodes(ViewRecoveryCodesView):
-    """Shows new recovery codes once."""
+class ConfirmByPasskey(LockedByAccount, ReauthenticateWebAuthnView):
+    """Asks for a passkey before a second factor is changed."""
 
-    template_name = "accounts/recovery_codes.html"
-
-
-class NewRecoveryCodes(GenerateRecoveryCodesView):
-    """Replaces the recovery codes."""
-
-    template_name = "accounts/recovery_codes_new.html"
+    template_name = "accounts/confirm_passkey.html"

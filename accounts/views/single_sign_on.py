@@ -12,16 +12,10 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 from requests import RequestException
 
-from accounts.services.account_locks import locked_out
-from accounts.services.sign_in import is_network_locked
 from accounts.services.single_sign_on import FAILED, institution, refusal
-from accounts.views.network_limits import too_often
-from core.networks import network_of
-from core.rate_limits import RateLimit, seconds_to_wait
+from accounts.views.network_limits import sign_in_refused
 
 logger = logging.getLogger(__name__)
-
-LIMIT = RateLimit(60, 900)
 
 
 def _require_institution(provider_id: str) -> None:
@@ -41,10 +35,8 @@ def _unreachable(request: HttpRequest, problem: RequestException) -> HttpRespons
 def start(request: HttpRequest, provider_id: str) -> HttpResponse:
     """Lead to the institution. A page of ours does, because our forms may be sent to this site only."""
     _require_institution(provider_id)
-    if is_network_locked(request):
-        return locked_out(request)
-    if seconds := seconds_to_wait(LIMIT, "single-sign-on", network_of(request.META["REMOTE_ADDR"])):
-        return too_often(request, seconds)
+    if refused := sign_in_refused(request, "single-sign-on"):
+        return refused
     try:
         answer: HttpResponse = login(request, provider_id)
     except RequestException as problem:

@@ -23,8 +23,8 @@ from django.core.files.storage import storages
 from django.core.files.uploadedfile import UploadedFile
 from django.utils import timezone
 
+from core.artefacts import is_folder, left_for_later
 from core.errors import ParallaxError
-from core.shared_storage import is_folder, left_for_later
 
 LEAST_FREE = 512 * 2**20  # bytes that an upload leaves free on the disk
 ORPHAN_SECONDS = 3600.0  # a folder that no job names is kept this long, as its job may be about to be stored

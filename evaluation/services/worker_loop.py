@@ -14,8 +14,8 @@ from django.db import Error as DatabaseError
 from django.db.models import Max, Q
 from django.utils import timezone
 
+from core.artefacts import left_for_later
 from core.errors import DataError, ParallaxError, ParameterError, StorageUnavailable
-from core.shared_storage import left_for_later
 from evaluation.enums import RUN_OPEN, PartKind, RunStatus
 from evaluation.models import EvaluationRun, RunAlgorithm, RunPart
 from evaluation.selectors.cases import cases_of

@@ -1,4 +1,4 @@
-"""Error responses of the REST API, all with code, message and extra."""
+"""Error responses of the REST API, all with code, message and extra; and how the OpenAPI schema describes them."""
 
 from __future__ import annotations
 
@@ -13,6 +13,31 @@ from rest_framework.views import set_rollback
 
 from core.errors import ArtefactError, ParallaxError
 
+REFUSALS = {
+    "400": "The request is invalid; `extra.fields` names the parameters and fields, and what is allowed.",
+    "401": "No valid token.",
+    "403": "Your role in the study or the token's scope does not allow this.",
+    "404": "Not found, or you have no access to it.",
+    "405": "The method is not allowed.",
+    "406": "The requested format is not available.",
+    "409": "The current state does not allow this; the message says what to do.",
+    "429": "Rate limit exceeded; `Retry-After` says when to continue.",
+    "503": "A stored file is missing or damaged.",
+}
+REFUSAL = {
+    "type": "object",
+    "description": "Every error response has this form.",
+    "properties": {
+        "code": {
+            "type": "string",
+            "description": "Stable, for use in programs.",
+            "examples": ["export.only_simulated"],
+        },
+        "message": {"type": "string", "description": "Full sentences: what is wrong, and what to do."},
+        "extra": {"type": "object", "additionalProperties": {}, "description": "Facts for programs."},
+    },
+    "required": ["code", "message", "extra"],
+}
 NOT_FOUND = "Not found, or you have no access to it."
 
 
@@ -57,3 +82,19 @@ def answer(problem: Exception, context: dict[str, Any]) -> Response | None:
 def _status_of(refusal: ParallaxError) -> int:
     """503 for a missing stored file, which may be restored; 409 for any other refusal."""
     return status.HTTP_503_SERVICE_UNAVAILABLE if isinstance(refusal, ArtefactError) else status.HTTP_409_CONFLICT
+
+
+def add_refusals(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
+    """Add the error responses to every operation, and 415 to those with a request body, which has no other fields."""
+    result["components"]["schemas"]["Refusal"] = REFUSAL
+    content = {"application/json": {"schema": {"$ref": "#/components/schemas/Refusal"}}}
+    for operations in result["paths"].values():
+        for operation in operations.values():
+            refusals = dict(REFUSALS)
+            if "requestBody" in operation:
+                refusals["415"] = "The body is not JSON."
+                body = operation["requestBody"]["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
+                result["components"]["schemas"][body]["additionalProperties"] = False
+            for code, description in sorted(refusals.items()):
+                operation["responses"].setdefault(code, {"description": description, "content": content})
+    return result

@@ -18,15 +18,10 @@ from parallax.backup import encryption, erasures, postgresql, sqlite, stored_fil
 from parallax.backup.archive import digest_file, digest_of, new_archive, new_file, refuse_path
 from parallax.backup.manifest import SECRET_KEY, Manifest
 from parallax.backup.results import log_result
-from parallax.backup.scratch import scratch_folder
 from parallax.backup.trial import try_restore
 
 MAX_ATTEMPTS = 3  # where files that the copied database may refer to are deleted meanwhile
 Progress = Callable[[str], None]
-
-
-class _FilesDeleted(Exception):
-    """A stored file was deleted after the backup began."""
 
 
 def create_backup(path: Path, progress: Progress, *, is_tried: bool = True) -> tuple[Manifest, list[str]]:
@@ -52,7 +47,7 @@ def _create_backup(path: Path, progress: Progress, is_tried: bool) -> tuple[Mani
             "backup.plain_copy", "PARALLAX_BACKUP_S3 takes encrypted backups only: set PARALLAX_BACKUP_RECIPIENT."
         )
     refuse_path(path)
-    with scratch_folder() as folder:
+    with encryption.scratch_folder() as folder:
         archive = folder / "backup.zip"
         manifest = _create_archive(archive, progress)
         problems = try_restore(archive, folder / "trial", progress) if is_tried else []
@@ -88,7 +83,7 @@ def _create_archive(path: Path, progress: Progress) -> Manifest:
     for _attempt in range(MAX_ATTEMPTS):
         try:
             return _create(path, progress)
-        except _FilesDeleted:
+        except FileNotFoundError:
             progress("Files were deleted during the backup; starting again")
     raise ParallaxError(
         "backup.files_deleted", "Files were deleted during the backup, several times in a row. Run it again later."
@@ -117,12 +112,9 @@ def _create(path: Path, progress: Progress) -> Manifest:
         for folder in folders:
             names = stored_files.list_files(folder)
             if not set(before[folder]) <= set(names):
-                raise _FilesDeleted
+                raise FileNotFoundError(f"A file of {folder} was deleted after the backup began.")
             progress(f"Copying {len(names)} files of {folder}")
-            try:
-                stored_files.add_files(writer, folder, names)
-            except FileNotFoundError as problem:
-                raise _FilesDeleted from problem
+            stored_files.add_files(writer, folder, names)
         writer.add_bytes(SECRET_KEY, settings.SECRET_KEY.encode())
         writer.add_manifest(manifest)
     return manifest

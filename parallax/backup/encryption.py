@@ -1,8 +1,15 @@
-"""Backups encrypted with age (https://age-encryption.org) to public keys; the private key is not on the server."""
+"""Backups encrypted with age (https://age-encryption.org) to public keys, whose private keys are not on the server; and
+a private folder for data that are not encrypted.
+"""
 
 from __future__ import annotations
 
+import fcntl
 import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
@@ -12,6 +19,7 @@ from django.conf import settings
 from core.errors import ParallaxError
 
 HEADER = b"age-encryption.org/"
+PREFIX = "backup-"  # of the names of private folders
 
 
 def recipients() -> list[pyrage.x25519.Recipient]:
@@ -56,3 +64,14 @@ def decrypted(path: Path, key: Path | None, folder: Path) -> Path:
                 "wrote; or the backup is damaged.",
             ) from problem
     return archive
+
+
+@contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """A folder that is deleted at the end. One process at a time has one; folders of killed processes are deleted."""
+    with (Path(settings.VAR_DIR) / "backup.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for abandoned in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+            shutil.rmtree(abandoned, ignore_errors=True)
+        with tempfile.TemporaryDirectory(prefix=PREFIX) as folder:
+            yield Path(folder)

@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from core.errors import ParallaxError
 
 FORMAT_VERSION = 1
@@ -65,27 +67,14 @@ def parse_manifest(text: str | bytes) -> Manifest:
     """
     try:
         raw: dict[str, Any] = json.loads(text)
-        format_version = int(raw["format_version"])
-        if format_version > FORMAT_VERSION:
+        if int(raw["format_version"]) > FORMAT_VERSION:
             raise ParallaxError(
                 "backup.newer",
                 f"A newer version of Parallax ({raw['versions']['parallax']}) wrote this backup. Install that version, "
                 "then restore.",
             )
-        database = DatabaseCopy(
-            vendor=str(raw["database"]["vendor"]),
-            version=str(raw["database"]["version"]),
-            migrations=tuple(raw["database"]["migrations"]),
-            counts=dict(raw["database"]["counts"]),
-        )
-        manifest = Manifest(
-            created_at=str(raw["created_at"]),
-            versions=dict(raw["versions"]),
-            database=database,
-            storages=tuple(raw["storages"]),
-            files={name: StoredFile(int(file["size"]), str(file["sha256"])) for name, file in raw["files"].items()},
-        )
-    except (ValueError, KeyError, TypeError, AttributeError) as problem:
+        manifest = TypeAdapter(Manifest).validate_python(raw)
+    except (ValueError, KeyError, TypeError) as problem:  # pydantic's is a ValueError
         raise ParallaxError("backup.damaged", "The manifest of the backup is damaged. Use another backup.") from problem
     expected = {manifest.database_file, SECRET_KEY}
     if not expected <= set(manifest.files) or not all(

@@ -14,8 +14,8 @@ from urllib.parse import quote, urlsplit
 from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 
+from core.database import snapshot
 from core.errors import ParallaxError
-from core.snapshot import snapshot
 from parallax.backup.manifest import DatabaseCopy
 from parallax.env import env_secret
 

@@ -10,8 +10,8 @@ from django.utils import timezone
 
 from accounts.models import User
 from accounts.services.letters import send_to_administrators
+from core.database import optional_write
 from core.models import LogEntry
-from core.optional_writes import optional_write
 from core.rate_limits import RateLimit, seconds_left, seconds_to_wait
 
 KIND, GOOD, FAILED = "parallax.backup", "succeeded", "failed"

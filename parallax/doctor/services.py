@@ -13,15 +13,14 @@ from django.db import DatabaseError, connection
 from django.db.models import Max
 from django.utils import timezone
 
-from core.code_digest import current_code_digest
 from core.errors import ParallaxError
 from core.models import LogEntry
+from core.provenance import current_code_digest
 from jobs.workers import running_workers
-from parallax.broker import count_messages, message_folder
 from parallax.database import LAUNCHER, database_name
 from parallax.doctor.diagnosis import Diagnosis, advice, ok, problem
 from parallax.env import is_public
-from parallax.readiness import UNREACHABLE, check_database
+from parallax.readiness import UNREACHABLE, check_database, count_messages, message_folder
 
 LARGEST_DIFFERENCE = 5.0  # seconds between two clocks
 MANY_MESSAGES = 100  # in the queue

@@ -10,8 +10,8 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import Storage, storages
 
 from core.artefact_cache import ArtefactCache
+from core.artefacts import is_folder
 from core.errors import StorageRefused, StorageUnavailable
-from core.shared_storage import is_folder
 from parallax.doctor.diagnosis import Diagnosis, advice, ok, problem
 from parallax.readiness import check_artefacts
 

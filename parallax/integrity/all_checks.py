@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from parallax.integrity.algorithms import check_algorithms
-from parallax.integrity.answers import check_answers, check_exports
-from parallax.integrity.artefacts import check_artefacts, check_pins
-from parallax.integrity.designs import check_settings
+from parallax.integrity.answers import check_answers, check_exports, check_settings
+from parallax.integrity.artefacts import check_algorithms, check_artefacts, check_pins
 from parallax.integrity.findings import Finding
 from parallax.integrity.runs import check_runs
 from parallax.integrity.slots import check_slots
@@ -16,11 +14,7 @@ from studies.models import Study
 Progress = Callable[[str], None]
 
 
-def _silent(words: str) -> None:
-    """Report no progress."""
-
-
-def findings(progress: Progress = _silent) -> Iterator[Finding]:
+def findings(progress: Progress = lambda words: None) -> Iterator[Finding]:
     """All problems of this installation; nothing is changed."""
     progress("Runs and their parts")
     yield from check_runs()

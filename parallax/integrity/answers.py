@@ -1,4 +1,4 @@
-"""Checks of a study's answers: none lost or duplicated, completed participants complete, exports in agreement."""
+"""Checks of a study: usable settings, no answer lost or doubled, finished participants complete, exports that agree."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from django.db.models import Count
 
 from core.models import LogEntry
-from parallax.integrity.findings import Finding
+from parallax.integrity.findings import Finding, found
 from studies.data.exports import Options, write_export
 from studies.enums import Mode, ParticipantStatus
 from studies.instrument.flow import STEPS
@@ -21,9 +21,15 @@ from studies.instrument.questionnaires.schema import questionnaire_from
 from studies.models import Participant, ProfileRating, RecommendationList, RecommendedItem, Response, Study
 from studies.monitoring.selectors.completeness import missing_of
 from studies.participation.selectors.responses import records
+from studies.settings import settings_problems
 
-RESTORE = "Compare with a backup, and restore what is missing; exclude the participant from analyses until then."
 MODES = (Mode.LIVE, Mode.SIMULATED)
+
+
+def check_settings(study: Study) -> Iterator[Finding]:
+    """Settings that cannot be used, in place of which pages show the defaults."""
+    for problem in settings_problems(study.settings):
+        yield found("design.bad_setting", study.slug, f"The setting {problem}", study=[study.pk])
 
 
 def check_answers(study: Study) -> Iterator[Finding]:
@@ -43,14 +49,9 @@ def _doubled(study: Study) -> Iterator[Finding]:
     ):
         rows = model._default_manager.filter(participant__study=study).order_by().values(*fields)
         for row in rows.annotate(n=Count("pk")).filter(n__gt=1):
-            yield Finding(
-                "answer.doubled",
-                study.slug,
-                f"Participant {row['participant_id']} has {row['n']} rows where one belongs: "
-                + ", ".join(f"{name} {row[name]}" for name in fields[1:]) + ".",
-                "Keep the newest row and delete the others; then find out which constraint the database lacks.",
-                {"participant": [row["participant_id"]]},
-            )  # fmt: skip
+            who, which = row["participant_id"], ", ".join(f"{name} {row[name]}" for name in fields[1:])
+            what = f"Participant {who} has {row['n']} rows where one belongs: {which}."
+            yield found("answer.doubled", study.slug, what, participant=[who])
 
 
 def _finished(study: Study) -> Iterator[Finding]:
@@ -66,13 +67,8 @@ def _finished(study: Study) -> Iterator[Finding]:
         if participant.step != STEPS[-1]:
             lacking.append(f"the last step (it stands at {participant.step})")
         if lacking:
-            yield Finding(
-                "participant.incomplete",
-                study.slug,
-                f"Participant {participant.code} finished without {', '.join(lacking)}.",
-                RESTORE,
-                {"participant": [participant.pk]},
-            )
+            what = f"Participant {participant.code} finished without {', '.join(lacking)}."
+            yield found("participant.incomplete", study.slug, what, participant=[participant.pk])
 
 
 def _lists(study: Study) -> Iterator[Finding]:
@@ -95,26 +91,18 @@ def _lists(study: Study) -> Iterator[Finding]:
             problems.append("its participant is in no condition")
         elif stored.model_digest != person.condition.model_digest:
             problems.append(f"model {stored.model_digest[:12]} made it, and {person.condition} pins another")
-        again = [item for who, item in rated if who == person.pk]
-        if again:
+        if any(who == person.pk for who, _item in rated):
             problems.append("it recommends what the participant had rated")
         if problems:
-            yield Finding(
-                "list.wrong",
-                study.slug,
-                f"The list of participant {person.code}: {'; '.join(problems)}.",
-                "A list is stored once and never changed: restore it from a backup, or exclude the participant.",
-                {"participant": [person.pk], "list": [stored.pk]},
-            )
+            what = f"The list of participant {person.code}: {'; '.join(problems)}."
+            yield found("list.wrong", study.slug, what, participant=[person.pk], list=[stored.pk])
     steps = STEPS[STEPS.index("recommendations") :]
     lost = Participant.objects.filter(
         study=study, step__in=steps, recommendation_list__isnull=True, erased_at__isnull=True
     ).exclude(status=ParticipantStatus.WITHDRAWN)
     for person in lost.exclude(status=ParticipantStatus.COMPLETED).order_by("pk"):
-        yield Finding(
-            "list.lost", study.slug, f"Participant {person.code} is past the ratings and has no list.", RESTORE,
-            {"participant": [person.pk]},
-        )  # fmt: skip
+        what = f"Participant {person.code} is past the ratings and has no list."
+        yield found("list.lost", study.slug, what, participant=[person.pk])
 
 
 def _strays(study: Study) -> Iterator[Finding]:
@@ -129,19 +117,13 @@ def _strays(study: Study) -> Iterator[Finding]:
         if question not in (of_item if rank else whole) or rank > length:
             strays[participant, question, rank] += 1
     for participant, question, rank in strays:
-        yield Finding(
-            "answer.stray",
-            study.slug,
-            f"Participant {participant} has an answer to {question!r}"
-            + (f" about rank {rank}" if rank else "") + ", which the study does not ask.",
-            "Compare the frozen questionnaire with the study's own; the answer is in no export.",
-            {"participant": [participant]},
-        )  # fmt: skip
+        about = f" about rank {rank}" if rank else ""
+        what = f"Participant {participant} has an answer to {question!r}{about}, which the study does not ask."
+        yield found("answer.stray", study.slug, what, participant=[participant])
 
 
 def _erased(study: Study) -> Iterator[Finding]:
-    gone = Participant.objects.filter(study=study, erased_at__isnull=False).order_by("pk")
-    for person in gone:
+    for person in Participant.objects.filter(study=study, erased_at__isnull=False).order_by("pk"):
         left = [
             name
             for name in ("responses", "profile", "events", "external_ids", "submissions")
@@ -152,30 +134,22 @@ def _erased(study: Study) -> Iterator[Finding]:
         if person.parameters:
             left.append("parameters of the link")
         if left:
-            yield Finding(
-                "erasure.unfinished", study.slug,
-                f"Participant {person.code} was erased, and still has {', '.join(left)}.",
-                "Erase them now: the participant was promised it.", {"participant": [person.pk]},
-            )  # fmt: skip
+            what = f"Participant {person.code} was erased, and still has {', '.join(left)}."
+            yield found("erasure.unfinished", study.slug, what, participant=[person.pk])
 
 
 def _unlogged(study: Study) -> Iterator[Finding]:
     """Statuses that differ from the last move in the log."""
-    last: dict[int, str] = {}
     people = Participant.objects.filter(study=study)
     moves = LogEntry.objects.filter(kind="studies.participant", object_id__in=people.values("pk")).order_by("at", "id")
-    for pk, status in moves.values_list("object_id", "to_status"):
-        last[pk] = status
+    last = dict(moves.values_list("object_id", "to_status"))
     for person in people.order_by("pk"):
         expected = last.get(person.pk)
         if expected is None and person.status in (ParticipantStatus.CONSENTED, ParticipantStatus.STARTED):
             continue
         if expected != person.status:
-            yield Finding(
-                "participant.unlogged", study.slug,
-                f"Participant {person.code} is {person.status}, and the log ends at {expected or 'nothing'}.",
-                "A status was written past the log: find the cause, and restore it.", {"participant": [person.pk]},
-            )  # fmt: skip
+            what = f"Participant {person.code} is {person.status}, and the log ends at {expected or 'nothing'}."
+            yield found("participant.unlogged", study.slug, what, participant=[person.pk])
 
 
 def check_exports(study: Study) -> Iterator[Finding]:
@@ -206,7 +180,4 @@ def check_exports(study: Study) -> Iterator[Finding]:
             ):
                 problems.append(f"the flow of {mode} participants does not add up")
         if problems:
-            yield Finding(
-                "export.differs", study.slug, f"The {kind} export: {'; '.join(problems)}.",
-                "Use no export of this study until the cause is found.",
-            )  # fmt: skip
+            yield found("export.differs", study.slug, f"The {kind} export: {'; '.join(problems)}.")

@@ -1,13 +1,18 @@
-"""Artefacts that rows name: present, and byte for byte what their digest says."""
+"""Artefacts and algorithms that rows name: present, byte for byte what their digest says, and in the version that
+trained the models.
+"""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 
 from core import artefacts
-from core.errors import ArtefactError
+from core.errors import ArtefactError, ParameterError
 from evaluation.models import EvaluationRun, MetricResult, TrainedModel
-from parallax.integrity.findings import Finding
+from evaluation.selectors.packages import recorded_package
+from parallax.integrity.findings import ADVICE, Finding, found
+from recommenders import registry
 from studies.design.services.launch import design_snapshot
 from studies.enums import StudyStatus
 from studies.models import Condition, StudyVersion
@@ -29,38 +34,69 @@ def check_artefacts() -> Iterator[Finding]:
         try:
             artefacts.verify(kind, digest)
         except (ArtefactError, OSError) as problem:
-            yield Finding(
-                getattr(problem, "code", "artefact.unreadable"), what, str(problem),
-                "Restore the folder from a backup; studies that pin it stay paused until then.",
-                {kind: [digest]},
-            )  # fmt: skip
+            code = getattr(problem, "code", "artefact.unreadable")
+            yield found(code, what, str(problem), advice=ADVICE["artefact"], **{kind: [digest]})
+
+
+def check_algorithms() -> Iterator[Finding]:
+    """Load the algorithm of every model, and compare versions for the models that studies use."""
+    models: dict[str, list[TrainedModel]] = defaultdict(list)
+    for model in TrainedModel.objects.order_by("pk"):
+        models[model.algorithm].append(model)
+    conditions: dict[str, list[Condition]] = defaultdict(list)
+    for condition in Condition.objects.select_related("model", "study").order_by("study_id", "position"):
+        conditions[condition.model.algorithm].append(condition)
+    for key, of_key in models.items():
+        try:
+            version = registry.algorithm(key).version
+        except (ParameterError, ImportError, AttributeError) as problem:
+            yield from _missing(key, of_key, conditions[key], str(problem))
+            continue
+        for condition in conditions[key]:
+            trained = condition.model.algorithm_version
+            if trained != version:
+                what = (
+                    f"{condition.label} was trained by version {trained} of the algorithm {key}, and version {version} "
+                    "is installed: its model cannot be opened."
+                )
+                advice = f"Install the version of the package that has version {trained} of {key}."
+                where = condition.study.slug
+                yield found("condition.other_version", where, what, advice=advice, condition=[condition.pk])
+
+
+def _missing(key: str, models: list[TrainedModel], conditions: list[Condition], problem: str) -> Iterator[Finding]:
+    """Findings for the models, and for each condition, of an algorithm that cannot be loaded."""
+    recorded = recorded_package(key)
+    command = registry.install_command(key) or (f".venv/bin/pip install {recorded}" if recorded else None)
+    advice = (
+        f"Install the package it came with: {command}."
+        if command
+        else f"Install the package that provides it (an entry point named {key} in the group "
+        f"{registry.ENTRY_POINT_GROUP}), in the version that trained the models."
+    )
+    what = f"{len(models)} {'model' if len(models) == 1 else 'models'} of it cannot be opened. {problem}"
+    yield found("model.no_algorithm", f"algorithm {key}", what, advice=advice, model=[model.pk for model in models])
+    advice = f"{advice} Until then no participant can get the lists of this condition."
+    for condition in conditions:
+        what = f"{condition.label} cannot be served: its algorithm {key} cannot be loaded."
+        where = condition.study.slug
+        yield found("condition.no_algorithm", where, what, advice=advice, condition=[condition.pk])
 
 
 def check_pins() -> Iterator[Finding]:
     """What studies pinned at their launch is what they have now."""
     for condition in Condition.objects.select_related("model", "study").order_by("study_id", "position"):
         if condition.model.digest != condition.model_digest:
-            yield Finding(
-                "pin.differs", condition.study.slug,
-                f"{condition.label} pins model {condition.model_digest[:12]}, "
-                f"and its model is {condition.model.digest[:12]}.",
-                "Pause the study: participants would meet a model that the design does not name.",
-                {"condition": [condition.pk]},
-            )  # fmt: skip
-    newest: dict[int, StudyVersion] = {}
-    for version in StudyVersion.objects.select_related("study__dataset_version", "study__run").order_by("number"):
-        newest[version.study_id] = version
-    for version in newest.values():
+            pinned, present = condition.model_digest[:12], condition.model.digest[:12]
+            what = f"{condition.label} pins model {pinned}, and its model is {present}."
+            yield found("pin.differs", condition.study.slug, what, condition=[condition.pk])
+    versions = StudyVersion.objects.select_related("study__dataset_version", "study__run").order_by("number")
+    for version in {version.study_id: version for version in versions}.values():  # the newest of each study
         study = version.study
         if study.status == StudyStatus.DRAFT:
             continue
-        differences = {
-            key: value for key, value in design_snapshot(study).items() if version.snapshot.get(key) != value
-        }
-        if differences or study.design_hash != version.design_hash:
-            parts = ", ".join(sorted(differences)) or "the hash"
-            yield Finding(
-                "design.differs", study.slug, f"The design differs from the frozen version {version.number}: {parts}.",
-                "A frozen design changes by a new version alone: find out who wrote past it.",
-                {"study": [study.pk]},
-            )  # fmt: skip
+        differing = [key for key, value in design_snapshot(study).items() if version.snapshot.get(key) != value]
+        if differing or study.design_hash != version.design_hash:
+            parts = ", ".join(sorted(differing)) or "the hash"
+            what = f"The design differs from the frozen version {version.number}: {parts}."
+            yield found("design.differs", study.slug, what, study=[study.pk])

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from parallax.integrity.findings import Finding
+from parallax.integrity.findings import Finding, found
 from studies.allocation.selectors.allocations import replayed_log
 from studies.enums import HOLDS_SLOT, AllocationKind, Mode
 from studies.models import Allocation, Participant, Study
 from studies.monitoring.services.refilling import is_reopened
 
 TAKES = (AllocationKind.ASSIGNED, AllocationKind.RETAKEN)
-ADVICE = "Pause the study, compare the log with the participants' rows, and set the row right that differs."
 
 
 def check_slots(study: Study) -> Iterator[Finding]:
@@ -20,7 +19,7 @@ def check_slots(study: Study) -> Iterator[Finding]:
     for mode in Mode.values:
         yield from _log(study, mode)
         if mode != Mode.PREVIEW and (problem := replayed_log(study, mode).problem):
-            yield Finding("allocation.not_replayed", study.slug, problem, ADVICE, {"study": [study.pk]})
+            yield found("allocation.not_replayed", study.slug, problem, study=[study.pk])
     yield from _targets(study)
     yield from _statuses(study)
 
@@ -46,12 +45,9 @@ def _log(study: Study, mode: str) -> Iterator[Finding]:
     by_row = {person.pk: ((person.stratum, person.place), person.condition_id) for person in rows}
     for pk in sorted(by_log.keys() | by_row.keys()):
         if by_log.get(pk) != by_row.get(pk):
-            yield Finding(
-                "slot.differs", study.slug,
-                f"Participant {pk} holds {_described(by_row.get(pk))} by their row and {_described(by_log.get(pk))} by "
-                "the log.",
-                ADVICE, {"participant": [pk]},
-            )  # fmt: skip
+            here, there = _described(by_row.get(pk)), _described(by_log.get(pk))
+            what = f"Participant {pk} holds {here} by their row and {there} by the log."
+            yield found("slot.differs", study.slug, what, participant=[pk])
 
 
 def _described(slot: tuple[tuple[str, int | None], int | None] | None) -> str:
@@ -59,8 +55,8 @@ def _described(slot: tuple[tuple[str, int | None], int | None] | None) -> str:
 
 
 def _line(study: Study, row: Allocation, what: str) -> Finding:
-    return Finding("allocation.wrong", study.slug, f"Line {row.pk} of the allocation log {what}.", ADVICE,
-                   {"allocation": [row.pk]})  # fmt: skip
+    sentence = f"Line {row.pk} of the allocation log {what}."
+    return found("allocation.wrong", study.slug, sentence, allocation=[row.pk])
 
 
 def _targets(study: Study) -> Iterator[Finding]:
@@ -68,12 +64,8 @@ def _targets(study: Study) -> Iterator[Finding]:
         people = Participant.objects.filter(study=study, mode=Mode.LIVE, condition=condition, status__in=HOLDS_SLOT)
         n = sum(not is_reopened(study, person) for person in people)
         if n > condition.target:
-            yield Finding(
-                "target.overrun", study.slug,
-                f"{condition.label} has {n} participants and a target of {condition.target}.",
-                "Turn no participant away for it; report the number, and find out how the slot was assigned.",
-                {"condition": [condition.pk]},
-            )  # fmt: skip
+            what = f"{condition.label} has {n} participants and a target of {condition.target}."
+            yield found("target.overrun", study.slug, what, condition=[condition.pk])
 
 
 def _statuses(study: Study) -> Iterator[Finding]:
@@ -81,8 +73,8 @@ def _statuses(study: Study) -> Iterator[Finding]:
     for person in Participant.objects.filter(study=study).order_by("pk"):
         is_holder = person.status in HOLDS_SLOT and not is_reopened(study, person)
         if is_holder and (person.condition_id is None or person.place is None or person.assigned_at is None):
-            yield Finding("slot.missing", study.slug, f"Participant {person.code} is {person.status} without a slot.",
-                          ADVICE, {"participant": [person.pk]})  # fmt: skip
+            what = f"Participant {person.code} is {person.status} without a slot."
+            yield found("slot.missing", study.slug, what, participant=[person.pk])
         if not is_holder and person.place is not None:
-            yield Finding("slot.kept", study.slug, f"Participant {person.code} is {person.status} and keeps a slot.",
-                          ADVICE, {"participant": [person.pk]})  # fmt: skip
+            what = f"Participant {person.code} is {person.status} and keeps a slot."
+            yield found("slot.kept", study.slug, what, participant=[person.pk])

@@ -8,22 +8,24 @@ from typing import Any
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
+from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.enums import ProjectRole
-from accounts.models import ProjectMembership
+from accounts.models import Project, ProjectMembership, User
 from accounts.selectors import log_of_project, members_of_project, membership_in, memberships_of
 from accounts.services import projects
 from catalog.models import Dataset
 from catalog.permissions import may_move
 from catalog.selectors.datasets import dataset_lines, versions_of
 from core.errors import ParallaxError
+from evaluation.models import EvaluationRun
 from evaluation.selectors.runs import runs_by_time
 from evaluation.services.projects import move_dataset
-from parallax.projects.audience import audience_of
 from parallax.projects.forms import MemberForm, MoveForm, NameForm
+from studies.models import Study
 
 RUNS_PER_PAGE = 25
 
@@ -129,6 +131,27 @@ def member_remove(request: HttpRequest, pk: int, membership: int) -> HttpRespons
     return redirect(own.project if membership_in(request.user, pk) else "projects:list")
 
 
+def _audience(dataset: Dataset, project: Project | None) -> dict[str, Any]:
+    """Count what a move of the dataset into the project, or to everyone, would show and hide.
+
+    Runs and studies of others belong to researchers outside the project, who lose sight of them: of the runs
+    altogether, of the studies only the reports.
+    """
+    runs = EvaluationRun.objects.filter(version__dataset=dataset).comparable_in(dataset.project_id)
+    counts = {"n_versions": dataset.versions.count(), "n_runs": runs.count()}
+    if project is None:
+        return {**counts, "n_researchers": User.objects.filter(is_active=True).count()}
+    inside = project.memberships.order_by().values("researcher")
+    outside = Q(memberships__isnull=False) & ~Q(memberships__researcher__in=inside)
+    return {
+        **counts,
+        "members": members_of_project(project),
+        "n_researchers": project.memberships.count(),
+        "n_runs_of_others": runs.exclude(owner=None).exclude(owner__in=inside).count(),
+        "n_studies_of_others": Study.objects.filter(outside, dataset_version__dataset=dataset).distinct().count(),
+    }
+
+
 @require_http_methods(["GET", "HEAD", "POST"])
 def dataset_move(request: HttpRequest, name: str) -> HttpResponse:
     """Choose who sees a dataset; it moves, with its runs, once the effects are confirmed."""
@@ -145,5 +168,5 @@ def dataset_move(request: HttpRequest, name: str) -> HttpResponse:
             move_dataset(dataset=dataset, project=project, actor=request.user)
             messages.success(request, f"{dataset} is visible to {project or 'every researcher'} now.")
             return redirect(version)
-        context |= {"audience": audience_of(dataset, project), "project": project}
+        context |= {"audience": _audience(dataset, project), "project": project}
     return render(request, "console/projects/move.html", context, status=400 if form.errors else 200)

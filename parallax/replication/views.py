@@ -14,9 +14,15 @@ from core.errors import ParallaxError
 from core.site import site_of
 from jobs.models import Job
 from parallax.replication.forms import ReplicationForm
-from parallax.replication.progress import replications_of, steps_of
 from parallax.replication.published import published
-from parallax.replication.services import KEPT_DAYS, may_be_downloaded, start_comparison, start_simulated
+from parallax.replication.services import (
+    KEPT_DAYS,
+    may_be_downloaded,
+    replications_of,
+    start_comparison,
+    start_simulated,
+    steps_of,
+)
 from parallax.replication.stages import TEMPLATE
 
 LATEST = 10

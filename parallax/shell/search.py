@@ -33,30 +33,17 @@ class Match:
     url: str
 
 
-@dataclass(frozen=True)
-class Matches:
-    """The results of one kind, at most PER_KIND."""
-
-    kind: str
-    matches: list[Match]
-
-
 def query_from(text: str) -> str:
     """The words of a search, without what a database cannot hold."""
     return " ".join(text.replace("\x00", "").split())[:LONGEST_QUERY]
 
 
-def search(researcher: Any, query: str) -> list[Matches]:
-    """Return the results by kind, kinds without any left out."""
+def search(researcher: Any, query: str) -> dict[str, list[Match]]:
+    """Return the results by kind, at most PER_KIND of each; kinds without any are left out."""
     if not query:
-        return []
-    kinds = [
-        Matches("Studies", _studies(researcher, query)),
-        Matches("Datasets", _datasets(researcher, query)),
-        Matches("Runs", _runs(researcher, query)),
-        Matches("Participants", _participants(researcher, query)),
-    ]
-    return [kind for kind in kinds if kind.matches]
+        return {}
+    kinds = {"Studies": _studies, "Datasets": _datasets, "Runs": _runs, "Participants": _participants}
+    return {kind: matches for kind, of in kinds.items() if (matches := of(researcher, query))}
 
 
 def _studies(researcher: Any, query: str) -> list[Match]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib.auth.decorators import login_not_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -9,10 +11,32 @@ from django.templatetags.static import static
 from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_safe
 
+from analysis.read.reports import sample_reports
+from analysis.services.samples import slope_drawing, slope_figure
+from catalog.services import DEMO_BOOKS_NAME, DEMO_NAME
 from parallax.shell.attention import home_of
 from parallax.shell.documentation import INDEX, documentation_page
-from parallax.shell.front_page import front_page
 from parallax.shell.search import query_from, search
+from studies.enums import StudyStatus
+from studies.models import Study
+
+DEMO_STUDIES = ("demo", "demo-books", "demo-quick")
+
+
+def front_page() -> dict[str, Any]:
+    """What a visitor can see: the newest sample report with its slope chart, and the demo study while it is live."""
+    demos = Study.objects.filter(
+        slug__in=DEMO_STUDIES,
+        status=StudyStatus.LIVE,
+        archived_at=None,
+        # A study with such an address on other data is a researcher's own.
+        dataset_version__dataset__name__in=(DEMO_NAME, DEMO_BOOKS_NAME),
+        dataset_version__is_synthetic=True,
+    )
+    page: dict[str, Any] = {"demo": demos.order_by("slug").first()}
+    if sample := sample_reports().first():
+        page |= {"sample": sample, "slope": slope_figure(sample), "slope_drawing": slope_drawing(sample)}
+    return page
 
 
 @login_not_required

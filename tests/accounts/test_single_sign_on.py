@@ -18,7 +18,7 @@ from django.test import Client
 from accounts.models import User
 from accounts.services import create_account
 from core.models import LogEntry
-from parallax import single_sign_on
+from parallax.env import single_sign_on, single_sign_on_by
 from tests.factories.accounts import UserFactory
 from tests.factories.codes import totp
 from tests.factories.identity import CLIENT_ID, SECRET, Provider, openid_provider
@@ -34,7 +34,7 @@ def provider(settings: Any) -> Iterator[Provider]:
 
 
 def configure(settings: Any, provider: Provider, *, domains: tuple[str, ...] = (), may_create: bool = False) -> None:
-    settings.SOCIALACCOUNT_PROVIDERS = single_sign_on.provider(
+    settings.SOCIALACCOUNT_PROVIDERS = single_sign_on_by(
         provider.issuer, CLIENT_ID, SECRET, domains=list(domains), may_create=may_create, name="Example University"
     )
 
@@ -169,7 +169,7 @@ def test_an_institution_that_is_away_or_refuses_is_a_page(client: Client, provid
     assert state is not None
     denied = client.get(f"{callback[0]}?error=access_denied&state={state[1]}")
     assert (denied.status_code, "did not complete" in denied.text) == (401, True)
-    settings.SOCIALACCOUNT_PROVIDERS = single_sign_on.provider(
+    settings.SOCIALACCOUNT_PROVIDERS = single_sign_on_by(
         "http://127.0.0.1:9", CLIENT_ID, SECRET, domains=[], may_create=False
     )
     assert client.post("/account/single-sign-on/127-0-0-1-9/").status_code == 502
@@ -235,17 +235,17 @@ def test_a_configuration_that_is_incomplete_stops_the_start(
     for name, value in environment.items():
         monkeypatch.setenv(f"PARALLAX_OIDC_{name}", value)
     with pytest.raises(ImproperlyConfigured, match=problem):
-        single_sign_on.providers()
+        single_sign_on()
 
 
 def test_the_environment_names_the_institution(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
-    assert single_sign_on.providers() == {}
+    assert single_sign_on() == {}
     (tmp_path / "secret").write_text("s\n")
     given = {"ISSUER": "https://login.example.org/realms/x/", "CLIENT_ID": "c", "NAME": "Example University",
              "CLIENT_SECRET_FILE": str(tmp_path / "secret"), "DOMAINS": "example.org, @Example.com",
              "CREATE_ACCOUNTS": "1"}  # fmt: skip
     for name, value in given.items():
         monkeypatch.setenv(f"PARALLAX_OIDC_{name}", value)
-    (app,) = single_sign_on.providers()["openid_connect"]["APPS"]
+    (app,) = single_sign_on()["openid_connect"]["APPS"]
     assert (app["provider_id"], app["secret"], app["name"]) == ("login-example-org-realms-x", "s", "Example University")
     assert app["settings"]["domains"] == ["example.org", "example.com"]

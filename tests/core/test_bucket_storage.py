@@ -21,7 +21,7 @@ from django.core.files.storage import storages
 
 from core import artefacts
 from core.errors import ArtefactError, StorageRefused, StorageUnavailable
-from parallax.bucket import bucket_options, storages_in
+from parallax.env import bucket_options, storages_in
 from tests.factories.object_servers import (
     Gate,
     ObjectServer,
@@ -329,7 +329,7 @@ def test_settings_that_cannot_be_used_are_refused(address: str, options: dict[st
 
 
 def test_without_the_package_the_start_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("parallax.bucket.find_spec", lambda name: None)
+    monkeypatch.setattr("parallax.env.find_spec", lambda name: None)
     assert bucket_options("") == {}
     with pytest.raises(ImproperlyConfigured, match=r"boto3 is not installed. Run `make s3`.*requirements-s3\.txt"):
         bucket_options("s3://bucket")

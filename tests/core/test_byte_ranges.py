@@ -7,10 +7,8 @@ import io
 import pytest
 from django.http import HttpResponseBase
 from django.test import RequestFactory
-from hypothesis import given
-from hypothesis import strategies as st
 
-from core.byte_ranges import FilePart, byte_range, file_response
+from core.byte_ranges import byte_range, file_response
 
 pytestmark = pytest.mark.unit
 
@@ -44,13 +42,6 @@ def test_a_single_range_is_a_part_and_anything_else_the_whole(header: str, expec
 def test_a_range_past_the_end_is_refused(header: str) -> None:
     with pytest.raises(ValueError, match="200 bytes"):
         byte_range(header, 200)
-
-
-@given(st.integers(0, 300), st.integers(-1, 60))
-def test_a_part_reads_what_is_left_and_no_more(length: int, size: int) -> None:
-    part = FilePart(io.BytesIO(CONTENT), length)
-    read = part.read(size)
-    assert read == CONTENT[: min(length, len(CONTENT)) if size < 0 else min(length, size)]
 
 
 def response_to(method: str = "GET", **headers: str) -> tuple[HttpResponseBase, bytes, io.BytesIO]:

@@ -145,7 +145,7 @@ def bucket_environment(url: str, bucket: str) -> dict[str, str]:
 
 def bucket_storages(url: str, bucket: str) -> dict[str, Any]:
     """Django's STORAGES for this bucket, as the settings make them."""
-    from parallax.bucket import bucket_options, storages_in
+    from parallax.env import bucket_options, storages_in
 
     options = bucket_options(
         f"s3://{bucket}/installation", endpoint_url=url, region_name="us-east-1", access_key=KEY, secret_key=SECRET

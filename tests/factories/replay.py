@@ -17,7 +17,7 @@ from django.core.files.storage import storages
 from django.core.management.color import no_style
 from django.db import connection, models
 
-from core.shared_storage import is_folder
+from core.artefacts import is_folder
 
 DIGEST = re.compile(r"[0-9a-f]{64}")
 State = tuple[int, ...]

@@ -28,7 +28,6 @@ CODE = (
     "studies/participation/forms.py",
     "studies/*/services/*.py",
     "studies/*/selectors/*.py",
-    "parallax/refusals.py",
     "parallax/error_pages.py",
 )
 CALLS = {"_", "gettext", "gettext_lazy"}

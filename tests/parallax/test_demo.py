@@ -10,7 +10,7 @@ from django.conf import settings
 
 from analysis.models import Report
 from parallax.management.commands.demo import DEMO_EMAIL, DEMOS, Command
-from parallax.shell.front_page import DEMO_STUDIES
+from parallax.shell.views import DEMO_STUDIES
 from studies.design.narrative.preregistration import FORMS, preregistration
 from studies.design.selectors.planning import preregistration_plan
 from studies.models import Study

@@ -15,8 +15,8 @@ from django.utils import timezone
 from redis import Redis
 from redis.exceptions import ResponseError
 
-from core.code_digest import current_code_digest
 from core.models import LogEntry, Worker
+from core.provenance import current_code_digest
 from core.rate_limits import RateLimit, seconds_to_wait
 from jobs.workers import ALIVE_SECONDS
 from parallax.doctor import machine, services

@@ -57,7 +57,7 @@ def test_app_packages_stay_empty_so_that_pure_modules_see_no_django() -> None:
 
 
 def test_checks_find_folders_that_cannot_be_written() -> None:
-    assert checks.check_broker_folder() == checks.check_artefact_folder() == checks.check_debug_with_https() == []
+    assert list(checks.check_always()) == []
     broken = {"data_folder_in": "/nonexistent/broker"}
     storages = {
         **settings.STORAGES,
@@ -67,28 +67,30 @@ def test_checks_find_folders_that_cannot_be_written() -> None:
         },
     }
     with override_settings(CELERY_BROKER_TRANSPORT_OPTIONS=broken, STORAGES=storages, DEBUG=True, HTTPS=True):
-        found = [*checks.check_broker_folder(), *checks.check_artefact_folder(), *checks.check_debug_with_https()]
+        found = list(checks.check_always())
     assert [message.id for message in found] == ["parallax.E001", "parallax.E002", "parallax.E003"]
 
 
 def test_checks_find_a_missing_chart_runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert checks.check_chart_runtime() == []
-    monkeypatch.setattr(runtime, "FOLDER", tmp_path)
-    (found,) = checks.check_chart_runtime()
+    with override_settings(EMAIL_HOST="mail.example.org", SECOND_FACTOR="administrators"):
+        assert list(checks.check_deployment()) == []
+        monkeypatch.setattr(runtime, "FOLDER", tmp_path)
+        (found,) = checks.check_deployment()
     assert (found.id, "make install" in str(found.hint)) == ("parallax.W004", True)
 
 
 def test_checks_find_open_folders_letters_in_logs_and_a_missing_mail_server(tmp_path: Path) -> None:
     tmp_path.chmod(0o750)
     console = "django.core.mail.backends.console.EmailBackend"
-    with override_settings(VAR_DIR=tmp_path, EMAIL_BACKEND=console, EMAIL_HOST=""):
-        found = [*checks.check_private_folder(), *checks.check_emails_in_logs(), *checks.check_mail_server()]
-    assert [message.id for message in found] == ["parallax.W001", "parallax.E004", "parallax.W002"]
+    with override_settings(VAR_DIR=tmp_path, EMAIL_BACKEND=console, EMAIL_HOST="", SECOND_FACTOR="everyone"):
+        found = [*checks.check_always(), *checks.check_deployment()]
+    assert [message.id for message in found] == ["parallax.E004", "parallax.W001", "parallax.W002"]
     tmp_path.chmod(0o700)
     smtp = "django.core.mail.backends.smtp.EmailBackend"
-    with override_settings(VAR_DIR=tmp_path, EMAIL_BACKEND=smtp, EMAIL_HOST="mail.example.org"):
-        found = [*checks.check_private_folder(), *checks.check_emails_in_logs(), *checks.check_mail_server()]
-    assert found == []
+    with override_settings(
+        VAR_DIR=tmp_path, EMAIL_BACKEND=smtp, EMAIL_HOST="mail.example.org", SECOND_FACTOR="everyone"
+    ):
+        assert [*checks.check_always(), *checks.check_deployment()] == []
 
 
 def test_fonts_are_small_licensed_and_all_that_pages_name() -> None:

@@ -23,7 +23,7 @@ from jobs.archives import clean_jobs
 from jobs.models import Job, JobStatus
 from jobs.services import do_job, sweep
 from parallax.replication import services, stages
-from parallax.replication.progress import run_of, simulation_of
+from parallax.replication.services import run_of, simulation_of
 from studies.design.services.launch import close_study
 from studies.enums import Mode, ParticipantStatus, Role
 from studies.models import Participant, Study

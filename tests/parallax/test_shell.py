@@ -150,7 +150,8 @@ def test_home_holds_nothing_of_others_studies(study: Study, owner: User) -> None
 
 
 def titles(researcher: User, query: str) -> dict[str, list[str]]:
-    return {kind.kind: [match.title for match in kind.matches] for kind in search(researcher, query_from(query))}
+    found = search(researcher, query_from(query))
+    return {kind: [match.title for match in matches] for kind, matches in found.items()}
 
 
 def test_search_finds_studies_datasets_runs_and_participants(client: Client, study: Study, owner: User) -> None:

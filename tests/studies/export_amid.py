@@ -20,7 +20,7 @@ from tests.studies.hundred_at_once import study_of_seven
 from django.core.management import call_command
 from django.db import DatabaseError, connection
 
-from core.snapshot import snapshot
+from core.database import snapshot
 from studies.data.exports import export_files
 from studies.data.exports.rows import Source
 from studies.models import Event, Participant, Study

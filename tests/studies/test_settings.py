@@ -13,7 +13,7 @@ from django.test import Client
 from django.urls import reverse
 
 from core.errors import ParallaxError
-from parallax.integrity.designs import check_settings
+from parallax.integrity.answers import check_settings
 from studies.design.presets.loader import load_preset, preset_keys
 from studies.design.services.launch import launch_study
 from studies.enums import ParticipantStatus

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from accounts.enums import Scope
-from accounts.models import User
+from accounts.selectors import active_account
 from accounts.services import USUAL_DAYS, create_token
 from core.commands import ParallaxCommand
 
@@ -28,7 +28,7 @@ class Command(ParallaxCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        owner = User.objects.filter(email=options["email"].strip().lower(), is_active=True).first()
+        owner = active_account(options["email"])
         if owner is None:
             raise CommandError(
                 f"No active account has the address {options['email']}. Check it, or create the account."

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser
+from dataclasses import asdict
 from typing import Any
 
 from core.commands import ParallaxCommand
@@ -33,7 +34,7 @@ class Command(ParallaxCommand):
                 self.stdout.write(f"  {finding.code} in {finding.where}: {finding.what}")
                 self.stdout.write(f"    {finding.advice}" + (f" ({ids})" if ids else ""))
         if is_json:
-            summary = {"checked": checked, "findings": [finding.as_dict() for finding in all_findings]}
+            summary = {"checked": checked, "findings": [asdict(finding) for finding in all_findings]}
             self.stdout.write(json.dumps(summary, ensure_ascii=False, indent=2))
         else:
             self.stdout.write(f"{len(all_findings)} findings." if all_findings else "No problems found.")

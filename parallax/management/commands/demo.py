@@ -4,8 +4,7 @@ import os
 import re
 import time
 from argparse import ArgumentParser
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -125,15 +124,6 @@ class Command(ParallaxCommand):
         except KeyboardInterrupt:
             self.stdout.write("Stopped. `make demo` resumes it.")
 
-    @contextmanager
-    def step(self, what: str) -> Iterator[None]:
-        """Print what is done and how long it took."""
-        before = time.monotonic()
-        self.stdout.write(f"  {what} …")
-        self.stdout.flush()
-        yield
-        self.stdout.write(f"  {what}: done in {time.monotonic() - before:.1f} s")
-
     def first_account(self) -> User:
         """The demo's owner: the first administrator, or a new account whose password is stored for later starts."""
         if user := User.objects.filter(is_superuser=True).order_by("pk").first():
@@ -155,7 +145,7 @@ class Command(ParallaxCommand):
     def catalogue(self, owner: User) -> DatasetVersion:
         version = DatasetVersion.objects.filter(dataset__name=self.demo.dataset).order_by("-number").first()
         if version is None:
-            with self.step(f"Demo catalogue, with synthetic {self.demo.data}"):
+            with self.step(f"  Demo catalogue, with synthetic {self.demo.data}"):
                 version = self.demo.load(seed=SEED, owner=owner)
         return version
 
@@ -167,9 +157,8 @@ class Command(ParallaxCommand):
                 "instead of 50 and 300, and every other one serves as a negative where fewer than 1,000 are unrated. "
                 f"Each condition has {self.demo.per_condition} simulated participants; the paper had 30 people in each."
             )
-            with self.step(
-                f"{number_word(self.demo.n).capitalize()} algorithms trained and measured offline on the site's workers"
-            ):
+            n_algorithms = number_word(self.demo.n).capitalize()
+            with self.step(f"  {n_algorithms} algorithms trained and measured offline on the site's workers"):
                 site.wait_for_worker()
                 with site.kept_up():
                     call_command(
@@ -185,7 +174,7 @@ class Command(ParallaxCommand):
     def study(self, run_id: int, owner: User) -> None:
         study = Study.objects.filter(slug=self.demo.study).first()
         if study is None:
-            with self.step("Study from the template cremonesi-2011"):
+            with self.step("  Study from the template cremonesi-2011"):
                 call_command(
                     "create_study", self.demo.study, template="cremonesi-2011", dataset=self.demo.dataset, run=run_id,
                     per_condition=self.demo.per_condition, seed=SEED, owner=owner.email, stdout=self.stdout,
@@ -194,7 +183,7 @@ class Command(ParallaxCommand):
             change_design(study=study, actor=owner, settings={"hypothesis": self.demo.hypothesis})
             study.refresh_from_db()
         if study.status == StudyStatus.DRAFT:
-            with self.step("Launch: the design is frozen and hashed"):
+            with self.step("  Launch: the design is frozen and hashed"):
                 call_command("launch_study", self.demo.study, stdout=self.stdout)
 
     def participants(self, url: str) -> None:
@@ -202,7 +191,7 @@ class Command(ParallaxCommand):
             study__slug=self.demo.study, mode=Mode.SIMULATED, status=ParticipantStatus.COMPLETED
         ).count()
         if walked < self.demo.per_condition * self.demo.n:
-            with self.step("Simulated participants walk the study over HTTP"):
+            with self.step("  Simulated participants walk the study over HTTP"):
                 call_command(
                     "simulate_participants", self.demo.study, per_condition=self.demo.per_condition, seed=SEED,
                     base_url=url, stdout=self.stdout,
@@ -212,11 +201,11 @@ class Command(ParallaxCommand):
         """The demo's report, which anyone may read on this site. Its files are drawn when they are downloaded."""
         reports = Report.objects.filter(study__slug=self.demo.study, mode=Mode.SIMULATED)
         if not reports.exists():
-            with self.step("Report: perceived against objective"):
+            with self.step("  Report: perceived against objective"):
                 call_command("report", self.demo.study, mode=Mode.SIMULATED.value, stdout=self.stdout)
         report = reports.filter(is_sample=True).first()
         if report is None:
-            with self.step("Sample report: its pages are drawn, and open to visitors"):
+            with self.step("  Sample report: its pages are drawn, and open to visitors"):
                 call_command("sample_report", self.demo.study, stdout=self.stdout)
             report = reports.get(is_sample=True)
         return report

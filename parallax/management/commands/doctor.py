@@ -3,10 +3,23 @@ from __future__ import annotations
 from typing import Any
 
 from core.commands import ParallaxCommand
-from parallax.doctor.all_checks import diagnoses
+from parallax.doctor import machine, services, stored_files
 from parallax.doctor.diagnosis import Level
 
-LABELS = {Level.OK: "ok", Level.ADVICE: "advice", Level.PROBLEM: "PROBLEM"}
+CHECKS = (
+    machine.check_versions,
+    services.check_settings,
+    machine.check_private_files,
+    machine.check_disk,
+    services.check_database_state,
+    stored_files.check_storages,
+    stored_files.check_import_folder,
+    services.check_clock,
+    services.check_broker,
+    services.check_workers,
+    services.check_mail,
+    machine.check_kernels,
+)
 
 
 class Command(ParallaxCommand):
@@ -15,9 +28,9 @@ class Command(ParallaxCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         n_problems = 0
-        for diagnosis in diagnoses():
+        for diagnosis in (each for check in CHECKS for each in check()):
             n_problems += diagnosis.level is Level.PROBLEM
-            self.stdout.write(f"{LABELS[diagnosis.level]:<8} {diagnosis.subject}: {diagnosis.what}")
+            self.stdout.write(f"{diagnosis.level.value:<8} {diagnosis.subject}: {diagnosis.what}")
             if diagnosis.remedy:
                 self.stdout.write(f"         {diagnosis.remedy}")
         if n_problems:

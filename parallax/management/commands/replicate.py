@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 import signal
-import time
+import socket
+import threading
 from argparse import ArgumentParser
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -9,16 +10,21 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError
+from django.core.servers.basehttp import ThreadedWSGIServer, WSGIRequestHandler
+from django.core.wsgi import get_wsgi_application
 
 from analysis.services import build_report
 from catalog.selectors.datasets import newest_version
 from core.commands import ParallaxCommand
 from evaluation.management.arguments import at_least_one
 from evaluation.management.run_monitor import interrupt
-from parallax.replication import pages, site_server, stages
+from parallax.children import Children
+from parallax.replication import pages, stages
 from parallax.replication.published import papers, published
 from studies.enums import Mode
 from studies.team.owners import owner_line, study_owner
+
+HOST = "127.0.0.1"
 
 
 class Command(ParallaxCommand):
@@ -146,17 +152,38 @@ class Command(ParallaxCommand):
     def server(self, options: dict[str, Any]) -> AbstractContextManager[str]:
         if options["base_url"]:
             return nullcontext(options["base_url"])
-        return site_server.own_server() if options["in_process"] else site_server.child_server()
-
-    @contextmanager
-    def step(self, what: str) -> Iterator[None]:
-        """A line when a stage begins, and one with its time."""
-        before = time.monotonic()
-        self.stdout.write(f"{what} …")
-        self.stdout.flush()
-        yield
-        self.stdout.write(f"{what}: done in {time.monotonic() - before:.1f} s")
+        return own_server() if options["in_process"] else child_server()
 
     def tell(self, words: str) -> None:
         self.stdout.write(f"  {words}")
         self.stdout.flush()
+
+
+class _Quiet(WSGIRequestHandler):
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing: the command has lines of its own."""
+
+
+@contextmanager
+def child_server() -> Iterator[str]:
+    """The site on web workers of its own, by its address."""
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        port = int(probe.getsockname()[1])
+    with Children(host=HOST, port=port, workers=0) as children:
+        yield children.url
+
+
+@contextmanager
+def own_server() -> Iterator[str]:
+    """The site in threads of this process, by its address: no other process is started."""
+    server = ThreadedWSGIServer((HOST, 0), _Quiet)
+    server.set_app(get_wsgi_application())
+    thread = threading.Thread(target=server.serve_forever, name="replication-server", daemon=True)
+    thread.start()
+    try:
+        yield f"http://{HOST}:{server.server_port}/"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

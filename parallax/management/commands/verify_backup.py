@@ -8,8 +8,7 @@ from django.core.management.base import CommandError
 
 from core.commands import ParallaxCommand
 from parallax.backup.archive import check_digest
-from parallax.backup.encryption import decrypted
-from parallax.backup.scratch import scratch_folder
+from parallax.backup.encryption import decrypted, scratch_folder
 from parallax.backup.trial import try_restore
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from charting.render import svg
+from core.database import snapshot
 from core.errors import ParallaxError
 from core.provenance import versions
-from core.snapshot import snapshot
 from studies.allocation.selectors.assignment_seed import seed_facts
 from studies.data.codebook.cells import iso_time
 from studies.data.codebook.event_variables import Rated, rating_variables

@@ -11,8 +11,8 @@ from django.db.models import F
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from core.database import optional_write
 from core.errors import ParallaxError
-from core.optional_writes import optional_write
 from core.provenance import digest_of_token
 from studies.allocation.services.slots import locked_study
 from studies.design.selectors.consent import current_consent

@@ -13,8 +13,8 @@ from typing import Any
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from core.database import optional_write
 from core.errors import ParallaxError
-from core.optional_writes import optional_write
 from core.rate_limits import RateLimit, seconds_to_wait
 from studies.enums import ParticipantStatus
 from studies.instrument.flow import STEPS

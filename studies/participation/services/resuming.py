@@ -17,9 +17,9 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from core.database import optional_write
 from core.errors import ParallaxError
 from core.networks import network_of
-from core.optional_writes import optional_write
 from core.provenance import digest_of_token
 from core.transitions import move
 from studies.allocation.services.slots import locked_study

@@ -1,12 +1,15 @@
-"""A consistent view of the database for many queries while other processes write."""
+"""A consistent view of the database for many queries while others write, and writes that no page depends on."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import OperationalError, connection, transaction
+
+logger = logging.getLogger(__name__)
 
 
 @contextmanager
@@ -41,3 +44,17 @@ def _deferred() -> Iterator[None]:
         database.transaction_mode = mode
         with connection.cursor() as cursor:
             cursor.execute("PRAGMA query_only = OFF")
+
+
+@contextmanager
+def optional_write(what: str) -> Iterator[None]:
+    """Go on without what the block stores if the database cannot be written, as on a full disk; it is logged.
+
+    Within a transaction the error is raised: nothing else could be stored in it.
+    """
+    try:
+        yield
+    except OperationalError as problem:
+        if connection.in_atomic_block:
+            raise
+        logger.warning("not stored: %s: %s", what, problem)
