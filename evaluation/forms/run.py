@@ -22,7 +22,7 @@ from evaluation.metrics.registry import metric
 from evaluation.run_spec import MAX_N, RunSpec, split_names
 from evaluation.selectors.candidates import candidate_warning
 from evaluation.selectors.repeats import MOST_REPEATS
-from evaluation.splitting.kinds import STRANGERS
+from evaluation.splitting.registry import STRANGERS
 from recommenders.data_limits import TrainingSize
 from recommenders.registry import feasible_params
 

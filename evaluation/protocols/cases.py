@@ -188,7 +188,6 @@ def make_cases(
             f"Ratings from {relevant:g} are to be relevant and those up to {irrelevant:g} irrelevant: "
             "the first must be above the second."
         )
-    stream_key(seed, "candidates")  # refuses an invalid seed now, not at the first draw
     n_users, n_items = train.shape
     users = np.asarray(hidden_users, dtype=np.int64)
     items = np.asarray(hidden_items, dtype=np.int64)

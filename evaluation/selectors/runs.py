@@ -17,7 +17,7 @@ from evaluation.metrics.registry import metric
 from evaluation.models import EvaluationRun, RunAlgorithm
 from evaluation.protocols import registry as protocols
 from evaluation.sorting import Sorting
-from evaluation.splitting.kinds import STRANGERS
+from evaluation.splitting.registry import STRANGERS
 
 
 @dataclass(frozen=True)

@@ -17,11 +17,10 @@ from catalog.selectors.ratings import ratings_of, timestamps_of
 from core.errors import DataError, ParallaxError, ParameterError
 from core.provenance import canonical_json, rng_for
 from evaluation.models import EvaluationRun
-from evaluation.services.run_holdout import partition_cases, probe_pairs, spec_of
+from evaluation.services.run_holdout import partition_cases, probe_pairs
 from evaluation.services.run_inputs import complete_protocol
-from evaluation.splitting.registry import Pairs, SplitSpec, partitions
-from evaluation.splitting.reserved_users import reserve
-from evaluation.splitting.rows import RatingRows
+from evaluation.splitting.registry import Pairs, SplitSpec, partitions, spec_of
+from evaluation.splitting.rows import RatingRows, reserve
 from recommenders.holdout import part_of
 
 MOST_RATINGS = 500_000  # read for one count, over all partitions; users of larger datasets are sampled

@@ -10,7 +10,7 @@ from catalog.selectors.ratings import are_counted, features_of, mean_utilities
 from core import artefacts
 from core.errors import DataError, ParameterError
 from evaluation.selectors.title_words import title_comment
-from evaluation.splitting.reserved_users import reserve
+from evaluation.splitting.rows import reserve
 from recommenders import registry
 from recommenders.base import TitleWords
 from recommenders.data import ItemFeatures

@@ -19,8 +19,9 @@ from evaluation.selectors.cases import cases_of, training_rows
 from evaluation.services.experiments import CheckedPlan
 from evaluation.services.memory import check_memory
 from evaluation.services.numerics import load_kernels, numeric_threads
-from evaluation.services.run_holdout import make_holdouts, spec_of
+from evaluation.services.run_holdout import make_holdouts
 from evaluation.services.training import features_for, recipe_of, store_training_rows
+from evaluation.splitting.registry import spec_of
 from recommenders import registry
 from recommenders.criteria import SIZES
 from recommenders.data_limits import TrainingSize

@@ -29,9 +29,8 @@ from evaluation.splitting.cold_start import observations
 from evaluation.splitting.leakage import refuse_leaks
 from evaluation.splitting.options import ColdStartItems
 from evaluation.splitting.partition import RESERVED, Partition
-from evaluation.splitting.registry import Pairs, SplitSpec, partitions, split_spec
-from evaluation.splitting.reserved_users import reserve
-from evaluation.splitting.rows import RatingRows
+from evaluation.splitting.registry import Pairs, SplitSpec, partitions, spec_of
+from evaluation.splitting.rows import RatingRows, reserve
 from recommenders.data import Ratings
 from recommenders.holdout import part_of
 
@@ -125,11 +124,6 @@ def _training_counts(ratings: Ratings, partition: Partition, trained: NDArray[np
     return np.asarray(part_of(observed, partition.train)[trained].data, dtype=np.int32)
 
 
-def spec_of(split: Mapping[str, Any]) -> SplitSpec:
-    """Parse the split of a run; a probe list is identified by the digest it is stored under."""
-    return split_spec(str(split["name"]), {name: value for name, value in split.items() if name != "name"})
-
-
 def probe_pairs(run: EvaluationRun) -> Pairs | None:
     """Return the users and items of the run's probe list, if it names one. Raises DataError: the dataset has none."""
     if not run.split.get("list"):
@@ -158,14 +152,8 @@ def partition_cases(run: EvaluationRun, spec: SplitSpec, rows: RatingRows, parti
     if isinstance(options, ColdStartItems):
         is_implicit = options.outcome == "implicit"
         if protocol.key == "test-observations" and (is_implicit or options.candidates == "all"):
-            outcomes = observations(
-                rows,
-                partition,
-                outcome="implicit" if is_implicit else "explicit",
-                threshold=options.threshold,
-                candidates="all",
-            )
-            users, items, good = outcomes.users, outcomes.items, outcomes.is_good
+            threshold = None if is_implicit else options.threshold
+            users, items, good = observations(rows, partition, threshold=threshold)
             values = np.full(len(users), np.nan, dtype=np.float32)
         else:
             good = np.ones(len(users), dtype=np.bool_) if is_implicit else values >= options.threshold

@@ -19,7 +19,6 @@ WITHOUT_EXAMPLES = {
     "metrics.list_definitions",
     "metrics.rating_definitions",
     "protocols.kernels",
-    "splitting.kinds",
     "splitting.options",
 }
 MODULES = sorted(

@@ -375,7 +375,6 @@ def test_make_cases_refuses_hidden_ratings_that_cannot_be(users, items, values, 
         ({"negatives": 0}, "at least 1 candidate"),
         ({"relevant": 1, "irrelevant": 1}, "above the second"),
         ({"relevant": float("nan")}, "above the second"),
-        ({"seed": 0.5}, "whole number"),
     ],
 )
 def test_make_cases_refuses_parameters_that_cannot_be(options, message):
