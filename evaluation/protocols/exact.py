@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.errors import DataError, ParameterError
+from core.errors import DataError
 from evaluation.metrics.hits import GroupMeans, Ties, check_counts
-from evaluation.metrics.ranking import RankingResult, f_measure, raghavan_precision
 
 FEW_TIES = 8  # more are summed by the closed form
 Ints = NDArray[np.integer[Any]]
@@ -34,8 +32,8 @@ def exact_hit_probability(
     `n_unrated`: int array, shape (n_cases,); M. `negatives`: candidates wanted; m is the smaller of it and M. >= 1.
     `ties`: {"expected", "worst", "best"}; "worst" puts the test item behind all it is tied with, "best" before them.
     Returns a float array, shape (n_cases, n_lengths), in [0, 1], never NaN; right to 1e-11 with some thousand items, to
-    1e-9 with 100,000. A constant scorer gets n/(m + 1) to the last bit. Raises ParameterError or DataError: `negatives`
-    below 1, as `check_counts`; more items above and tied than there are.
+    1e-9 with 100,000. A constant scorer gets n/(m + 1) to the last bit. Raises ParameterError or DataError as
+    `check_counts`; for more items above and tied than there are.
 
     Examples
     --------
@@ -45,8 +43,6 @@ def exact_hit_probability(
     from evaluation.protocols.kernels import exact_hits
 
     check_counts(above, tied, ns, ties)
-    if negatives < 1:
-        raise ParameterError(f"A case needs at least 1 candidate, not {negatives}.")
     if n_unrated.shape != above.shape or (above + tied > n_unrated).any():
         raise DataError("There are more items above a test item or tied with it than unrated items.")
     first = above + tied if ties == "worst" else above
@@ -75,14 +71,11 @@ def _log_factorials(n: int) -> NDArray[np.float64]:
 def mean_probabilities(groups: Ints, hits: NDArray[np.float64]) -> GroupMeans:
     """Mean of each group's hit probabilities, at every list length.
 
-    Added in the order of the cases; a mean of equal numbers is that number to the last bit. Raises DataError for groups
-    of another length than the hits.
+    Added in the order of the cases; a mean of equal numbers is that number to the last bit.
 
     `groups`: int array, shape (n_cases,); the group of each case (a user, or everyone), >= 0. `hits`: float array,
     shape (n_cases, n_lengths).
     """
-    if len(groups) != len(hits):
-        raise DataError(f"There are {len(groups)} groups for {len(hits)} cases: give one for each case.")
     names, n_cases = np.unique(groups, return_counts=True)
     if not len(names):
         return GroupMeans(groups=names, n_cases=n_cases.astype(np.int64), values=np.zeros((0, hits.shape[1])))
@@ -93,84 +86,6 @@ def mean_probabilities(groups: Ints, hits: NDArray[np.float64]) -> GroupMeans:
     excess = np.add.reduceat(ordered - np.repeat(least, n_cases, axis=0), starts, axis=0)
     values = np.minimum(least + excess / n_cases[:, None], 1.0)
     return GroupMeans(groups=names, n_cases=n_cases.astype(np.int64), values=values)
-
-
-def measure_probabilities(
-    users: Ints,
-    is_relevant: NDArray[np.bool_],
-    hits: NDArray[np.float64],
-    ns: Sequence[int],
-    *,
-    g: float | None = None,
-    ties: Ties = "expected",
-) -> RankingResult:
-    """Every metric of the 1 + N protocol from hit probabilities, at every list length.
-
-    Parameters
-    ----------
-    hits : float array, shape (n_cases, n_lengths)
-        As returned by `exact_hit_probability`.
-    users, is_relevant, g, ties
-        As for `evaluation.metrics.ranking.measure_ranking`, whose result has the same form.
-
-    Raises
-    ------
-    ParameterError, DataError
-        `g` out of range; arrays that do not fit together.
-    """
-    if not len(users) == len(is_relevant) == len(hits) or hits.shape[1] != len(ns):
-        raise DataError(
-            f"There are {len(users)} users, {len(is_relevant)} marks of relevance and {hits.shape} probabilities "
-            f"for {len(ns)} list lengths: one row for each case and one column for each length is needed."
-        )
-    if g is not None and not 0.0 <= g <= 1.0:
-        raise ParameterError(f"g is {g!r}: it must be between 0 and 1.")
-    users, is_relevant = np.asarray(users), np.asarray(is_relevant, dtype=np.bool_)
-    together = pooled(is_relevant, hits, g=g)
-    generality = g
-    if generality is None and len(users):
-        generality = float(is_relevant.mean())
-    return RankingResult(
-        ns=tuple(int(n) for n in ns),
-        recall=together.recall,
-        fallout=together.fallout,
-        precision=together.precision,
-        f=together.f,
-        g=generality,
-        is_g_given=g is not None,
-        ties=ties,
-        n_relevant=int(is_relevant.sum()),
-        n_irrelevant=int((~is_relevant).sum()),
-        user_recall=mean_probabilities(users[is_relevant], hits[is_relevant]),
-        user_fallout=mean_probabilities(users[~is_relevant], hits[~is_relevant]),
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Pooled:
-    """The four metrics over all cases, at every list length; None where one has no value."""
-
-    recall: tuple[float, ...] | None
-    fallout: tuple[float, ...] | None
-    precision: tuple[float | None, ...] | None
-    f: tuple[float, ...] | None
-
-
-def pooled(is_relevant: NDArray[np.bool_], hits: NDArray[np.float64], *, g: float | None = None) -> Pooled:
-    """The four metrics over all cases, without values by user. `is_relevant`: bool array, shape (n_cases,). `hits`:
-    float array, shape (n_cases, n_lengths).
-    """
-    means: list[tuple[float, ...] | None] = []
-    for side in (is_relevant, ~is_relevant):
-        overall = mean_probabilities(np.zeros(int(side.sum()), dtype=np.int64), hits[side])
-        means.append(tuple(overall.values[0].tolist()) if len(overall.groups) else None)
-    recall, fallout = means
-    if recall is None or fallout is None:
-        return Pooled(recall, fallout, None, None)
-    generality = float(is_relevant.mean()) if g is None else g
-    precision = tuple(raghavan_precision(r, fo, generality) for r, fo in zip(recall, fallout, strict=True))
-    f = tuple(f_measure(p, r) for p, r in zip(precision, recall, strict=True))
-    return Pooled(recall, fallout, precision, f)
 
 
 def filled_share(scored: Ints, n_items: Ints, ns: Sequence[int]) -> NDArray[np.float64]:

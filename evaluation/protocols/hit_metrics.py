@@ -9,15 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluation.metrics.ranking import RankingResult, measure_ranking
-from evaluation.protocols.cases import Cases
-from evaluation.protocols.exact import (
+from evaluation.metrics.hits import GroupMeans
+from evaluation.metrics.ranking import (
+    MeanHits,
     Pooled,
-    exact_hit_probability,
-    filled_share,
-    measure_probabilities,
+    RankingResult,
+    measure_ranking,
     pooled,
+    pooled_and_by_user,
 )
+from evaluation.protocols.cases import Cases
+from evaluation.protocols.exact import exact_hit_probability, filled_share, mean_probabilities
 
 Values = tuple[float | None, ...]
 
@@ -30,7 +32,7 @@ class Hits:
     # By name, at every list length: the same metrics in the other mode, such as ``recall(mode=exact)``; with ties and
     # empty slots as in served lists, ``recall(ties=served)``; and ``filled-slots``, the share of slots filled by
     # popularity in a list of all unrated items.
-    secondary: Mapping[str, Values]
+    secondary: dict[str, Values]
 
 
 def one_plus_random(
@@ -69,14 +71,14 @@ def one_plus_random(
     else:
         chances = exact("all_above", arrays["all_tied"], ties)
         if protocol.get("mode") == "exact":
-            main = measure_probabilities(cases.users, cases.is_relevant, chances, ns, g=g, ties=ties)
-            secondary |= _suffixed("mode=sampled", sampled, len(ns))
+            main = pooled_and_by_user(cases.users, cases.is_relevant, _means_of(chances), g=g)
+            secondary |= by_name(sampled, len(ns), "(mode=sampled)")
             before = exact("all_before", np.zeros_like(arrays["all_tied"]), "expected")
         else:
             main = sampled
-            secondary |= _suffixed("mode=exact", pooled(cases.is_relevant, chances, g=g), len(ns))
+            secondary |= by_name(pooled(cases.is_relevant, _means_of(chances), g=g), len(ns), "(mode=exact)")
             before = _served(arrays["before"], ns)
-    secondary |= _suffixed("ties=served", pooled(cases.is_relevant, before, g=g), len(ns))
+    secondary |= by_name(pooled(cases.is_relevant, _means_of(before), g=g), len(ns), "(ties=served)")
     filled = filled_share(arrays["all_scored"], arrays["all_n_items"], ns)
     secondary["filled-slots"] = tuple(float(share) for share in filled)
     return Hits(main, secondary)
@@ -87,11 +89,19 @@ def _served(before: NDArray[Any], ns: Sequence[int]) -> NDArray[np.float64]:
     return hits
 
 
-def _suffixed(suffix: str, result: RankingResult | Pooled, n_lengths: int) -> dict[str, Values]:
+def _means_of(hits: NDArray[np.float64]) -> MeanHits:
+    def mean_of(groups: NDArray[np.integer[Any]], side: NDArray[np.bool_]) -> GroupMeans:
+        return mean_probabilities(groups, hits[side])
+
+    return mean_of
+
+
+def by_name(result: RankingResult | Pooled, n_lengths: int, suffix: str = "") -> dict[str, Values]:
+    """The four metrics by the names under which they are stored."""
     values = {
         "recall": result.recall,
         "fallout": result.fallout,
         "precision-raghavan": result.precision,
         "f": result.f,
     }
-    return {f"{name}({suffix})": (None,) * n_lengths if line is None else tuple(line) for name, line in values.items()}
+    return {f"{name}{suffix}": (None,) * n_lengths if line is None else tuple(line) for name, line in values.items()}
