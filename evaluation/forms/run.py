@@ -14,8 +14,7 @@ from catalog.selectors.datasets import dataset_lines, newest_version
 from catalog.selectors.ratings import features_of
 from core.errors import DataError, ParallaxError, ParameterError
 from evaluation.forms.algorithm_rows import AlgorithmRows, named_algorithms, picker
-from evaluation.forms.parameter_fields import ParameterForm, entered
-from evaluation.forms.settings_text import COPY, is_changed
+from evaluation.forms.parameter_fields import COPY, ParameterForm, entered, is_changed
 from evaluation.forms.split_choice import ProtocolChoice, SplitChoice
 from evaluation.metrics.definition import TASKS
 from evaluation.metrics.registry import metric

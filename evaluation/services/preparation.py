@@ -17,13 +17,12 @@ from core.errors import DataError, ParallaxError, ParameterError
 from core.provenance import digest_of
 from evaluation.enums import PartKind
 from evaluation.models import EvaluationRun, RunAlgorithm, RunPart, TrainedModel
-from evaluation.selectors.packages import package_label
-from evaluation.services.hints import hint
+from evaluation.selectors.runs import package_label
 from evaluation.services.memory import check_memory
 from evaluation.services.numerics import environment
 from evaluation.services.parts import Outcome
 from evaluation.services.run_holdout import Holdout, make_holdouts
-from evaluation.services.runs import fail_algorithms
+from evaluation.services.runs import fail_algorithms, hint
 from evaluation.services.training import features_for, recipe_of, store_training_rows
 from evaluation.splitting.partition import RESERVED
 from evaluation.splitting.registry import SPLITS

@@ -42,14 +42,9 @@ COMPARABLE = ("aspect", "aspect-content", "lpca", "naive-bayes")
 
 @dataclass(frozen=True)
 class TrainingSides:
-    """The facts about the training ratings that metrics need; `popularity` and `n_users` have an entry per fold."""
+    """The facts about the training ratings that metrics need."""
 
-    low: float
-    high: float
-    popularity: NDArray[np.int64]
-    n_users: NDArray[np.int64]
-    item_terms: csr_array | None
-    item_genres: csr_array | None
+    facts: ModelFacts  # but for what a model's scores are
     case_facts: tuple[Arrays, ...]  # of each fold; arrays by case that metrics need, as `protocols.case_facts` has them
 
 
@@ -101,13 +96,17 @@ def sides_of(run: EvaluationRun, folds: Sequence[tuple[Cases, Ratings, Ratings, 
     facts = [_case_facts(*fold, keys=of_cases, item_genres=genres) for fold in folds]
     trainings = [ratings for _, ratings, _, _ in folds]
     return TrainingSides(
-        low=trainings[0].scale.low,
-        high=trainings[0].scale.high,
-        popularity=np.stack([ratings.item_counts for ratings in trainings]),
-        n_users=np.array([ratings.n_users for ratings in trainings], dtype=np.int64),
-        item_terms=content_terms(run.version) if "diversity" in keys else None,
-        item_genres=genres,
-        case_facts=tuple(facts),
+        ModelFacts(
+            score_kind="order",
+            is_comparable=False,
+            low=trainings[0].scale.low,
+            high=trainings[0].scale.high,
+            popularity=np.stack([ratings.item_counts for ratings in trainings]),
+            n_users=np.array([ratings.n_users for ratings in trainings], dtype=np.int64),
+            item_terms=content_terms(run.version) if "diversity" in keys else None,
+            item_genres=genres,
+        ),
+        tuple(facts),
     )
 
 
@@ -203,6 +202,7 @@ def outcomes_of(
 ) -> Outcomes:
     """Compute the run's metrics of one algorithm on some cases from their measurements."""
     kind = registry.algorithm(algorithm.algorithm)
+    is_comparable = kind.score_kind == "rating" or kind.key in COMPARABLE
     return outcomes(
         cases,
         arrays,
@@ -210,16 +210,7 @@ def outcomes_of(
         names=metric_names(run),
         n=run.n,
         longest=longest_list(run),
-        model=ModelFacts(
-            score_kind=kind.score_kind,
-            is_comparable=kind.score_kind == "rating" or kind.key in COMPARABLE,
-            low=sides.low,
-            high=sides.high,
-            popularity=sides.popularity,
-            n_users=sides.n_users,
-            item_terms=sides.item_terms,
-            item_genres=sides.item_genres,
-        ),
+        model=replace(sides.facts, score_kind=kind.score_kind, is_comparable=is_comparable),
         are_curves_kept=are_curves_kept,
     )
 

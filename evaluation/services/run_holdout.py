@@ -140,16 +140,26 @@ def probe_pairs(run: EvaluationRun) -> Pairs | None:
 def partition_cases(run: EvaluationRun, spec: SplitSpec, rows: RatingRows, partition: Partition, known: Any) -> Cases:
     """Return the hidden ratings as cases; cold-start splits define relevance and the candidate items themselves.
 
-    `known` is the matrix of the ratings by which test users are scored.
+    `known` is the matrix of the ratings by which test users are scored. Where a run measures given utilities, the value
+    of a case is the utility of the hidden row or of its item, and those of no utility are left out.
     """
-    protocol = registry.protocol(run.protocol["name"])
+    protocol, settings = registry.protocol(run.protocol["name"]), run.protocol
     options = spec.inner.options if spec.inner else spec.options
-    if run.protocol.get("utility") == "given":
-        return _utility_cases(run, rows, partition, known)
-    users, items = rows.users[partition.hidden], rows.items[partition.hidden]
-    values = rows.values[partition.hidden]
+    hidden = partition.hidden
+    left_out: dict[str, int] = {}
+    negatives = int(settings.get("negatives", 1))
     good: NDArray[np.bool_] | None = None
-    if isinstance(options, ColdStartItems):
+    if is_of_utility := settings.get("utility") == "given":
+        utilities = _utilities(run, rows, hidden)
+        has_utility = utilities > 0
+        hidden, values = hidden[has_utility], utilities[has_utility]
+        left_out = {"hidden rows that were worth nothing": int((~has_utility).sum())}
+        negatives = 1000  # drawn by no case, but in the digest of the cases
+        good = rows.values[hidden] >= float(settings["relevant"])
+    else:
+        values = rows.values[hidden]
+    users, items = rows.users[hidden], rows.items[hidden]
+    if isinstance(options, ColdStartItems) and not is_of_utility:
         is_implicit = options.outcome == "implicit"
         if protocol.key == "test-observations" and (is_implicit or options.candidates == "all"):
             threshold = None if is_implicit else options.threshold
@@ -157,53 +167,34 @@ def partition_cases(run: EvaluationRun, spec: SplitSpec, rows: RatingRows, parti
             values = np.full(len(users), np.nan, dtype=np.float32)
         else:
             good = np.ones(len(users), dtype=np.bool_) if is_implicit else values >= options.threshold
-    return make_cases(
+    cases = make_cases(
         known,
         users,
         items,
         values,
-        relevant=float(run.protocol["relevant"]),
-        irrelevant=float(run.protocol["irrelevant"]),
+        relevant=float(settings["relevant"]),
+        irrelevant=float(settings["irrelevant"]),
         seed=run.seed,
-        negatives=int(run.protocol.get("negatives", 1)),
+        negatives=negatives,
         every=protocol.every,
-        excluded="none" if run.protocol.get("known") == "again" else protocol.excluded,  # type: ignore[arg-type]
+        excluded="none" if settings.get("known") == "again" else protocol.excluded,  # type: ignore[arg-type]
         good=good,
         open_items=partition.test_items,
     )
+    return replace(cases, left_out={**cases.left_out, **left_out})
 
 
-def _utility_cases(run: EvaluationRun, rows: RatingRows, partition: Partition, known: Any) -> Cases:
-    """Return cases whose value is the utility of the hidden row or of its item, without those of no utility."""
-    users, items = rows.users[partition.hidden], rows.items[partition.hidden]
-    values = rows.values[partition.hidden]
-    row_utilities = utilities_of(run.version)
-    table = item_utilities(run.version)
-    if row_utilities is not None:
-        utilities = np.asarray(row_utilities[partition.hidden], dtype=np.float32)
-    elif table is not None:
-        utilities = table[items].astype(np.float32)
-    else:
-        raise DataError(
-            "This dataset has no utilities, so utility cannot be measured. Import it with a utility column "
-            "(--utility-column, or --item-utility-column of the items), or measure ratings."
-        )
-    has_utility = utilities > 0
-    protocol = registry.protocol(run.protocol["name"])
-    cases = make_cases(
-        known,
-        users[has_utility],
-        items[has_utility],
-        utilities[has_utility],
-        relevant=float(run.protocol["relevant"]),
-        irrelevant=float(run.protocol["irrelevant"]),
-        seed=run.seed,
-        every=protocol.every,
-        excluded="none" if run.protocol.get("known") == "again" else protocol.excluded,  # type: ignore[arg-type]
-        good=values[has_utility] >= float(run.protocol["relevant"]),
-        open_items=partition.test_items,
+def _utilities(run: EvaluationRun, rows: RatingRows, hidden: NDArray[np.int64]) -> NDArray[np.float32]:
+    """Return the utilities of hidden rows, or else of their items. Raises DataError: the dataset has neither."""
+    of_rows, of_items = utilities_of(run.version), item_utilities(run.version)
+    if of_rows is not None:
+        return np.asarray(of_rows[hidden], dtype=np.float32)
+    if of_items is not None:
+        return of_items[rows.items[hidden]].astype(np.float32)
+    raise DataError(
+        "This dataset has no utilities, so utility cannot be measured. Import it with a utility column "
+        "(--utility-column, or --item-utility-column of the items), or measure ratings."
     )
-    return replace(cases, left_out={**cases.left_out, "hidden rows that were worth nothing": int((~has_utility).sum())})
 
 
 def _holdout_of_file(run: EvaluationRun) -> Holdout:

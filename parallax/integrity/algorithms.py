@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from core.errors import ParameterError
 from evaluation.models import TrainedModel
-from evaluation.selectors.packages import recorded_package
+from evaluation.selectors.runs import recorded_package
 from parallax.integrity.findings import Finding
 from recommenders import registry
 from studies.models import Condition
