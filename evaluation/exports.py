@@ -246,7 +246,6 @@ def csv_lines(rows: Iterable[list[Any]]) -> Iterator[str]:
 
 
 def _rank_reversals(run: EvaluationRun) -> dict[str, Any]:
-    """Return the rank reversals between one plus random and full ranking, if both were run."""
     comparison = order_comparison(run)
     if comparison is None:
         return {}

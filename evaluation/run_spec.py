@@ -188,7 +188,6 @@ class RunSettings(BaseModel):
 
     @model_validator(mode="after")
     def _check_together(self) -> Self:
-        """Refuse a split, a protocol and metrics that do not go together."""
         definition = protocol(str(self.protocol["name"]))
         complete = definition.completed(self.protocol)
         self._check_split(complete)
@@ -225,7 +224,6 @@ class RunSettings(BaseModel):
 
 
 def _check_metric(measure: Metric, definition: Definition, protocol: Mapping[str, Any]) -> None:
-    """Refuse a metric that the protocol does not measure, or whose options contradict those of the run."""
     if measure.definition.is_of_pairs:
         raise ParameterError(
             f"{measure} compares two algorithms. Every full-ranking run measures it for all pairs; leave it out."

@@ -176,7 +176,6 @@ def _create(request: HttpRequest, form: RunForm) -> EvaluationRun:
 
 
 def _counts(form: RunForm) -> dict[str, Any]:
-    """Return the counts for the form's dataset, split and protocol, or why there are none."""
     inputs = form.case_inputs()
     if inputs is None:
         return {}
@@ -215,7 +214,6 @@ def run_progress(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _act_on_run(request: HttpRequest, pk: int, act: Callable[..., object], result: str) -> HttpResponse:
-    """Perform an action on a run, report the result, and redirect to the run."""
     run = get_object_or_404(runs_shown_to(request.user), pk=pk)
     if not may_stop_and_resume(request.user, run):
         raise PermissionDenied
@@ -269,7 +267,6 @@ def run_tests(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _query_without(request: HttpRequest, *changed: str) -> str:
-    """What a link adds to the query that it changes: the other choices of the page."""
     rest = urlencode([(name, value) for name, value in request.GET.items() if name not in changed])
     return f"&{rest}" if rest else ""
 
@@ -397,7 +394,6 @@ def try_page(request: HttpRequest, name: str, number: int) -> HttpResponse:
 
 
 def _query(request: HttpRequest, lines: list[ModelLine]) -> QueryDict:
-    """Return the query of the request, with the first models selected by default."""
     query = request.GET.copy()
     if "model" not in query and "n" not in query:
         query.setlist("model", [str(line.model.pk) for line in lines[: TryForm.MAX_MODELS]])
@@ -406,7 +402,6 @@ def _query(request: HttpRequest, lines: list[ModelLine]) -> QueryDict:
 
 
 def _rated(version: DatasetVersion, form: TryForm) -> list[dict[str, Any]]:
-    """Return the rated items in order, each with the address without its rating."""
     items = {item.index: item for item in version.items.filter(index__in=form.rated)}
     rated = []
     for index in form.rated:
@@ -417,7 +412,6 @@ def _rated(version: DatasetVersion, form: TryForm) -> list[dict[str, Any]]:
 
 
 def _try_address(run: EvaluationRun, algorithms: list[RunAlgorithm]) -> str:
-    """Return the address of the preview of the run's models; empty without models."""
     models = [algorithm.model_id for algorithm in algorithms if algorithm.model_id is not None and not algorithm.error][
         : TryForm.MAX_MODELS
     ]

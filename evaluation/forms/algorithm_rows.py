@@ -118,7 +118,6 @@ def _row(
     is_checked: bool = False,
     values: Mapping[str, Any] | None = None,
 ) -> AlgorithmRow:
-    """Return a row with given values, or with those posted."""
     described, prefix = registry.algorithm(key).Params.described(), f"row{number}"
 
     def check(stated: Values) -> None:

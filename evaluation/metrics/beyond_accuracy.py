@@ -205,7 +205,6 @@ def genre_shares(item_genres: Any) -> Any:
 
 
 def _indicator(matrix: Any) -> sparse.csr_array:
-    """Return 1 where the matrix is not 0."""
     indicators = sparse.csr_array(matrix, dtype=np.float64, copy=True)
     indicators.eliminate_zeros()
     indicators.data[:] = 1.0

@@ -67,7 +67,6 @@ def half_life(ranks: Ranks, *, alpha: float = 5.0, default: float = 0.0, viewed:
 
 
 def _viewing_probability(positions: Ints, alpha: float, viewed: Floats | None) -> Floats:
-    """Probability that each rank is viewed."""
     if viewed is not None:
         probabilities: Floats = np.append(viewed, 0.0)[np.minimum(positions, len(viewed) + 1) - 1]
         return probabilities

@@ -93,7 +93,6 @@ def overall(metric: Metric, ranks: Ranks) -> Overall:
 
 
 def _half_life(metric: Metric, ranks: Ranks) -> HalfLife:
-    """Compute half-life utility with the metric's choices."""
     choices = dict(metric.options)
     default = float(choices["default"])
     if "viewed" in choices:

@@ -52,7 +52,6 @@ def _by_user(
 
 
 def _ratio(above: Floats, below: Floats) -> Floats:
-    """The ratio clipped to [-1, 1], NaN if undefined."""
     is_defined = below > 0
     return np.where(is_defined, np.clip(above / np.where(is_defined, below, 1.0), -1.0, 1.0), np.nan)
 

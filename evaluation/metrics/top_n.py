@@ -22,7 +22,6 @@ from evaluation.metrics.ranks import Floats, Ints, Ranks, check_ns
 
 
 def _hits(ranks: Ranks, ns: Sequence[int]) -> Ints:
-    """Count the relevant items among the top n of each user, for every n."""
     check_ns(ns)
     users, positions = ranks.hits[0], ranks.hits[1]
     columns = [np.bincount(users[positions <= n], minlength=ranks.n_users) for n in ns]

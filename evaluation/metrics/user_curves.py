@@ -53,7 +53,6 @@ class _Lists:
 def _observations(
     people: ArrayLike, scores: ArrayLike, is_good: ArrayLike
 ) -> tuple[NDArray[np.int64], Floats, NDArray[np.bool_]]:
-    """Sort the arrays by user and descending score."""
     of, score = np.asarray(people, dtype=np.int64), np.asarray(scores, dtype=np.float64)
     good = np.asarray(is_good, dtype=np.bool_)
     score = np.where(np.isnan(score), -np.inf, score)

@@ -152,7 +152,6 @@ def _by_user(
 
 
 def _rows(cases: Cases) -> tuple[NDArray[np.int64], int]:
-    """Return the row of each case's user among the test users, and their number."""
     users, rows = np.unique(cases.users, return_inverse=True)
     return rows.astype(np.int64), len(users)
 
@@ -164,7 +163,6 @@ def _gains(cases: Cases) -> NDArray[np.float64] | None:
 
 
 def _ranked(cases: Cases, arrays: Mapping[str, NDArray[Any]]) -> Ranks:
-    """Return the ranks of the relevant items in each user's whole list as served."""
     rows, n_users = _rows(cases)
     size = np.zeros(n_users, dtype=np.int64)
     size[rows] = arrays["all_n_items"] + 1
@@ -173,7 +171,6 @@ def _ranked(cases: Cases, arrays: Mapping[str, NDArray[Any]]) -> Ranks:
 
 
 def _observed(cases: Cases, scores: NDArray[np.float64], model: ModelFacts) -> Ranks:
-    """Return the ranks of the relevant items among each user's own test observations, listed as served."""
     rows, n_users = _rows(cases)
     size = np.bincount(rows, minlength=n_users)
     order = np.lexsort((cases.items, -model.popularity_of(cases.users, cases.items), -scores, rows))
@@ -221,7 +218,6 @@ def _of_lists(
 def _popularity_lift(
     recommended: NDArray[np.float64], cases: Cases, profile_popularity: NDArray[np.float64]
 ) -> MetricValue:
-    """Return the lift of the means over users, and each user's own."""
     profile = profile_popularity[np.unique(cases.users, return_index=True)[1]]
     each = beyond_accuracy.popularity_lift(recommended, profile)
     known = ~np.isnan(each)

@@ -79,7 +79,6 @@ def _reversal(pair: tuple[str, str], here: dict[str, float], there: dict[str, fl
 
 
 def _recalls(run: EvaluationRun) -> dict[int, dict[str, float]]:
-    """Return the measured recall of each algorithm by list length."""
     recalls: dict[int, dict[str, float]] = {}
     of_lists = {
         name: parsed.n for name in metric_names(run) if (parsed := named_metric(name)).key == "recall" and parsed.n

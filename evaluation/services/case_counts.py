@@ -76,7 +76,7 @@ def case_counts(
 
 @lru_cache(maxsize=COUNTS_KEPT)
 def _counted(version_pk: int, split: str, protocol: str, reserved: float, seed: int) -> CaseCounts:
-    """Count; versions do not change, so that equal arguments have equal counts."""
+    # Versions do not change, so that equal arguments have equal counts.
     run = EvaluationRun(
         version=DatasetVersion.objects.get(pk=version_pk),
         split=json.loads(split),
@@ -144,7 +144,6 @@ def _sample(run: EvaluationRun, spec: SplitSpec, most: int) -> _Sample:
 
 
 def _shrunk(spec: SplitSpec, share: float) -> SplitSpec:
-    """Return the split with as small a number of test users as the sample is."""
     inner = None if spec.inner is None else _shrunk(spec.inner, share)
     test_users = getattr(spec.options, "test_users", 0)
     options = replace(spec.options, test_users=max(1, round(test_users * share))) if test_users else spec.options

@@ -126,7 +126,6 @@ def _claims(experiment: Experiment, judgements: Sequence[Judgement]) -> Section:
 
 
 def _sizes(experiment: Experiment, version: DatasetVersion) -> Section:
-    """The sizes that were chosen, and what each was compared with."""
     section = Section("sizes", "Model sizes")
     if without := experiment.without_choice:
         section.say(f"The experiment chooses the size of {'; '.join(without)}. Here the default sizes were used.")

@@ -70,7 +70,6 @@ def _features(version: DatasetVersion, titles: TitleWords) -> ItemFeatures:
 
 
 def _training_users(version: DatasetVersion, split: Mapping[str, Any], reserved: float, seed: int) -> int:
-    """Return the number of training users, as far as it is known before the split."""
     if split["name"] == "file":
         return len(artefacts.load("given", split["cases"]).arrays["train_indptr"]) - 1
     return version.n_users - len(reserve(version.n_users, reserved, seed))

@@ -119,7 +119,6 @@ def with_chosen_sizes(
 
 
 def _training_side(version: DatasetVersion, spec: RunSpec) -> str:
-    """Split as the run will, and store its training rows."""
     run = EvaluationRun(version=version, **spec.model_dump(exclude={"algorithms"}))
     holdout = next(iter(make_holdouts(run=run)))
     return store_training_rows(ratings=holdout.training, utilities=holdout.utilities)
@@ -128,7 +127,6 @@ def _training_side(version: DatasetVersion, spec: RunSpec) -> str:
 def _choice(
     version: DatasetVersion, name: str, contender: Contender, digest: str, spec: RunSpec, progress: Progress
 ) -> Choice:
-    """Find the stored choice, or compare the sizes and store it."""
     search, key = contender.choose, contender.algorithm
     seed, threads = spec.seed, spec.threads or 1
     assert search is not None  # noqa: S101 — of the contenders that are searched  # nosec B101

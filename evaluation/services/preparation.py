@@ -103,7 +103,6 @@ def prepare(part: RunPart, check: Callable[[], None]) -> Outcome:
 
 
 def _packages(run: EvaluationRun) -> dict[str, str]:
-    """Return the packages of third-party algorithms with their versions, labelled with the algorithm's key."""
     keys = dict.fromkeys(run.algorithms.values_list("algorithm", flat=True))
     return {
         package_label(package[0], key): package[1] for key in keys if (package := registry.package_of(key)) is not None
@@ -111,7 +110,6 @@ def _packages(run: EvaluationRun) -> dict[str, str]:
 
 
 def _stored_fold(run: EvaluationRun, holdout: Holdout) -> Fold:
-    """Store the training rows and cases of a fold."""
     cases = holdout.cases
     training_digest = store_training_rows(ratings=holdout.training, utilities=holdout.utilities)
     recipes = {
@@ -147,7 +145,6 @@ def _stored_fold(run: EvaluationRun, holdout: Holdout) -> Fold:
 
 
 def _check_cases(run: EvaluationRun, folds: Sequence[Fold], n_hidden: int) -> None:
-    """Refuse a run that has nothing to measure."""
     if folds and (run.protocol["name"] == "rating-prediction" or any(fold.n_relevant for fold in folds)):
         return
     limit = "" if run.protocol["name"] == "rating-prediction" else f"at least {run.protocol['relevant']:g} and "

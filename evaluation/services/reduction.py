@@ -135,7 +135,6 @@ def _case_facts(
 def _metrics(
     run: EvaluationRun, algorithm: RunAlgorithm, length: int, folds: Sequence[RunCases], sides: TrainingSides
 ) -> list[MetricResult]:
-    """Compute the metrics of one algorithm at one profile length, and store the arrays they are based on."""
     measured = [
         _joined(run, algorithm, length, fold, n_cases=len(run_cases.cases)) | sides.case_facts[fold]
         for fold, run_cases in enumerate(folds)
@@ -216,7 +215,6 @@ def outcomes_of(
 
 
 def _joined(run: EvaluationRun, algorithm: RunAlgorithm, length: int, fold: int, *, n_cases: int) -> Arrays:
-    """Join the measurements of an algorithm's parts in the order of the cases; refuse gaps."""
     parts = list(algorithm.parts.filter(kind=PartKind.MEASURE, profile_length=length, fold=fold).order_by("start"))
     reached = 0
     for part in parts:

@@ -81,7 +81,6 @@ def make_holdouts(*, run: EvaluationRun) -> Iterator[Holdout]:
 
 
 def _holdout(run: EvaluationRun, spec: SplitSpec, rows: RatingRows, partition: Partition, ratings: Ratings) -> Holdout:
-    """Return the training side and the cases of one partition."""
     reserved = rows.reserved
     known = partition.profiles(ratings.user_items) if len(partition.profile) else None
     training = part_of(ratings.user_items, partition.train)
@@ -198,7 +197,6 @@ def _utilities(run: EvaluationRun, rows: RatingRows, hidden: NDArray[np.int64]) 
 
 
 def _holdout_of_file(run: EvaluationRun) -> Holdout:
-    """Return the training ratings and cases of a file that was read when the run was created."""
     stored = artefacts.load("given", run.split["cases"])
     arrays: dict[str, NDArray[Any]] = {
         name: np.asarray(array).view(np.ndarray) for name, array in stored.arrays.items()

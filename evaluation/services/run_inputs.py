@@ -76,7 +76,6 @@ def _complete_split(version: DatasetVersion, split: Mapping[str, Any]) -> dict[s
 
 
 def _check_models(split: Mapping[str, Any], n_users: int, n_algorithms: int) -> list[str]:
-    """Refuse a split that would train too many models; return comments on one that trains several."""
     if split["name"] not in SPLITS or not SPLITS[split["name"]].trains_many:
         return []
     spec = spec_of(split)

@@ -89,7 +89,7 @@ def _without_groups_of_pool(
     sides: TrainingSides,
     profile_length: int,
 ) -> Values:
-    """Return the values for one list over all pairs: it is stored as counts by score, so each group is scored again."""
+    # One list over all pairs is stored as counts by score, so each group is scored again.
     if algorithm.model is None:
         return {}
     model, ratings = opened_model(algorithm.model.digest), training_rows(run_cases.profiles_digest)
