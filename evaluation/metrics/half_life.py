@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.errors import ParameterError
 from evaluation.metrics.ranks import Floats, Ints, Ranks
 
 
@@ -32,9 +31,9 @@ def half_life(ranks: Ranks, *, alpha: float = 5.0, default: float = 0.0, viewed:
               R = \frac{\sum_a R_a}{\sum_a R_a^{\max}}
 
     Returns the overall value, and each user's share, utility and best utility, shape (n_users,). Without an item of
-    positive utility a share is NaN, and the overall value None. Raises ParameterError when `alpha` is not a number
-    above 1, or `default` is not finite. Sources: Breese, Heckerman & Kadie (1998), UAI, section 3.1; Gunawardana &
-    Shani (2009), JMLR 10, section 5.3, which also names known probabilities in place of the exponential decay.
+    positive utility a share is NaN, and the overall value None. Sources: Breese, Heckerman & Kadie (1998), UAI, section
+    3.1; Gunawardana & Shani (2009), JMLR 10, section 5.3, which also names known probabilities in place of the
+    exponential decay.
 
     `ranks`: ranks of the user's test items in the whole list, with u as their gains (1 for all: binary; a rating, with
     `default`; a profit). Unlisted items add nothing. `alpha`: the rank that is viewed with probability one half, > 1.
@@ -47,10 +46,6 @@ def half_life(ranks: Ranks, *, alpha: float = 5.0, default: float = 0.0, viewed:
     >>> half_life(Ranks.of([0, 0], [1, 5], n_listed=[9]), alpha=5.0).utilities.tolist()
     [1.5]
     """
-    if not 1 < alpha < math.inf:
-        raise ParameterError(f"alpha is {alpha!r}: it must be a number above 1.")
-    if not math.isfinite(default):
-        raise ParameterError(f"The default rating is {default!r}: it must be a number.")
     users, positions, gains, _ = ranks.hits
     sums = np.bincount(
         users, _viewing_probability(positions, alpha, viewed) * np.maximum(gains - default, 0), minlength=ranks.n_users

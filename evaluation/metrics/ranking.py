@@ -118,8 +118,7 @@ def measure_ranking(
 ) -> RankingResult:
     """Every metric of the 1 + N protocol, at every list length in one pass; see `pooled`.
 
-    `above`, `tied`: int array, shape (n_cases,); candidates above the test item, and tied with it. Raises
-    ParameterError or DataError as `mean_hits`.
+    `above`, `tied`: int array, shape (n_cases,); candidates above the test item, and tied with it.
 
     Examples
     --------

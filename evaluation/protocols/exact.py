@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.errors import DataError
-from evaluation.metrics.hits import GroupMeans, Ties, check_counts
+from evaluation.metrics.hits import GroupMeans, Ties
 
 FEW_TIES = 8  # more are summed by the closed form
 Ints = NDArray[np.integer[Any]]
@@ -32,8 +31,7 @@ def exact_hit_probability(
     `n_unrated`: int array, shape (n_cases,); M. `negatives`: candidates wanted; m is the smaller of it and M. >= 1.
     `ties`: {"expected", "worst", "best"}; "worst" puts the test item behind all it is tied with, "best" before them.
     Returns a float array, shape (n_cases, n_lengths), in [0, 1], never NaN; right to 1e-11 with some thousand items, to
-    1e-9 with 100,000. A constant scorer gets n/(m + 1) to the last bit. Raises ParameterError or DataError as
-    `check_counts`; for more items above and tied than there are.
+    1e-9 with 100,000. A constant scorer gets n/(m + 1) to the last bit.
 
     Examples
     --------
@@ -42,9 +40,6 @@ def exact_hit_probability(
     """
     from evaluation.protocols.kernels import exact_hits
 
-    check_counts(above, tied, ns, ties)
-    if n_unrated.shape != above.shape or (above + tied > n_unrated).any():
-        raise DataError("There are more items above a test item or tied with it than unrated items.")
     first = above + tied if ties == "worst" else above
     together = tied if ties == "expected" else np.zeros_like(tied)
     longest = max(ns)

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.sparse import csr_array
 
-from core.errors import DataError, ParameterError
 from evaluation.metrics.ranking import pooled, pooled_and_by_user
 from evaluation.protocols import kernels
 from evaluation.protocols.blocks import joined, measure_block
@@ -184,17 +183,3 @@ def test_means_of_no_case_are_empty_and_g_may_be_given():
     given_g = pooled(np.array([True, False]), _means_of(np.array([[0.5], [0.25]])), g=0.1)
     assert given_g.precision == (pytest.approx(0.5 * 0.1 / (0.5 * 0.1 + 0.25 * 0.9)),)
     assert np.isnan(filled_share(np.zeros(0, int), np.zeros(0, int), [5])).all()
-
-
-@pytest.mark.parametrize(
-    ("change", "error", "words"),
-    [
-        ({"ns": [0]}, ParameterError, "at least 1"),
-        ({"n_unrated": np.array([4])}, DataError, "There are more items above"),
-        ({"n_unrated": np.array([9, 9])}, DataError, "There are more items above"),
-    ],
-)
-def test_closed_form_refuses_what_cannot_be(change, error, words):
-    arguments = {"above": np.array([3]), "tied": np.array([2]), "n_unrated": np.array([9]), "negatives": 4, "ns": [5]}
-    with pytest.raises(error, match=words):
-        exact_hit_probability(**(arguments | change))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.sparse import csr_array
 
-from core.errors import DataError, ParameterError
+from core.errors import DataError
 from evaluation.metrics.ranking import measure_ranking
 from evaluation.protocols import kernels
 from evaluation.protocols.cases import Cases, make_cases
@@ -354,7 +354,6 @@ def test_make_cases_refuses_a_rating_that_is_hidden_and_trained_on():
 @pytest.mark.parametrize(
     ("users", "items", "values", "message"),
     [
-        ([0], [0, 1], [5.0], "must be of one length"),
         ([1], [0], [5.0], "outside the training set"),
         ([0], [3], [5.0], "outside the training set"),
         ([0], [-1], [5.0], "outside the training set"),
@@ -367,26 +366,6 @@ def test_make_cases_refuses_hidden_ratings_that_cannot_be(users, items, values, 
             csr_array(np.array([[0, 4.0, 0]])), np.array(users), np.array(items), np.array(values),
             relevant=5, irrelevant=1, seed=1,
         )  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"negatives": 0}, "at least 1 candidate"),
-        ({"relevant": 1, "irrelevant": 1}, "above the second"),
-        ({"relevant": float("nan")}, "above the second"),
-    ],
-)
-def test_make_cases_refuses_parameters_that_cannot_be(options, message):
-    given_options = {"relevant": 5, "irrelevant": 1, "seed": 1} | options
-    none = np.zeros(0)
-    with pytest.raises(ParameterError, match=message):
-        make_cases(csr_array((1, 3)), none, none, none, **given_options)
-
-
-def test_candidates_refuses_a_case_that_is_not_there():
-    with pytest.raises(ParameterError, match="no case 1: they are numbered 0 to 0"):
-        cases_of_users(1, 4, 17, 5).candidates(1)
 
 
 @pytest.mark.parametrize(
