@@ -29,11 +29,9 @@ from catalog.views.versions import version_or_404
 from core.errors import NotAllowedInState, ParallaxError
 from evaluation import exports, tables
 from evaluation.enums import RUN_OPEN, RunStatus
-from evaluation.forms.comparison import CompareForm
-from evaluation.forms.experiment import ExperimentForm
 from evaluation.forms.preview import TryForm
-from evaluation.forms.run import RunForm
-from evaluation.forms.run_filter import RunFilterForm
+from evaluation.forms.run import ExperimentForm, RunForm
+from evaluation.forms.run_choice import CompareForm, RunFilterForm
 from evaluation.metrics.definition import TASKS
 from evaluation.models import EvaluationRun, RunAlgorithm
 from evaluation.permissions import may_stop_and_resume

@@ -20,8 +20,7 @@ from core.errors import ParallaxError
 from core.shared_storage import left_for_later
 from core.transitions import move
 from jobs.archives import clean_jobs
-from jobs.heartbeat import Heartbeat, LeaseLost
-from jobs.leases import MAX_ATTEMPTS, NO_LEASE, TRANSIENT, Leases
+from jobs.leases import MAX_ATTEMPTS, NO_LEASE, TRANSIENT, Heartbeat, LeaseLost, Leases
 from jobs.models import JOB_MOVES, Job, JobStatus
 from jobs.queue import enqueue_on_commit
 

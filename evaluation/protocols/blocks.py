@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import DataError
-from evaluation.protocols.case_facts import FACTS
 from evaluation.protocols.cases import Cases
+from evaluation.protocols.facts import FACTS
 from evaluation.protocols.full_ranking import first_items
 from evaluation.protocols.observations import own_scores
 from evaluation.protocols.one_plus_random import COUNTS, count_candidates

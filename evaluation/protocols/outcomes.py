@@ -17,8 +17,8 @@ from evaluation.metrics.ranks import Ranks
 from evaluation.metrics.registry import Metric, metric
 from evaluation.metrics.user_curves import eleven_points, roc_areas
 from evaluation.protocols.cases import Cases
+from evaluation.protocols.facts import ModelFacts
 from evaluation.protocols.hit_metrics import by_name, one_plus_random
-from evaluation.protocols.model_facts import ModelFacts
 from evaluation.protocols.observation_curves import observation_curves
 from evaluation.protocols.observations import NOT_A_PREDICTOR, predictions
 from evaluation.protocols.unconstrained import NOT_COMPARABLE, Pool, global_curve, pooled_precision_recall
@@ -63,7 +63,7 @@ def outcomes(
     column per metric in `names`, NaN for users without a value). Raises ParameterError or DataError for a metric that
     the protocol does not measure.
 
-    `arrays`: those of `evaluation.protocols.blocks.joined`, and those of `case_facts` that a metric needs. `n`,
+    `arrays`: those of `evaluation.protocols.blocks.joined`, and those of `facts` that a metric needs. `n`,
     `longest`: the list length in tables, and the longest in curves. `are_curves_kept`: whether the points of the curves
     of "test-observations" are computed too.
 

@@ -10,8 +10,8 @@ import numpy as np
 from core import artefacts
 from evaluation.enums import RunStatus
 from evaluation.metrics.beyond_accuracy import overlap
+from evaluation.metrics.list_values import mean_of_users
 from evaluation.metrics.registry import metric as named_metric
-from evaluation.metrics.user_means import mean_of_users
 from evaluation.models import EvaluationRun
 from evaluation.selectors.results import model_rows
 from evaluation.selectors.runs import metric_names

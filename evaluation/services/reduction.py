@@ -24,10 +24,9 @@ from evaluation.metrics.beyond_accuracy import genre_distribution
 from evaluation.metrics.registry import metric as named_metric
 from evaluation.models import EvaluationRun, MetricResult, RunAlgorithm, RunPart
 from evaluation.protocols.blocks import Arrays, joined
-from evaluation.protocols.case_facts import popularity_ranks, profile_popularity
 from evaluation.protocols.cases import Cases
+from evaluation.protocols.facts import ModelFacts, popularity_ranks, profile_popularity
 from evaluation.protocols.fold_pooling import by_user, pool
-from evaluation.protocols.model_facts import ModelFacts
 from evaluation.protocols.outcomes import Outcomes, of_users, outcomes
 from evaluation.selectors.cases import RunCases, cases_of, training_rows
 from evaluation.selectors.runs import DEVELOPMENT, longest_list, measured_algorithms, metric_names
@@ -45,7 +44,7 @@ class TrainingSides:
     """The facts about the training ratings that metrics need."""
 
     facts: ModelFacts  # but for what a model's scores are
-    case_facts: tuple[Arrays, ...]  # of each fold; arrays by case that metrics need, as `protocols.case_facts` has them
+    case_facts: tuple[Arrays, ...]  # of each fold; arrays by case that metrics need, as `protocols.facts` has them
 
 
 def reduce(part: RunPart, check: Callable[[], None]) -> Outcome:

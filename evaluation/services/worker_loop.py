@@ -35,8 +35,7 @@ from evaluation.services.reduction import reduce
 from evaluation.services.runs import PARTS, fail_part, hint
 from evaluation.services.training import train_or_reuse
 from jobs.broker_queues import delete_queue
-from jobs.heartbeat import LeaseLost
-from jobs.leases import TRANSIENT
+from jobs.leases import TRANSIENT, LeaseLost
 
 logger = logging.getLogger(__name__)
 

@@ -12,7 +12,7 @@ from sklearn.metrics import average_precision_score
 from evaluation.exports import curves_of, figure, run_document
 from evaluation.metrics.registry import METRICS, metric
 from evaluation.protocols import outcomes
-from evaluation.protocols.model_facts import ModelFacts
+from evaluation.protocols.facts import ModelFacts
 from evaluation.protocols.registry import PROTOCOLS
 from evaluation.protocols.unconstrained import pool_of, pooled_precision_recall
 from evaluation.selectors.results import model_rows

@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 
 from core.errors import ParameterError
 from evaluation.metrics.half_life import half_life
-from evaluation.metrics.list_values import overall, user_values
+from evaluation.metrics.list_values import Overall, mean_of_users, overall, user_values
 from evaluation.metrics.ranks import Ranks
 from evaluation.metrics.registry import metric
-from evaluation.metrics.user_means import Overall, mean_of_users
 
 SYSTEMS = np.array([[6, 2, 1, 0, 3], [4, 1, 7, 2, 6]])
 

@@ -18,8 +18,7 @@ from scipy.sparse import csr_array
 
 from evaluation.metrics.hits import mean_hits
 from evaluation.protocols.cases import Cases, make_cases
-from evaluation.protocols.exact import exact_hit_probability
-from evaluation.protocols.hit_metrics import one_plus_random
+from evaluation.protocols.hit_metrics import exact_hit_probability, one_plus_random
 from evaluation.protocols.one_plus_random import count_candidates
 from evaluation.protocols.registry import protocol
 from recommenders import registry

@@ -25,7 +25,7 @@ from evaluation.services.parts import (
 from evaluation.services.preparation import part_bounds
 from evaluation.services.runs import BLOCK_USERS, PARTS, cancel_run
 from evaluation.services.worker_loop import execute, sweep, work_on
-from jobs.heartbeat import LeaseLost
+from jobs.leases import LeaseLost
 from recommenders import registry
 from recommenders.popularity import TopPop
 from tests.factories.catalog import make_version

@@ -24,8 +24,7 @@ from evaluation.services.run_workers import RunWorkers, new_queue
 from evaluation.services.runs import PARTS, cancel_run, hint
 from evaluation.services.worker_loop import execute
 from jobs.broker_queues import delete_queue
-from jobs.heartbeat import LeaseLost
-from jobs.leases import Leases
+from jobs.leases import LeaseLost, Leases
 from tests.factories.evaluation import make_run
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db(transaction=True), pytest.mark.slow]

@@ -15,8 +15,13 @@ from evaluation.metrics.ranking import pooled, pooled_and_by_user
 from evaluation.protocols import kernels
 from evaluation.protocols.blocks import joined, measure_block
 from evaluation.protocols.cases import Cases, make_cases
-from evaluation.protocols.exact import exact_hit_probability, filled_share, mean_probabilities
-from evaluation.protocols.hit_metrics import _means_of, one_plus_random
+from evaluation.protocols.hit_metrics import (
+    _means_of,
+    exact_hit_probability,
+    filled_share,
+    mean_probabilities,
+    one_plus_random,
+)
 from evaluation.protocols.registry import protocol
 from tests.factories.kernels import interpreted_of
 from tests.factories.splits import probe

@@ -10,10 +10,10 @@ import pytest
 from scipy.sparse import csr_array
 
 from evaluation.protocols.blocks import measure_block, measured_alone
-from evaluation.protocols.case_facts import FACTS as CASE_FACTS
 from evaluation.protocols.cases import Cases, make_cases
+from evaluation.protocols.facts import FACTS as CASE_FACTS
+from evaluation.protocols.facts import ModelFacts
 from evaluation.protocols.hit_metrics import one_plus_random
-from evaluation.protocols.model_facts import ModelFacts
 from evaluation.protocols.outcomes import Outcome, Outcomes, outcomes
 from evaluation.protocols.registry import protocol
 

@@ -15,10 +15,9 @@ from evaluation.metrics.definition import TASKS
 from evaluation.metrics.registry import METRICS, metric
 from evaluation.protocols import blocks
 from evaluation.protocols.blocks import joined, measure_block
-from evaluation.protocols.case_facts import popularity_ranks, popularity_thirds, profile_popularity
 from evaluation.protocols.cases import Cases, make_cases
+from evaluation.protocols.facts import ModelFacts, popularity_ranks, popularity_thirds, profile_popularity
 from evaluation.protocols.full_ranking import first_items
-from evaluation.protocols.model_facts import ModelFacts
 from evaluation.protocols.observation_curves import observation_curves
 from evaluation.protocols.observations import own_scores, predictions
 from evaluation.protocols.outcomes import of_users, outcomes
