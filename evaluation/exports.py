@@ -18,10 +18,9 @@ from evaluation import charts
 from evaluation.charts import RunCurve
 from evaluation.models import EvaluationRun
 from evaluation.protocols.observation_curves import GROC, KINDS, PRECISION_RECALL
+from evaluation.selectors.algorithm_pairs import order_comparison, overlaps
 from evaluation.selectors.candidates import candidate_range
 from evaluation.selectors.cases import cases_of
-from evaluation.selectors.list_overlap import overlaps
-from evaluation.selectors.rank_reversals import order_comparison
 from evaluation.selectors.results import case_counts, metrics_by_user, model_rows, user_values
 from evaluation.selectors.run_comparison import Comparison
 from evaluation.selectors.runs import failed_algorithms, metric_names
@@ -247,7 +246,6 @@ def csv_lines(rows: Iterable[list[Any]]) -> Iterator[str]:
 
 
 def _rank_reversals(run: EvaluationRun) -> dict[str, Any]:
-    """Return the rank reversals between one plus random and full ranking, if both were run."""
     comparison = order_comparison(run)
     if comparison is None:
         return {}

@@ -11,13 +11,8 @@ from accounts.selectors import writes_in
 from evaluation.models import EvaluationRun
 
 
-def may_resume(user: User | AnonymousUser, run: EvaluationRun) -> bool:
-    """Whether `user` may resume `run`; the same users as for cancelling."""
-    return may_cancel(user, run)
-
-
-def may_cancel(user: User | AnonymousUser, run: EvaluationRun) -> bool:
-    """Whether `user` may cancel `run`."""
+def may_stop_and_resume(user: User | AnonymousUser, run: EvaluationRun) -> bool:
+    """Whether `user` may cancel `run`, and resume it."""
     project_id = run.project_id or run.version.dataset.project_id
     if project_id is not None:
         return writes_in(user, project_id)

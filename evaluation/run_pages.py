@@ -12,12 +12,11 @@ from evaluation.enums import RUN_OPEN, RUN_STOPPED
 from evaluation.metrics.definition import TASKS
 from evaluation.metrics.registry import direction_of, metric
 from evaluation.models import EvaluationRun
-from evaluation.permissions import may_cancel, may_resume
+from evaluation.permissions import may_stop_and_resume
 from evaluation.protocols.registry import protocol
+from evaluation.selectors.algorithm_pairs import order_comparison, overlaps
 from evaluation.selectors.candidates import candidate_range
-from evaluation.selectors.list_overlap import overlaps
 from evaluation.selectors.paired_tests import PairedTests, chosen_on_development
-from evaluation.selectors.rank_reversals import order_comparison
 from evaluation.selectors.results import Cell, ModelRow, model_rows
 from evaluation.selectors.run_comparison import Difference
 from evaluation.selectors.runs import algorithms_of, failed_algorithms, failure_summary, metric_names, progress
@@ -34,8 +33,8 @@ def state_of(user: Any, run: EvaluationRun) -> dict[str, Any]:
     return {
         "run": run,
         "is_open": run.status in RUN_OPEN,
-        "may_cancel": run.status in RUN_OPEN and may_cancel(user, run),
-        "may_resume": run.status in RUN_STOPPED and may_resume(user, run),
+        "may_cancel": run.status in RUN_OPEN and may_stop_and_resume(user, run),
+        "may_resume": run.status in RUN_STOPPED and may_stop_and_resume(user, run),
         "task": TASKS[run.task],
         "protocol": protocol(run.protocol["name"]),
         "split_words": tables.in_words(

@@ -25,7 +25,7 @@ from core.field_problems import FieldProblems, read_model
 from evaluation.metrics.definition import LONGEST_METRIC_NAME, TASKS
 from evaluation.metrics.registry import Metric, metric
 from evaluation.protocols.registry import PROTOCOLS, Definition, protocol
-from evaluation.splitting.registry import SPLITS, split_spec
+from evaluation.splitting.registry import SPLITS, spec_of
 from recommenders import registry
 
 MAX_N = 100
@@ -86,13 +86,12 @@ def check_digest(value: object) -> None:
 
 
 def _possible_split(settings: dict[str, Any]) -> dict[str, Any]:
-    name, options = settings["name"], {key: value for key, value in settings.items() if key != "name"}
-    if name == "file":
+    if settings["name"] == "file":
         check_digest(settings.get("cases"))
-        return {"name": name, "cases": settings["cases"]}
-    split_spec(name, options)
-    if options.get("list", "") not in ("", OWN_LIST):
-        check_digest(options["list"])
+        return {"name": "file", "cases": settings["cases"]}
+    spec_of(settings)
+    if settings.get("list", "") not in ("", OWN_LIST):
+        check_digest(settings["list"])
     return settings
 
 
@@ -189,7 +188,6 @@ class RunSettings(BaseModel):
 
     @model_validator(mode="after")
     def _check_together(self) -> Self:
-        """Refuse a split, a protocol and metrics that do not go together."""
         definition = protocol(str(self.protocol["name"]))
         complete = definition.completed(self.protocol)
         self._check_split(complete)
@@ -198,7 +196,7 @@ class RunSettings(BaseModel):
         return self
 
     def _check_split(self, protocol: Mapping[str, Any]) -> None:
-        name, options = self.split["name"], {key: value for key, value in self.split.items() if key != "name"}
+        name = self.split["name"]
         if name == "file":
             if self.reserve:
                 raise ParameterError(
@@ -209,7 +207,7 @@ class RunSettings(BaseModel):
                     "A file of cases contains its candidates, so its protocol must be one-plus-random, sampled."
                 )
             return
-        spec = split_spec(str(name), options)
+        spec = spec_of(self.split)
         if spec.trains_many and protocol["name"] == "unconstrained":
             raise ParameterError(
                 f"The split {name} trains several models, whose scores cannot be ranked in one list over all pairs. "
@@ -219,14 +217,13 @@ class RunSettings(BaseModel):
             raise ParameterError(
                 "One list over all pairs cannot be divided into two groups of users, so dev-eval is not possible."
             )
-        if options.get("candidates") == "all" and protocol["name"] != "test-observations":
+        if self.split.get("candidates") == "all" and protocol["name"] != "test-observations":
             raise ParameterError(
                 "The split ranks all test items (candidates=all) only in the protocol test-observations."
             )
 
 
 def _check_metric(measure: Metric, definition: Definition, protocol: Mapping[str, Any]) -> None:
-    """Refuse a metric that the protocol does not measure, or whose options contradict those of the run."""
     if measure.definition.is_of_pairs:
         raise ParameterError(
             f"{measure} compares two algorithms. Every full-ranking run measures it for all pairs; leave it out."

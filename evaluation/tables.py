@@ -334,7 +334,6 @@ def group_lines(groups: Iterable[Any]) -> list[dict[str, Any]]:
 
 
 def _group_definition(table: Any) -> str:
-    """Describe by what, and where, users are divided; empty if they cannot be."""
     if not table.limits:
         sizes = ", ".join(f"{name}: {n:,}" for name, n in zip(table.names, table.n_users, strict=False))
         return f"By an {table.unit} ({sizes})." if sizes else ""
@@ -344,7 +343,6 @@ def _group_definition(table: Any) -> str:
 
 
 def _omnibus(result: Any | None) -> str:
-    """Format Friedman's test; empty if there is none."""
     if result is None:
         return ""
     text = f"χ²({result.df}) = {result.chi_squared:.2f}, p {p_value(result.p, has_sign=True)}"
@@ -352,7 +350,6 @@ def _omnibus(result: Any | None) -> str:
 
 
 def _pair_line(pair: Any) -> dict[str, str]:
-    """Format a pair of algorithms; sign tests also have counts of users by direction."""
     counts = [getattr(pair, name, None) for name in ("n_a", "n_b", "n_ties")]
     return {
         "a": pair.a,

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from django.urls import path
 
-from evaluation import experiment_pages, run_creation, views
+from evaluation import views
 
 app_name = "evaluation"
 urlpatterns = [
     path("", views.run_list, name="list"),
-    path("new/", run_creation.run_new, name="new"),
-    path("new/count/", run_creation.run_count, name="count"),
+    path("new/", views.run_new, name="new"),
+    path("new/count/", views.run_count, name="count"),
     path("models/", views.model_list, name="models"),
     path("try/<slug:name>/<int:number>/", views.try_page, name="try"),
     path("compare/", views.run_compare, name="compare"),
     path("<int:pk>/", views.run_detail, name="detail"),
     path("experiments/", views.experiment_list, name="experiments"),
-    path("experiments/<slug:key>/", experiment_pages.experiment_start, name="experiment"),
-    path("experiments/jobs/<int:pk>/", experiment_pages.experiment_job, name="experiment-job"),
-    path("experiments/jobs/<int:pk>/outcome.zip", experiment_pages.experiment_file, name="experiment-file"),
+    path("experiments/<slug:key>/", views.experiment_start, name="experiment"),
+    path("experiments/jobs/<int:pk>/", views.experiment_job, name="experiment-job"),
+    path("experiments/jobs/<int:pk>/outcome.zip", views.experiment_file, name="experiment-file"),
     path("<int:pk>/tests/", views.run_tests, name="tests"),
     path("<int:pk>/groups/", views.run_groups, name="groups"),
     path("<int:pk>/resume/", views.run_resume, name="resume"),

@@ -1,4 +1,4 @@
-"""Pages of runs, models and experiments, and the model preview."""
+"""Pages of runs, models and experiments, the form of a new run, and the model preview."""
 
 from __future__ import annotations
 
@@ -8,43 +8,51 @@ from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
+from django.core.files.storage import default_storage
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict, StreamingHttpResponse
+from django.db import transaction
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.cache import patch_vary_headers
+from django.views.decorators.cache import never_cache
 from django.views.decorators.gzip import gzip_page
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from catalog.charts import ratings_per_value
-from catalog.models import DatasetVersion
+from catalog.models import Dataset, DatasetVersion
+from catalog.selectors.datasets import newest_version
 from catalog.selectors.search import search_items
 from catalog.selectors.shape import value_counts
 from catalog.views.versions import version_or_404
 from core.errors import NotAllowedInState, ParallaxError
 from evaluation import exports, tables
 from evaluation.enums import RUN_OPEN, RunStatus
-from evaluation.forms.comparison import CompareForm
 from evaluation.forms.preview import TryForm
-from evaluation.forms.run_filter import RunFilterForm
+from evaluation.forms.run import ExperimentForm, RunForm
+from evaluation.forms.run_choice import CompareForm, RunFilterForm
 from evaluation.metrics.definition import TASKS
 from evaluation.models import EvaluationRun, RunAlgorithm
-from evaluation.permissions import may_cancel, may_resume
+from evaluation.permissions import may_stop_and_resume
 from evaluation.run_pages import differences_shown, groups_shown, results_of, state_of, tests_shown
-from evaluation.selectors.experiments import shipped_experiments
+from evaluation.selectors.experiments import experiments_of, shipped_experiments
 from evaluation.selectors.models import ModelLine, line_of, listed_models, models_on
 from evaluation.selectors.paired_tests import CORRECTIONS, HIT_TESTS, kinds_of_test, run_tests_of
 from evaluation.selectors.run_comparison import compare_runs
 from evaluation.selectors.runs import (
     RUN_COLUMNS,
     listed_runs,
+    progress,
     runs_shown_to,
     succeeded_runs,
 )
 from evaluation.selectors.user_groups import group_tables, grouped_metrics
+from evaluation.services.case_counts import case_counts
+from evaluation.services.experiment_jobs import runs_of, start_experiment
 from evaluation.services.recommend_for_profile import try_models
-from evaluation.services.runs import cancel_run, resume_run
+from evaluation.services.repeats import create_repeat
+from evaluation.services.runs import cancel_run, create_run, resume_run
 from evaluation.sorting import Sorting
 
 RUNS_PER_PAGE = 25
@@ -86,6 +94,95 @@ def experiment_list(request: HttpRequest) -> HttpResponse:
     return render(request, "console/evaluation/experiment_list.html", {"experiments": shipped_experiments()})
 
 
+@require_http_methods(["GET", "HEAD", "POST"])
+def experiment_start(request: HttpRequest, key: str) -> HttpResponse:
+    """Start a shipped experiment on a dataset; the page of the job shows its progress."""
+    experiment = next((each for each in shipped_experiments() if each.key == key), None)
+    if experiment is None:
+        raise Http404("There is no such experiment.")
+    datasets = Dataset.objects.usable_by(request.user)
+    form = ExperimentForm(request.POST or None, datasets=datasets, experiment=experiment)
+    if request.method == "POST" and form.is_valid():
+        try:
+            version = newest_version(form.cleaned_data["dataset"], datasets)
+            job = start_experiment(key=key, version=version, actor=request.user)
+        except ParallaxError as refusal:
+            form.add_error("dataset", str(refusal))
+        else:
+            return redirect("evaluation:experiment-job", pk=job.pk)
+    jobs = experiments_of(request.user).filter(payload__experiment=key)[:10]
+    context = {"experiment": experiment, "form": form, "jobs": jobs}
+    return render(request, "console/evaluation/experiment_start.html", context)
+
+
+@never_cache
+@require_safe
+def experiment_job(request: HttpRequest, pk: int) -> HttpResponse:
+    """The runs of an experiment with their progress, then its verdicts; htmx asks for the part that changes."""
+    job = get_object_or_404(experiments_of(request.user), pk=pk)
+    runs = [(name, run, progress(run)) for name, run in runs_of(job).items()]
+    titles = {each.key: each.title for each in shipped_experiments()}
+    context = {
+        "job": job,
+        "title": titles.get(job.payload["experiment"], job.payload["experiment"]),
+        "runs": runs,
+    }
+    is_part = bool(request.headers.get("HX-Request"))
+    template = "_experiment_job" if is_part else "experiment_job"
+    return render(request, f"console/evaluation/{template}.html", context)
+
+
+@require_safe
+def experiment_file(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """The written outcome as an archive."""
+    job = get_object_or_404(experiments_of(request.user), pk=pk)
+    if not job.file:
+        raise Http404("The outcome is not written yet.")
+    name = f"{job.payload['experiment']}-outcome-{job.pk}.zip"
+    return FileResponse(default_storage.open(job.file), as_attachment=True, filename=name)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def run_new(request: HttpRequest) -> HttpResponse:
+    """Create a run from the form, unless a button only changed the form; a link chooses its dataset."""
+    posted = request.POST if request.method == "POST" else None
+    datasets = Dataset.objects.usable_by(request.user)
+    form = RunForm(posted, dataset=request.GET.get("dataset", ""), datasets=datasets)
+    if form.is_bound and form.is_valid() and not form.step and form.is_confirmed():
+        try:
+            run = _create(request, form)
+        except ParallaxError as problem:
+            form.add_error(None, str(problem))
+        else:
+            return redirect("evaluation:detail", pk=run.pk)
+    return render(request, "console/evaluation/run_form.html", {"form": form, **_counts(form)})
+
+
+@require_POST
+def run_count(request: HttpRequest) -> HttpResponse:
+    """Render the number of test cases that the posted form would give, with its fields as text."""
+    form = RunForm(request.POST, datasets=Dataset.objects.usable_by(request.user))
+    return render(request, "console/evaluation/_case_count.html", {"form": form, "is_part": True, **_counts(form)})
+
+
+@transaction.atomic
+def _create(request: HttpRequest, form: RunForm) -> EvaluationRun:
+    run = create_run(version=form.version(), spec=form.spec(), owner=request.user)
+    for number in range(2, form.cleaned_data["repeats"] + 1):
+        create_repeat(run=run, number=number)
+    return run
+
+
+def _counts(form: RunForm) -> dict[str, Any]:
+    inputs = form.case_inputs()
+    if inputs is None:
+        return {}
+    try:
+        return {"counts": case_counts(**inputs)}
+    except ParallaxError as problem:
+        return {"count_problem": str(problem)}
+
+
 @require_safe
 @gzip_page  # charts by their numbers
 def run_detail(request: HttpRequest, pk: int) -> HttpResponse:
@@ -114,12 +211,9 @@ def run_progress(request: HttpRequest, pk: int) -> HttpResponse:
     return response
 
 
-def _act_on_run(
-    request: HttpRequest, pk: int, may: Callable[[Any, EvaluationRun], bool], act: Callable[..., object], result: str
-) -> HttpResponse:
-    """Perform an action on a run, report the result, and redirect to the run."""
+def _act_on_run(request: HttpRequest, pk: int, act: Callable[..., object], result: str) -> HttpResponse:
     run = get_object_or_404(runs_shown_to(request.user), pk=pk)
-    if not may(request.user, run):
+    if not may_stop_and_resume(request.user, run):
         raise PermissionDenied
     try:
         act(run=run, actor=request.user)
@@ -133,13 +227,13 @@ def _act_on_run(
 @require_POST
 def run_cancel(request: HttpRequest, pk: int) -> HttpResponse:
     """Cancel a run."""
-    return _act_on_run(request, pk, may_cancel, cancel_run, "was cancelled")
+    return _act_on_run(request, pk, cancel_run, "was cancelled")
 
 
 @require_POST
 def run_resume(request: HttpRequest, pk: int) -> HttpResponse:
     """Resume a failed or cancelled run."""
-    return _act_on_run(request, pk, may_resume, resume_run, "was resumed")
+    return _act_on_run(request, pk, resume_run, "was resumed")
 
 
 @require_safe
@@ -171,7 +265,6 @@ def run_tests(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _query_without(request: HttpRequest, *changed: str) -> str:
-    """What a link adds to the query that it changes: the other choices of the page."""
     rest = urlencode([(name, value) for name, value in request.GET.items() if name not in changed])
     return f"&{rest}" if rest else ""
 
@@ -299,7 +392,6 @@ def try_page(request: HttpRequest, name: str, number: int) -> HttpResponse:
 
 
 def _query(request: HttpRequest, lines: list[ModelLine]) -> QueryDict:
-    """Return the query of the request, with the first models selected by default."""
     query = request.GET.copy()
     if "model" not in query and "n" not in query:
         query.setlist("model", [str(line.model.pk) for line in lines[: TryForm.MAX_MODELS]])
@@ -308,7 +400,6 @@ def _query(request: HttpRequest, lines: list[ModelLine]) -> QueryDict:
 
 
 def _rated(version: DatasetVersion, form: TryForm) -> list[dict[str, Any]]:
-    """Return the rated items in order, each with the address without its rating."""
     items = {item.index: item for item in version.items.filter(index__in=form.rated)}
     rated = []
     for index in form.rated:
@@ -319,7 +410,6 @@ def _rated(version: DatasetVersion, form: TryForm) -> list[dict[str, Any]]:
 
 
 def _try_address(run: EvaluationRun, algorithms: list[RunAlgorithm]) -> str:
-    """Return the address of the preview of the run's models; empty without models."""
     models = [algorithm.model_id for algorithm in algorithms if algorithm.model_id is not None and not algorithm.error][
         : TryForm.MAX_MODELS
     ]

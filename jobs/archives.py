@@ -57,7 +57,7 @@ def clean_jobs() -> None:
 
 
 def _delete_unnamed() -> None:
-    """Delete files that no job names: their job or study was deleted, or their worker was gone before it was done."""
+    # Their job or study was deleted, or their worker was gone before it was done.
     named = set(Job.objects.exclude(file="").values_list("file", flat=True))
     limit = timezone.now() - timedelta(seconds=UNNAMED_SECONDS)
     try:

@@ -20,8 +20,7 @@ from core.artefacts import left_for_later
 from core.errors import ParallaxError
 from core.transitions import move
 from jobs.archives import clean_jobs
-from jobs.heartbeat import Heartbeat, LeaseLost
-from jobs.leases import MAX_ATTEMPTS, NO_LEASE, TRANSIENT, Leases
+from jobs.leases import MAX_ATTEMPTS, NO_LEASE, TRANSIENT, Heartbeat, LeaseLost, Leases
 from jobs.models import JOB_MOVES, Job, JobStatus
 from jobs.queue import enqueue_on_commit
 
@@ -104,7 +103,7 @@ def _execute(job: Job) -> bool:
 
 
 def _release_quietly(job: Job) -> None:
-    """Release a job, so that it need not wait for its lease to expire; the database may be away."""
+    # So that the job need not wait for its lease to expire; the database may be away.
     with contextlib.suppress(DatabaseError):
         LEASES.release(job)
 
@@ -173,14 +172,12 @@ def _due() -> Iterator[int]:
 
 
 def _advance(job: Job) -> None:
-    """Send the message of a queued job that is ready, once the current transaction is committed."""
     if _is_ready(job):
         Job.objects.filter(pk=job.pk).update(hinted_at=timezone.now())
         enqueue_on_commit("jobs.do", queue=job.definition.queue, job_id=job.pk)
 
 
 def _is_ready(job: Job) -> bool:
-    """Whether a queued job can begin; one that never can is failed."""
     try:
         return job.definition.is_ready(job)
     except ParallaxError as refused:

@@ -31,11 +31,11 @@ def metric_label(name: str, n: int) -> str:
     """
     stated = name.removesuffix(SERVED)
     measure = metric(f"{stated}@{n}" if stated in METRICS and METRICS[stated].needs_n else stated)
-    values = {"g": measure.g, "ties": measure.ties, **dict(measure.options)}
+    values = dict(measure.options)
     changed = [
         f"{option.name}={written(value)}"
         for option in measure.definition.options
-        if (value := values[option.name]) is not None and value != option.default
+        if (value := values.get(option.name)) is not None and value != option.default
     ]
     label = measure.definition.short or measure.key.replace("-", " ")
     length = "" if measure.n is None else f" at {measure.n}"

@@ -14,7 +14,7 @@ from charting.theme import Spec
 from documents.blocks import FigureMaker, Section
 from documents.numbers import capital, listed, number, plural
 from documents.tables import Numbers, Table, Words, table
-from evaluation.splitting.kinds import STRANGERS
+from evaluation.splitting.registry import STRANGERS
 from inference.results import Undefined
 
 

@@ -28,7 +28,7 @@ from charting.theme import Spec
 from documents.blocks import FigureMaker, Section
 from documents.numbers import listed, number, number_word, p_with_sign, percent, plural
 from documents.tables import Column, Numbers, Row, Table, Words, plain_table, table
-from evaluation.protocols.case_facts import CandidateRange
+from evaluation.protocols.facts import CandidateRange
 from evaluation.reported_kinds import ERRORS
 from inference.results import Undefined
 from studies.design.narrative.plan import level

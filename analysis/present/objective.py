@@ -25,7 +25,7 @@ from documents.blocks import Figure, FigureMaker, Section
 from documents.numbers import NONE, capital, listed, number, plural
 from documents.tables import Cell, Column, Numbers, Row, Table, Words, table, text
 from evaluation.reported_kinds import ERRORS, HITS, LOWER_IS_BETTER, kind_at, kind_name, kind_word
-from evaluation.splitting.kinds import STRANGERS
+from evaluation.splitting.registry import STRANGERS
 from evaluation.tables import POOLED
 from inference.pair_decisions import OfflinePairs
 from inference.rank_sets import relation_rank_sets

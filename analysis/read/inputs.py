@@ -14,7 +14,7 @@ from core.errors import ParallaxError
 from core.provenance import digest_of
 from evaluation.metrics.hits import mean_hits
 from evaluation.models import EvaluationRun
-from evaluation.protocols.case_facts import popularity_thirds
+from evaluation.protocols.facts import popularity_thirds
 from evaluation.reported_kinds import ERRORS, HITS, tested_kinds
 from evaluation.selectors.cases import cases_of, training_means
 from evaluation.selectors.results import (

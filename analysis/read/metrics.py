@@ -25,7 +25,7 @@ from evaluation.selectors.results import (
     user_values,
 )
 from evaluation.selectors.runs import DEVELOPMENT, measured_algorithms, succeeded_runs
-from evaluation.splitting.kinds import STRANGERS
+from evaluation.splitting.registry import STRANGERS
 from studies.models import Study
 
 # The same metric from all candidates instead of those drawn, or the reverse: another computation, not another metric.

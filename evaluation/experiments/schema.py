@@ -284,7 +284,6 @@ class Experiment(BaseModel):
 
     @model_validator(mode="after")
     def _check_names(self) -> Self:
-        """Refuse what names a run or an algorithm that there is not."""
         problems = [
             Problem(("runs", key, "algorithms", at), f"Expected one of {', '.join(self.algorithms)}; got {name!r}.")
             for key, run in self.runs.items()

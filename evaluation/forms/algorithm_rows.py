@@ -10,8 +10,7 @@ from typing import Any
 from django.http import QueryDict
 
 from core.errors import ParameterError
-from evaluation.forms.parameter_fields import ParameterForm, Values
-from evaluation.forms.settings_text import settings_text
+from evaluation.forms.parameter_fields import ParameterForm, Values, settings_text
 from recommenders import registry
 
 ROW = re.compile(r"(\d{1,4}):(.{1,80})")
@@ -119,7 +118,6 @@ def _row(
     is_checked: bool = False,
     values: Mapping[str, Any] | None = None,
 ) -> AlgorithmRow:
-    """Return a row with given values, or with those posted."""
     described, prefix = registry.algorithm(key).Params.described(), f"row{number}"
 
     def check(stated: Values) -> None:

@@ -1,4 +1,6 @@
-"""The form of a new run: data, algorithms, split, protocol and settings. Services validate the content."""
+"""The form of a new run: data, algorithms, split, protocol and settings, which services validate; and the form that
+starts an experiment.
+"""
 
 from __future__ import annotations
 
@@ -13,16 +15,17 @@ from catalog.models import Dataset, DatasetVersion
 from catalog.selectors.datasets import dataset_lines, newest_version
 from catalog.selectors.ratings import features_of
 from core.errors import DataError, ParallaxError, ParameterError
+from evaluation.experiments.schema import Experiment
 from evaluation.forms.algorithm_rows import AlgorithmRows, named_algorithms, picker
-from evaluation.forms.parameter_fields import ParameterForm, entered
-from evaluation.forms.settings_text import COPY, is_changed
+from evaluation.forms.parameter_fields import COPY, ParameterForm, entered, is_changed
 from evaluation.forms.split_choice import ProtocolChoice, SplitChoice
 from evaluation.metrics.definition import TASKS
 from evaluation.metrics.registry import metric
 from evaluation.run_spec import MAX_N, RunSpec, split_names
 from evaluation.selectors.candidates import candidate_warning
 from evaluation.selectors.repeats import MOST_REPEATS
-from evaluation.splitting.kinds import STRANGERS
+from evaluation.services.experiments import lacking_data
+from evaluation.splitting.registry import STRANGERS
 from recommenders.data_limits import TrainingSize
 from recommenders.registry import feasible_params
 
@@ -243,3 +246,15 @@ class RunForm(forms.Form):
             profile_lengths=(values["profile_length"],),
             **{name: values[name] for name in ("task", "metrics", "reserve", "seed", "n")},
         )
+
+
+class ExperimentForm(forms.Form):
+    """The dataset on which an experiment is run; one that has the data it needs is chosen first."""
+
+    dataset = forms.ChoiceField(label="Dataset")
+
+    def __init__(self, data: Any = None, *, datasets: QuerySet[Dataset], experiment: Experiment) -> None:
+        super().__init__(data)
+        lines = sorted(dataset_lines(datasets), key=lambda line: bool(lacking_data(experiment, line.newest)))
+        names = [(line.dataset.name, f"{line.dataset} · version {line.newest.number}") for line in lines]
+        self.fields["dataset"].choices = names  # type: ignore[attr-defined]

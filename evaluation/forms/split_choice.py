@@ -10,8 +10,7 @@ from django.http import QueryDict
 
 from core.errors import ParameterError
 from evaluation.forms.choice_cards import ChoiceCards, Kind
-from evaluation.forms.parameter_fields import ParameterForm, Values
-from evaluation.forms.settings_text import settings_text
+from evaluation.forms.parameter_fields import ParameterForm, Values, settings_text
 from evaluation.metrics.registry import METRICS
 from evaluation.protocols.registry import PROTOCOLS, Definition
 from evaluation.protocols.registry import protocol as protocol_of

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from core.errors import DataError, ParameterError
-from evaluation.metrics.ranks import Ranks, check_ns
+from evaluation.metrics.ranks import Ranks
 from evaluation.metrics.top_n import where_relevant
 
 Floats = NDArray[np.float64]
@@ -20,34 +19,21 @@ SMOOTHING = 0.01  # α of Steck (2018): keeps the divergence finite for genres t
 def exposure(lists: Lists, n_items: int, n: int) -> NDArray[np.int64]:
     """Count how often each item is among the top n of any list. Returns an int64 array, shape (n_items,).
 
-    `lists`: int array, shape (n_users, depth); item indices, best first; -1 fills the end of a short list. Raises
-    ParameterError or DataError: `n` below 1; lists that are not two-dimensional, or name an item that is not in the
-    catalogue.
+    `lists`: int array, shape (n_users, depth); item indices, best first; -1 fills the end of a short list.
 
     Examples
     --------
     >>> exposure(np.array([[0, 1], [0, -1]]), 3, 2).tolist()
     [2, 1, 0]
     """
-    cut = _cut(lists, n)
-    items = cut[cut >= 0]
-    if items.size and items.max() >= n_items:
-        raise DataError(f"A list names item {items.max()}, but the catalogue has {n_items} items.")
-    return np.bincount(items, minlength=n_items).astype(np.int64)
-
-
-def _cut(lists: Lists, n: int) -> Lists:
-    if n < 1:
-        raise ParameterError(f"The list length is {n}: it must be at least 1.")
-    if lists.ndim != 2:
-        raise DataError(f"The lists have {lists.ndim} dimensions: pass one row per user and one column per rank.")
-    return lists[:, :n]
+    cut = lists[:, :n]
+    return np.bincount(cut[cut >= 0], minlength=n_items).astype(np.int64)
 
 
 def catalogue_coverage(lists: Lists, n_items: int, n: int) -> float | None:
     """Share of the catalogue that is among the top n of any list; None without a catalogue.
 
-    Parameters and errors as for `exposure`.
+    Parameters as for `exposure`.
 
     Examples
     --------
@@ -63,7 +49,7 @@ def gini(counts: NDArray[np.integer[Any]]) -> float | None:
 
     .. math:: G = \frac{\sum_i (2 i - n - 1) e_{(i)}}{n \sum_i e_i}
 
-    None where nothing is recommended. Raises DataError for a count below 0.
+    None where nothing is recommended.
 
     `counts`: int array, shape (n_items,); from `exposure`, >= 0; items that are never recommended belong to it.
 
@@ -72,8 +58,6 @@ def gini(counts: NDArray[np.integer[Any]]) -> float | None:
     >>> gini(np.array([1, 1, 1, 1])), gini(np.array([0, 0, 0, 9]))
     (0.0, 0.75)
     """
-    if len(counts) and counts.min() < 0:
-        raise DataError(f"An item is recommended {counts.min()} times: counts are 0 or more.")
     total = int(counts.sum())
     if total == 0:
         return None
@@ -91,18 +75,14 @@ def novelty(lists: Lists, item_counts: NDArray[np.integer[Any]], n_users: int, n
 
     `lists`: int array, shape (n_lists, depth). `item_counts`: int array, shape (n_items,); training users who rated
     each item, 0 to n_users. Returns a float array, shape (n_lists,): >= 0. Items without a training rating are excluded
-    from the mean; NaN if no other item is left. Raises ParameterError or DataError: as for `exposure`; more raters of
-    an item than users, or no user.
+    from the mean; NaN if no other item is left.
 
     Examples
     --------
     >>> novelty(np.array([[0, 1], [2, -1]]), np.array([4, 1, 0]), 4, 2).tolist()
     [1.0, nan]
     """
-    cut = _cut(lists, n)
-    if n_users < 1 or (len(item_counts) and not 0 <= item_counts.min() <= item_counts.max() <= n_users):
-        raise DataError(f"Items need between 0 and {n_users} raters, and there must be at least one user.")
-    exposure(cut, len(item_counts), n)
+    cut = lists[:, :n]
     bits = np.full(len(item_counts) + 1, np.nan)  # the last entry is for empty slots, -1
     is_rated = np.asarray(item_counts) > 0
     bits[:-1][is_rated] = np.log2(n_users) - np.log2(item_counts[is_rated])
@@ -120,15 +100,14 @@ def recommendation_popularity(lists: Lists, item_counts: NDArray[np.integer[Any]
     Source: Yin, Cui, Li, Yao & Chen (2012), PVLDB 5(9):896-907, doi:10.14778/2311906.2311916.
 
     `lists`: int array, shape (n_lists, depth). `item_counts`: int array, shape (n_items,). Returns a float array, shape
-    (n_lists,): >= 0; NaN for an empty list. Raises ParameterError or DataError: as for `exposure`.
+    (n_lists,): >= 0; NaN for an empty list.
 
     Examples
     --------
     >>> recommendation_popularity(np.array([[0, 1], [2, -1]]), np.array([4, 1, 0]), 2).tolist()
     [2.5, 0.0]
     """
-    cut = _cut(lists, n)
-    exposure(cut, len(item_counts), n)
+    cut = lists[:, :n]
     sizes = (cut >= 0).sum(axis=1)
     sums = np.append(item_counts, 0)[cut].sum(axis=1)  # the last entry is for empty slots, -1
     return np.where(sizes > 0, sums / np.maximum(sizes, 1), np.nan)
@@ -162,16 +141,15 @@ def diversity(lists: Lists, item_terms: Any, n: int) -> Floats:
 
     `lists`: int array, shape (n_lists, depth). `item_terms`: sparse float array, shape (n_items, n_terms); >= 0, as
     `recommenders.data.ItemFeatures` has them. Returns a float array, shape (n_lists,), in [0, 1]. Items without
-    features are excluded; NaN with fewer than two others. Raises ParameterError or DataError: as for `exposure`.
+    features are excluded; NaN with fewer than two others.
 
     Examples
     --------
     >>> diversity(np.array([[0, 1], [0, 2]]), sparse.csr_array([[1.0, 0.0], [3.0, 0.0], [0.0, 1.0]]), 2).tolist()
     [0.0, 1.0]
     """
-    cut = _cut(lists, n)
+    cut = lists[:, :n]
     matrix = sparse.csr_array(item_terms, dtype=np.float64)
-    exposure(cut, matrix.shape[0], n)
     lengths = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())
     has_terms = lengths > 0
     unit = sparse.diags_array(np.where(has_terms, 1.0 / np.where(has_terms, lengths, 1.0), 0.0)) @ matrix
@@ -205,7 +183,6 @@ def genre_shares(item_genres: Any) -> Any:
 
 
 def _indicator(matrix: Any) -> sparse.csr_array:
-    """Return 1 where the matrix is not 0."""
     indicators = sparse.csr_array(matrix, dtype=np.float64, copy=True)
     indicators.eliminate_zeros()
     indicators.data[:] = 1.0
@@ -240,8 +217,7 @@ def calibration(lists: Lists, profile_genres: Floats, item_genres: Any, n: int) 
 
     `lists`: int array, shape (n_lists, depth). `profile_genres`: float array, shape (n_lists, n_genres); from
     `genre_distribution`. `item_genres`: as for `genre_shares`. Returns a float array, shape (n_lists,), in [0, -ln α];
-    NaN where the profile or the list has no item with a genre. Raises ParameterError or DataError: as for `exposure`;
-    another number of profiles than of lists.
+    NaN where the profile or the list has no item with a genre.
 
     Examples
     --------
@@ -249,11 +225,8 @@ def calibration(lists: Lists, profile_genres: Floats, item_genres: Any, n: int) 
     >>> calibration(np.array([[0, 1], [0, -1]]), np.array([[0.5, 0.5], [0.5, 0.5]]), genres, 2).round(3).tolist()
     [0.0, 1.959]
     """
-    cut = _cut(lists, n)
+    cut = lists[:, :n]
     n_items = item_genres.shape[0]
-    exposure(cut, n_items, n)
-    if len(profile_genres) != len(cut):
-        raise DataError(f"There are {len(cut)} lists, but {len(profile_genres)} profiles.")
     rows, columns = np.nonzero(cut >= 0)
     listed = sparse.csr_array((np.ones(len(rows)), (rows, cut[rows, columns])), shape=(len(cut), n_items))
     blurred = (1 - SMOOTHING) * genre_distribution(listed, item_genres) + SMOOTHING * profile_genres
@@ -274,17 +247,13 @@ def serendipity(ranks: Ranks, primitive: NDArray[np.integer[Any]], n: int) -> Fl
 
     `primitive`: int array, shape (n_relevant,); the rank of each relevant item of `ranks` in the primitive
     recommender's list of the same user, 0 for an item that is not in it. Returns a float array, shape (n_users,), in
-    [0, 1]; NaN for users without a relevant item. Raises ParameterError or DataError: `n` below 1; another number of
-    ranks.
+    [0, 1]; NaN for users without a relevant item.
 
     Examples
     --------
     >>> serendipity(Ranks.of([0, 0], [1, 2], n_listed=[9]), np.array([3, 1]), 2).tolist()
     [0.5]
     """
-    check_ns([n])
-    if np.shape(primitive) != ranks.ranks.shape:
-        raise DataError(f"There are {len(ranks.ranks)} ranks, but {np.size(primitive)} of the primitive recommender.")
     is_listed, is_expected = ((ranked >= 1) & (ranked <= n) for ranked in (ranks.ranks, np.asarray(primitive)))
     counts = np.bincount(ranks.users[is_listed & ~is_expected], minlength=ranks.n_users)
     return where_relevant(ranks, counts / n)
@@ -294,17 +263,14 @@ def overlap(first: Lists, second: Lists, n: int) -> Floats:
     """Share of the top n items that the lists of two algorithms have in common, by user.
 
     `first`, `second`: int array, shape (n_users, depth); of the same users; -1 fills the end of a short list. An item
-    occurs once in a list. Returns a float array, shape (n_users,), in [0, 1]; NaN where both lists are empty. Raises
-    ParameterError or DataError: `n` below 1; different numbers of users.
+    occurs once in a list. Returns a float array, shape (n_users,), in [0, 1]; NaN where both lists are empty.
 
     Examples
     --------
     >>> overlap(np.array([[0, 1, 2]]), np.array([[2, 9, 0]]), 3).round(4).tolist()
     [0.6667]
     """
-    of_first, of_second = _cut(first, n), _cut(second, n)
-    if len(of_first) != len(of_second):
-        raise DataError(f"There are lists of {len(of_first)} users and of {len(of_second)}: they must be the same.")
+    of_first, of_second = first[:, :n], second[:, :n]
     shared = np.zeros(len(of_first))
     for column in range(of_first.shape[1]):
         item = of_first[:, column, None]

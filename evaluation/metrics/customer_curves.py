@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from core.errors import DataError
-from evaluation.metrics.curves import FALSE_ALARMS, HITS, Curve, trapezoid
+from evaluation.metrics.curves import Curve, trapezoid
 
 Floats = NDArray[np.float64]
 
@@ -21,13 +20,9 @@ class CustomerCurves:
     curve: Curve
     omniscient: Curve
     random: Curve
-    k: NDArray[np.int64]  # shape (n_points,)
-    # `tp`, `fp`, `fn`, `tn`: shape (n_points,); of the curve, summed over people; fractions where items tie.
+    # `tp`, `fp`: shape (n_points,); hits and false alarms of the curve, summed over people; fractions where items tie.
     tp: Floats
     fp: Floats
-    fn: Floats
-    tn: Floats
-    n_people: int
 
 
 def croc(people: ArrayLike, scores: ArrayLike, is_good: ArrayLike) -> CustomerCurves | None:
@@ -42,9 +37,9 @@ def croc(people: ArrayLike, scores: ArrayLike, is_good: ArrayLike) -> CustomerCu
               \sum_p \min(k, n_p) \frac{n_p - s_p}{n_p} \text{ false alarms}
 
     for s_p good items, which is the diagonal where all n(p) are equal (theorem 1 of the source). None where all
-    observations are good, or none is. Raises DataError for arrays of different shapes, or a person below 0. Source:
-    Schein, Popescul, Ungar & Pennock (2005), Electronic Commerce Research 5:51-74, section 3.2 and theorem 1. The
-    random line for unequal n(p), which the paper leaves to simulation, is the mean of the hypergeometric law.
+    observations are good, or none is. Source: Schein, Popescul, Ungar & Pennock (2005), Electronic Commerce Research
+    5:51-74, section 3.2 and theorem 1. The random line for unequal n(p), which the paper leaves to simulation, is the
+    mean of the hypergeometric law.
 
     `people`: int array, shape (n_observations,); >= 0, in any order. `scores`: float array, shape (n_observations,);
     NaN: no score, which ranks below every score. `is_good`: bool array, shape (n_observations,).
@@ -58,10 +53,6 @@ def croc(people: ArrayLike, scores: ArrayLike, is_good: ArrayLike) -> CustomerCu
     of = np.asarray(people, dtype=np.int64)
     score = np.asarray(scores, dtype=np.float64)
     good = np.asarray(is_good, dtype=np.bool_)
-    if of.ndim != 1 or not of.shape == score.shape == good.shape:
-        raise DataError(f"There are {of.size} people, {score.size} scores and {good.size} outcomes: give one of each.")
-    if of.size and of.min() < 0:
-        raise DataError(f"There is no person {of.min()}: they are numbered from 0.")
     n_good, n_bad = int(good.sum()), int((~good).sum())
     if n_good == 0 or n_bad == 0:
         return None
@@ -80,7 +71,6 @@ def croc(people: ArrayLike, scores: ArrayLike, is_good: ArrayLike) -> CustomerCu
     n_at_rank = np.bincount(positions, minlength=longest)
     hits_at_rank = np.bincount(positions, weights=shares[run], minlength=longest)
 
-    k = np.arange(longest + 1)
     n_recommended = np.concatenate([[0], np.cumsum(n_at_rank)])  # the sum over people of min(k, n(p))
     tp = np.minimum(np.concatenate([[0.0], np.cumsum(hits_at_rank)]), n_good)
     tp[-1] = n_good  # everything is recommended; rounding of summed shares may miss it by the last bit
@@ -94,18 +84,8 @@ def croc(people: ArrayLike, scores: ArrayLike, is_good: ArrayLike) -> CustomerCu
         # Rounding must not give a list fewer false alarms than a shorter one.
         return np.minimum(np.maximum.accumulate(n_recommended - hits), n_bad)
 
-    def curve_of(name: str, hits: Floats) -> Curve:
+    def curve_of(hits: Floats) -> Curve:
         x, y = misses(hits) / n_bad, hits / n_good
-        return Curve(name, FALSE_ALARMS, HITS, x, y, trapezoid(x, y))
+        return Curve(x, y, trapezoid(x, y))
 
-    return CustomerCurves(
-        curve=curve_of("CROC", tp),
-        omniscient=curve_of("CROC, omniscient", tp_best),
-        random=curve_of("CROC, random", tp_random),
-        k=k,
-        tp=tp,
-        fp=misses(tp),
-        fn=n_good - tp,
-        tn=n_bad - misses(tp),
-        n_people=len(n_items),
-    )
+    return CustomerCurves(curve_of(tp), curve_of(tp_best), curve_of(tp_random), tp, misses(tp))

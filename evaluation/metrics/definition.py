@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from core.errors import ParameterError
-from evaluation.metrics.viewing import canonical
+from evaluation.metrics.half_life import canonical
 
 OF_LISTS = ("full-ranking", "test-observations")
 LONGEST_METRIC_NAME = 80  # that is stored
@@ -50,7 +50,9 @@ class Choice:
     high: float = math.inf
     is_open: bool = False
     is_printed: bool = True  # whether the metric's name prints the default too
-    is_by_rank: bool = False  # whether its value is a probability for each rank, as `viewing` reads them
+    is_by_rank: bool = (
+        False  # whether its value is a probability by rank, as `half_life.probabilities` reads them
+    )
     replaces: str = ""  # the choice that it takes the place of when stated
 
     def check(self, value: Value, of: str) -> Value:

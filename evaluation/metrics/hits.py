@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-
-from core.errors import DataError, ParameterError
 
 Ties = Literal["expected", "worst", "best"]
 Ints = NDArray[np.integer[Any]]
@@ -23,23 +21,6 @@ def _hits(above: Ints, tied: Ints, n: int, ties: Ties) -> tuple[NDArray[np.int64
         return np.clip(n - above, 0, together), together
     last = above + together - 1 if ties == "worst" else above
     return (last < n).astype(np.int64), np.ones_like(above)
-
-
-def check_counts(above: Ints, tied: Ints, ns: Sequence[int], ties: str) -> None:
-    """Validate counts and list lengths.
-
-    `above`, `tied`: int array, shape (n_cases,); candidates above the test item, and tied with it. Raises
-    ParameterError or DataError: no list length, or one below 1; an unknown rule for ties; counts of different lengths
-    or below 0.
-    """
-    if len(ns) == 0 or min(ns) < 1:
-        raise ParameterError(f"List lengths are {list(ns)}: at least one is needed, each at least 1.")
-    if ties not in get_args(Ties):
-        raise ParameterError(f"Ties can count as 'expected', 'worst' or 'best', not {ties!r}.")
-    if above.ndim != 1 or above.shape != tied.shape:
-        raise DataError(f"Counts above have shape {above.shape}, ties {tied.shape}: one of each a case.")
-    if len(above) and min(above.min(), tied.min()) < 0:
-        raise DataError("A number of candidates above, or tied, is below 0.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +43,8 @@ def mean_hits(groups: Ints, above: Ints, tied: Ints, ns: Sequence[int], *, ties:
     Hits are added as whole numbers per denominator and rounded once. So a mean does not depend on the order of cases,
     algorithms with the same hits are tied to the last bit, and a constant scorer gets exactly n/1001.
 
-    `groups`: int array, shape (n_cases,); the group of each case, >= 0. `above`, `tied`: int array, shape (n_cases,).
-    Raises ParameterError or DataError: as `check_counts`; groups of another length than the counts.
+    `groups`: int array, shape (n_cases,); the group of each case, >= 0. `above`, `tied`: int array, shape (n_cases,);
+    candidates above the test item, and tied with it.
 
     Examples
     --------
@@ -71,9 +52,6 @@ def mean_hits(groups: Ints, above: Ints, tied: Ints, ns: Sequence[int], *, ties:
     >>> means.groups.tolist(), means.values.tolist()
     ([3, 7], [[0.0], [0.5]])
     """
-    check_counts(above, tied, ns, ties)
-    if groups.shape != above.shape:
-        raise DataError(f"There are {len(groups)} groups for {len(above)} cases: give one for each case.")
     if len(groups) == 0:
         empty = np.zeros(0, dtype=np.int64)
         return GroupMeans(groups=empty, n_cases=empty, values=np.zeros((0, len(ns))))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
+from numpy.typing import NDArray
 
 from core.errors import ParameterError
 from evaluation.metrics.graded import average_precision, dcg, ndcg, reciprocal_rank, utility
-from evaluation.metrics.half_life import HalfLife, half_life
+from evaluation.metrics.half_life import HalfLife, half_life, probabilities
 from evaluation.metrics.ranks import Floats, Ranks
 from evaluation.metrics.registry import Metric
 from evaluation.metrics.top_n import (
@@ -18,10 +21,30 @@ from evaluation.metrics.top_n import (
     precision,
     recall,
 )
-from evaluation.metrics.user_means import Overall, mean_of_users
-from evaluation.metrics.viewing import probabilities
 
-__all__ = ["Overall", "mean_of_users", "overall", "user_values"]
+
+@dataclass(frozen=True, slots=True)
+class Overall:
+    """The overall value of a metric."""
+
+    value: float | None  # None if no user has a value
+    n_users: int  # users with a value
+    n_empty: int  # users without a value, who are excluded
+
+
+def mean_of_users(values: NDArray[np.float64]) -> Overall:
+    """Average over the users with a value. Its value is None if no user has one. `values`: float array, shape
+    (n_users,); NaN for users without a value.
+
+    Examples
+    --------
+    >>> mean_of_users(np.array([0.5, np.nan, 1.0]))
+    Overall(value=0.75, n_users=2, n_empty=1)
+    """
+    known = values[~np.isnan(values)]
+    mean = float(known.mean()) if len(known) else None
+    return Overall(value=mean, n_users=len(known), n_empty=len(values) - len(known))
+
 
 _BY_KEY = {
     "precision": precision,
@@ -93,7 +116,6 @@ def overall(metric: Metric, ranks: Ranks) -> Overall:
 
 
 def _half_life(metric: Metric, ranks: Ranks) -> HalfLife:
-    """Compute half-life utility with the metric's choices."""
     choices = dict(metric.options)
     default = float(choices["default"])
     if "viewed" in choices:

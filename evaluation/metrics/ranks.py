@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from core.errors import DataError, ParameterError
+from core.errors import DataError
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -102,9 +101,3 @@ class Ranks:
         gains = self.gains if is_even else self.gains[np.lexsort((-self.gains, self.users))]
         starts = np.cumsum(self.n_relevant) - self.n_relevant
         return gains, np.arange(1, len(gains) + 1) - starts[self.users]
-
-
-def check_ns(ns: Sequence[int]) -> None:
-    """Validate list lengths. Raises ParameterError for no list length, or one below 1."""
-    if len(ns) == 0 or min(ns) < 1:
-        raise ParameterError(f"List lengths are {list(ns)}: at least one is needed, each at least 1.")

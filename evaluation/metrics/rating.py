@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from core.errors import DataError, ParameterError
+from evaluation.metrics.list_values import Overall, mean_of_users
 from evaluation.metrics.registry import Metric
-from evaluation.metrics.user_means import Overall, mean_of_users
 
 Floats = NDArray[np.float64]
 

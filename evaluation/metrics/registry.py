@@ -14,13 +14,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 from core.errors import ParameterError
 from evaluation.metrics.catalogue import METRICS
 from evaluation.metrics.definition import TASKS, Choice, Definition, Value, written
-from evaluation.metrics.hits import Ties
-from evaluation.metrics.ranking import RankingResult
 
 __all__ = ["METRICS", "TASKS", "Choice", "Definition", "Metric", "definition", "metric"]
 
@@ -43,9 +41,7 @@ class Metric:
 
     key: str  # of `METRICS`
     n: int | None = None  # list length, >= 1; None for a metric without one
-    g: float | None = None  # generality, in [0, 1]; None: the share of relevant cases
-    ties: Ties = "expected"
-    # (name, value); every other choice of the definition; those left out are filled in with their defaults, in order.
+    # (name, value); every choice of the definition; those left out are filled in with their defaults, in order.
     # A choice without a default, or that another replaces, is left out.
     options: tuple[tuple[str, Value], ...] = ()
 
@@ -57,36 +53,27 @@ class Metric:
             raise ParameterError(f"{self.key} takes no list length; remove @{self.n}.")
         if self.n is not None and self.n < 1:
             raise ParameterError(f"The list length of {self.key} is {self.n}: it must be at least 1.")
-        if self.g is not None and "g" not in known.choices:
-            raise ParameterError(f"{self.key} has no choice of g.")
-        if self.g is not None and not 0.0 <= self.g <= 1.0:
-            raise ParameterError(f"g of {self.key} is {self.g!r}: it must be between 0 and 1.")
-        if self.ties not in get_args(Ties):
-            raise ParameterError(f"Ties can count as 'expected', 'worst' or 'best', not {self.ties!r}.")
-        if self.ties != "expected" and "ties" not in known.choices:
-            raise ParameterError(f"{self.key} has no choice of ties.")
         stated = dict(self.options)
-        options = [option for option in known.options if option.name not in ("g", "ties")]
-        unknown = sorted(set(stated) - {option.name for option in options})
+        unknown = sorted(set(stated) - set(known.choices))
         if unknown:
             raise ParameterError(f"{self.key} has no choice of {unknown[0]}.")
-        replaced = {option.replaces for option in options if option.name in stated}
+        replaced = {option.replaces for option in known.options if option.name in stated}
         if refused := sorted(replaced & set(stated)):
             raise ParameterError(f"{self.key} states {refused[0]} and what takes its place; remove one of the two.")
         filled = tuple(
             (option.name, option.check(stated.get(option.name, option.default), self.key))  # type: ignore[arg-type]
-            for option in options
+            for option in known.options
             if option.name in stated or (option.default is not None and option.name not in replaced)
         )
         object.__setattr__(self, "options", filled)
 
     def __str__(self) -> str:
-        values: dict[str, Value | None] = {"g": self.g, "ties": self.ties, **dict(self.options)}
-        stated = []
-        for option in self.definition.options:
-            value = values.get(option.name)
-            if value is not None and (option.is_printed or value != option.default):
-                stated.append(f"{option.name}={written(float(value) if option.name == 'g' else value)}")
+        values = dict(self.options)
+        stated = [
+            f"{option.name}={written(values[option.name])}"
+            for option in self.definition.options
+            if option.name in values and (option.is_printed or values[option.name] != option.default)
+        ]
         length = "" if self.n is None else f"@{self.n}"
         return f"{self.key}{length}" + (f"({','.join(stated)})" if stated else "")
 
@@ -94,6 +81,16 @@ class Metric:
     def definition(self) -> Definition:
         """The definition of the metric."""
         return METRICS[self.key]
+
+    @property
+    def g(self) -> Value | None:
+        """The generality, in [0, 1]; None: the share of relevant cases."""
+        return dict(self.options).get("g")
+
+    @property
+    def ties(self) -> Value:
+        """How ties count."""
+        return dict(self.options).get("ties", "expected")
 
     def option(self, name: str) -> Value:
         """The value of one of `options`, for example ``metric("ap@10").option("over")``. Raises ParameterError when the
@@ -103,32 +100,6 @@ class Metric:
         if name not in values:
             raise ParameterError(f"{self.key} has no choice of {name}.")
         return values[name]
-
-    def value(self, result: RankingResult) -> float | None:
-        """The metric's value in a result of one-plus-random that was measured with the same choices.
-
-        `result` has this metric's list length among its `ns`. None where the metric has no value. Raises
-        ParameterError: the metric is not one of that protocol; the result has no list length `n`, or was measured with
-        another g or rule for ties.
-        """
-        by_key = {
-            "recall": result.recall,
-            "fallout": result.fallout,
-            "precision-raghavan": result.precision,
-            "f": result.f,
-        }
-        if self.key not in by_key:
-            raise ParameterError(f"{self} is not measured by one-plus-random, whose metrics are {', '.join(by_key)}.")
-        if self.n not in result.ns:
-            raise ParameterError(f"{self} needs list length {self.n}, but {list(result.ns)} were measured.")
-        if self.ties != result.ties:
-            raise ParameterError(f"{self} counts ties as {self.ties}, the result as {result.ties}.")
-        measured_g = result.g if result.is_g_given else None
-        if "g" in self.definition.choices and self.g != measured_g:
-            measured = "the share of relevant cases" if measured_g is None else f"{measured_g:g}"
-            raise ParameterError(f"{self} was asked for, but the g of the result is {measured}.")
-        values = by_key[self.key]
-        return None if values is None else values[result.ns.index(self.n)]
 
 
 def definition(key: str) -> Definition:
@@ -163,22 +134,7 @@ def metric(name: str) -> Metric:
             example = f", as in '{choice_example(known.options[0])}'" if known.options else ""
             raise ParameterError(f"{part!r} in {name!r} is not valid: {key} {takes}{example}.")
         choices[choice] = next(option for option in known.options if option.name == choice).check(text, name)
-    g = choices.pop("g", None)
-    ties: Ties
-    match choices.pop("ties", "expected"):
-        case "worst":
-            ties = "worst"
-        case "best":
-            ties = "best"
-        case _:
-            ties = "expected"
-    return Metric(
-        key=key,
-        n=None if match["n"] is None else int(match["n"]),
-        g=None if g is None else float(g),
-        ties=ties,
-        options=tuple(choices.items()),
-    )
+    return Metric(key, None if match["n"] is None else int(match["n"]), tuple(choices.items()))
 
 
 def direction_of(name: str) -> Literal["higher", "lower", "neither"]:

@@ -77,5 +77,4 @@ def f_of_sums(g: float | None = None) -> Statistic:
 
 
 def _quotient(above: Floats, below: Floats) -> Floats:
-    """The quotient, NaN if the denominator is 0."""
     return np.where(below > 0, above / np.where(below > 0, below, 1.0), np.nan)

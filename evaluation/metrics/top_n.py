@@ -1,8 +1,8 @@
 """Set-based metrics of the top n, by user: precision, recall, F, hit rate, false positives.
 
 Unless stated otherwise, every function takes `ranks` (the ranks of each user's relevant items) and `ns` (list lengths,
-each >= 1), and returns an array of shape (n_users, n_lengths), NaN for users without a relevant item. An empty `ns`, or
-a length below 1, raises ParameterError. `evaluation.metrics.list_values` selects a function by a metric's name.
+each >= 1), and returns an array of shape (n_users, n_lengths), NaN for users without a relevant item.
+`evaluation.metrics.list_values` selects a function by a metric's name.
 
 References
 ----------
@@ -11,19 +11,16 @@ Gunawardana & Shani (2009), JMLR 10:2935-2962, section 5.2: precision, recall an
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from core.errors import ParameterError
-from evaluation.metrics.ranks import Floats, Ints, Ranks, check_ns
+from evaluation.metrics.ranks import Floats, Ints, Ranks
 
 
 def _hits(ranks: Ranks, ns: Sequence[int]) -> Ints:
-    """Count the relevant items among the top n of each user, for every n."""
-    check_ns(ns)
     users, positions = ranks.hits[0], ranks.hits[1]
     columns = [np.bincount(users[positions <= n], minlength=ranks.n_users) for n in ns]
     return np.column_stack(columns)
@@ -68,8 +65,7 @@ def f_beta(ranks: Ranks, ns: Sequence[int], *, beta: float = 1.0) -> Floats:
 
     .. math:: F_\beta = \frac{(1 + \beta^2) P r}{\beta^2 P + r}
 
-    Raises ParameterError when `beta` is not a positive number. Source: van Rijsbergen (1979), Information Retrieval,
-    chapter 7.
+    Source: van Rijsbergen (1979), Information Retrieval, chapter 7.
 
     Examples
     --------
@@ -82,8 +78,6 @@ def f_beta(ranks: Ranks, ns: Sequence[int], *, beta: float = 1.0) -> Floats:
 def f_of(precisions: Floats, recalls: Floats, beta: float) -> Floats:
     """F of precisions and recalls, element by element; NaN where one of them is.
 
-    Raises ParameterError when `beta` is not a positive number.
-
     `precisions`, `recalls`: float array, same shape; in [0, 1], or NaN. Returns a float array, same shape: in [0, 1]; 0
     where both are 0.
 
@@ -92,8 +86,6 @@ def f_of(precisions: Floats, recalls: Floats, beta: float) -> Floats:
     >>> f_of(np.array([0.5, 0.0]), np.array([0.5, 0.0]), 2.0).tolist()
     [0.5, 0.0]
     """
-    if not 0 < beta < math.inf:
-        raise ParameterError(f"beta is {beta!r}: it must be a number above 0.")
     below = beta**2 * precisions + recalls
     return (1 + beta**2) * precisions * recalls / np.where(below == 0, 1.0, below)
 

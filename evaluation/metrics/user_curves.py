@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from core.errors import DataError, ParameterError
-from evaluation.metrics.curves import FALSE_ALARMS, HITS, Curve, Scale, area_until, roc
+from evaluation.metrics.curves import Scale, area_until, roc
 
 Floats = NDArray[np.float64]
 LEVELS = np.arange(11) / 10
@@ -20,11 +18,13 @@ CELLS = 1 << 22  # list entries in memory at a time
 
 @dataclass(frozen=True, eq=False)
 class UserCurve:
-    """A curve averaged over users."""
+    """A curve averaged over users; it has no area, because its points do not belong to one list."""
 
-    curve: Curve  # without an area, because points of a mean curve do not belong to one list
+    # `x`, `y`: shape (n_points,), from the shortest list to the longest.
+    x: Floats
+    y: Floats
     n_people: int  # users averaged over
-    n_one_class: int  # users excluded because their items are all good or none is (for precision and recall: none is)
+    n_one_class: int  # users excluded because their items are all good or none is (for precision: none is)
     # Shape (n_users,) or (n_users, 11); precision at the eleven recalls by user, NaN for excluded users; empty for
     # means at each length.
     user_values: Floats
@@ -53,13 +53,8 @@ class _Lists:
 def _observations(
     people: ArrayLike, scores: ArrayLike, is_good: ArrayLike
 ) -> tuple[NDArray[np.int64], Floats, NDArray[np.bool_]]:
-    """Validate the arrays and sort them by user and descending score."""
     of, score = np.asarray(people, dtype=np.int64), np.asarray(scores, dtype=np.float64)
     good = np.asarray(is_good, dtype=np.bool_)
-    if of.ndim != 1 or not of.shape == score.shape == good.shape:
-        raise DataError(f"There are {of.size} people, {score.size} scores and {good.size} outcomes: give one of each.")
-    if of.size and of.min() < 0:
-        raise DataError(f"There is no person {of.min()}: they are numbered from 0.")
     score = np.where(np.isnan(score), -np.inf, score)
     order = np.lexsort((-score, of))
     return of[order], score[order], good[order]
@@ -85,56 +80,39 @@ def _blocks(of: NDArray[np.int64], score: Floats, good: NDArray[np.bool_]) -> It
         yield _Lists(shares, n_items, n_good, people[first : first + step])
 
 
-def mean_at_lengths(
-    people: ArrayLike,
-    scores: ArrayLike,
-    is_good: ArrayLike,
-    *,
-    axes: Literal["roc", "precision-recall"] = "roc",
-) -> UserCurve | None:
-    """Average the rates of users at each list length.
+def mean_at_lengths(people: ArrayLike, scores: ArrayLike, is_good: ArrayLike) -> UserCurve | None:
+    """Average the false-alarm rates and the hit rates of users at each list length, over users with both good and other
+    items.
 
-    At length k each user gets the best min(k, n) of their own n items. ROC axes: the mean false-alarm rate and the mean
-    hit rate over users with both good and other items. Precision and recall: means over users with a good item,
-    precision divided by min(k, n). Tied items count in expectation. Returns one point per length; ROC axes begin at (0,
-    0). None if no user is left. Sources: Sarwar, Karypis, Konstan & Riedl (2000), EC; Gunawardana & Shani (2009), JMLR
-    10, section 5.2.1.
+    At length k each user gets the best min(k, n) of their own n items. Tied items count in expectation. Returns one
+    point per length, and (0, 0) first. None if no user is left. Sources: Sarwar, Karypis, Konstan & Riedl (2000), EC;
+    Gunawardana & Shani (2009), JMLR 10, section 5.2.1.
 
     `people`: int array, shape (n_observations,). `scores`: float array, shape (n_observations,); NaN ranks below every
-    score. `is_good`: bool array, shape (n_observations,). Raises ParameterError or DataError: other axes; arrays of
-    different shapes, a person below 0.
+    score. `is_good`: bool array, shape (n_observations,).
 
     Examples
     --------
     >>> found = mean_at_lengths([0, 0, 1, 1], [2, 1, 4, 3], [True, False, False, True])
-    >>> found.curve.x.tolist(), found.curve.y.tolist()
+    >>> found.x.tolist(), found.y.tolist()
     ([0.0, 0.5, 1.0], [0.0, 0.5, 1.0])
     """
-    if axes not in ("roc", "precision-recall"):
-        raise ParameterError(f"The axes are 'roc' or 'precision-recall', not {axes!r}.")
     n_people = n_left_out = 0
-    across: Floats = np.zeros(1)  # false-alarm rates, or precisions, summed over users
+    alarms: Floats = np.zeros(1)  # rates, summed over users
     recalls: Floats = np.zeros(1)
     for block in _blocks(*_observations(people, scores, is_good)):
-        has_other = block.n_items > block.n_good
-        is_averaged = (block.n_good > 0) & (has_other | (axes != "roc"))
+        is_averaged = (block.n_good > 0) & (block.n_items > block.n_good)
         n_people, n_left_out = n_people + int(is_averaged.sum()), n_left_out + int((~is_averaged).sum())
         lists = block.select(is_averaged)
-        hits, lengths = np.cumsum(lists.shares, axis=1), lists.lengths()
-        below = (lists.n_items - lists.n_good)[:, None] if axes == "roc" else lengths
-        across = across + ((lengths - hits if axes == "roc" else hits) / below).sum(axis=0)
+        hits = np.cumsum(lists.shares, axis=1)
+        alarms = alarms + ((lists.lengths() - hits) / (lists.n_items - lists.n_good)[:, None]).sum(axis=0)
         recalls = recalls + (hits / lists.n_good[:, None]).sum(axis=0)
     if n_people == 0:
         return None
-    across, recalls = across / n_people, np.minimum(recalls / n_people, 1.0)
-    if axes == "roc":
-        # Rounding must not give a list fewer false alarms than a shorter one.
-        across = np.minimum(np.maximum.accumulate(across), 1.0)
-        x, y = np.append(0.0, across), np.append(0.0, recalls)
-        curve = Curve("Mean ROC at each length", FALSE_ALARMS, HITS, x, y, None)
-    else:
-        curve = Curve("Mean precision and recall at each length", "Recall", "Precision", recalls, across, None)
-    return UserCurve(curve, n_people, n_left_out, np.empty(0))
+    # Rounding must not give a list fewer false alarms than a shorter one.
+    alarms = np.minimum(np.maximum.accumulate(alarms / n_people), 1.0)
+    recalls = np.minimum(recalls / n_people, 1.0)
+    return UserCurve(np.append(0.0, alarms), np.append(0.0, recalls), n_people, n_left_out, np.empty(0))
 
 
 def eleven_points(people: ArrayLike, scores: ArrayLike, is_good: ArrayLike, *, n_users: int) -> UserCurve | None:
@@ -143,9 +121,9 @@ def eleven_points(people: ArrayLike, scores: ArrayLike, is_good: ArrayLike, *, n
     .. math:: P(l) = \max_{k: r_k \ge l} P_k
 
     Returns eleven points; `user_values` by user. The metric precision-recall-11 is their mean over the eleven. None if
-    no user has a good item. Raises DataError for arrays of different shapes, people out of range. Sources: Voorhees
-    (2002), Overview of TREC 2002, NIST SP 500-251, appendix. Deviation: trec_eval asks for floor(l R + .9) hits in
-    floating point, so that a recall a tenth of an item short may pass (2 of 3 as .7); here it does not.
+    no user has a good item. Sources: Voorhees (2002), Overview of TREC 2002, NIST SP 500-251, appendix. Deviation:
+    trec_eval asks for floor(l R + .9) hits in floating point, so that a recall a tenth of an item short may pass (2 of
+    3 as .7); here it does not.
 
     `people`: int array, shape (n_observations,); in 0 to n_users - 1. `scores`: float array, shape (n_observations,);
     NaN ranks below every score; tied items share their outcomes evenly. `is_good`: bool array, shape (n_observations,);
@@ -153,12 +131,10 @@ def eleven_points(people: ArrayLike, scores: ArrayLike, is_good: ArrayLike, *, n
 
     Examples
     --------
-    >>> eleven_points([0, 0, 0], [3, 2, 1], [True, False, True], n_users=1).curve.y.round(2).tolist()
+    >>> eleven_points([0, 0, 0], [3, 2, 1], [True, False, True], n_users=1).y.round(2).tolist()
     [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.67, 0.67, 0.67, 0.67, 0.67]
     """
     of, score, good = _observations(people, scores, is_good)
-    if len(of) and of[-1] >= n_users:
-        raise DataError(f"There is no person {of[-1]}: they are numbered from 0 to {n_users - 1}.")
     values = np.full((n_users, len(LEVELS)), np.nan)
     for block in _blocks(of, score, good):
         lists = block.select(block.n_good > 0)
@@ -172,15 +148,8 @@ def eleven_points(people: ArrayLike, scores: ArrayLike, is_good: ArrayLike, *, n
     is_averaged = ~np.isnan(values[:, 0])
     if not is_averaged.any():
         return None
-    curve = Curve(
-        "Mean 11-point precision",
-        "Recall",
-        "Interpolated precision",
-        LEVELS.copy(),
-        values[is_averaged].mean(axis=0),
-        None,
-    )
-    return UserCurve(curve, int(is_averaged.sum()), n_users - int(is_averaged.sum()), values)
+    n_averaged = int(is_averaged.sum())
+    return UserCurve(LEVELS.copy(), values[is_averaged].mean(axis=0), n_averaged, n_users - n_averaged, values)
 
 
 def roc_areas(
@@ -195,8 +164,7 @@ def roc_areas(
     """Swets' A over each user's own test items, in total or up to a false-alarm rate. Parameters as for `eleven_points`
     and `evaluation.metrics.curves.area_until`.
 
-    Returns a float array, shape (n_users,): NaN for users whose items are all good, or none is. Raises ParameterError
-    or DataError: as for `area_until` and `eleven_points`.
+    Returns a float array, shape (n_users,): NaN for users whose items are all good, or none is.
 
     Examples
     --------
@@ -204,8 +172,6 @@ def roc_areas(
     [0.0, nan, nan]
     """
     of, score, good = _observations(people, scores, is_good)
-    if len(of) and of[-1] >= n_users:
-        raise DataError(f"There is no person {of[-1]}: they are numbered from 0 to {n_users - 1}.")
     values = np.full(n_users, np.nan)
     known, starts, sizes = np.unique(of, return_index=True, return_counts=True)
     for person, start, stop in zip(known.tolist(), starts, starts + sizes, strict=True):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.errors import DataError, ParameterError
+from core.errors import DataError
 
 Floats = NDArray[np.float64]
 MOST_GROUPS, FEWEST_USERS = 6, 10  # of an attribute; of a group
@@ -20,8 +20,7 @@ def quantile_groups(values: Floats, shares: Sequence[float]) -> tuple[NDArray[np
 
     `values`: float array, shape (n_users,); NaN for users who belong to no group. `shares`: ascending shares of the
     users, in (0, 1). Returns each user's group, int array, shape (n_users,), from 0 for the lowest values, -1 for none;
-    and the highest value of every group but the last. Raises DataError if a group would be empty, ParameterError for
-    other shares.
+    and the highest value of every group but the last. Raises DataError if a group would be empty.
 
     Examples
     --------
@@ -29,8 +28,6 @@ def quantile_groups(values: Floats, shares: Sequence[float]) -> tuple[NDArray[np
     >>> groups.tolist(), limits
     ([1, 0, 0, 0, 2, -1], (2.0, 5.0))
     """
-    if not all(0 < share < 1 for share in shares) or list(shares) != sorted(set(shares)):
-        raise ParameterError(f"The shares {list(shares)} must ascend between 0 and 1.")
     known = ~np.isnan(values)
     if not known.any():
         raise DataError("No user has a profile to be grouped by.")

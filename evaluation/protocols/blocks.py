@@ -9,16 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import DataError
-from evaluation.protocols.case_facts import FACTS
 from evaluation.protocols.cases import Cases
+from evaluation.protocols.facts import FACTS
 from evaluation.protocols.full_ranking import first_items
 from evaluation.protocols.observations import own_scores
-from evaluation.protocols.one_plus_random import count_candidates
+from evaluation.protocols.one_plus_random import COUNTS, count_candidates
 from evaluation.protocols.unconstrained import Pool, all_pairs, merged, pool_of
 
 Arrays = dict[str, NDArray[Any]]
 MAX_SCORES = 50_000_000  # distinct scores of one list over all pairs that fit into memory
-_COUNTS = ("above", "tied", "before", "scored", "n_items")
 _LISTS = ("list_users", "list_items", "list_scored")
 
 
@@ -34,10 +33,9 @@ def measure_block(
 ) -> Arrays:
     """Measure the cases of some users.
 
-    The arrays of "one-plus-random" have one entry a case: `above`, `tied`, `before`, `scored`, `n_items` among the
-    candidates and, named all_…, among everything that is not excluded. "full-ranking" has the latter, and for each user
-    `list_users`, `list_items`, `list_scored`. "test-observations" and "rating-prediction" have `scores`;
-    "unconstrained" has the three of `Pool`. Raises DataError for invalid scores; an unknown protocol.
+    The arrays of "one-plus-random" are those of `count_candidates`; "full-ranking" has those among everything that is
+    not excluded, and those of `first_items`. "test-observations" and "rating-prediction" have `scores`; "unconstrained"
+    has the three of `Pool`. Raises DataError for invalid scores.
 
     `rows`: all cases of `users`. `scores`: float64 array, shape (n_users, n_items). `users`: int array, shape
     (n_users,); ascending. `popularity`: int64 array, shape (n_items,). `longest`: length of the stored lists, if the
@@ -45,27 +43,23 @@ def measure_block(
     """
     match protocol["name"]:
         case "one-plus-random":
-            counts = count_candidates(cases, rows, scores, users, popularity)
-            sampled = {name: getattr(counts.sampled, name) for name in _COUNTS}
-            return sampled | {f"all_{name}": getattr(counts.everyone, name) for name in _COUNTS}
+            return count_candidates(cases, rows, scores, users, popularity)
         case "full-ranking":
             counts = count_candidates(cases, rows, scores, users, popularity, is_sampled=False)
-            lists = first_items(cases, scores, users, popularity, longest)
-            arrays: Arrays = {f"all_{name}": getattr(counts.everyone, name) for name in _COUNTS}
-            return arrays | {"list_users": lists.users, "list_items": lists.items, "list_scored": lists.n_scored}
+            return counts | first_items(cases, scores, users, popularity, longest)
         case "test-observations" | "rating-prediction":
             return {"scores": own_scores(cases, rows, scores, users)}
         case "unconstrained":
             if protocol["pairs"] == "all":
-                return _pool_arrays(all_pairs(cases, rows, scores, users))
-            return _pool_arrays(pool_of(own_scores(cases, rows, scores, users), cases.is_relevant[rows]))
+                return all_pairs(cases, rows, scores, users)._asdict()
+            return pool_of(own_scores(cases, rows, scores, users), cases.is_relevant[rows])._asdict()
         case other:
             raise DataError(f"Unknown protocol {other!r}.")
 
 
 def measured_alone(arrays: Mapping[str, NDArray[Any]]) -> Arrays:
     """Select the measured arrays among the stored arrays of a model; the others were computed from them."""
-    names = {"scores", *_COUNTS, *(f"all_{name}" for name in _COUNTS), *_LISTS, *FACTS}
+    names = {"scores", *COUNTS, *(f"all_{name}" for name in COUNTS), *_LISTS, *FACTS}
     return {name: array for name, array in arrays.items() if name in names}
 
 
@@ -89,8 +83,4 @@ def joined(protocol: Mapping[str, Any], blocks: Sequence[Mapping[str, NDArray[An
             f"One list over all pairs would have {n_scores:,} scores; the maximum that fits into memory is "
             f"{MAX_SCORES:,}. Measure the test observations alone (pairs=observations), or a smaller dataset."
         )
-    return _pool_arrays(merged([Pool(block["scores"], block["n_relevant"], block["n_others"]) for block in blocks]))
-
-
-def _pool_arrays(pool: Pool) -> Arrays:
-    return {"scores": pool.scores, "n_relevant": pool.n_relevant, "n_others": pool.n_others}
+    return merged([Pool(**block) for block in blocks])._asdict()

@@ -145,8 +145,6 @@ def _as_numbers(ids: NDArray[np.str_]) -> tuple[NDArray[Any], Any]:
 
 
 class _Ids:
-    """Lookup of indexes by external id."""
-
     def __init__(self, ids: NDArray[np.str_], what: str) -> None:
         self._what = what
         self._ids = np.asarray(ids).astype(str)

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from core.errors import DataError, ParameterError
+from core.errors import DataError
 from evaluation.splitting.draws import stream_key
 
 Excluded = Literal["rated", "trained", "none"]
@@ -128,14 +128,7 @@ class Cases:
         return bits
 
     def candidates(self, case: int) -> NDArray[np.int32]:
-        """The candidates of one case.
-
-        Raises ParameterError when there is no such case.
-
-        Returns an int32 array, shape (n_candidates[case],), ascending.
-        """
-        if not 0 <= case < len(self):
-            raise ParameterError(f"There is no case {case}: they are numbered 0 to {len(self) - 1}.")
+        """The candidates of one case. Returns an int32 array, shape (n_candidates[case],), ascending."""
         bits = self.bitmaps(np.array([case]))[0]
         return np.flatnonzero(np.unpackbits(bits, count=self.n_items, bitorder="little")).astype(np.int32)
 
@@ -158,8 +151,7 @@ def make_cases(
     """Build the cases of a split. Users without a training rating have no profile to score and so no case; `left_out`
     counts theirs.
 
-    Raises ParameterError for `negatives` below 1; `relevant` not above `irrelevant`. Raises DataError for a pair that
-    is hidden twice, or hidden and in training as well; an index out of range; arrays of different lengths; a rating
+    Raises DataError for a pair that is hidden twice, or hidden and in training as well; an index out of range; a rating
     that is not finite. Sources: Cremonesi, Koren & Turrin (2010), RecSys, section 2; Cremonesi, Garzotto, Negro,
     Papadopoulos & Turrin (2011), INTERACT, section 5.1.
 
@@ -181,23 +173,10 @@ def make_cases(
     >>> len(cases), cases.candidates(0).tolist(), cases.n_short
     (1, [2, 4], 1)
     """
-    if negatives < 1:
-        raise ParameterError(f"A case needs at least 1 candidate, not {negatives}.")
-    if not relevant > irrelevant:
-        raise ParameterError(
-            f"Ratings from {relevant:g} are to be relevant and those up to {irrelevant:g} irrelevant: "
-            "the first must be above the second."
-        )
-    stream_key(seed, "candidates")  # refuses an invalid seed now, not at the first draw
     n_users, n_items = train.shape
     users = np.asarray(hidden_users, dtype=np.int64)
     items = np.asarray(hidden_items, dtype=np.int64)
     values = np.asarray(hidden_values, dtype=np.float64)
-    if not len(users) == len(items) == len(values):
-        raise DataError(
-            f"The hidden ratings have {len(users)} users, {len(items)} items and {len(values)} values: "
-            "the three must be of one length."
-        )
     if len(users) and (min(users.min(), items.min()) < 0 or users.max() >= n_users or items.max() >= n_items):
         raise DataError(f"A hidden rating lies outside the training set's {n_users} users × {n_items} items.")
     if good is None and not np.isfinite(values).all():

@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.errors import DataError, ParameterError
+from core.errors import DataError
 from evaluation.protocols.cases import Cases
-
-
-@dataclass(frozen=True, slots=True)
-class Lists:
-    """The top items of each user's list as served."""
-
-    users: NDArray[np.int32]  # shape (n_users,)
-    items: NDArray[np.int32]  # shape (n_users, n); best first; -1 where the list is shorter than n
-    # Shape (n_users,); items of the whole list with a score; later slots are filled by popularity.
-    n_scored: NDArray[np.int32]
 
 
 def first_items(
@@ -28,15 +17,17 @@ def first_items(
     score_users: NDArray[np.integer[Any]],
     popularity: NDArray[np.integer[Any]],
     n: int,
-) -> Lists:
+) -> dict[str, NDArray[np.int32]]:
     """Return the top `n` items of each user, without the items excluded in `cases`.
 
     Items are ordered by score, then popularity, then item number; items without a score (-inf) are last. If known items
-    may be recommended again, the cases bar none.
+    may be recommended again, the cases bar none. Returns `list_users`, shape (n_users,); `list_items`, shape (n_users,
+    n), best first, -1 where the list is shorter than n; `list_scored`, shape (n_users,), the number of items of the
+    whole list with a score: later slots are filled by popularity.
 
     `scores`: float array, shape (n_scored_users, n_items); no NaN. `score_users`: int array, shape (n_scored_users,).
-    `popularity`: int array, shape (n_items,). Raises ParameterError or DataError: `n` below 1; scores or popularity of
-    another shape, or a score that is NaN.
+    `popularity`: int array, shape (n_items,). Raises DataError for scores or popularity of another shape, or a score
+    that is NaN.
 
     Examples
     --------
@@ -45,11 +36,10 @@ def first_items(
     >>> train = csr_array(np.array([[4.0, 0, 0, 0]]))
     >>> cases = make_cases(train, np.array([0]), np.array([1]), np.array([5.0]),
     ...                    relevant=5, irrelevant=1, seed=1, every=True, excluded="trained")
-    >>> first_items(cases, np.array([[9.0, 1.0, 2.0, 2.0]]), np.array([0]), np.array([1, 1, 1, 7]), 2).items.tolist()
+    >>> lists = first_items(cases, np.array([[9.0, 1.0, 2.0, 2.0]]), np.array([0]), np.array([1, 1, 1, 7]), 2)
+    >>> lists["list_items"].tolist()
     [[3, 2]]
     """
-    if n < 1:
-        raise ParameterError(f"The list length is {n}: it must be at least 1.")
     if scores.shape != (len(score_users), cases.n_items) or np.shape(popularity) != (cases.n_items,):
         raise DataError(
             f"The scores have shape {scores.shape} and popularity {np.shape(popularity)}: they should be "
@@ -73,4 +63,5 @@ def first_items(
             candidates, own = candidates[is_candidate], own[is_candidate]
         best = candidates[np.argsort(-own, kind="stable")][:n]
         items[row, : len(best)] = best
-    return Lists(users=np.asarray(score_users, dtype=np.int32), items=items, n_scored=n_scored)
+    users = np.asarray(score_users, dtype=np.int32)
+    return {"list_users": users, "list_items": items, "list_scored": n_scored}

@@ -117,6 +117,6 @@ def observation_curves(
     }
     for name, averaged in own.items():
         if averaged is not None:
-            points |= {f"{name}_x": averaged.curve.x, f"{name}_y": averaged.curve.y}
+            points |= {f"{name}_x": averaged.x, f"{name}_y": averaged.y}
             points[f"{name}_people"] = np.array([averaged.n_people, averaged.n_one_class], dtype=np.int64)
     return points

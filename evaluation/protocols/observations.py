@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -46,32 +45,19 @@ def own_scores(
     return own
 
 
-@dataclass(frozen=True, slots=True)
-class Predictions:
-    """Predicted ratings of the cases."""
-
-    # Shape (n_cases,), or None; NaN where the model predicts nothing; None for a model that does not predict ratings at
-    # all.
-    predicted: NDArray[np.float64] | None
-    why_none: str = ""  # "not a rating predictor", or empty
-
-
 def predictions(
     scores: NDArray[np.float64], *, score_kind: str, low: float, high: float, is_clipped: bool = True
-) -> Predictions:
-    """Interpret scores as ratings, if the model predicts ratings. If the scores only define an order, the result has a
-    reason instead of predictions.
+) -> NDArray[np.float64] | None:
+    """Interpret scores as ratings, NaN where the model predicts nothing; None if it does not predict ratings at all.
 
     `scores`: float64 array, shape (n_cases,); as `own_scores` gives them, on the training scale.
 
     Examples
     --------
-    >>> predictions(np.array([5.5, -np.inf]), score_kind="rating", low=1, high=5).predicted.tolist()
+    >>> predictions(np.array([5.5, -np.inf]), score_kind="rating", low=1, high=5).tolist()
     [5.0, nan]
-    >>> predictions(np.array([5.5]), score_kind="order", low=1, high=5)
-    Predictions(predicted=None, why_none='not a rating predictor')
     """
     if score_kind != "rating":
-        return Predictions(None, NOT_A_PREDICTOR)
+        return None
     predicted = np.where(np.isneginf(scores), np.nan, scores)
-    return Predictions(np.clip(predicted, low, high) if is_clipped else predicted)
+    return np.clip(predicted, low, high) if is_clipped else predicted

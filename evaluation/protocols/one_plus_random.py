@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,28 +10,9 @@ from numpy.typing import NDArray
 from core.errors import DataError
 from evaluation.protocols.cases import Cases
 
-Ints = NDArray[np.int32]
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """Counts around each test item among other items."""
-
-    # `above`, `tied`: shape (n_cases,); items scored above the test item; scored the same as it.
-    above: Ints
-    tied: Ints
-    # Shape (n_cases,); items before it in the list as it is served: equal scores by popularity, then by number.
-    before: Ints
-    scored: Ints  # shape (n_cases,); items with a score, the test item included
-    n_items: Ints  # shape (n_cases,); all of them, the test item not included
-
-
-@dataclass(frozen=True, slots=True)
-class CaseCounts:
-    """Counts around each test item, among its candidates and among all items that are not excluded."""
-
-    sampled: Counts
-    everyone: Counts
+# Items scored above the test item; scored the same as it; before it in the list as it is served, equal scores by
+# popularity, then by number; with a score, the test item included; all of them, the test item not included.
+COUNTS = ("above", "tied", "before", "scored", "n_items")
 
 
 def count_candidates(
@@ -43,9 +23,9 @@ def count_candidates(
     popularity: NDArray[np.integer[Any]],
     *,
     is_sampled: bool = True,
-) -> CaseCounts:
-    """Count the items above, tied with and before the test item of each case, in one pass. The result is in the order
-    of `rows`.
+) -> dict[str, NDArray[np.int32]]:
+    """Count the items above, tied with and before the test item of each case, in one pass: `COUNTS` among its
+    candidates and, named all_…, among all items that are not excluded. The arrays are in the order of `rows`.
 
     Raises DataError for scores or popularity of another shape; a case whose user has no row; NaN where a score was
     needed.
@@ -53,8 +33,7 @@ def count_candidates(
     `scores`: float array, shape (n_scored_users, n_items); a model's scores of all items. -inf ("no score") is below
     everything and ties with itself. `score_users`: int array, shape (n_scored_users,); the user of each row of
     `scores`, ascending. Every user of `rows` is among them. `popularity`: int array, shape (n_items,); training ratings
-    of each item, by which equal scores are served. `is_sampled`: False: candidates are neither drawn nor counted; the
-    counts among them are zeros.
+    of each item, by which equal scores are served. `is_sampled`: False: candidates are neither drawn nor counted.
 
     Examples
     --------
@@ -65,7 +44,7 @@ def count_candidates(
     ...                    relevant=5, irrelevant=1, seed=1)
     >>> found = count_candidates(cases, slice(None), np.array([[9.0, 2.0, 3.0, 2.0, 1.0]]), np.array([0]),
     ...                           np.array([9, 1, 1, 5, 1]))
-    >>> [int(counts[0]) for counts in (found.sampled.above, found.sampled.tied, found.sampled.before)]
+    >>> [int(found[name][0]) for name in ("above", "tied", "before")]
     [1, 1, 2]
     """
     from evaluation.protocols.kernels import count_cases
@@ -106,4 +85,5 @@ def count_candidates(
     )
     if failed >= 0:
         raise DataError(f"A score of user {users[failed]} is not a number (NaN): 'no score' must be -inf.")
-    return CaseCounts(sampled=Counts(*sampled.T.copy()), everyone=Counts(*everyone.T.copy()))
+    counts = {f"all_{name}": column for name, column in zip(COUNTS, everyone.T.copy(), strict=True)}
+    return dict(zip(COUNTS, sampled.T.copy(), strict=True)) | counts if is_sampled else counts

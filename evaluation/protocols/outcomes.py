@@ -17,10 +17,10 @@ from evaluation.metrics.ranks import Ranks
 from evaluation.metrics.registry import Metric, metric
 from evaluation.metrics.user_curves import eleven_points, roc_areas
 from evaluation.protocols.cases import Cases
-from evaluation.protocols.hit_metrics import one_plus_random
-from evaluation.protocols.model_facts import ModelFacts
+from evaluation.protocols.facts import ModelFacts
+from evaluation.protocols.hit_metrics import by_name, one_plus_random
 from evaluation.protocols.observation_curves import observation_curves
-from evaluation.protocols.observations import predictions
+from evaluation.protocols.observations import NOT_A_PREDICTOR, predictions
 from evaluation.protocols.unconstrained import NOT_COMPARABLE, Pool, global_curve, pooled_precision_recall
 
 Arrays = dict[str, NDArray[Any]]
@@ -63,7 +63,7 @@ def outcomes(
     column per metric in `names`, NaN for users without a value). Raises ParameterError or DataError for a metric that
     the protocol does not measure.
 
-    `arrays`: those of `evaluation.protocols.blocks.joined`, and those of `case_facts` that a metric needs. `n`,
+    `arrays`: those of `evaluation.protocols.blocks.joined`, and those of `facts` that a metric needs. `n`,
     `longest`: the list length in tables, and the longest in curves. `are_curves_kept`: whether the points of the curves
     of "test-observations" are computed too.
 
@@ -122,23 +122,15 @@ def _hits(
 ) -> Outcomes:
     hits = one_plus_random(cases, arrays, protocol, range(1, longest + 1))
     main = hits.main
-    lines: dict[str, Values] = {
-        "recall": main.recall or (None,) * longest,
-        "fallout": main.fallout or (None,) * longest,
-        "precision-raghavan": main.precision or (None,) * longest,
-        "f": main.f or (None,) * longest,
-        **hits.secondary,
-    }
+    lines = by_name(main, longest) | hits.secondary
     values = [Outcome(name, line[n - 1], line) for name, line in lines.items()]
-    values += [Outcome(name, metric(name).value(main)) for name in names]
-    arrays_by_user: Arrays = {
-        "recall_users": main.user_recall.groups,
-        "recall_n_cases": main.user_recall.n_cases,
-        "recall_values": main.user_recall.values,
-        "fallout_users": main.user_fallout.groups,
-        "fallout_n_cases": main.user_fallout.n_cases,
-        "fallout_values": main.user_fallout.values,
-    }
+    # Their ties and generality are those of the protocol.
+    values += [Outcome(str(measure), lines[measure.key][(measure.n or n) - 1]) for measure in map(metric, names)]
+    arrays_by_user: Arrays = {}
+    for kind, means in (("recall", main.user_recall), ("fallout", main.user_fallout)):
+        arrays_by_user |= {
+            f"{kind}_users": means.groups, f"{kind}_n_cases": means.n_cases, f"{kind}_values": means.values
+        }  # fmt: skip
     return Outcomes(tuple(values), arrays_by_user)
 
 
@@ -160,7 +152,6 @@ def _by_user(
 
 
 def _rows(cases: Cases) -> tuple[NDArray[np.int64], int]:
-    """Return the row of each case's user among the test users, and their number."""
     users, rows = np.unique(cases.users, return_inverse=True)
     return rows.astype(np.int64), len(users)
 
@@ -172,7 +163,6 @@ def _gains(cases: Cases) -> NDArray[np.float64] | None:
 
 
 def _ranked(cases: Cases, arrays: Mapping[str, NDArray[Any]]) -> Ranks:
-    """Return the ranks of the relevant items in each user's whole list as served."""
     rows, n_users = _rows(cases)
     size = np.zeros(n_users, dtype=np.int64)
     size[rows] = arrays["all_n_items"] + 1
@@ -181,7 +171,6 @@ def _ranked(cases: Cases, arrays: Mapping[str, NDArray[Any]]) -> Ranks:
 
 
 def _observed(cases: Cases, scores: NDArray[np.float64], model: ModelFacts) -> Ranks:
-    """Return the ranks of the relevant items among each user's own test observations, listed as served."""
     rows, n_users = _rows(cases)
     size = np.bincount(rows, minlength=n_users)
     order = np.lexsort((cases.items, -model.popularity_of(cases.users, cases.items), -scores, rows))
@@ -229,7 +218,6 @@ def _of_lists(
 def _popularity_lift(
     recommended: NDArray[np.float64], cases: Cases, profile_popularity: NDArray[np.float64]
 ) -> MetricValue:
-    """Return the lift of the means over users, and each user's own."""
     profile = profile_popularity[np.unique(cases.users, return_index=True)[1]]
     each = beyond_accuracy.popularity_lift(recommended, profile)
     known = ~np.isnan(each)
@@ -280,17 +268,12 @@ def _area(measure: Metric, curve: Curve) -> float:
 def _predicted(
     cases: Cases, scores: NDArray[Any], protocol: Mapping[str, Any], names: Sequence[str], model: ModelFacts
 ) -> list[MetricValue]:
-    read = predictions(
-        scores,
-        score_kind=model.score_kind,
-        low=model.low,
-        high=model.high,
-        is_clipped=protocol["clip"] == "scale",
-    )
-    if read.predicted is None:
-        return [(None, None, read.why_none)] * len(names)
+    low, high, is_clipped = model.low, model.high, protocol["clip"] == "scale"
+    predicted = predictions(scores, score_kind=model.score_kind, low=low, high=high, is_clipped=is_clipped)
+    if predicted is None:
+        return [(None, None, NOT_A_PREDICTOR)] * len(names)
     rows, n_users = _rows(cases)
-    ratings = rating.Predictions.of(rows, cases.values, read.predicted, n_users=n_users, low=model.low, high=model.high)
+    ratings = rating.Predictions.of(rows, cases.values, predicted, n_users=n_users, low=low, high=high)
     return [
         (rating.overall(measure, ratings).value, rating.user_values(measure, ratings), "")
         for measure in map(metric, names)
@@ -303,10 +286,8 @@ def _pooled(arrays: Mapping[str, NDArray[Any]], names: Sequence[str], model: Mod
     reason = "" if model.is_comparable else NOT_COMPARABLE
     points: Arrays = {}
     if curve is not None:
-        x, y = curve.false_alarm_rate, curve.hit_rate
-        groc = Curve("GROC", "False-alarm rate", "Hit rate", x, y, curve.area)
-        shown = np.unique(np.linspace(0, len(x) - 1, POINTS).round().astype(np.int64))
-        points |= {"groc_x": x[shown], "groc_y": y[shown]}
+        shown = np.unique(np.linspace(0, len(curve.x) - 1, POINTS).round().astype(np.int64))
+        points |= {"groc_x": curve.x[shown], "groc_y": curve.y[shown]}
     if steps is not None:
         points["precision-recall_x"], points["precision-recall_y"] = steps.line(POINTS)
     values = []
@@ -316,6 +297,6 @@ def _pooled(arrays: Mapping[str, NDArray[Any]], names: Sequence[str], model: Mod
             value = None if steps is None else steps.area
         elif curve is not None:
             is_whole = measure.option("until") == 1.0 and measure.option("scale") == "raw"
-            value = curve.area if is_whole else _area(measure, groc)
+            value = curve.area if is_whole else _area(measure, curve)
         values.append(Outcome(str(measure), value, reason=reason))
     return Outcomes(tuple(values), points)

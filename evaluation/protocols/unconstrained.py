@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import DataError
+from evaluation.metrics.curves import Curve
 from evaluation.protocols.cases import Cases
 
 NOT_COMPARABLE = "scores not comparable across people"
 
 
-@dataclass(frozen=True, slots=True)
-class Pool:
+class Pool(NamedTuple):
     """Pairs of users and items grouped by score."""
 
     scores: NDArray[np.float64]  # shape (n_scores,); unique, descending; -inf ("no score") is last
@@ -24,16 +24,11 @@ class Pool:
     n_relevant: NDArray[np.int64]
     n_others: NDArray[np.int64]
 
-    @property
-    def n_pairs(self) -> int:
-        """Number of pairs."""
-        return int(self.n_relevant.sum() + self.n_others.sum())
-
 
 def pool_of(scores: NDArray[np.floating[Any]], is_relevant: NDArray[np.bool_]) -> Pool:
     """Pool pairs by score.
 
-    Raises DataError for arrays of different lengths; a score that is NaN.
+    Raises DataError for a score that is NaN.
 
     `scores`: float array, shape (n_pairs,). `is_relevant`: bool array, shape (n_pairs,).
 
@@ -43,8 +38,6 @@ def pool_of(scores: NDArray[np.floating[Any]], is_relevant: NDArray[np.bool_]) -
     >>> pool.scores.tolist(), pool.n_relevant.tolist(), pool.n_others.tolist()
     ([2.0, 1.0], [1, 1], [0, 1])
     """
-    if scores.shape != is_relevant.shape:
-        raise DataError(f"There are {scores.shape} scores and {is_relevant.shape} marks of relevance.")
     if np.isnan(scores).any():
         raise DataError("A score is not a number (NaN): 'no score' must be -inf.")
     # Adding 0 merges +0 and -0.
@@ -88,18 +81,9 @@ def merged(pools: Sequence[Pool]) -> Pool:
     return Pool(rising[::-1].copy(), *counts)
 
 
-@dataclass(frozen=True, slots=True)
-class GlobalCurve:
-    """ROC over one list of all pairs (GROC)."""
-
-    # `hit_rate`, `false_alarm_rate`: shape (n_scores + 1,); rising from 0 to 1, a point after each score.
-    hit_rate: NDArray[np.float64]
-    false_alarm_rate: NDArray[np.float64]
-    area: float  # by trapezoid, which is the Mann-Whitney probability with ties counting half
-
-
-def global_curve(pool: Pool) -> GlobalCurve | None:
-    """Compute the curve of a pool; None if all its pairs are of one kind.
+def global_curve(pool: Pool) -> Curve | None:
+    """ROC over one list of all pairs (GROC), a point after each score; None if all its pairs are of one kind. Its area
+    is the Mann-Whitney probability with ties counting half.
 
     Examples
     --------
@@ -113,7 +97,7 @@ def global_curve(pool: Pool) -> GlobalCurve | None:
     alarms = np.concatenate([[0], np.cumsum(pool.n_others)])
     # Twice the area in whole numbers of pairs, so that it is independent of the order of summation.
     twice = int((np.diff(alarms) * (hits[1:] + hits[:-1])).sum())
-    return GlobalCurve(hits / relevant, alarms / irrelevant, twice / (2 * relevant * irrelevant))
+    return Curve(alarms / irrelevant, hits / relevant, twice / (2 * relevant * irrelevant))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import numpy as np
 from catalog.models import DatasetVersion
 from catalog.selectors.ratings import ratings_of
 from evaluation.models import EvaluationRun
-from evaluation.protocols.case_facts import CandidateRange
+from evaluation.protocols.facts import CandidateRange
 from evaluation.selectors.cases import cases_of
 
 

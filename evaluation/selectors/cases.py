@@ -111,7 +111,7 @@ def training_utilities(digest: str) -> NDArray[np.float64] | None:
 
 
 def _plain(array: NDArray[Any]) -> NDArray[Any]:
-    """Return a plain view of the array, because the memmap subclass would propagate through computations."""
+    # The memmap subclass would propagate through computations.
     return np.asarray(array).view(np.ndarray)
 
 

@@ -15,13 +15,11 @@ from catalog.models import DatasetVersion
 from core import artefacts
 from core.errors import ParameterError
 from evaluation.enums import RUN_OPEN, RunStatus
-from evaluation.experiments.outcome import DatasetFacts, RunFacts
 from evaluation.experiments.schema import Experiment, Numbers, PlannedRun, Quantity
 from evaluation.experiments.yaml_loader import load, shipped
 from evaluation.metrics.registry import metric
 from evaluation.models import EvaluationRun
 from evaluation.protocols.registry import protocol
-from evaluation.selectors.candidates import candidate_range
 from evaluation.selectors.paired_tests import intervals
 from evaluation.selectors.results import ModelRow, model_rows
 from evaluation.selectors.runs import algorithms_of
@@ -147,37 +145,3 @@ def curve_points(
         if f"{line}_x" in arrays:
             points[contender] = (np.asarray(arrays[f"{line}_x"]), np.asarray(arrays[f"{line}_y"]))
     return points
-
-
-def run_facts(results: ExperimentResults, key: str) -> RunFacts:
-    """Return the inputs and counts of a run, and the caveats about its values."""
-    run = results.runs[key]
-    candidates = candidate_range(run)
-    reasons: dict[tuple[str, str], str] = {}
-    for contender, row in results.rows(key).items():
-        reasons |= {(contender, name): cell.reason for name, cell in row.cells.items() if cell.reason}
-    return RunFacts(
-        number=run.pk,
-        inputs_hash=run.inputs_hash,
-        n_relevant=run.n_relevant or 0,
-        n_irrelevant=run.n_irrelevant or 0,
-        left_out=run.left_out,
-        counted=run.counted,
-        comments=tuple(run.comments),
-        reasons=reasons,
-        candidates="" if candidates is None else candidates.in_words,
-    )
-
-
-def dataset_facts(results: ExperimentResults) -> DatasetFacts:
-    """Return the facts about the dataset that the runs share."""
-    version = next(iter(results.runs.values())).version
-    return DatasetFacts(
-        name=version.dataset.name,
-        title=version.dataset.title,
-        content_hash=version.content_hash,
-        n_users=version.n_users,
-        n_items=version.n_items,
-        n_ratings=version.n_ratings,
-        is_synthetic=version.is_synthetic,
-    )

@@ -247,7 +247,7 @@ def chosen_on_development(run: EvaluationRun) -> Choice | None:
 
 @lru_cache(maxsize=64)
 def _cached_tests(run_id: int, inputs_hash: str, test: str, correction: Correction) -> tuple[PairedTests, ...]:
-    """Compute the tests of a succeeded run once, because its results do not change."""
+    # The results of a succeeded run do not change.
     run = EvaluationRun.objects.select_related("version").get(pk=run_id)
     results = (paired_tests(run, metric, test=test, correction=correction) for metric in metrics_by_user(run))
     return tuple(result for result in results if result is not None)

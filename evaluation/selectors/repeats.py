@@ -58,7 +58,6 @@ def is_same_but_for_seed(run: EvaluationRun, repeat: EvaluationRun) -> bool:
 
 
 def _measured(run: EvaluationRun) -> list[int]:
-    """The positions of the algorithms that have not failed."""
     return list(measured_algorithms(run).values_list("position", flat=True))
 
 
@@ -94,7 +93,6 @@ def repeated_values(runs: Sequence[EvaluationRun], metric: str, profile_length: 
 
 
 def _case_counts(run: EvaluationRun, metric: str, values: UserValues) -> NDArray[np.int64]:
-    """The number of cases of each user."""
     if run.protocol["name"] != "one-plus-random":
         return np.ones(len(values.user_ids), dtype=np.int64)
     cases = cases_of(run).cases

@@ -108,7 +108,6 @@ def compare_runs(a: EvaluationRun, b: EvaluationRun, *, correction: Correction =
 
 
 def _are_same(a: Cases, b: Cases) -> bool:
-    """Whether two sets of cases have the same test items and candidates."""
     names = ("users", "items", "is_relevant")
     if not all(np.array_equal(getattr(a, name), getattr(b, name)) for name in names):
         return False

@@ -17,7 +17,7 @@ from evaluation.metrics.registry import metric
 from evaluation.models import EvaluationRun, RunAlgorithm
 from evaluation.protocols import registry as protocols
 from evaluation.sorting import Sorting
-from evaluation.splitting.kinds import STRANGERS
+from evaluation.splitting.registry import STRANGERS
 
 
 @dataclass(frozen=True)
@@ -190,3 +190,19 @@ def progress(run: EvaluationRun) -> Progress:
         seconds_left=left,
         cases_per_second=cases / measured if cases and measured else None,
     )
+
+
+def package_label(package: str, key: str) -> str:
+    """Label a package among the versions of a run with the key of its algorithm."""
+    return f"{package} (algorithm {key})"
+
+
+def recorded_package(key: str) -> str | None:
+    """Return the package of a third-party algorithm in its last run as a pip requirement; None if unknown."""
+    runs = EvaluationRun.objects.filter(algorithms__algorithm=key).order_by("-pk").values_list("environment", flat=True)
+    suffix = package_label("", key)
+    for environment in runs:
+        for label, version in environment.items():
+            if label.endswith(suffix):
+                return f"{label.removesuffix(suffix)}=={version}"
+    return None

@@ -100,7 +100,7 @@ def group_tables(run: EvaluationRun, metric: str) -> tuple[GroupTable, ...]:
 
 @lru_cache(maxsize=64)
 def _cached_tables(run_id: int, inputs_hash: str, metric: str) -> tuple[GroupTable, ...]:
-    """Compute the tables of a succeeded run once, because its results do not change."""
+    # The results of a succeeded run do not change.
     run = EvaluationRun.objects.select_related("version").get(pk=run_id)
     run_cases = cases_of(run)
     by_user = user_values(run, metric)
@@ -136,7 +136,6 @@ def _cached_tables(run_id: int, inputs_hash: str, metric: str) -> tuple[GroupTab
 def _line(
     run: EvaluationRun, label: str, values: Floats, members: list[NDArray[np.bool_]], table: GroupTable
 ) -> GroupLine:
-    """Compare the groups on one algorithm's values by user."""
     known = ~np.isnan(values)
     means = tuple(float(values[of_group & known].mean()) if (of_group & known).any() else None for of_group in members)
     measured = {at: mean for at, mean in enumerate(means) if mean is not None}

@@ -17,11 +17,10 @@ from catalog.selectors.ratings import ratings_of, timestamps_of
 from core.errors import DataError, ParallaxError, ParameterError
 from core.provenance import canonical_json, rng_for
 from evaluation.models import EvaluationRun
-from evaluation.services.run_holdout import partition_cases, probe_pairs, spec_of
+from evaluation.services.run_holdout import partition_cases, probe_pairs
 from evaluation.services.run_inputs import complete_protocol
-from evaluation.splitting.registry import Pairs, SplitSpec, partitions
-from evaluation.splitting.reserved_users import reserve
-from evaluation.splitting.rows import RatingRows
+from evaluation.splitting.registry import Pairs, SplitSpec, partitions, spec_of
+from evaluation.splitting.rows import RatingRows, reserve
 from recommenders.holdout import part_of
 
 MOST_RATINGS = 500_000  # read for one count, over all partitions; users of larger datasets are sampled
@@ -77,7 +76,7 @@ def case_counts(
 
 @lru_cache(maxsize=COUNTS_KEPT)
 def _counted(version_pk: int, split: str, protocol: str, reserved: float, seed: int) -> CaseCounts:
-    """Count; versions do not change, so that equal arguments have equal counts."""
+    # Versions do not change, so that equal arguments have equal counts.
     run = EvaluationRun(
         version=DatasetVersion.objects.get(pk=version_pk),
         split=json.loads(split),
@@ -145,7 +144,6 @@ def _sample(run: EvaluationRun, spec: SplitSpec, most: int) -> _Sample:
 
 
 def _shrunk(spec: SplitSpec, share: float) -> SplitSpec:
-    """Return the split with as small a number of test users as the sample is."""
     inner = None if spec.inner is None else _shrunk(spec.inner, share)
     test_users = getattr(spec.options, "test_users", 0)
     options = replace(spec.options, test_users=max(1, round(test_users * share))) if test_users else spec.options

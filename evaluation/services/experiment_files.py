@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from catalog.models import DatasetVersion
 from charting import render
 from core.errors import ParallaxError
 from documents.blocks import Figure
@@ -17,7 +18,6 @@ from documents.html import page
 from documents.markdown import document_markdown, table_markdown
 from evaluation.charts import score_by_size
 from evaluation.enums import RunStatus
-from evaluation.experiments.outcome import DatasetFacts, document, filled_table
 from evaluation.experiments.schema import Experiment, Judgement
 from evaluation.exports import run_document
 from evaluation.models import EvaluationRun
@@ -25,6 +25,7 @@ from evaluation.selectors import experiments as selectors
 from evaluation.selectors.experiments import ExperimentResults
 from evaluation.services.claim_evidence import RunsEvidence
 from evaluation.services.experiment_figures import drawn_figure
+from evaluation.services.experiment_outcome import data_note, document, filled_table, run_facts
 from inference.claims import judge
 
 
@@ -66,40 +67,44 @@ def write_experiment(*, experiment: Experiment, runs: Mapping[str, EvaluationRun
     quantities = [quantity for table in experiment.tables.values() for quantity in table.columns.values()]
     numbers = selectors.numbers_at(results, quantities)
     judgements = claim_judgements(results=results)
-    dataset = selectors.dataset_facts(results)
+    version = next(iter(runs.values())).version
+    note = data_note(version)
     contents: dict[str, bytes] = {}
     specs = {
-        key: drawn_figure(figure.model_copy(update={"title": f"{figure.title}{dataset.data_note}"}), results)
+        key: drawn_figure(figure.model_copy(update={"title": f"{figure.title}{note}"}), results)
         for key, figure in experiment.figures.items()
     }
     for number, (name, _, choice) in enumerate(experiment.choices, start=1):
-        specs[f"sizes-{number}"] = score_by_size(f"{name}{dataset.data_note}", choice)["light"]
+        specs[f"sizes-{number}"] = score_by_size(f"{name}{note}", choice)["light"]
     figures = [Figure(key, spec, drawing=render.svg(spec)) for key, spec in specs.items() if spec is not None]
     for figure in figures:
         contents[f"figures/{figure.key}.svg"] = figure.drawing.encode()
         contents[f"figures/{figure.key}.png"] = render.png(figure.spec, ppi=144)
     for key in experiment.tables:
-        filled = filled_table(experiment, key, numbers, dataset)
+        filled = filled_table(experiment, key, numbers, version)
         contents[f"tables/{key}.csv"] = table_csv(filled).encode()
         contents[f"tables/{key}.md"] = table_markdown(filled).encode()
-    facts = {key: selectors.run_facts(results, key) for key in experiment.runs}
-    sections = document(experiment, dataset, judgements=judgements, numbers=numbers, figures=figures, runs=facts)
-    heading = f"{experiment.title}{dataset.data_note}"
+    facts = {key: run_facts(results, key) for key in experiment.runs}
+    sections = document(experiment, version, judgements=judgements, numbers=numbers, figures=figures, runs=facts)
+    heading = f"{experiment.title}{note}"
     contents["outcome.md"] = document_markdown(heading, sections).encode()
     contents["outcome.html"] = page(experiment.title, heading, sections).encode()
-    contents["experiment.json"] = _json(experiment, results, dataset, judgements)
-    return WrittenOutcome(judgements, _write(folder, contents), dataset.is_synthetic)
+    contents["experiment.json"] = _json(results, version, judgements)
+    return WrittenOutcome(judgements, _write(folder, contents), version.is_synthetic)
 
 
-def _json(
-    experiment: Experiment, results: ExperimentResults, dataset: DatasetFacts, judgements: tuple[Judgement, ...]
-) -> bytes:
+def _json(results: ExperimentResults, version: DatasetVersion, judgements: tuple[Judgement, ...]) -> bytes:
+    experiment = results.experiment
     contents: dict[str, Any] = {
         "experiment": experiment.key,
         "title": experiment.title,
         "source": experiment.source,
         "question": experiment.question,
-        "dataset": {"name": dataset.name, "content": dataset.content_hash, "is_synthetic": dataset.is_synthetic},
+        "dataset": {
+            "name": version.dataset.name,
+            "content": version.content_hash,
+            "is_synthetic": version.is_synthetic,
+        },
         "claims": [
             {
                 "says": judgement.claim.says,

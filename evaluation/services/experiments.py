@@ -88,7 +88,6 @@ def lacking_data(experiment: Experiment, version: DatasetVersion) -> str:
 
 
 def _check_quantities(experiment: Experiment) -> None:
-    """Refuse a table, figure or claim with a quantity that its run does not measure."""
     problems = []
     for path, quantity in experiment.quantities():
         try:

@@ -10,7 +10,7 @@ from catalog.selectors.ratings import are_counted, features_of, mean_utilities
 from core import artefacts
 from core.errors import DataError, ParameterError
 from evaluation.selectors.title_words import title_comment
-from evaluation.splitting.reserved_users import reserve
+from evaluation.splitting.rows import reserve
 from recommenders import registry
 from recommenders.base import TitleWords
 from recommenders.data import ItemFeatures
@@ -70,7 +70,6 @@ def _features(version: DatasetVersion, titles: TitleWords) -> ItemFeatures:
 
 
 def _training_users(version: DatasetVersion, split: Mapping[str, Any], reserved: float, seed: int) -> int:
-    """Return the number of training users, as far as it is known before the split."""
     if split["name"] == "file":
         return len(artefacts.load("given", split["cases"]).arrays["train_indptr"]) - 1
     return version.n_users - len(reserve(version.n_users, reserved, seed))

@@ -11,7 +11,7 @@ from django.db import Error as DatabaseError
 from evaluation.enums import RunStatus
 from evaluation.models import EvaluationRun, RunPart
 from evaluation.services.parts import describe
-from jobs.heartbeat import LeaseLost
+from jobs.leases import LeaseLost
 
 logger = logging.getLogger(__name__)
 

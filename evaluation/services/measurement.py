@@ -103,7 +103,7 @@ def measure_users(
 
 
 def _part_facts(run: EvaluationRun, part: RunPart) -> dict[str, int | str]:
-    """Identify the stored part; it contains the run, so that no two runs share one and each may remove its own."""
+    # The run is one of them, so that no two runs share a stored part and each may remove its own.
     return {
         "run": run.pk,
         "part": part.pk,

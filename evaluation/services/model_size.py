@@ -19,8 +19,9 @@ from evaluation.selectors.cases import cases_of, training_rows
 from evaluation.services.experiments import CheckedPlan
 from evaluation.services.memory import check_memory
 from evaluation.services.numerics import load_kernels, numeric_threads
-from evaluation.services.run_holdout import make_holdouts, spec_of
+from evaluation.services.run_holdout import make_holdouts
 from evaluation.services.training import features_for, recipe_of, store_training_rows
+from evaluation.splitting.registry import spec_of
 from recommenders import registry
 from recommenders.criteria import SIZES
 from recommenders.data_limits import TrainingSize
@@ -118,7 +119,6 @@ def with_chosen_sizes(
 
 
 def _training_side(version: DatasetVersion, spec: RunSpec) -> str:
-    """Split as the run will, and store its training rows."""
     run = EvaluationRun(version=version, **spec.model_dump(exclude={"algorithms"}))
     holdout = next(iter(make_holdouts(run=run)))
     return store_training_rows(ratings=holdout.training, utilities=holdout.utilities)
@@ -127,7 +127,6 @@ def _training_side(version: DatasetVersion, spec: RunSpec) -> str:
 def _choice(
     version: DatasetVersion, name: str, contender: Contender, digest: str, spec: RunSpec, progress: Progress
 ) -> Choice:
-    """Find the stored choice, or compare the sizes and store it."""
     search, key = contender.choose, contender.algorithm
     seed, threads = spec.seed, spec.threads or 1
     assert search is not None  # noqa: S101 — of the contenders that are searched  # nosec B101

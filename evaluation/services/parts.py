@@ -12,8 +12,7 @@ from django.utils import timezone
 
 from evaluation.enums import RUN_OPEN, PartKind, PartStatus, RunStatus
 from evaluation.models import EvaluationRun, RunPart
-from evaluation.services.part_leases import PARTS
-from evaluation.services.runs import fail_part, start_run
+from evaluation.services.runs import PARTS, fail_part, start_run
 
 MAX_ATTEMPTS = 5  # leases of one part; then what kills its workers is the part itself
 _TRIES = 4  # candidates looked at in one go: as many as workers are likely to collide on

@@ -17,13 +17,12 @@ from core.errors import DataError, ParallaxError, ParameterError
 from core.provenance import digest_of
 from evaluation.enums import PartKind
 from evaluation.models import EvaluationRun, RunAlgorithm, RunPart, TrainedModel
-from evaluation.selectors.packages import package_label
-from evaluation.services.hints import hint
+from evaluation.selectors.runs import package_label
 from evaluation.services.memory import check_memory
 from evaluation.services.numerics import environment
 from evaluation.services.parts import Outcome
 from evaluation.services.run_holdout import Holdout, make_holdouts
-from evaluation.services.runs import fail_algorithms
+from evaluation.services.runs import fail_algorithms, hint
 from evaluation.services.training import features_for, recipe_of, store_training_rows
 from evaluation.splitting.partition import RESERVED
 from evaluation.splitting.registry import SPLITS
@@ -104,7 +103,6 @@ def prepare(part: RunPart, check: Callable[[], None]) -> Outcome:
 
 
 def _packages(run: EvaluationRun) -> dict[str, str]:
-    """Return the packages of third-party algorithms with their versions, labelled with the algorithm's key."""
     keys = dict.fromkeys(run.algorithms.values_list("algorithm", flat=True))
     return {
         package_label(package[0], key): package[1] for key in keys if (package := registry.package_of(key)) is not None
@@ -112,7 +110,6 @@ def _packages(run: EvaluationRun) -> dict[str, str]:
 
 
 def _stored_fold(run: EvaluationRun, holdout: Holdout) -> Fold:
-    """Store the training rows and cases of a fold."""
     cases = holdout.cases
     training_digest = store_training_rows(ratings=holdout.training, utilities=holdout.utilities)
     recipes = {
@@ -148,7 +145,6 @@ def _stored_fold(run: EvaluationRun, holdout: Holdout) -> Fold:
 
 
 def _check_cases(run: EvaluationRun, folds: Sequence[Fold], n_hidden: int) -> None:
-    """Refuse a run that has nothing to measure."""
     if folds and (run.protocol["name"] == "rating-prediction" or any(fold.n_relevant for fold in folds)):
         return
     limit = "" if run.protocol["name"] == "rating-prediction" else f"at least {run.protocol['relevant']:g} and "

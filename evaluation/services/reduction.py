@@ -24,10 +24,9 @@ from evaluation.metrics.beyond_accuracy import genre_distribution
 from evaluation.metrics.registry import metric as named_metric
 from evaluation.models import EvaluationRun, MetricResult, RunAlgorithm, RunPart
 from evaluation.protocols.blocks import Arrays, joined
-from evaluation.protocols.case_facts import popularity_ranks, profile_popularity
 from evaluation.protocols.cases import Cases
+from evaluation.protocols.facts import ModelFacts, popularity_ranks, profile_popularity
 from evaluation.protocols.fold_pooling import by_user, pool
-from evaluation.protocols.model_facts import ModelFacts
 from evaluation.protocols.outcomes import Outcomes, of_users, outcomes
 from evaluation.selectors.cases import RunCases, cases_of, training_rows
 from evaluation.selectors.runs import DEVELOPMENT, longest_list, measured_algorithms, metric_names
@@ -42,15 +41,10 @@ COMPARABLE = ("aspect", "aspect-content", "lpca", "naive-bayes")
 
 @dataclass(frozen=True)
 class TrainingSides:
-    """The facts about the training ratings that metrics need; `popularity` and `n_users` have an entry per fold."""
+    """The facts about the training ratings that metrics need."""
 
-    low: float
-    high: float
-    popularity: NDArray[np.int64]
-    n_users: NDArray[np.int64]
-    item_terms: csr_array | None
-    item_genres: csr_array | None
-    case_facts: tuple[Arrays, ...]  # of each fold; arrays by case that metrics need, as `protocols.case_facts` has them
+    facts: ModelFacts  # but for what a model's scores are
+    case_facts: tuple[Arrays, ...]  # of each fold; arrays by case that metrics need, as `protocols.facts` has them
 
 
 def reduce(part: RunPart, check: Callable[[], None]) -> Outcome:
@@ -101,13 +95,17 @@ def sides_of(run: EvaluationRun, folds: Sequence[tuple[Cases, Ratings, Ratings, 
     facts = [_case_facts(*fold, keys=of_cases, item_genres=genres) for fold in folds]
     trainings = [ratings for _, ratings, _, _ in folds]
     return TrainingSides(
-        low=trainings[0].scale.low,
-        high=trainings[0].scale.high,
-        popularity=np.stack([ratings.item_counts for ratings in trainings]),
-        n_users=np.array([ratings.n_users for ratings in trainings], dtype=np.int64),
-        item_terms=content_terms(run.version) if "diversity" in keys else None,
-        item_genres=genres,
-        case_facts=tuple(facts),
+        ModelFacts(
+            score_kind="order",
+            is_comparable=False,
+            low=trainings[0].scale.low,
+            high=trainings[0].scale.high,
+            popularity=np.stack([ratings.item_counts for ratings in trainings]),
+            n_users=np.array([ratings.n_users for ratings in trainings], dtype=np.int64),
+            item_terms=content_terms(run.version) if "diversity" in keys else None,
+            item_genres=genres,
+        ),
+        tuple(facts),
     )
 
 
@@ -136,7 +134,6 @@ def _case_facts(
 def _metrics(
     run: EvaluationRun, algorithm: RunAlgorithm, length: int, folds: Sequence[RunCases], sides: TrainingSides
 ) -> list[MetricResult]:
-    """Compute the metrics of one algorithm at one profile length, and store the arrays they are based on."""
     measured = [
         _joined(run, algorithm, length, fold, n_cases=len(run_cases.cases)) | sides.case_facts[fold]
         for fold, run_cases in enumerate(folds)
@@ -203,6 +200,7 @@ def outcomes_of(
 ) -> Outcomes:
     """Compute the run's metrics of one algorithm on some cases from their measurements."""
     kind = registry.algorithm(algorithm.algorithm)
+    is_comparable = kind.score_kind == "rating" or kind.key in COMPARABLE
     return outcomes(
         cases,
         arrays,
@@ -210,22 +208,12 @@ def outcomes_of(
         names=metric_names(run),
         n=run.n,
         longest=longest_list(run),
-        model=ModelFacts(
-            score_kind=kind.score_kind,
-            is_comparable=kind.score_kind == "rating" or kind.key in COMPARABLE,
-            low=sides.low,
-            high=sides.high,
-            popularity=sides.popularity,
-            n_users=sides.n_users,
-            item_terms=sides.item_terms,
-            item_genres=sides.item_genres,
-        ),
+        model=replace(sides.facts, score_kind=kind.score_kind, is_comparable=is_comparable),
         are_curves_kept=are_curves_kept,
     )
 
 
 def _joined(run: EvaluationRun, algorithm: RunAlgorithm, length: int, fold: int, *, n_cases: int) -> Arrays:
-    """Join the measurements of an algorithm's parts in the order of the cases; refuse gaps."""
     parts = list(algorithm.parts.filter(kind=PartKind.MEASURE, profile_length=length, fold=fold).order_by("start"))
     reached = 0
     for part in parts:

@@ -29,9 +29,8 @@ from evaluation.splitting.cold_start import observations
 from evaluation.splitting.leakage import refuse_leaks
 from evaluation.splitting.options import ColdStartItems
 from evaluation.splitting.partition import RESERVED, Partition
-from evaluation.splitting.registry import Pairs, SplitSpec, partitions, split_spec
-from evaluation.splitting.reserved_users import reserve
-from evaluation.splitting.rows import RatingRows
+from evaluation.splitting.registry import Pairs, SplitSpec, partitions, spec_of
+from evaluation.splitting.rows import RatingRows, reserve
 from recommenders.data import Ratings
 from recommenders.holdout import part_of
 
@@ -82,7 +81,6 @@ def make_holdouts(*, run: EvaluationRun) -> Iterator[Holdout]:
 
 
 def _holdout(run: EvaluationRun, spec: SplitSpec, rows: RatingRows, partition: Partition, ratings: Ratings) -> Holdout:
-    """Return the training side and the cases of one partition."""
     reserved = rows.reserved
     known = partition.profiles(ratings.user_items) if len(partition.profile) else None
     training = part_of(ratings.user_items, partition.train)
@@ -125,11 +123,6 @@ def _training_counts(ratings: Ratings, partition: Partition, trained: NDArray[np
     return np.asarray(part_of(observed, partition.train)[trained].data, dtype=np.int32)
 
 
-def spec_of(split: Mapping[str, Any]) -> SplitSpec:
-    """Parse the split of a run; a probe list is identified by the digest it is stored under."""
-    return split_spec(str(split["name"]), {name: value for name, value in split.items() if name != "name"})
-
-
 def probe_pairs(run: EvaluationRun) -> Pairs | None:
     """Return the users and items of the run's probe list, if it names one. Raises DataError: the dataset has none."""
     if not run.split.get("list"):
@@ -146,80 +139,64 @@ def probe_pairs(run: EvaluationRun) -> Pairs | None:
 def partition_cases(run: EvaluationRun, spec: SplitSpec, rows: RatingRows, partition: Partition, known: Any) -> Cases:
     """Return the hidden ratings as cases; cold-start splits define relevance and the candidate items themselves.
 
-    `known` is the matrix of the ratings by which test users are scored.
+    `known` is the matrix of the ratings by which test users are scored. Where a run measures given utilities, the value
+    of a case is the utility of the hidden row or of its item, and those of no utility are left out.
     """
-    protocol = registry.protocol(run.protocol["name"])
+    protocol, settings = registry.protocol(run.protocol["name"]), run.protocol
     options = spec.inner.options if spec.inner else spec.options
-    if run.protocol.get("utility") == "given":
-        return _utility_cases(run, rows, partition, known)
-    users, items = rows.users[partition.hidden], rows.items[partition.hidden]
-    values = rows.values[partition.hidden]
+    hidden = partition.hidden
+    left_out: dict[str, int] = {}
+    negatives = int(settings.get("negatives", 1))
     good: NDArray[np.bool_] | None = None
-    if isinstance(options, ColdStartItems):
+    if is_of_utility := settings.get("utility") == "given":
+        utilities = _utilities(run, rows, hidden)
+        has_utility = utilities > 0
+        hidden, values = hidden[has_utility], utilities[has_utility]
+        left_out = {"hidden rows that were worth nothing": int((~has_utility).sum())}
+        negatives = 1000  # drawn by no case, but in the digest of the cases
+        good = rows.values[hidden] >= float(settings["relevant"])
+    else:
+        values = rows.values[hidden]
+    users, items = rows.users[hidden], rows.items[hidden]
+    if isinstance(options, ColdStartItems) and not is_of_utility:
         is_implicit = options.outcome == "implicit"
         if protocol.key == "test-observations" and (is_implicit or options.candidates == "all"):
-            outcomes = observations(
-                rows,
-                partition,
-                outcome="implicit" if is_implicit else "explicit",
-                threshold=options.threshold,
-                candidates="all",
-            )
-            users, items, good = outcomes.users, outcomes.items, outcomes.is_good
+            threshold = None if is_implicit else options.threshold
+            users, items, good = observations(rows, partition, threshold=threshold)
             values = np.full(len(users), np.nan, dtype=np.float32)
         else:
             good = np.ones(len(users), dtype=np.bool_) if is_implicit else values >= options.threshold
-    return make_cases(
+    cases = make_cases(
         known,
         users,
         items,
         values,
-        relevant=float(run.protocol["relevant"]),
-        irrelevant=float(run.protocol["irrelevant"]),
+        relevant=float(settings["relevant"]),
+        irrelevant=float(settings["irrelevant"]),
         seed=run.seed,
-        negatives=int(run.protocol.get("negatives", 1)),
+        negatives=negatives,
         every=protocol.every,
-        excluded="none" if run.protocol.get("known") == "again" else protocol.excluded,  # type: ignore[arg-type]
+        excluded="none" if settings.get("known") == "again" else protocol.excluded,  # type: ignore[arg-type]
         good=good,
         open_items=partition.test_items,
     )
+    return replace(cases, left_out={**cases.left_out, **left_out})
 
 
-def _utility_cases(run: EvaluationRun, rows: RatingRows, partition: Partition, known: Any) -> Cases:
-    """Return cases whose value is the utility of the hidden row or of its item, without those of no utility."""
-    users, items = rows.users[partition.hidden], rows.items[partition.hidden]
-    values = rows.values[partition.hidden]
-    row_utilities = utilities_of(run.version)
-    table = item_utilities(run.version)
-    if row_utilities is not None:
-        utilities = np.asarray(row_utilities[partition.hidden], dtype=np.float32)
-    elif table is not None:
-        utilities = table[items].astype(np.float32)
-    else:
-        raise DataError(
-            "This dataset has no utilities, so utility cannot be measured. Import it with a utility column "
-            "(--utility-column, or --item-utility-column of the items), or measure ratings."
-        )
-    has_utility = utilities > 0
-    protocol = registry.protocol(run.protocol["name"])
-    cases = make_cases(
-        known,
-        users[has_utility],
-        items[has_utility],
-        utilities[has_utility],
-        relevant=float(run.protocol["relevant"]),
-        irrelevant=float(run.protocol["irrelevant"]),
-        seed=run.seed,
-        every=protocol.every,
-        excluded="none" if run.protocol.get("known") == "again" else protocol.excluded,  # type: ignore[arg-type]
-        good=values[has_utility] >= float(run.protocol["relevant"]),
-        open_items=partition.test_items,
+def _utilities(run: EvaluationRun, rows: RatingRows, hidden: NDArray[np.int64]) -> NDArray[np.float32]:
+    """Return the utilities of hidden rows, or else of their items. Raises DataError: the dataset has neither."""
+    of_rows, of_items = utilities_of(run.version), item_utilities(run.version)
+    if of_rows is not None:
+        return np.asarray(of_rows[hidden], dtype=np.float32)
+    if of_items is not None:
+        return of_items[rows.items[hidden]].astype(np.float32)
+    raise DataError(
+        "This dataset has no utilities, so utility cannot be measured. Import it with a utility column "
+        "(--utility-column, or --item-utility-column of the items), or measure ratings."
     )
-    return replace(cases, left_out={**cases.left_out, "hidden rows that were worth nothing": int((~has_utility).sum())})
 
 
 def _holdout_of_file(run: EvaluationRun) -> Holdout:
-    """Return the training ratings and cases of a file that was read when the run was created."""
     stored = artefacts.load("given", run.split["cases"])
     arrays: dict[str, NDArray[Any]] = {
         name: np.asarray(array).view(np.ndarray) for name, array in stored.arrays.items()

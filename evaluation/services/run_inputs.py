@@ -21,7 +21,7 @@ from evaluation.run_spec import OWN_LIST, RunSpec, refuse_duplicates
 from evaluation.selectors.runs import algorithms_of
 from evaluation.services.feasibility import feasible_algorithms
 from evaluation.splitting.folds import DEPENDENCE
-from evaluation.splitting.registry import SPLITS, split_spec
+from evaluation.splitting.registry import MANY_MODELS, SPLITS, spec_of
 
 NO_LIST = "{} has no probe list. Pass a file of pairs to the command evaluate (probe:list=FILE), or give a share."
 MAX_MODELS = 500  # trained by one run
@@ -67,7 +67,7 @@ def _complete_split(version: DatasetVersion, split: Mapping[str, Any]) -> dict[s
     name = split["name"]
     if name == "file":
         return dict(split)
-    spec = split_spec(name, {key: value for key, value in split.items() if key != "name"})
+    spec = spec_of(split)
     options = {**(spec.inner.options.as_dict() if spec.inner else {}), **spec.options.as_dict()}
     if options.get("list") == OWN_LIST and probe_of(version) is None:
         raise ParameterError(NO_LIST.format(version))
@@ -76,10 +76,9 @@ def _complete_split(version: DatasetVersion, split: Mapping[str, Any]) -> dict[s
 
 
 def _check_models(split: Mapping[str, Any], n_users: int, n_algorithms: int) -> list[str]:
-    """Refuse a split that would train too many models; return comments on one that trains several."""
     if split["name"] not in SPLITS or not SPLITS[split["name"]].trains_many:
         return []
-    spec = split_spec(split["name"], {key: value for key, value in split.items() if key != "name"})
+    spec = spec_of(split)
     per_algorithm = spec.n_trainings(n_users)
     if per_algorithm * n_algorithms > MAX_MODELS:
         option, _ = spec.trained_by
@@ -89,7 +88,7 @@ def _check_models(split: Mapping[str, Any], n_users: int, n_algorithms: int) -> 
             f"total; a run trains at most {MAX_MODELS}. "
             + (f"Use {option}={most} or less." if most > 1 else "Measure fewer algorithms.")
         )
-    return [*([DEPENDENCE] if split["name"] == "k-fold" else []), spec.kind.why]
+    return [*([DEPENDENCE] if split["name"] == "k-fold" else []), MANY_MODELS]
 
 
 def limits_of(version: DatasetVersion) -> dict[str, float]:

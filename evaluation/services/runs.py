@@ -1,4 +1,4 @@
-"""The life cycle of a run: create, start, resume, cancel, fail."""
+"""The life cycle of a run: create, start, resume, cancel, fail; the leases of its parts, and messages to workers."""
 
 from __future__ import annotations
 
@@ -7,26 +7,38 @@ from collections.abc import Mapping
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from catalog.models import Dataset, DatasetVersion
 from core.errors import NotAllowedInState, ParallaxError, ParameterError
 from core.transitions import move, move_all
-from evaluation.enums import PART_MOVES, RUN_MOVES, PartKind, PartStatus, RunStatus
+from evaluation.enums import PART_MOVES, RUN_MOVES, RUN_OPEN, PartKind, PartStatus, RunStatus
 from evaluation.models import EvaluationRun, RunAlgorithm, RunPart
 from evaluation.run_spec import RunSpec
-from evaluation.services.hints import hint
-from evaluation.services.part_leases import PARTS
 from evaluation.services.run_inputs import complete_spec, hash_of_inputs
-from jobs.leases import NO_LEASE
+from jobs.leases import NO_LEASE, Leases
+from jobs.queue import enqueue_on_commit
 from recommenders import registry
 
 logger = logging.getLogger(__name__)
 
-BLOCK_USERS = (
-    1024  # users scored at once, counted from the first test user; fixed, so that results do not depend on the parts
-)
+# A subquery, not a join: when a row changed meanwhile, PostgreSQL checks the row's own columns again, but not those of
+# a joined copy, so that with a join two workers could both lease one part.
+RUN_IS_OPEN = Q(Exists(EvaluationRun.objects.filter(pk=OuterRef("run_id"), status__in=RUN_OPEN)))
+
+PARTS = Leases(RunPart, PART_MOVES, leased=PartStatus.LEASED, condition=RUN_IS_OPEN, is_logged=False)
+
+# Users scored at once, counted from the first test user; fixed, so that results do not depend on the parts.
+BLOCK_USERS = 1024
 PART_USERS = 4 * BLOCK_USERS
+MAX_HINTS = 16  # per call; further workers are woken by the next fit or by the sweep
+
+
+def hint(*, run: EvaluationRun, n: int = 1) -> None:
+    """Notify up to `n` workers, on the run's own queue or the queue of long work, that `run` has work."""
+    for _ in range(min(n, MAX_HINTS)):
+        enqueue_on_commit("evaluation.work", queue=run.queue or None, run_id=run.pk)
 
 
 @transaction.atomic

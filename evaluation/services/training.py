@@ -91,7 +91,6 @@ def recipe_of(
 
 
 def _libraries(kind: type[Algorithm]) -> dict[str, Any]:
-    """Return the versions of the libraries that fit the model; empty for our own algorithms."""
     versions = kind.library_versions()
     return {"libraries": versions} if versions else {}
 

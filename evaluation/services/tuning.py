@@ -23,9 +23,10 @@ from evaluation.services.feasibility import feasible_algorithms
 from evaluation.services.measurement import measure_users
 from evaluation.services.numerics import numeric_threads
 from evaluation.services.reduction import outcomes_of, sides_of
-from evaluation.services.run_holdout import Holdout, make_holdouts, spec_of
+from evaluation.services.run_holdout import Holdout, make_holdouts
 from evaluation.services.run_inputs import complete_spec
 from evaluation.services.training import fit
+from evaluation.splitting.registry import spec_of
 from inference.bootstrap import UserInterval
 from recommenders import registry
 from recommenders.base import Algorithm

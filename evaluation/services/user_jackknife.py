@@ -15,17 +15,15 @@ from numpy.typing import NDArray
 from core import artefacts
 from core.provenance import rng_for
 from evaluation.models import EvaluationRun, RunAlgorithm
-from evaluation.protocols.blocks import MAX_SCORES, Arrays, joined, measure_block, measured_alone
+from evaluation.protocols.blocks import MAX_SCORES, measured_alone
 from evaluation.protocols.outcomes import of_users
 from evaluation.selectors.cases import RunCases, cases_of, training_rows
 from evaluation.selectors.results import model_rows
-from evaluation.selectors.runs import longest_list, measured_algorithms
+from evaluation.selectors.runs import measured_algorithms
+from evaluation.services.measurement import measure_users
 from evaluation.services.numerics import numeric_threads
 from evaluation.services.reduction import TrainingSides, outcomes_of, training_sides
-from evaluation.services.runs import BLOCK_USERS
 from evaluation.services.serving import opened_model
-from evaluation.splitting.short_profiles import cut_profiles
-from recommenders.data import Profiles
 
 GROUPS = 20
 
@@ -91,10 +89,17 @@ def _without_groups_of_pool(
     sides: TrainingSides,
     profile_length: int,
 ) -> Values:
-    """Return the values for one list over all pairs: it is stored as counts by score, so each group is scored again."""
+    # One list over all pairs is stored as counts by score, so each group is scored again.
     if algorithm.model is None:
         return {}
-    pools = [_pool_of(run, algorithm.model.digest, group, run_cases, profile_length) for group in groups]
+    model, ratings = opened_model(algorithm.model.digest), training_rows(run_cases.profiles_digest)
+    pools = [
+        measure_users(
+            run, run_cases.cases.of_users(group)[0], group, model=model, ratings=ratings, profiled=run_cases.profiled,
+            profile_length=profile_length,
+        )
+        for group in groups
+    ]  # fmt: skip
     if sum(len(pool["scores"]) for pool in pools) > MAX_SCORES:
         return {}
     scores = np.unique(np.concatenate([pool["scores"] for pool in pools]))
@@ -113,35 +118,6 @@ def _without_groups_of_pool(
         measured = outcomes_of(run, algorithm, run_cases.cases, arrays, sides)
         rows.append({result.metric: result.value for result in measured.values})
     return _columns(rows)
-
-
-def _pool_of(
-    run: EvaluationRun, model_digest: str, users: NDArray[np.int64], run_cases: RunCases, profile_length: int
-) -> Arrays:
-    """Return the counts of all pairs of some users, by score."""
-    model, ratings = opened_model(model_digest), training_rows(run_cases.profiles_digest)
-    of_group = np.flatnonzero(np.isin(run_cases.cases.users, users))
-    blocks = []
-    for start in range(0, len(users), BLOCK_USERS):
-        block = users[start : start + BLOCK_USERS]
-        profiles = Profiles.of(ratings, np.searchsorted(run_cases.profiled, block))
-        if profile_length:
-            shorter = cut_profiles(profiles.user_items, n=profile_length, seed=run.seed, users=block)
-            profiles = Profiles(shorter, ratings.scale)
-        rows = of_group[np.isin(run_cases.cases.users[of_group], block)]
-        scores = model.score(profiles)
-        blocks.append(
-            measure_block(
-                run.protocol,
-                run_cases.cases,
-                rows,
-                scores,
-                block,
-                popularity=model.popularity,
-                longest=longest_list(run),
-            )
-        )
-    return joined(run.protocol, blocks)
 
 
 def _columns(rows: Sequence[Mapping[str, Any]]) -> Values:

@@ -21,10 +21,8 @@ from evaluation.models import EvaluationRun, RunAlgorithm, RunPart
 from evaluation.selectors.cases import cases_of
 from evaluation.services.cleanup import remove_leftover_parts
 from evaluation.services.fit_progress import FitProgress
-from evaluation.services.hints import hint
 from evaluation.services.malloc_tuning import release_free_memory
 from evaluation.services.measurement import measure
-from evaluation.services.part_leases import PARTS
 from evaluation.services.parts import (
     Outcome,
     describe,
@@ -34,11 +32,10 @@ from evaluation.services.parts import (
 )
 from evaluation.services.preparation import prepare
 from evaluation.services.reduction import reduce
-from evaluation.services.runs import fail_part
+from evaluation.services.runs import PARTS, fail_part, hint
 from evaluation.services.training import train_or_reuse
 from jobs.broker_queues import delete_queue
-from jobs.heartbeat import LeaseLost
-from jobs.leases import TRANSIENT
+from jobs.leases import TRANSIENT, LeaseLost
 
 logger = logging.getLogger(__name__)
 

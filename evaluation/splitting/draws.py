@@ -6,12 +6,9 @@ A number is a function of (seed, purpose, counters) alone, so draws do not depen
 from __future__ import annotations
 
 import hashlib
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-
-from core.errors import ParameterError
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -22,16 +19,13 @@ def stream_key(seed: int, purpose: str) -> np.uint64:
     """Return the key of a purpose under a seed.
 
     `purpose`: the purpose of the draws ("probe", "candidates"); streams of different purposes are independent. Returns
-    the first 8 bytes, little-endian, of SHA-256 over "purpose:seed". Raises ParameterError when the seed is not a whole
-    number.
+    the first 8 bytes, little-endian, of SHA-256 over "purpose:seed".
 
     Examples
     --------
     >>> bool(stream_key(1, "probe") == stream_key(1, "reserve"))
     False
     """
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
-        raise ParameterError(f"The seed is {seed!r}: it must be a whole number.")
     digest = hashlib.sha256(f"{purpose}:{int(seed)}".encode()).digest()
     return np.uint64(int.from_bytes(digest[:8], "little"))
 
@@ -93,14 +87,3 @@ def smallest(keys: NDArray[np.uint64], n: int) -> NDArray[np.bool_]:
     at_border = np.flatnonzero(keys == border)
     chosen[at_border[: n - int(chosen.sum())]] = True
     return chosen
-
-
-def check_share(share: Any, what: str) -> float:
-    """Convert `share` to a float. Raises ParameterError unless it is a number of at least 0 and below 1."""
-    try:
-        number = float(share)
-    except (TypeError, ValueError):
-        number = float("nan")
-    if not 0.0 <= number < 1.0:
-        raise ParameterError(f"The share of {what} is {share!r}: it must be at least 0 and below 1.")
-    return number

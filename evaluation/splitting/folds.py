@@ -7,8 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from core.errors import DataError, ParameterError
-from evaluation.splitting.draws import check_share, draw_keys, stream_key
+from core.errors import DataError
+from evaluation.splitting.draws import draw_keys, stream_key
 from evaluation.splitting.partition import HIDDEN, PROFILE, TRAIN, Partition, partition_of
 from evaluation.splitting.rows import RatingRows
 
@@ -29,8 +29,7 @@ def k_fold(
     36(1):111-147; Bengio & Grandvalet (2004), JMLR 5.
 
     `k`: 2 to the number of ratings (or users with a rating). `hide`: share of a test user's ratings to hide, for folds
-    over users. Raises ParameterError or DataError: `k` below 2, a share out of range, something else than ratings or
-    users; fewer of them than folds.
+    over users. Raises DataError for fewer ratings or users than folds.
 
     Examples
     --------
@@ -39,11 +38,6 @@ def k_fold(
     >>> [len(fold.hidden) for fold in k_fold(rows, k=3, over="ratings", hide=0.2, seed=1)]
     [7, 7, 6]
     """
-    if k < 2:
-        raise ParameterError(f"The number of folds is {k}: it must be at least 2.")
-    if over not in ("ratings", "users"):
-        raise ParameterError(f"Folds are over 'ratings' or 'users', not {over!r}.")
-    hide = check_share(hide, "ratings of each test user to hide")
     units = np.flatnonzero(rows.is_open) if over == "ratings" else np.flatnonzero(rows.counts)
     if len(units) < k:
         raise DataError(f"There are {len(units)} {over} for {k} folds: choose fewer folds.")
@@ -53,18 +47,11 @@ def k_fold(
         words = draw_keys(stream_key(seed, "k-fold:users"), units)
     fold_of = np.empty(len(units), dtype=np.int64)
     fold_of[np.argsort(words, kind="stable")] = np.arange(len(units)) * k // len(units)
-    return _folds(rows, units, fold_of, k=k, hide=hide if over == "users" else None, seed=seed)
-
-
-def _folds(
-    rows: RatingRows, units: np.ndarray, fold_of: np.ndarray, *, k: int, hide: float | None, seed: int
-) -> Iterator[Partition]:
-    """Yield the folds; `hide` is None for folds over ratings."""
     for fold in range(k):
         label = f"fold {fold + 1} of {k}"
         sides = np.full(len(rows), TRAIN, dtype=np.uint8)
         own = units[fold_of == fold]
-        if hide is None:
+        if over == "ratings":
             sides[own] = HIDDEN
             yield partition_of(rows, sides, label=label)
             continue

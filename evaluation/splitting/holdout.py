@@ -7,8 +7,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from core.errors import DataError, ParameterError
-from evaluation.splitting.draws import check_share, smallest
+from core.errors import DataError
+from evaluation.splitting.draws import smallest
 from evaluation.splitting.partition import HIDDEN, TRAIN, Partition, partition_of
 from evaluation.splitting.rows import RatingRows
 
@@ -17,8 +17,8 @@ def share_of_all(rows: RatingRows, *, share: float, seed: int, purpose: str = "h
     """Hide round(share · n) of the n ratings that take part, drawn at random; halves round to even.
 
     Each rating has a random word that depends on (seed, purpose, user, item) alone; the ratings with the smallest words
-    are hidden. Raises ParameterError for a share out of range. Source: Cremonesi, Koren & Turrin (2010), RecSys,
-    section 4 (1.4 % of MovieLens), doi:10.1145/1864708.1864721.
+    are hidden. Source: Cremonesi, Koren & Turrin (2010), RecSys, section 4 (1.4 % of MovieLens),
+    doi:10.1145/1864708.1864721.
 
     Examples
     --------
@@ -27,7 +27,6 @@ def share_of_all(rows: RatingRows, *, share: float, seed: int, purpose: str = "h
     >>> len(share_of_all(rows, share=0.1, seed=1).hidden)
     2
     """
-    share = check_share(share, "ratings to hide")
     open_indexes = np.flatnonzero(rows.is_open)
     chosen = smallest(rows.words(open_indexes, seed, purpose), round(share * len(open_indexes)))
     sides = np.full(len(rows), TRAIN, dtype=np.uint8)
@@ -36,8 +35,7 @@ def share_of_all(rows: RatingRows, *, share: float, seed: int, purpose: str = "h
 
 
 def share_within_users(rows: RatingRows, *, share: float, seed: int) -> Partition:
-    """Hide round(share · n) of the n ratings of each user, drawn at random; halves round to even. Raises
-    ParameterError: a share out of range.
+    """Hide round(share · n) of the n ratings of each user, drawn at random; halves round to even.
 
     Examples
     --------
@@ -46,7 +44,6 @@ def share_within_users(rows: RatingRows, *, share: float, seed: int) -> Partitio
     >>> np.bincount(rows.users[share_within_users(rows, share=0.2, seed=1).hidden]).tolist()
     [1, 1, 1, 1]
     """
-    share = check_share(share, "ratings of each user to hide")
     open_indexes = np.flatnonzero(rows.is_open)
     ranks = rows.rank_within_users(open_indexes, rows.words(open_indexes, seed, "holdout"))
     n_hidden = np.rint(share * rows.counts).astype(np.int64)
@@ -58,9 +55,7 @@ def share_within_users(rows: RatingRows, *, share: float, seed: int) -> Partitio
 
 
 def holdout(rows: RatingRows, *, share: float, within: Literal["all", "user"], seed: int) -> Partition:
-    """`share_of_all` or `share_within_users`. Raises ParameterError for a share out of range or another `within`."""
-    if within not in ("all", "user"):
-        raise ParameterError(f"A share can be of 'all' ratings or within each 'user', not {within!r}.")
+    """`share_of_all` or `share_within_users`."""
     if within == "all":
         return share_of_all(rows, share=share, seed=seed)
     return share_within_users(rows, share=share, seed=seed)

@@ -118,7 +118,6 @@ def _is_unordered(rows: RatingRows, start: int) -> bool:
 
 
 def _later(rows: RatingRows, partition: Partition, is_known: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Indexes of known ratings later than hidden ones, ascending."""
     if rows.times is None or not partition.is_by_time:
         return np.empty(0, dtype=np.int64)
     known = np.flatnonzero(is_known)

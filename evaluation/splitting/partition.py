@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import DataError
+from evaluation.splitting.draws import draw_keys, smallest, stream_key
 from evaluation.splitting.rows import Indexes, RatingRows
 from recommenders.holdout import part_of
 
@@ -17,10 +18,6 @@ COLD_USERS = "hidden ratings of users without training ratings"
 COLD_ITEMS = "hidden ratings of items without training ratings"
 RESERVED = "ratings of reserved users"
 TRAIN, HIDDEN, PROFILE, LEFT_OUT = 0, 1, 2, 3
-
-
-def _no_users() -> NDArray[np.int32]:
-    return np.empty(0, dtype=np.int32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +39,7 @@ class Partition:
     left_out: Mapping[str, int]  # ratings on no side by reason; with the sides they add up to `n_ratings`
     counted: Mapping[str, int]  # further counts for reports, by description; these ratings and users are not excluded
     # The test users used to choose an algorithm (dev-eval); empty otherwise.
-    development_users: NDArray[np.int32] = field(default_factory=_no_users)
+    development_users: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, dtype=np.int32))
     test_items: NDArray[np.int32] | None = None  # the candidate items, if not the whole catalogue (cold start)
     test_time: int | None = None  # the time from which all ratings are hidden
     # Whether no known rating of a test user is later than one of their hidden ratings; true with a test time.
@@ -107,3 +104,31 @@ def partition_of(
         test_time=test_time,
         is_by_time=is_by_time,
     )
+
+
+def with_development(partition: Partition, *, development: float, seed: int) -> Partition:
+    """Return the partition with round(development · n) of its n test users drawn for development.
+
+    An algorithm is chosen on one group and tested on the other. Raises DataError where one of the two would be empty.
+    Source: Gunawardana & Shani (2009), JMLR 10:2935-2962, section 4.3.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> from evaluation.splitting.per_user import all_but_n
+    >>> inner = all_but_n(RatingRows.of(csr_array(np.ones((10, 4), dtype=np.float32))), n=1, test_users=0, seed=1)
+    >>> made = with_development(inner, development=0.3, seed=1)
+    >>> made.development_users.shape, made.test_users.shape
+    ((3,), (10,))
+    """
+    users = partition.test_users
+    words = draw_keys(stream_key(seed, "dev-eval"), users) if len(users) else np.empty(0, dtype=np.uint64)
+    is_for_development = smallest(words, round(development * len(users)))
+    n_development = int(is_for_development.sum())
+    if n_development in (0, len(users)):
+        raise DataError(
+            f"Of {len(users)} test users, {n_development} would be for development and {len(users) - n_development} "
+            "for evaluation; neither group may be empty. Test more users, or choose another share."
+        )
+    counted = {**partition.counted, "test users for development": n_development}
+    return replace(partition, development_users=users[is_for_development], counted=counted)

@@ -1,4 +1,6 @@
-"""Splits of each test user's ratings by number, whatever the time: random numbers, given n, all but n, one out."""
+"""Splits of each test user's ratings by number, whatever the time: random numbers, given n, all but n, one out; and of
+users who are strangers to the models, as participants are: none of their ratings is trained on.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +9,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from core.errors import ParameterError
+from core.errors import DataError
 from evaluation.splitting.draws import draw_keys, stream_key
-from evaluation.splitting.partition import HIDDEN, TRAIN, Partition, partition_of
+from evaluation.splitting.partition import HIDDEN, PROFILE, TRAIN, Partition, partition_of
 from evaluation.splitting.rows import Indexes, RatingRows
 from evaluation.splitting.temporal import TOO_FEW, missing_users
-
-
-def _check_n(n: int, what: str) -> None:
-    if n < 1:
-        raise ParameterError(f"The number of {what} ratings is {n}: it must be at least 1.")
 
 
 def _hide(
@@ -60,8 +57,8 @@ def random_per_user(rows: RatingRows, *, test_users: int, seed: int) -> Partitio
 def given_n(rows: RatingRows, *, n: int, test_users: int, seed: int) -> Partition:
     """Know `n` ratings of each test user, drawn at random, and hide the others.
 
-    Users with at most n ratings are not tested; theirs stay in training. Raises ParameterError for `n` below 1. Source:
-    Breese, Heckerman & Kadie (1998), UAI, section 3.2. Deviation: what is known of test users is trained on too.
+    Users with at most n ratings are not tested; theirs stay in training. Source: Breese, Heckerman & Kadie (1998), UAI,
+    section 3.2. Deviation: what is known of test users is trained on too.
 
     Examples
     --------
@@ -70,35 +67,30 @@ def given_n(rows: RatingRows, *, n: int, test_users: int, seed: int) -> Partitio
     >>> np.bincount(rows.users[given_n(rows, n=5, test_users=0, seed=1).train]).tolist()
     [5, 5]
     """
-    _check_n(n, "known")
-    chosen = rows.choose_users(rows.counts > n, test_users, seed, "given-n")
-    few = f"users with at most {n} ratings, who are not tested"
-    counted = {few: int(((rows.counts > 0) & (rows.counts <= n)).sum())}
-    return _hide(
-        rows, chosen, rows.counts[chosen] - n, n_requested=test_users, counted=counted, purpose="given-n", seed=seed
-    )
+    return _by_number(rows, rows.counts - n, n=n, test_users=test_users, purpose="given-n", seed=seed)
 
 
 def all_but_n(rows: RatingRows, *, n: int, test_users: int, seed: int) -> Partition:
     """Hide `n` ratings of each test user, drawn at random, and know the others.
 
-    Users with at most n ratings are not tested; theirs stay in training. Raises ParameterError for `n` below 1. Source:
-    Breese, Heckerman & Kadie (1998), UAI, section 3.2.
+    Users with at most n ratings are not tested; theirs stay in training. Source: Breese, Heckerman & Kadie (1998), UAI,
+    section 3.2.
     """
-    _check_n(n, "hidden")
-    chosen = rows.choose_users(rows.counts > n, test_users, seed, "all-but-n")
+    return _by_number(rows, np.full(rows.n_users, n), n=n, test_users=test_users, purpose="all-but-n", seed=seed)
+
+
+def _by_number(rows: RatingRows, n_hidden: Indexes, *, n: int, test_users: int, purpose: str, seed: int) -> Partition:
+    chosen = rows.choose_users(rows.counts > n, test_users, seed, purpose)
     few = f"users with at most {n} ratings, who are not tested"
     counted = {few: int(((rows.counts > 0) & (rows.counts <= n)).sum())}
-    return _hide(
-        rows, chosen, np.full(len(chosen), n), n_requested=test_users, counted=counted, purpose="all-but-n", seed=seed
-    )
+    return _hide(rows, chosen, n_hidden[chosen], n_requested=test_users, counted=counted, purpose=purpose, seed=seed)
 
 
 def leave_one_out(rows: RatingRows, *, which: Literal["last", "random"], test_users: int, seed: int) -> Partition:
     """Hide one rating of each test user: the last, or one drawn at random.
 
     Of several last ratings of the same time one is drawn; such users are counted. `test_users` 0 tests everyone with 2
-    ratings or more. Raises ParameterError for another `which`, and for "last" without times.
+    ratings or more. Raises ParameterError for "last" without times.
 
     Examples
     --------
@@ -107,8 +99,6 @@ def leave_one_out(rows: RatingRows, *, which: Literal["last", "random"], test_us
     >>> leave_one_out(rows, which="last", test_users=0, seed=1).hidden.tolist()
     [1, 4]
     """
-    if which not in ("last", "random"):
-        raise ParameterError(f"The rating left out can be the 'last' or a 'random' one, not {which!r}.")
     chosen = rows.choose_users(rows.counts >= 2, test_users, seed, "leave-one-out")
     counted = {TOO_FEW: int((rows.counts == 1).sum())}
     if which == "last":
@@ -120,14 +110,57 @@ def leave_one_out(rows: RatingRows, *, which: Literal["last", "random"], test_us
             rows.users[indexes][times[indexes] == latest[rows.users[indexes]]], minlength=rows.n_users
         )
         counted["test users with several ratings at their last time"] = int((n_latest > 1).sum())
-    single = np.ones(len(chosen), dtype=np.int64)
     return _hide(
+        rows, chosen, np.ones(len(chosen), dtype=np.int64), n_requested=test_users, counted=counted,
+        purpose="leave-one-out", seed=seed, is_last=which == "last",
+    )  # fmt: skip
+
+
+def strangers(
+    rows: RatingRows, *, share: float, given: int, hidden: int, seed: int, given_share: float = 0.0
+) -> Partition:
+    """Hold out a share of the users whole; their profiles have `given` ratings, drawn at random, the others are hidden.
+
+    With `given` 0, `hidden` ratings of each test user are hidden instead and the others are their profile; with
+    `given_share`, the profile is that share of each test user's ratings, rounded, and at least one rating is on either
+    side. Eligible are users with a rating for both sides; the others stay in training. Raises DataError where the share
+    is no test user or leaves no training user. Sources: Breese, Heckerman & Kadie (1998), UAI, section 3.2 (given n,
+    all but one); strong generalisation: Marlin (2004), master's thesis, University of Toronto, section 3.3; with a
+    share of 80% given: Liang, Krishnan, Hoffman & Jebara (2018), WWW, doi:10.1145/3178876.3186150.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> rows = RatingRows.of(csr_array(np.ones((10, 9), dtype=np.float32)))
+    >>> partition = strangers(rows, share=0.2, given=5, hidden=0, seed=1)
+    >>> len(partition.test_users), len(partition.profile), len(partition.hidden), len(partition.train)
+    (2, 10, 8, 72)
+    """
+    least = given + hidden or 1
+    few = f"{least} rating{'s' if least > 1 else ''}"
+    is_eligible = rows.counts > least
+    n_eligible = int(is_eligible.sum())
+    n = round(share * n_eligible)
+    if n < 1 or n >= int((rows.counts > 0).sum()):
+        raise DataError(
+            f"A share of {share:g} of {n_eligible:,} users with more than {few} is {n:,} test users. It must "
+            "be at least one, and leave a user to train on: choose another share, or fewer given ratings."
+        )
+    chosen = rows.choose_users(is_eligible, n, seed, "strangers")
+    indexes = np.flatnonzero(rows.is_of(chosen))
+    ranks = rows.rank_within_users(indexes, rows.words(indexes, seed, "strangers"))
+    if given_share:
+        counts = rows.counts[rows.users[indexes]]
+        is_profile = ranks < np.clip(np.rint(given_share * counts), 1, counts - 1)
+    else:
+        is_profile = ranks < given if given else ranks >= hidden
+    sides = np.full(len(rows), TRAIN, dtype=np.uint8)
+    sides[indexes] = np.where(is_profile, PROFILE, HIDDEN)
+    return partition_of(
         rows,
-        chosen,
-        single,
-        n_requested=test_users,
-        counted=counted,
-        purpose="leave-one-out",
-        seed=seed,
-        is_last=which == "last",
+        sides,
+        test_users=chosen,
+        counted={
+            f"users with at most {few}, who are not tested": int(((rows.counts > 0) & (rows.counts <= least)).sum())
+        },
     )

@@ -1,4 +1,4 @@
-"""The splits by name, with their options and partitions.
+"""Every split by name: options, hidden ratings, assumptions, and the partitions it makes.
 
     spec = split_spec("temporal-global", {"share": 0.1})
     for partition in partitions(spec, RatingRows.of(user_items, times=times, reserved=reserved), seed=1):
@@ -10,18 +10,182 @@ exactly one partition.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from functools import partial
+from types import MappingProxyType
 from typing import Any
 
-from core.errors import ParameterError
-from evaluation.splitting.development import with_development
-from evaluation.splitting.kinds import SPLITS, Pairs, SplitKind
-from evaluation.splitting.options import DevEval
-from evaluation.splitting.partition import Partition
-from evaluation.splitting.rows import RatingRows
+import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["SPLITS", "Pairs", "SplitKind", "SplitSpec", "partitions", "split_kind", "split_spec"]
+from core.errors import ParameterError
+from evaluation.splitting.cold_start import cold_start
+from evaluation.splitting.folds import DEPENDENCE, k_fold
+from evaluation.splitting.holdout import holdout, listed_probe, share_of_all
+from evaluation.splitting.options import (
+    AllButN,
+    ColdStartItems,
+    DevEval,
+    GivenN,
+    Holdout,
+    KFold,
+    LeaveOneOut,
+    Probe,
+    RandomPerUser,
+    Strangers,
+    TemporalExact,
+    TemporalShare,
+)
+from evaluation.splitting.partition import Partition, with_development
+from evaluation.splitting.per_user import all_but_n, given_n, leave_one_out, random_per_user, strangers
+from evaluation.splitting.rows import RatingRows
+from evaluation.splitting.temporal import temporal_exact, temporal_global, temporal_per_user
+from recommenders.parameters import Parameters
+
+Pairs = tuple[NDArray[np.integer], NDArray[np.integer]]
+STRANGERS = "strangers"  # the split whose test users are as new to the models as participants
+MANY_MODELS = "Trains several models per algorithm, none of which represents it, so a study cannot use them."
+
+
+@dataclass(frozen=True, slots=True)
+class SplitKind:
+    """A split."""
+
+    key: str  # as written in commands
+    title: str
+    # `options.described()` gives names, types, defaults, limits and descriptions, for forms and documentation.
+    options: type[Parameters]
+    hides: str  # what is hidden, in a sentence
+    assumes: str  # what it simulates or assumes
+    make: Callable[..., Any]  # (rows, seed, and each option by name) -> a partition, or an iterator of many
+    trains_many: bool = False  # whether every algorithm is trained once per partition; no split for a study then
+    needs_times: Callable[[Any], bool] = lambda options: False  # whether ratings need times
+
+
+def _always(_: Any) -> bool:
+    return True
+
+
+SPLITS: Mapping[str, SplitKind] = MappingProxyType(
+    {
+        kind.key: kind
+        for kind in (
+            SplitKind(
+                "holdout",
+                "Holdout",
+                Holdout,
+                "A random share of all ratings, or of each user's.",
+                "Time does not matter. With ratings of all users, active users are tested more often.",
+                holdout,
+            ),
+            SplitKind(
+                "probe",
+                "Probe",
+                Probe,
+                "A random share of all ratings, or those of a list; high ratings should be recommended, low ratings "
+                "avoided.",
+                "Time does not matter (unless a list was drawn by time). Cremonesi et al. hide 1.4%.",
+                partial(share_of_all, purpose="probe"),  # unless there is a list
+            ),
+            SplitKind(
+                "temporal-exact",
+                "Exact in time",
+                TemporalExact,
+                "For each test user, all ratings of all users from one of their actions on; the user's own are tested.",
+                "Nothing: it simulates a system that is retrained before each recommendation.",
+                temporal_exact,
+                trains_many=True,
+                needs_times=_always,
+            ),
+            SplitKind(
+                "temporal-global",
+                "One test time",
+                TemporalShare,
+                "All ratings from one test time on; those of test users are tested.",
+                "A system trained once, at that time.",
+                temporal_global,
+                needs_times=_always,
+            ),
+            SplitKind(
+                "temporal-per-user",
+                "A test time for each user",
+                TemporalShare,
+                "Each test user's own ratings from an individual test time on.",
+                "Order matters within users; later ratings of other users may be known.",
+                temporal_per_user,
+                needs_times=_always,
+            ),
+            SplitKind(
+                "random-per-user",
+                "A random number of each user's ratings",
+                RandomPerUser,
+                "A random number of randomly drawn ratings of each test user.",
+                "Time does not matter.",
+                random_per_user,
+            ),
+            SplitKind(
+                "given-n",
+                "Given n",
+                GivenN,
+                "All but n ratings of each test user; n are known.",
+                "Users have given exactly n ratings: suited to diagnosis rather than to choosing an algorithm.",
+                given_n,
+            ),
+            SplitKind(
+                "all-but-n",
+                "All but n",
+                AllButN,
+                "n ratings of each test user.",
+                "Users give exactly n more ratings: suited to diagnosis rather than to choosing an algorithm.",
+                all_but_n,
+            ),
+            SplitKind(
+                STRANGERS,
+                "Strangers",
+                Strangers,
+                "All ratings of a share of the users: some of each are given as a profile, the others are tested.",
+                "Users are new to the models, and known by few ratings, as participants of a study are.",
+                strangers,
+            ),
+            SplitKind(
+                "k-fold",
+                "k folds",
+                KFold,
+                "Each fold of ratings, or of users, in turn.",
+                DEPENDENCE,
+                k_fold,
+                trains_many=True,
+            ),
+            SplitKind(
+                "leave-one-out",
+                "Leave one out",
+                LeaveOneOut,
+                "One rating of each test user: the last, or one at random.",
+                "One rating per user is informative enough; later ratings of other users are known.",
+                leave_one_out,
+                needs_times=lambda options: bool(options.which == "last"),
+            ),
+            SplitKind(
+                "cold-start-items",
+                "Cold items",
+                ColdStartItems,
+                "Items whole, so that no training rating touches them; or, hot, as large a share of ratings.",
+                "That new items arrive with features and without ratings. Good is an item that was rated (implicit), "
+                "or rated high (explicit).",
+                lambda rows, *, share, start, seed, **_: cold_start(rows, share=share, start=start, seed=seed),
+            ),
+            SplitKind(
+                "dev-eval",
+                "Development and evaluation users",
+                DevEval,
+                "The hidden ratings of the wrapped split; the test users form two groups.",
+                "The choice is made on the development group only, and tested once on the other.",
+                with_development,  # of each partition of the split that it wraps
+            ),
+        )
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +212,6 @@ class SplitSpec:
     def trains_many(self) -> bool:
         """Whether every algorithm is trained several times."""
         return self.kind.trains_many
-
-    @property
-    def may_back_a_study(self) -> bool:
-        """Whether a study may serve the models trained on it."""
-        return self.kind.may_back_a_study
 
     @property
     def trained_by(self) -> tuple[str, int]:
@@ -84,13 +243,6 @@ def _written(value: bool | int | float | str) -> str:
     return repr(value) if isinstance(value, float) else str(value)
 
 
-def split_kind(key: str) -> SplitKind:
-    """Return the split of a name. Raises ParameterError for an unknown split."""
-    if key not in SPLITS:
-        raise ParameterError(f"Unknown split {key!r}. Available: {', '.join(SPLITS)}.")
-    return SPLITS[key]
-
-
 def split_spec(key: str, values: Mapping[str, Any] | None = None) -> SplitSpec:
     """Build a split from its name and options (values or text); other options get their defaults.
 
@@ -103,7 +255,9 @@ def split_spec(key: str, values: Mapping[str, Any] | None = None) -> SplitSpec:
     >>> str(split_spec("given-n", {"n": "5"}))
     'given-n:n=5,test_users=0'
     """
-    kind, settings = split_kind(key), dict(values or {})
+    if key not in SPLITS:
+        raise ParameterError(f"Unknown split {key!r}. Available: {', '.join(SPLITS)}.")
+    kind, settings = SPLITS[key], dict(values or {})
     inner: SplitSpec | None = None
     try:
         if kind.options is DevEval:
@@ -120,6 +274,11 @@ def split_spec(key: str, values: Mapping[str, Any] | None = None) -> SplitSpec:
         raise ParameterError(f"Split {key}: {error}") from error
 
 
+def spec_of(split: Mapping[str, Any]) -> SplitSpec:
+    """Build a split as runs store it, with its name among its options. Raises ParameterError as `split_spec`."""
+    return split_spec(str(split["name"]), {name: value for name, value in split.items() if name != "name"})
+
+
 def partitions(spec: SplitSpec, rows: RatingRows, seed: int, listed: Pairs | None = None) -> Iterator[Partition]:
     """Yield the partitions of a split.
 
@@ -128,8 +287,12 @@ def partitions(spec: SplitSpec, rows: RatingRows, seed: int, listed: Pairs | Non
     """
     if spec.needs_times:
         rows.when()
-    if spec.inner is None:
-        return spec.kind.make(rows, spec.options, seed, listed)
-    share = spec.options.development
-    inner = spec.inner.kind.make(rows, spec.inner.options, seed, listed)
-    return (with_development(partition, development=share, seed=seed) for partition in inner)
+    options, make = asdict(spec.options), spec.kind.make
+    if spec.inner is not None:
+        return (make(inner, seed=seed, **options) for inner in partitions(spec.inner, rows, seed, listed))
+    if options.pop("list", ""):
+        if listed is None:
+            raise ParameterError(f"The probe list {spec.options.list!r} must be read first: pass its pairs.")
+        return iter([listed_probe(rows, *listed)])
+    made = make(rows, seed=seed, **options)
+    return made if spec.trains_many else iter([made])

@@ -35,13 +35,12 @@ class RatingRows:
     def of(cls, user_items: Any, *, times: ArrayLike | None = None, reserved: ArrayLike = ()) -> RatingRows:
         """Build rows from a matrix of ratings.
 
-        Raises DataError for unsorted or duplicate indices; times of another number than the ratings; an unknown
-        reserved user.
+        Raises DataError for times of another number than the ratings; an unknown reserved user.
 
         `user_items`: csr_array, shape (n_users, n_items); sorted indices, no duplicates; as
         `recommenders.data.Ratings.user_items`. `times`: int array, shape (n_ratings,); in the order of the stored
         entries, as `catalog.selectors.ratings.timestamps_of` gives them; an empty array where there are ratings means
-        that there are no times. `reserved`: from `evaluation.splitting.reserved_users.reserve`.
+        that there are no times. `reserved`: from `reserve`.
 
         Examples
         --------
@@ -50,7 +49,6 @@ class RatingRows:
         >>> rows.users.tolist(), rows.is_open.tolist()
         ([0, 1, 1], [False, True, True])
         """
-        check_csr(user_items)
         n_users, n_items = user_items.shape
         n_ratings = len(user_items.indices)
         stamps: NDArray[np.int64] | None = None
@@ -128,17 +126,14 @@ class RatingRows:
         return users[smallest(draw_keys(stream_key(seed, f"{purpose}:users"), users), n)]
 
 
-def check_csr(user_items: Any) -> None:
-    """Refuse a matrix that is not compressed by rows, or whose rows are not strictly ascending. Raises DataError for
-    not CSR; unsorted or duplicate column indices.
+def reserve(n_users: int, share: float, seed: int) -> NDArray[np.int32]:
+    """Choose round(share · n_users) users at random, who are excluded before any split, so that no model of the run
+    sees them; halves round to even. Returns an int32 array, shape (n_reserved,): user indices, ascending.
+
+    Examples
+    --------
+    >>> len(reserve(100, 0.15, seed=1))
+    15
     """
-    if getattr(user_items, "format", None) != "csr":
-        raise DataError("The ratings are not a matrix compressed by rows (CSR), users × items.")
-    indices = np.asarray(user_items.indices)
-    if len(indices) > 1:
-        rises = np.diff(indices) > 0
-        starts = np.asarray(user_items.indptr[1:-1])
-        starts = starts[(starts > 0) & (starts < len(indices))]
-        rises[starts - 1] = True  # a new row may start anywhere
-        if not rises.all():
-            raise DataError("The ratings' items are not sorted within users, or a pair occurs twice.")
+    words = draw_keys(stream_key(seed, "reserve"), np.arange(n_users))
+    return np.flatnonzero(smallest(words, round(share * n_users))).astype(np.int32)

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from core.errors import DataError, ParameterError
 from evaluation.splitting.draws import draw_keys, stream_key
 
 
@@ -20,8 +19,7 @@ def cut_profiles(user_items: Any, *, n: int, seed: int, users: NDArray[np.intege
 
     `user_items`: csr_array, shape (n_profiles, n_items); training ratings. `users`: int array, shape (n_profiles,); the
     user index of each row, where the rows are a block; by default row r is user r. Returns a csr_array, shape
-    (n_profiles, n_items): items ascending within rows, as before. Raises ParameterError or DataError: `n` below 1;
-    `users` of another length than the rows.
+    (n_profiles, n_items): items ascending within rows, as before.
 
     Examples
     --------
@@ -29,12 +27,8 @@ def cut_profiles(user_items: Any, *, n: int, seed: int, users: NDArray[np.intege
     >>> np.diff(cut_profiles(ratings, n=5, seed=1).indptr).tolist()
     [5, 5]
     """
-    if n < 1:
-        raise ParameterError(f"The profile length is {n}: it must be at least 1.")
     n_profiles = user_items.shape[0]
     users = np.arange(n_profiles) if users is None else np.asarray(users)
-    if len(users) != n_profiles:
-        raise DataError(f"There are {len(users)} user indices for {n_profiles} profiles: one a row is needed.")
     indptr = np.asarray(user_items.indptr)
     counts = np.diff(indptr)
     is_included = np.ones(len(user_items.indices), dtype=np.bool_)

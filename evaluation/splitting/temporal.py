@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from core.errors import DataError
-from evaluation.splitting.draws import check_share, draw_keys, stream_key
+from evaluation.splitting.draws import draw_keys, stream_key
 from evaluation.splitting.partition import HIDDEN, LEFT_OUT, TRAIN, Partition, partition_of
 from evaluation.splitting.rows import RatingRows
 
@@ -62,7 +62,7 @@ def temporal_global(rows: RatingRows, *, share: float, test_users: int, seed: in
     `share`: the test time is that of the first of the last round(share · n) ratings; 0: the time of a rating drawn at
     random. Ratings of equal times stay together on the hidden side. `test_users`: how many of the users with a later
     rating are tested; 0: all. Later ratings of the others are left out. Raises ParameterError or DataError: the ratings
-    have no times, a share out of range; there are no ratings.
+    have no times; there are no ratings.
 
     Examples
     --------
@@ -72,7 +72,6 @@ def temporal_global(rows: RatingRows, *, share: float, test_users: int, seed: in
     [1, 4]
     """
     times = rows.when()
-    share = check_share(share, "the latest ratings")
     indexes = np.flatnonzero(rows.is_open)
     if not len(indexes):
         raise DataError("There are no ratings to split.")
@@ -103,7 +102,7 @@ def temporal_per_user(rows: RatingRows, *, share: float, test_users: int, seed: 
     """A test time for each test user: their own ratings from it on are hidden, those of other users are not.
 
     Order is respected within users, not between them: a model may be trained on later ratings of other users. Raises
-    ParameterError when the ratings have no times, or a share out of range.
+    ParameterError when the ratings have no times.
 
     `share`: of a user's n ratings the last round(share · n), at least one, set the time; 0: the time of one of their
     ratings drawn at random. Ratings of equal times stay together on the hidden side. `test_users`: 0: everyone with 2
@@ -117,7 +116,6 @@ def temporal_per_user(rows: RatingRows, *, share: float, test_users: int, seed: 
     [1, 4]
     """
     times = rows.when()
-    share = check_share(share, "the latest ratings of each user")
     chosen = rows.choose_users(rows.counts >= 2, test_users, seed, "temporal-per-user")
     indexes = np.flatnonzero(rows.is_of(chosen))
     ranks = rows.rank_within_users(indexes, times[indexes])

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from core import artefacts
 from core.errors import ArtefactError, ParameterError
 from evaluation.models import EvaluationRun, MetricResult, TrainedModel
-from evaluation.selectors.packages import recorded_package
+from evaluation.selectors.runs import recorded_package
 from parallax.integrity.findings import ADVICE, Finding, found
 from recommenders import registry
 from studies.design.services.launch import design_snapshot

@@ -13,7 +13,7 @@ from celery import current_app
 from analysis.models import Report
 from analysis.services import build_report
 from charting import render
-from jobs.heartbeat import Heartbeat
+from jobs.leases import Heartbeat
 from studies.models import Study
 from tests.factories.analysis import plant
 from tests.factories.evaluation import make_run_at

@@ -16,7 +16,7 @@ from catalog.models import DatasetVersion
 from catalog.services import import_parsed
 from evaluation.exports import run_document
 from evaluation.models import EvaluationRun
-from evaluation.protocols.case_facts import CandidateRange
+from evaluation.protocols.facts import CandidateRange
 from evaluation.selectors.candidates import candidate_range, candidate_warning
 from evaluation.selectors.cases import cases_of
 from tests.factories.catalog import make_parsed, make_version

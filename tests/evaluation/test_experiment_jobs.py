@@ -107,7 +107,7 @@ def test_data_that_do_not_fit_are_refused_and_unknown_experiments_are_not_found(
     def refuse(**_given: Any) -> None:
         raise ParallaxError("experiment.other_data", "It contains no utilities.")
 
-    monkeypatch.setattr("evaluation.experiment_pages.start_experiment", refuse)
+    monkeypatch.setattr("evaluation.views.start_experiment", refuse)
     version = make_version()
     url = reverse("evaluation:experiment", args=["survey-utility"])
     assert "It contains no utilities." in _client().post(url, {"dataset": version.dataset.name}).text

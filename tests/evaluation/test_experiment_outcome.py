@@ -6,12 +6,14 @@ from typing import Any
 
 import pytest
 
+from catalog.models import Dataset, DatasetVersion
 from documents.blocks import Figure, Section
 from documents.html import page
 from documents.markdown import document_markdown
-from evaluation.experiments.outcome import DatasetFacts, RunFacts, document, filled_table, summary
 from evaluation.experiments.schema import Check, Claim, Judgement, Quantity
 from evaluation.experiments.yaml_loader import parse
+from evaluation.models import EvaluationRun
+from evaluation.services.experiment_outcome import RunFacts, document, filled_table, summary
 from inference.claims import Finding
 from inference.results import Interval
 from tests.evaluation.test_yaml_loader import SMALL
@@ -19,6 +21,12 @@ from tests.evaluation.test_yaml_loader import SMALL
 pytestmark = pytest.mark.unit
 
 HERE = Quantity("main", "recall")
+
+
+def version(title: str, *, is_synthetic: bool = False) -> DatasetVersion:
+    dataset = Dataset(name="small", title=title)
+    facts = {"content_hash": "b" * 64, "n_users": 60, "n_items": 40, "n_ratings": 900}
+    return DatasetVersion(dataset=dataset, is_synthetic=is_synthetic, **facts)
 
 
 def markdown(sections: list[Section]) -> str:
@@ -38,17 +46,17 @@ def judged(outcome: bool | None, origin: Any = "noted", says: str = "Factors fin
 def outcome(is_as_claimed: bool | None, *, is_synthetic: bool = False) -> list[Section]:
     short = Quantity("main", "recall", 5)
     numbers = {(HERE, "Popular"): 0.3, (HERE, "Factors"): 0.4, (short, "Popular"): 0.3, (short, "Factors"): None}
-    facts = RunFacts(
-        number=7,
+    run = EvaluationRun(
+        pk=7,
         inputs_hash="a" * 64,
         n_relevant=1200,
         n_irrelevant=3,
         left_out={"reserved users": 0, "hidden ratings": 2},
         counted={"short cases": 0},
-        comments=("Mind the task.", "Mind the task."),
-        reasons={("Factors", "recall"): "not comparable"},
+        comments=["Mind the task.", "Mind the task."],
     )
-    dataset = DatasetFacts("small", "Small <set>", "b" * 64, 60, 40, 900, is_synthetic)
+    facts = RunFacts(run, {("Factors", "recall"): "not comparable"})
+    dataset = version("Small <set>", is_synthetic=is_synthetic)
     figures = [Figure("bars", {"usermeta": {"title": "Recall"}}, drawing="<svg></svg>")]
     judgements = [judged(is_as_claimed)]
     experiment = parse(SMALL, "mine.yaml")
@@ -113,8 +121,8 @@ def test_summary_counts_verdicts_of_every_origin() -> None:
 def test_a_reading_of_a_claim_is_printed_and_an_inference_is_not_called_published() -> None:
     text = SMALL.replace("    by: noted\n", "    by: inferred\n    read_as: by any margin\n")
     experiment = parse(text, "mine.yaml")
-    dataset = DatasetFacts("small", "Small", "b" * 64, 60, 40, 900, is_synthetic=False)
-    facts = RunFacts(7, "a" * 64, 1, 1, {}, {}, (), {})
+    dataset = version("Small")
+    facts = RunFacts(EvaluationRun(pk=7, inputs_hash="a" * 64, n_relevant=1, n_irrelevant=1), {})
     judgements = [Judgement(experiment.claims[0], ())]
     said = markdown(document(experiment, dataset, judgements=judgements, numbers={}, figures=[], runs={"main": facts}))
     assert "Inferred from the source, which does not state it (elsewhere). Read here as: by any margin" in said
@@ -124,6 +132,6 @@ def test_notes_may_have_words_and_figures_or_either() -> None:
     text = SMALL.replace("  - where: Elsewhere\n", "  - {where: There, says: It was so.}\n  - where: Elsewhere\n")
     experiment = parse(text, "mine.yaml")
     assert [bool(note.says) for note in experiment.found_elsewhere] == [True, False]
-    dataset = DatasetFacts("small", "Small", "b" * 64, 60, 40, 900, is_synthetic=False)
+    dataset = version("Small")
     rows = filled_table(experiment, "all", {}, dataset).rows
     assert [[cell.text for cell in row.cells] for row in rows] == [["Popular", "–", "–"], ["Factors", "–", "–"]]

@@ -18,7 +18,7 @@ from evaluation.services.fit_progress import FitProgress, in_words
 from evaluation.services.parts import lease_part
 from evaluation.services.runs import cancel_run
 from evaluation.services.worker_loop import execute
-from jobs.heartbeat import LeaseLost
+from jobs.leases import LeaseLost
 from recommenders.puresvd import PureSVD
 from tests.factories.catalog import make_version
 from tests.factories.evaluation import make_run

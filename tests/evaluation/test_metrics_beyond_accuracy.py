@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.sparse import csr_array
 
-from core.errors import DataError, ParameterError
 from evaluation.metrics.beyond_accuracy import (
     calibration,
     catalogue_coverage,
@@ -47,8 +46,6 @@ def test_gini_is_the_mean_difference_of_exposures(counts):
 def test_gini_without_exposure_has_no_value():
     assert gini(np.zeros(3, dtype=int)) is None
     assert gini(np.zeros(0, dtype=int)) is None
-    with pytest.raises(DataError, match="0 or more"):
-        gini(np.array([1, -1]))
 
 
 def test_novelty_is_mean_self_information():
@@ -57,9 +54,6 @@ def test_novelty_is_mean_self_information():
     unrated = novelty(np.array([[4, 0], [4, -1]]), np.array([4, 4, 4, 4, 0]), 8, 2)
     assert unrated[0] == 1.0
     assert np.isnan(unrated[1])
-    for counts, n_users in ((np.array([9]), 8), (np.array([-1]), 8), (np.array([], dtype=int), 0)):
-        with pytest.raises(DataError, match="raters"):
-            novelty(np.array([[0]]), counts, n_users, 1)
 
 
 def test_recommendation_popularity_is_the_mean_count_of_ratings():
@@ -70,8 +64,6 @@ def test_recommendation_popularity_is_the_mean_count_of_ratings():
     assert np.array_equal(
         recommendation_popularity(np.array([[4, 1], [4, -1], [-1, -1]]), counts, 2), [2.0, 0.0, np.nan], equal_nan=True
     )
-    with pytest.raises(DataError, match="names item 3, but the catalogue has 2"):
-        recommendation_popularity(LISTS, counts[:2], 3)
 
 
 def test_popularity_lift_is_relative_to_the_profile():
@@ -118,8 +110,6 @@ def test_calibration_is_the_divergence_of_equation():
     two = csr_array(np.array([[1, 0], [0, 1]]))
     ends = calibration(np.array([[0], [1]]), np.array([[1.0, 0.0], [1.0, 0.0]]), two, 1)
     assert ends == pytest.approx([0.0, -np.log(0.01)])
-    with pytest.raises(DataError, match="2 lists, but 1 profiles"):
-        calibration(np.array([[0], [1]]), np.array([[1.0, 0.0]]), two, 1)
 
 
 def test_diversity_is_one_less_the_mean_cosine():
@@ -142,10 +132,6 @@ def test_serendipity_is_what_a_primitive_recommender_does_not_list():
     expected = {1: [1.0, np.nan, 0.0], 2: [0.0, np.nan, 0.0], 3: [0.0, np.nan, 0.0], 4: [0.25, np.nan, 0.0]}
     for n, values in expected.items():
         assert np.array_equal(serendipity(ranks, primitive, n), values, equal_nan=True)
-    with pytest.raises(ParameterError, match="at least 1"):
-        serendipity(ranks, primitive, 0)
-    with pytest.raises(DataError, match="4 ranks, but 3 of the primitive recommender"):
-        serendipity(ranks, primitive[:3], 2)
 
 
 def test_overlap_is_what_two_lists_share():
@@ -154,14 +140,3 @@ def test_overlap_is_what_two_lists_share():
     assert np.isnan(overlap(np.array([[-1]]), np.array([[-1]]), 1))[0]
     # Item 0 alone is a list, and an empty list shares nothing with it.
     assert overlap(np.array([[-1], [0]]), np.array([[0], [-1]]), 1).tolist() == [0.0, 0.0]
-    with pytest.raises(DataError, match="must be the same"):
-        overlap(LISTS, LISTS[:2], 3)
-
-
-def test_lists_that_cannot_be_are_refused():
-    with pytest.raises(ParameterError, match="at least 1"):
-        exposure(LISTS, 6, 0)
-    with pytest.raises(DataError, match="one row per user"):
-        exposure(LISTS[0], 6, 3)
-    with pytest.raises(DataError, match="names item 3, but the catalogue has 3"):
-        exposure(LISTS, 3, 3)

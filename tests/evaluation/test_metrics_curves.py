@@ -7,8 +7,7 @@ import pytest
 from scipy import stats
 from sklearn import metrics as sklearn_metrics
 
-from core.errors import DataError, ParameterError
-from evaluation.metrics.curves import area_until, precision_recall, roc
+from evaluation.metrics.curves import area_until, roc
 
 
 def drawn(seed: int, n: int = 300):
@@ -21,7 +20,7 @@ def drawn(seed: int, n: int = 300):
 @pytest.mark.parametrize("seed", range(5))
 def test_areas_equal_those_of_scikit_learn_and_mann_whitney(seed):
     scores, good = drawn(seed)
-    curve = roc(scores, good, name="GROC")
+    curve = roc(scores, good)
     assert curve.area == pytest.approx(sklearn_metrics.roc_auc_score(good, scores), abs=1e-12)
     u = stats.mannwhitneyu(scores[good], scores[~good]).statistic
     assert curve.area == pytest.approx(u / (good.sum() * (~good).sum()), abs=1e-12)
@@ -31,11 +30,6 @@ def test_areas_equal_those_of_scikit_learn_and_mann_whitney(seed):
         assert area_until(curve, until) == pytest.approx(
             (2 * theirs - 1) * (until - until**2 / 2) + until**2 / 2, abs=1e-12
         )
-    precision = precision_recall(scores, good)
-    assert precision.area == pytest.approx(sklearn_metrics.average_precision_score(good, scores), abs=1e-12)
-    their_precision, their_recall, _ = sklearn_metrics.precision_recall_curve(good, scores)
-    assert precision.y == pytest.approx(their_precision[-2::-1])
-    assert precision.x == pytest.approx(their_recall[-2::-1])
 
 
 @pytest.mark.unit
@@ -54,23 +48,9 @@ def test_one_class_has_no_curve():
     assert roc([1, 2], [True, True]) is None
     assert roc([1, 2], [False, False]) is None
     assert roc([], []) is None
-    assert precision_recall([1, 2], [False, False]) is None
-    assert precision_recall([1, 2], [True, True]).area == 1.0
 
 
 @pytest.mark.unit
 def test_roc_of_one_list_of_ten():
     relevant = [True, True, False, True, False, True, False, True, True, False]
     assert roc(-np.arange(10.0), relevant).area == pytest.approx((4 + 4 + 3 + 2 + 1 + 1) / 24)
-
-
-@pytest.mark.unit
-def test_what_cannot_be_is_refused():
-    with pytest.raises(DataError, match="one of each a pair"):
-        roc([1, 2], [True])
-    curve = roc([2, 1], [True, False])
-    for until in (0.0, 1.1):
-        with pytest.raises(ParameterError, match="above 0 and at most 1"):
-            area_until(curve, until)
-    with pytest.raises(ParameterError, match="'raw' or 'standardised'"):
-        area_until(curve, 0.3, "half")

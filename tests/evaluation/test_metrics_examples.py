@@ -15,11 +15,7 @@ PACKAGES = ("experiments", "metrics", "protocols", "splitting")
 WITHOUT_EXAMPLES = {
     "experiments.schema",
     "metrics.catalogue",
-    "metrics.curve_definitions",
-    "metrics.list_definitions",
-    "metrics.rating_definitions",
     "protocols.kernels",
-    "splitting.kinds",
     "splitting.options",
 }
 MODULES = sorted(

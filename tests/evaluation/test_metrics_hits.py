@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.errors import DataError, ParameterError
-from evaluation.metrics.hits import check_counts, mean_hits
+from evaluation.metrics.hits import mean_hits
 
 pytestmark = pytest.mark.unit
 
@@ -78,25 +77,3 @@ def test_mean_hits_of_no_case_has_no_group():
     means = mean_hits(none, none, none, [1, 2])
     assert means.values.shape == (0, 2)
     assert len(means.groups) == len(means.n_cases) == 0
-
-
-def test_mean_hits_refuses_groups_that_do_not_match():
-    with pytest.raises(DataError, match="1 groups for 2 cases"):
-        mean_hits(np.array([0]), np.array([0, 0]), np.array([0, 0]), [5])
-
-
-@pytest.mark.parametrize(
-    ("above", "tied", "ns", "ties", "error", "message"),
-    [
-        ([0], [0], [], "expected", ParameterError, "at least one is needed"),
-        ([0], [0], [5, 0], "expected", ParameterError, "each at least 1"),
-        ([0], [0], [5], "average", ParameterError, "not 'average'"),
-        ([0], [0, 0], [5], "expected", DataError, "one of each a case"),
-        ([[0]], [[0]], [5], "expected", DataError, "one of each a case"),
-        ([0], [-1], [5], "expected", DataError, "below 0"),
-        ([-1], [0], [5], "expected", DataError, "below 0"),
-    ],
-)
-def test_check_counts_refuses_what_cannot_be(above, tied, ns, ties, error, message):
-    with pytest.raises(error, match=message):
-        check_counts(np.array(above), np.array(tied), ns, ties)

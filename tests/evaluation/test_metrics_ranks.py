@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.errors import DataError, ParameterError
-from evaluation.metrics.ranks import Ranks, check_ns
+from core.errors import DataError
+from evaluation.metrics.ranks import Ranks
 
 pytestmark = pytest.mark.unit
 
@@ -28,9 +28,3 @@ pytestmark = pytest.mark.unit
 def test_ranks_that_cannot_be_are_refused(arrays, sizes, message):
     with pytest.raises(DataError, match=message):
         Ranks.of(*arrays, **sizes)
-
-
-@pytest.mark.parametrize("ns", [[], [0], [3, -1]])
-def test_list_lengths_have_to_be_positive(ns):
-    with pytest.raises(ParameterError, match="at least 1"):
-        check_ns(ns)

@@ -2,27 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import ParameterError
-from evaluation.metrics.ranking import measure_ranking
 from evaluation.metrics.registry import METRICS, TASKS, Metric, definition, metric
 
 pytestmark = pytest.mark.unit
-
-
-def result_with(**options):
-    return measure_ranking(
-        np.array([0, 0, 2]),
-        np.array([True, False, True]),
-        np.array([0, 3, 8]),
-        np.array([0, 3, 0]),
-        [5, 10],
-        **options,
-    )
 
 
 @pytest.mark.parametrize(
@@ -50,7 +37,7 @@ def metrics(draw):
     known = definition(key)
     stated = {}
     for option in known.options:
-        if option.name in ("g", "ties") or not draw(st.booleans()):
+        if not draw(st.booleans()):
             continue
         if option.is_by_rank:
             stated.pop(option.replaces, None)
@@ -66,8 +53,6 @@ def metrics(draw):
     return Metric(
         key,
         draw(st.integers(1, 1000)) if known.needs_n else None,
-        draw(st.none() | st.floats(0, 1).map(abs)) if "g" in known.choices else None,
-        draw(st.sampled_from(["expected", "worst", "best"])) if "ties" in known.choices else "expected",
         tuple(stated.items()),
     )
 
@@ -118,36 +103,9 @@ def test_metric_refuses_other_spellings(name, message):
 
 def test_metric_refuses_choices_it_has_not():
     with pytest.raises(ParameterError, match="recall has no choice of g"):
-        Metric("recall", 5, g=0.5)
+        Metric("recall", 5, (("g", 0.5),))
     with pytest.raises(ParameterError, match="not 'middling'"):
-        Metric("recall", 5, ties="middling")
-
-
-def test_value_picks_its_list_length():
-    result = result_with(g=0.8)
-    assert metric("recall@5").value(result) == 0.5
-    assert metric("recall@10").value(result) == 1.0
-    assert metric("fallout@5").value(result) == 0.5
-    assert metric("precision-raghavan@5(g=.8)").value(result) == result.precision[0] == pytest.approx(0.8)
-    assert metric("f@10(g=.8)").value(result) == result.f[1]
-
-
-def test_value_of_an_empty_case_is_none():
-    result = measure_ranking(np.array([0]), np.array([True]), np.array([0]), np.array([0]), [5])
-    assert metric("recall@5").value(result) == 1.0
-    assert metric("fallout@5").value(result) is None
-    assert metric("f@5").value(result) is None
-
-
-def test_value_refuses_a_result_with_other_choices():
-    with pytest.raises(ParameterError, match=r"\[5, 10\] were measured"):
-        metric("recall@7").value(result_with())
-    with pytest.raises(ParameterError, match="the result as worst"):
-        metric("recall@5").value(result_with(ties="worst"))
-    with pytest.raises(ParameterError, match="is the share of relevant cases"):
-        metric("f@5(g=.8)").value(result_with())
-    with pytest.raises(ParameterError, match=r"the g of the result is 0\.8"):
-        metric("f@5").value(result_with(g=0.8))
+        Metric("recall", 5, (("ties", "middling"),))
 
 
 def test_every_definition_is_whole():
@@ -179,18 +137,16 @@ def test_names_print_every_choice_that_changes_a_value():
 
 def test_options_a_metric_has_not_are_refused():
     with pytest.raises(ParameterError, match="ndcg has no choice of over"):
-        Metric("ndcg", 5, options=(("over", "relevant"),))
+        Metric("ndcg", 5, (("over", "relevant"),))
     with pytest.raises(ParameterError, match="ndcg has no choice of over"):
         metric("ndcg@5").option("over")
     with pytest.raises(ParameterError, match="ndcg has no choice of ties"):
-        Metric("ndcg", 5, ties="worst")
+        Metric("ndcg", 5, (("ties", "worst"),))
     with pytest.raises(ParameterError, match=r"g of f is 2: it must be between 0 and 1"):
-        Metric("f", 5, g=2)
+        Metric("f", 5, (("g", 2),))
     for wrong in ("many", None):
         with pytest.raises(ParameterError, match="must be a number"):
             Metric("half-life", options=(("alpha", wrong),))
-    with pytest.raises(ParameterError, match="not measured by one-plus-random"):
-        metric("ndcg@5").value(result_with())
 
 
 def test_a_metric_says_which_task_it_suits_and_why():

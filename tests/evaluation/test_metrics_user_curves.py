@@ -7,9 +7,7 @@ import pytest
 import pytrec_eval
 from sklearn import metrics as sklearn_metrics
 
-from core.errors import DataError, ParameterError
 from evaluation.metrics import user_curves
-from evaluation.metrics.curves import precision_recall, roc
 from evaluation.metrics.user_curves import eleven_points, mean_at_lengths, roc_areas
 
 
@@ -21,49 +19,24 @@ def drawn(seed: int, n_people: int = 25):
 
 
 @pytest.mark.unit
-def test_curves_name_themselves_and_their_axes():
-    people, scores, good = drawn(1)
-    curves = [
-        mean_at_lengths(people, scores, good).curve,
-        mean_at_lengths(people, scores, good, axes="precision-recall").curve,
-        eleven_points(people, scores, good, n_users=25).curve,
-        precision_recall(scores, good),
-        roc(scores, good, name="GROC"),
-    ]
-    assert [(curve.name, curve.x_name, curve.y_name) for curve in curves] == [
-        ("Mean ROC at each length", "False-alarm rate", "Hit rate"),
-        ("Mean precision and recall at each length", "Recall", "Precision"),
-        ("Mean 11-point precision", "Recall", "Interpolated precision"),
-        ("Precision-recall", "Recall", "Precision"),
-        ("GROC", "False-alarm rate", "Hit rate"),
-    ]
-
-
-@pytest.mark.unit
 @pytest.mark.parametrize("cells", [1 << 22, 30])
 @pytest.mark.parametrize("seed", [1, 2])
 def test_means_at_each_length_are_means_over_people(monkeypatch, seed, cells):
     monkeypatch.setattr(user_curves, "CELLS", cells)
     people, scores, good = drawn(seed)
     roc_curve = mean_at_lengths(people, scores, good)
-    precise = mean_at_lengths(people, scores, good, axes="precision-recall")
     longest = np.bincount(people).max()
     for k in range(1, longest + 1):
-        rates, shares = [], []
+        rates = []
         for person in range(25):
             own = np.flatnonzero(people == person)
             best = good[own[np.argsort(-scores[own])][:k]]
             n_good, n_bad = good[own].sum(), (~good[own]).sum()
             if n_good and n_bad:
                 rates.append(((~best).sum() / n_bad, best.sum() / n_good))
-            if n_good:
-                shares.append((best.sum() / n_good, best.mean()))
-        assert (roc_curve.curve.x[k], roc_curve.curve.y[k]) == pytest.approx(np.mean(rates, axis=0))
-        assert (precise.curve.x[k - 1], precise.curve.y[k - 1]) == pytest.approx(np.mean(shares, axis=0))
+        assert (roc_curve.x[k], roc_curve.y[k]) == pytest.approx(np.mean(rates, axis=0))
     assert roc_curve.n_people == len(rates)
     assert roc_curve.n_people + roc_curve.n_one_class == 25
-    assert precise.n_people == len(shares)
-    assert roc_curve.curve.area is None
 
 
 @pytest.mark.reference
@@ -88,7 +61,7 @@ def test_eleven_points_equal_those_of_pytrec_eval(monkeypatch, cells):
             assert found.user_values[person, level] == pytest.approx(expected, abs=1e-12), (person, level)
     assert found.n_people == len(kept)
     assert found.n_people + found.n_one_class == 26
-    assert found.curve.y == pytest.approx(found.user_values[kept].mean(axis=0))
+    assert found.y == pytest.approx(found.user_values[kept].mean(axis=0))
 
 
 @pytest.mark.reference
@@ -110,9 +83,9 @@ def test_areas_of_people_equal_those_of_scikit_learn():
 @pytest.mark.unit
 def test_ties_share_their_outcomes():
     tied = mean_at_lengths([0, 0, 0], [1, 1, 1], [True, False, False])
-    assert tied.curve.x == pytest.approx(tied.curve.y)
-    assert eleven_points([0, 0], [1, 1], [True, False], n_users=1).curve.y == pytest.approx([0.5] * 11)
-    assert eleven_points([0, 0], [np.nan, 1], [True, False], n_users=1).curve.y == pytest.approx([0.5] * 11)
+    assert tied.x == pytest.approx(tied.y)
+    assert eleven_points([0, 0], [1, 1], [True, False], n_users=1).y == pytest.approx([0.5] * 11)
+    assert eleven_points([0, 0], [np.nan, 1], [True, False], n_users=1).y == pytest.approx([0.5] * 11)
 
 
 @pytest.mark.unit
@@ -121,16 +94,3 @@ def test_nobody_with_both_kinds_has_no_curve():
     assert mean_at_lengths([], [], []) is None
     assert eleven_points([0], [1], [False], n_users=1) is None
     assert np.isnan(roc_areas([], [], [], n_users=2)).all()
-
-
-@pytest.mark.unit
-def test_what_cannot_be_is_refused():
-    with pytest.raises(ParameterError, match="'roc' or 'precision-recall'"):
-        mean_at_lengths([0], [1], [True], axes="both")
-    with pytest.raises(DataError, match="give one of each"):
-        mean_at_lengths([0, 1], [1], [True])
-    with pytest.raises(DataError, match="no person -1"):
-        mean_at_lengths([-1], [1], [True])
-    for wrong in (eleven_points, roc_areas):
-        with pytest.raises(DataError, match="numbered from 0 to 1"):
-            wrong([2], [1], [True], n_users=2)

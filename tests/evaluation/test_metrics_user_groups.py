@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from core.errors import DataError, ParameterError
+from core.errors import DataError
 from evaluation.metrics.user_groups import popular_shares, quantile_groups
 
 pytestmark = pytest.mark.unit
@@ -34,12 +34,6 @@ def test_too_many_equal_values_are_refused(values: list[float]):
 def test_nobody_with_a_value_is_refused():
     with pytest.raises(DataError, match="No user has a profile"):
         quantile_groups(np.array([np.nan]), [0.5])
-
-
-@pytest.mark.parametrize("shares", [[0.0, 0.5], [0.5, 1.0], [0.8, 0.2], [0.5, 0.5]])
-def test_other_shares_are_refused(shares: list[float]):
-    with pytest.raises(ParameterError, match="must ascend"):
-        quantile_groups(np.arange(9.0), shares)
 
 
 def test_popular_items_are_a_fifth_of_the_catalogue():

@@ -9,7 +9,7 @@ errors, recall and fallout, for every algorithm.
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -18,9 +18,8 @@ from scipy.sparse import csr_array
 
 from evaluation.metrics.hits import mean_hits
 from evaluation.protocols.cases import Cases, make_cases
-from evaluation.protocols.exact import exact_hit_probability
-from evaluation.protocols.hit_metrics import one_plus_random
-from evaluation.protocols.one_plus_random import CaseCounts, count_candidates
+from evaluation.protocols.hit_metrics import exact_hit_probability, one_plus_random
+from evaluation.protocols.one_plus_random import count_candidates
 from evaluation.protocols.registry import protocol
 from recommenders import registry
 from recommenders.data import ItemFeatures, Profiles, Ratings, Scale
@@ -64,7 +63,7 @@ def genres(folder: Path, movies: Sequence[int]) -> ItemFeatures:
     return ItemFeatures(matrix, tuple(("genre", name) for name in names))
 
 
-def places_by(key: str, data: Data) -> CaseCounts:
+def places_by(key: str, data: Data) -> Mapping[str, np.ndarray]:
     ratings, features, cases = data
     kind = registry.algorithm(key)
     params = registry.params_of(key, dict(kind.small))
@@ -75,11 +74,10 @@ def places_by(key: str, data: Data) -> CaseCounts:
     return count_candidates(cases, slice(None), scores, users, model.popularity)
 
 
-def errors(cases: Cases, found: CaseCounts) -> dict[str, float]:
+def errors(cases: Cases, found: Mapping[str, np.ndarray]) -> dict[str, float]:
     """How many standard errors sampled lies from exact: recall and fallout, at each length."""
-    all_items, drawn = found.everyone, found.sampled
-    expected = exact_hit_probability(all_items.above, all_items.tied, all_items.n_items, 1000, LENGTHS)
-    sampled = mean_hits(np.arange(len(drawn.above)), drawn.above, drawn.tied, LENGTHS).values
+    expected = exact_hit_probability(found["all_above"], found["all_tied"], found["all_n_items"], 1000, LENGTHS)
+    sampled = mean_hits(np.arange(len(found["above"])), found["above"], found["tied"], LENGTHS).values
     z = {}
     for name, chosen in (("recall", cases.is_relevant), ("fallout", ~cases.is_relevant)):
         for column, n in enumerate(LENGTHS):
@@ -104,12 +102,7 @@ def test_constant_omniscient_and_random_scorers_get_what_they_have_to(mode: str,
     users = np.arange(ratings.n_users)
 
     def measured(scores: np.ndarray) -> tuple[float, ...]:
-        found = count_candidates(cases, slice(None), scores, users, ratings.item_counts)
-        counts = {
-            f"{prefix}{name}": getattr(places, name)
-            for prefix, places in (("", found.sampled), ("all_", found.everyone))
-            for name in ("above", "tied", "before", "scored", "n_items")
-        }
+        counts = count_candidates(cases, slice(None), scores, users, ratings.item_counts)
         return one_plus_random(cases, counts, wanted, range(1, 21)).main.recall
 
     shape = (ratings.n_users, ratings.n_items)

@@ -14,9 +14,8 @@ from core import artefacts
 from evaluation.exports import run_document
 from evaluation.management.commands.evaluate import order_comparison_lines
 from evaluation.models import EvaluationRun
-from evaluation.selectors import rank_reversals
-from evaluation.selectors.list_overlap import overlaps
-from evaluation.selectors.rank_reversals import Reversal, order_comparison
+from evaluation.selectors import algorithm_pairs
+from evaluation.selectors.algorithm_pairs import Reversal, order_comparison, overlaps
 from evaluation.selectors.results import model_rows
 from tests.factories.accounts import UserFactory
 from tests.factories.catalog import make_version
@@ -81,10 +80,10 @@ def test_nothing_is_compared_of_other_protocols_other_limits_and_open_runs() -> 
 def test_a_tie_is_no_other_order_and_the_report_says_which_pairs_turn(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert rank_reversals._reversal(("A", "B"), {"A": 0.4, "B": 0.4}, {"A": 0.1, "B": 0.2}) is None
-    assert rank_reversals._reversal(("A", "B"), {"A": 0.4, "B": 0.3}, {"A": 0.2, "B": 0.2}) is None
+    assert algorithm_pairs._reversal(("A", "B"), {"A": 0.4, "B": 0.4}, {"A": 0.1, "B": 0.2}) is None
+    assert algorithm_pairs._reversal(("A", "B"), {"A": 0.4, "B": 0.3}, {"A": 0.2, "B": 0.2}) is None
     turned = Reversal("B", "A", (0.5, 0.4), (0.1, 0.2))
-    assert rank_reversals._reversal(("A", "B"), {"A": 0.4, "B": 0.5}, {"A": 0.2, "B": 0.1}) == turned
+    assert algorithm_pairs._reversal(("A", "B"), {"A": 0.4, "B": 0.5}, {"A": 0.2, "B": 0.1}) == turned
     sampled, full = runs()
     client.force_login(UserFactory())
     for run, other in ((sampled, full), (full, sampled)):
@@ -96,7 +95,7 @@ def test_a_tie_is_no_other_order_and_the_report_says_which_pairs_turn(
     lines = order_comparison_lines(full)
     assert len(lines) == 1 + len(found.reversals)
     assert f"run {sampled.pk} by one-plus-random" in lines[0]
-    monkeypatch.setattr(rank_reversals, "_reversal", lambda *_: None)
+    monkeypatch.setattr(algorithm_pairs, "_reversal", lambda *_: None)
     assert "all 6 pairs of algorithms have the same order" in order_comparison_lines(full)[0]
     html = client.get(reverse("evaluation:detail", kwargs={"pk": full.pk})).content.decode()
     assert "all 6 pairs of algorithms have the same order" in html
@@ -106,7 +105,7 @@ def test_one_pair_of_algorithms_is_one_pair(client: Client, monkeypatch: pytest.
     given = {"version": make_version(), "algorithms": "toppop,random", "profile_lengths": ()}
     sampled = make_run_at("succeeded", protocol={"name": "one-plus-random", "negatives": 5, **LIMITS}, **given)
     full = make_run_at("succeeded", protocol={"name": "full-ranking", **LIMITS}, **given)
-    monkeypatch.setattr(rank_reversals, "_reversal", lambda *_: None)
+    monkeypatch.setattr(algorithm_pairs, "_reversal", lambda *_: None)
     client.force_login(UserFactory())
     for run in (sampled, full):
         html = client.get(reverse("evaluation:detail", kwargs={"pk": run.pk})).content.decode()

@@ -15,7 +15,6 @@ from core import artefacts
 from evaluation.enums import PartKind, PartStatus, RunStatus
 from evaluation.models import EvaluationRun, MetricResult, RunPart
 from evaluation.services import parts, worker_loop
-from evaluation.services.part_leases import PARTS
 from evaluation.services.parts import (
     MAX_ATTEMPTS,
     Outcome,
@@ -24,9 +23,9 @@ from evaluation.services.parts import (
     lease_part,
 )
 from evaluation.services.preparation import part_bounds
-from evaluation.services.runs import BLOCK_USERS, cancel_run
+from evaluation.services.runs import BLOCK_USERS, PARTS, cancel_run
 from evaluation.services.worker_loop import execute, sweep, work_on
-from jobs.heartbeat import LeaseLost
+from jobs.leases import LeaseLost
 from recommenders import registry
 from recommenders.popularity import TopPop
 from tests.factories.catalog import make_version

@@ -19,15 +19,12 @@ from core.errors import ParallaxError
 from evaluation.enums import PartKind
 from evaluation.models import EvaluationRun, RunPart
 from evaluation.services import run_workers
-from evaluation.services.hints import hint
-from evaluation.services.part_leases import PARTS
 from evaluation.services.parts import lease_part
 from evaluation.services.run_workers import RunWorkers, new_queue
-from evaluation.services.runs import cancel_run
+from evaluation.services.runs import PARTS, cancel_run, hint
 from evaluation.services.worker_loop import execute
 from jobs.broker_queues import delete_queue
-from jobs.heartbeat import LeaseLost
-from jobs.leases import Leases
+from jobs.leases import LeaseLost, Leases
 from tests.factories.evaluation import make_run
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db(transaction=True), pytest.mark.slow]

@@ -11,18 +11,17 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.sparse import csr_array
 
-from core.errors import DataError, ParameterError
+from evaluation.metrics.ranking import pooled, pooled_and_by_user
 from evaluation.protocols import kernels
 from evaluation.protocols.blocks import joined, measure_block
 from evaluation.protocols.cases import Cases, make_cases
-from evaluation.protocols.exact import (
+from evaluation.protocols.hit_metrics import (
+    _means_of,
     exact_hit_probability,
     filled_share,
     mean_probabilities,
-    measure_probabilities,
-    pooled,
+    one_plus_random,
 )
-from evaluation.protocols.hit_metrics import one_plus_random
 from evaluation.protocols.registry import protocol
 from tests.factories.kernels import interpreted_of
 from tests.factories.splits import probe
@@ -72,7 +71,7 @@ def test_a_list_that_holds_all_that_are_drawn_has_the_test_item(tied):
 @pytest.mark.parametrize(("n_all", "negatives"), [(1980, 1000), (1000, 1000), (13, 1000), (5000, 1000)])
 def test_constant_scorer_gets_n_of_m_plus_1_to_the_last_bit(n_all, negatives):
     hits = exact_hit_probability(np.zeros(37, int), np.full(37, n_all), np.full(37, n_all), negatives, range(1, 21))
-    found = measure_probabilities(np.arange(37) % 5, np.ones(37, bool), hits, range(1, 21))
+    found = pooled_and_by_user(np.arange(37) % 5, np.ones(37, bool), _means_of(hits))
     m = min(n_all, negatives)
     assert found.recall == tuple(min(1.0, n / (m + 1)) for n in range(1, 21))
     assert set(found.user_recall.values[:, 4]) == {min(1.0, 5 / (m + 1))}
@@ -152,7 +151,7 @@ def test_cases_of_one_kind_have_no_fallout_in_either_mode():
         wanted, cases, slice(None), np.zeros((1, 4)), np.array([0]), popularity=np.ones(4), longest=2
     )
     found = one_plus_random(cases, counts, wanted, [1, 2])
-    assert (found.main.fallout, found.main.f, found.main.g) == (None, None, 1.0)
+    assert (found.main.fallout, found.main.f) == (None, None)
     assert found.secondary["fallout(mode=sampled)"] == (None, None)
 
 
@@ -185,34 +184,7 @@ def test_means_of_no_case_are_empty_and_g_may_be_given():
     means = mean_probabilities(np.array([4, 2, 4]), np.array([[0.5], [1.0], [0.25]]))
     assert (means.groups.tolist(), means.n_cases.tolist()) == ([2, 4], [1, 2])
     assert means.values.tolist() == [[1.0], [0.375]]
-    nobody = measure_probabilities(np.zeros(0, int), np.zeros(0, bool), np.zeros((0, 1)), [5])
-    assert (nobody.recall, nobody.g) == (None, None)
-    hits = np.array([[0.5], [0.25]])
-    given_g = measure_probabilities(np.array([0, 1]), np.array([True, False]), hits, [5], g=0.1)
+    assert pooled(np.zeros(0, bool), _means_of(np.zeros((0, 1)))).recall is None
+    given_g = pooled(np.array([True, False]), _means_of(np.array([[0.5], [0.25]])), g=0.1)
     assert given_g.precision == (pytest.approx(0.5 * 0.1 / (0.5 * 0.1 + 0.25 * 0.9)),)
-    assert pooled(np.array([True, False]), hits, g=0.1).precision == given_g.precision
     assert np.isnan(filled_share(np.zeros(0, int), np.zeros(0, int), [5])).all()
-
-
-@pytest.mark.parametrize(
-    ("change", "error", "words"),
-    [
-        ({"negatives": 0}, ParameterError, "at least 1 candidate"),
-        ({"ns": [0]}, ParameterError, "at least 1"),
-        ({"n_unrated": np.array([4])}, DataError, "There are more items above"),
-        ({"n_unrated": np.array([9, 9])}, DataError, "There are more items above"),
-    ],
-)
-def test_closed_form_refuses_what_cannot_be(change, error, words):
-    arguments = {"above": np.array([3]), "tied": np.array([2]), "n_unrated": np.array([9]), "negatives": 4, "ns": [5]}
-    with pytest.raises(error, match=words):
-        exact_hit_probability(**(arguments | change))
-
-
-def test_means_refuse_what_does_not_fit_together():
-    with pytest.raises(DataError, match="2 groups for 1 cases"):
-        mean_probabilities(np.array([1, 2]), np.array([[0.5]]))
-    with pytest.raises(DataError, match="one row for each case"):
-        measure_probabilities(np.array([1]), np.array([True]), np.array([[0.5]]), [5, 6])
-    with pytest.raises(ParameterError, match="between 0 and 1"):
-        measure_probabilities(np.array([1]), np.array([True]), np.array([[0.5]]), [5], g=2)

@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from core.errors import ParameterError
-from evaluation.splitting.draws import check_share, draw_keys, mixed, smallest, stream_key
+from evaluation.splitting.draws import draw_keys, mixed, smallest, stream_key
 
 pytestmark = pytest.mark.unit
 
@@ -64,15 +63,3 @@ def test_smallest_marks_exactly_n_and_none_larger_than_the_rest(values, data):
         at_border = np.flatnonzero(keys == border)
         taken = chosen[at_border]
         assert not (~taken[:-1] & taken[1:]).any()
-
-
-@pytest.mark.parametrize("seed", [1.5, "1", None, True])
-def test_stream_key_refuses_a_seed_that_is_no_whole_number(seed):
-    with pytest.raises(ParameterError, match="whole number"):
-        stream_key(seed, "probe")
-
-
-@pytest.mark.parametrize("share", [-0.1, 1.0, float("nan"), "much", None])
-def test_check_share_refuses_what_is_no_share(share):
-    with pytest.raises(ParameterError, match="share of ratings"):
-        check_share(share, "ratings")

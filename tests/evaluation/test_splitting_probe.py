@@ -7,13 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
-from scipy.sparse import coo_array, csr_array
+from scipy.sparse import csr_array
 
-from core.errors import DataError
 from evaluation.splitting import rows as rating_rows
 from evaluation.splitting.holdout import share_of_all
-from evaluation.splitting.reserved_users import reserve
-from evaluation.splitting.rows import RatingRows, check_csr
+from evaluation.splitting.rows import RatingRows, reserve
 from tests.factories.splits import probe
 
 pytestmark = pytest.mark.unit
@@ -35,7 +33,7 @@ def test_probe_hides_exactly_the_share_and_leaks_nothing(n_users, n_items, share
     assert (hidden.multiply(split.train)).nnz == 0
     assert (hidden + split.train != user_items).nnz == 0
     assert split.train.nnz + hidden.nnz == user_items.nnz
-    check_csr(split.train)
+    assert split.train.has_canonical_format
     trained_users, trained_items = (
         np.diff(split.train.indptr),
         np.bincount(split.train.indices, minlength=n_items),
@@ -80,25 +78,3 @@ def test_probe_hides_no_rating_of_a_reserved_user():
     assert not np.isin(rows.users[sides], reserved).any()
     others = np.setdiff1d(np.arange(60), reserved)
     assert len(np.unique(sides)) == len(sides) == user_items[others].nnz
-
-
-@pytest.mark.parametrize(
-    "matrix",
-    [
-        np.ones((2, 2)),
-        coo_array(np.ones((2, 2))),
-        csr_array((np.ones(2), np.array([1, 0]), np.array([0, 2])), shape=(1, 2)),
-        csr_array((np.ones(2), np.array([1, 1]), np.array([0, 2])), shape=(1, 2)),
-    ],
-)
-def test_check_csr_refuses_other_shapes_of_storage(matrix):
-    with pytest.raises(DataError, match=r"CSR|sorted"):
-        check_csr(matrix)
-
-
-@pytest.mark.parametrize("rows", [[[0, 0, 3], [], [1]], [[], [5], [], [2], []], [[4]], []])
-def test_check_csr_allows_items_to_fall_between_rows(rows):
-    rows = [sorted(set(row)) for row in rows]
-    indptr = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(int)
-    indices = np.array([item for row in rows for item in row], dtype=int)
-    check_csr(csr_array((np.ones(len(indices)), indices, indptr), shape=(len(rows), 6)))

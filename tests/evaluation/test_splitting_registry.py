@@ -9,9 +9,8 @@ from scipy.sparse import csr_array
 from core.errors import DataError, ParameterError
 from evaluation.splitting.draws import draw_keys, smallest, stream_key
 from evaluation.splitting.leakage import find_leaks
-from evaluation.splitting.registry import SPLITS, partitions, split_kind, split_spec
-from evaluation.splitting.reserved_users import reserve
-from evaluation.splitting.rows import RatingRows, check_csr
+from evaluation.splitting.registry import partitions, split_spec
+from evaluation.splitting.rows import RatingRows, reserve
 from tests.factories.evaluation import written_split
 from tests.factories.splits import split_of
 
@@ -118,7 +117,7 @@ def test_users_appended_do_not_move_what_others_have_hidden(text):
 def test_a_split_is_written_as_it_is_read(text):
     spec = written_split(text)
     assert written_split(str(spec)) == spec
-    assert spec.may_back_a_study == (not text.startswith(("k-fold", "temporal-exact")))
+    assert spec.trains_many == text.startswith(("k-fold", "temporal-exact"))
     assert spec.needs_times == ("temporal" in text or (text.startswith("leave-one-out") and "random" not in text))
 
 
@@ -182,7 +181,7 @@ def test_matrices_keep_every_index():
     user_items, _ = data()
     fold = made("k-fold:k=3,over=users", RatingRows.of(user_items))[1]
     split, profiles = split_of(fold, user_items), fold.profiles(user_items)
-    check_csr(split.train)
+    assert split.train.has_canonical_format
     assert split.train.shape == profiles.shape == user_items.shape
     assert split.is_hidden.sum() == len(split.hidden_values) == len(fold.hidden)
     assert profiles.nnz == split.train.nnz + len(fold.profile)
@@ -242,14 +241,3 @@ def test_a_list_has_to_be_read_first_and_is_hidden():
         list(partitions(spec, rows, 1))
     (one,) = partitions(spec, rows, 1, (rows.users[:4], rows.items[:4]))
     assert one.hidden.tolist() == [0, 1, 2, 3]
-
-
-def test_development_alone_cannot_be_made():
-    with pytest.raises(ParameterError, match="dev-eval wraps another split"):
-        SPLITS["dev-eval"].make(RatingRows.of(data()[0]), split_kind("dev-eval").options(), 1, None)
-
-
-def test_splits_say_whether_they_may_back_a_study_and_why():
-    assert split_kind("k-fold").why.startswith("Trains several models")
-    assert "not independent" in split_kind("k-fold").assumes
-    assert "serve" in split_kind("probe").why

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from core.errors import ParameterError
-from evaluation.splitting.reserved_users import reserve
+from evaluation.splitting.rows import reserve
 
 pytestmark = pytest.mark.unit
 
@@ -25,8 +24,3 @@ def test_reserve_repeats_by_seed_and_favours_nobody():
     times = np.bincount(np.concatenate([reserve(40, 0.5, seed=seed) for seed in range(400)]), minlength=40)
     statistic = ((times - 200) ** 2 / 100).sum() * 39 / 40
     assert 1e-4 < stats.chi2.sf(statistic, 39) < 1 - 1e-4
-
-
-def test_reserve_refuses_a_negative_number_of_users():
-    with pytest.raises(ParameterError, match="users is -1"):
-        reserve(-1, 0.1, seed=1)

@@ -16,9 +16,8 @@ from core.errors import NotAllowedInState, ParallaxError
 from core.models import LogEntry
 from jobs import archives
 from jobs.archives import clean_jobs
-from jobs.heartbeat import Heartbeat, LeaseLost
 from jobs.kinds import KINDS, Kind, Progress
-from jobs.leases import GONE, MAX_ATTEMPTS
+from jobs.leases import GONE, MAX_ATTEMPTS, Heartbeat, LeaseLost
 from jobs.models import JOB_MOVES, Job, JobStatus
 from jobs.services import HINT_SECONDS, LEASES, cancel, do_job, enqueue, request, sweep, take
 from jobs.tasks import FORMER, drop_former

@@ -76,7 +76,7 @@ def installation(
     settings: Any, gate: Gate, bucket: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[None]:
     # Its connection would wait for the transaction of the test.
-    monkeypatch.setattr("jobs.heartbeat.Heartbeat._beat", lambda self: None)
+    monkeypatch.setattr("jobs.leases.Heartbeat._beat", lambda self: None)
     settings.STORAGES = {**settings.STORAGES, **bucket_storages(gate.url, bucket)}
     settings.ARTEFACTS_S3 = f"s3://{bucket}/installation"
     settings.ARTEFACT_CACHE = tmp_path / "cache"

@@ -20,5 +20,5 @@ def _row(kind: SplitKind) -> tuple[str, ...]:
         facts = [allowed_values(info), f"default {'none' if info.default == '' else info.default}"]
         options.append(f"{code(info.name)} ({'; '.join(filter(None, facts))}): {info.description}")
     needs_times = "yes" if kind.needs_times(kind.options()) else "no"
-    n_models = "one" if kind.may_back_a_study else "many"
+    n_models = "many" if kind.trains_many else "one"
     return code(kind.key), kind.title, kind.hides, kind.assumes, " ".join(options), needs_times, n_models

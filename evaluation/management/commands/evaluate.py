@@ -26,10 +26,10 @@ from evaluation.management.run_monitor import MonitoredRuns, interrupt
 from evaluation.models import EvaluationRun
 from evaluation.protocols.registry import PROTOCOLS
 from evaluation.run_spec import OWN_LIST, RunSpec, named_settings
+from evaluation.selectors.algorithm_pairs import order_comparison
 from evaluation.selectors.candidates import candidate_range, candidate_warning
 from evaluation.selectors.cases import cases_of
 from evaluation.selectors.paired_tests import chosen_on_development
-from evaluation.selectors.rank_reversals import order_comparison
 from evaluation.selectors.results import ModelRow, model_rows
 from evaluation.selectors.runs import failed_algorithms, failure_summary, metric_names, run_numbered
 from evaluation.services.case_files import check_exportable, export_cases, store_cases_file, store_probe_list
@@ -144,7 +144,6 @@ class Command(ParallaxCommand):
         return run
 
     def _report(self, run: EvaluationRun) -> None:
-        """Print the table, exclusions and counts, and reused models."""
         rows = model_rows(run)
         shorter = {length: model_rows(run, length) for length in run.profile_lengths}
         for line in table_lines(run, rows, shorter):
@@ -187,7 +186,6 @@ class Command(ParallaxCommand):
 
 
 def _new_run(options: dict[str, Any], queue: str) -> EvaluationRun:
-    """Create the run of the options."""
     version = newest_version(options["name"])
     split = named_settings(options["split"])
     if options["cases"]:
@@ -213,7 +211,7 @@ def _new_run(options: dict[str, Any], queue: str) -> EvaluationRun:
 
 
 def _resumed_run(options: dict[str, Any], queue: str) -> EvaluationRun:
-    """Resume the run of the options; the run of a killed command is still open, but without workers."""
+    # The run of a killed command is still open, but without workers.
     run = run_numbered(options["resume"])
     if options["export_cases"] is not None:
         check_exportable(split=run.split)

@@ -83,7 +83,6 @@ class Command(ParallaxCommand):
 
 
 def _profile(version: DatasetVersion, text: str) -> tuple[list[int], list[float]]:
-    """Parse item indexes and ratings of a profile from the command line."""
     indexes = {external_id: index for index, external_id in enumerate(item_ids_of(version).tolist())}
     items, ratings = [], []
     for part in text.split(","):
@@ -103,7 +102,6 @@ def _profile(version: DatasetVersion, text: str) -> tuple[list[int], list[float]
 
 
 def _lines(version: DatasetVersion, served: Served, n: int, *, is_unrated_only: bool) -> list[dict[str, Any]]:
-    """Return the list with titles; optionally only unrated items with a score."""
     rows = {item.index: item for item in version.items.only("index", "external_id", "title", "year", "n_ratings")}
     lines: list[dict[str, Any]] = []
     for index, score, is_filled in zip(served.items, served.scores, served.is_filled, strict=True):

@@ -15,7 +15,6 @@ from catalog.selectors.datasets import newest_version
 from core.commands import ParallaxCommand
 from core.errors import ParallaxError
 from evaluation.enums import RunStatus
-from evaluation.experiments.outcome import SYNTHETIC, size_sentence
 from evaluation.experiments.schema import Experiment
 from evaluation.experiments.yaml_loader import load, shipped
 from evaluation.management.arguments import at_least_one
@@ -25,6 +24,7 @@ from evaluation.models import EvaluationRun
 from evaluation.selectors.candidates import candidate_warning
 from evaluation.selectors.runs import failed_algorithms
 from evaluation.services.experiment_files import WrittenOutcome, write_experiment
+from evaluation.services.experiment_outcome import SYNTHETIC, size_sentence
 from evaluation.services.experiments import CheckedPlan, plan_experiment, read_experiment, run_of_plan
 from evaluation.services.model_size import with_chosen_sizes
 

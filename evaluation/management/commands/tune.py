@@ -178,7 +178,6 @@ def _estimate(trial: Trial) -> tuple[float, float, float]:
 
 
 def _write_csv(file: Path, result: Search) -> None:
-    """Write a row per setting: those tried in their order, then those that were not."""
     names = list(result.best.setting)
     facts = ("value", "low", "high", "n_users", "fit_seconds", "best_so_far", "reason")
     with file.open("w", newline="", encoding="utf-8") as stream:
@@ -194,7 +193,6 @@ def _write_csv(file: Path, result: Search) -> None:
 
 
 def _positive(text: str) -> float:
-    """Parse a number above 0. Raises ArgumentTypeError for another value."""
     try:
         number = float(text)
     except ValueError:

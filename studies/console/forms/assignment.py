@@ -10,8 +10,7 @@ from django.core.exceptions import ValidationError
 from django.http import QueryDict
 
 from core.errors import ParameterError
-from evaluation.forms.parameter_fields import entered
-from evaluation.forms.settings_text import COPY, is_changed
+from evaluation.forms.parameter_fields import COPY, entered, is_changed
 from studies.allocation.assignment.wording import (
     quotas_as_text,
     quotas_from_text,

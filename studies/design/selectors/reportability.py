@@ -11,7 +11,7 @@ from evaluation.reported_kinds import ERRORS, kind_word, tested_kinds
 from evaluation.selectors.cases import cases_of
 from evaluation.selectors.results import model_rows, reported_metrics
 from evaluation.selectors.runs import measured_algorithms
-from evaluation.splitting.kinds import STRANGERS
+from evaluation.splitting.registry import STRANGERS
 from studies.models import Study
 
 FEWEST_COMPARED = 2

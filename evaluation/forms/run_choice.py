@@ -1,4 +1,4 @@
-"""The form that chooses two runs to compare."""
+"""The forms that choose among runs: two to compare, and those that a list shows."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from typing import Any
 from django import forms
 from django.db.models import QuerySet
 
+from evaluation.enums import RunStatus
 from evaluation.models import EvaluationRun
+from evaluation.protocols.registry import PROTOCOLS
 from evaluation.selectors.run_comparison import Difference
+from evaluation.selectors.runs import datasets_with_runs
 from evaluation.tables import title_of
 
 
@@ -48,3 +51,29 @@ def run_line(run: EvaluationRun) -> str:
     """Describe a run in one line."""
     protocol, split = title_of(run.protocol["name"]), title_of(run.split["name"])
     return f"Run {run.pk} · {run.version} · {protocol} · {split} · seed {run.seed}"
+
+
+class RunFilterForm(forms.Form):
+    """Which runs a list shows; an empty field means any."""
+
+    dataset = forms.ChoiceField(label="Dataset", required=False)
+    protocol = forms.ChoiceField(
+        label="Protocol",
+        required=False,
+        choices=[("", "Any"), *((definition.key, definition.title) for definition in PROTOCOLS.values())],
+    )
+    status = forms.ChoiceField(label="Status", required=False, choices=[("", "Any"), *RunStatus.choices])
+
+    def __init__(self, *args: Any, researcher: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["dataset"].choices = [("", "Any"), *datasets_with_runs(researcher)]  # type: ignore[attr-defined]
+
+    def chosen(self) -> dict[str, str]:
+        """The valid choices by name; a field with another value is empty and has an error."""
+        self.is_valid()
+        return {name: self.cleaned_data.get(name, "") for name in self.fields}
+
+    @property
+    def is_used(self) -> bool:
+        """Whether a field restricts the list."""
+        return any(self.chosen().values()) or bool(self.errors)

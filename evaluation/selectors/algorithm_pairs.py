@@ -1,11 +1,16 @@
-"""Pairs of algorithms that one plus random and full ranking order differently."""
+"""Pairs of algorithms: which one plus random and full ranking order differently, and how far their lists overlap."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
 
+import numpy as np
+
+from core import artefacts
 from evaluation.enums import RunStatus
+from evaluation.metrics.beyond_accuracy import overlap
+from evaluation.metrics.list_values import mean_of_users
 from evaluation.metrics.registry import metric as named_metric
 from evaluation.models import EvaluationRun
 from evaluation.selectors.results import model_rows
@@ -74,7 +79,6 @@ def _reversal(pair: tuple[str, str], here: dict[str, float], there: dict[str, fl
 
 
 def _recalls(run: EvaluationRun) -> dict[int, dict[str, float]]:
-    """Return the measured recall of each algorithm by list length."""
     recalls: dict[int, dict[str, float]] = {}
     of_lists = {
         name: parsed.n for name in metric_names(run) if (parsed := named_metric(name)).key == "recall" and parsed.n
@@ -88,3 +92,27 @@ def _recalls(run: EvaluationRun) -> dict[int, dict[str, float]]:
             if value is not None:
                 recalls.setdefault(n, {})[row.label] = value
     return recalls
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """The mean share of the top n items that two algorithms have in common; None if all lists are empty."""
+
+    first: str
+    second: str
+    n: int
+    share: float | None
+
+
+def overlaps(run: EvaluationRun, profile_length: int = 0) -> tuple[Overlap, ...]:
+    """Return the overlap of all pairs of algorithms; empty if the protocol stores no lists."""
+    lists = []
+    for row in model_rows(run, profile_length):
+        arrays = artefacts.load("results", row.users_digest).arrays
+        if "list_items" not in arrays:
+            return ()
+        lists.append((row.label, np.asarray(arrays["list_items"])))
+    return tuple(
+        Overlap(first, second, run.n, mean_of_users(overlap(of_first, of_second, run.n)).value)
+        for (first, of_first), (second, of_second) in combinations(lists, 2)
+    )

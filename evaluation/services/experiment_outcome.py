@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from catalog.models import DatasetVersion
 from documents import numbers, tables
 from documents.blocks import Figure, Section
 from evaluation.experiments.schema import (
@@ -15,6 +16,9 @@ from evaluation.experiments.schema import (
     Numbers,
     Quantity,
 )
+from evaluation.models import EvaluationRun
+from evaluation.selectors.candidates import candidate_range
+from evaluation.selectors.experiments import ExperimentResults
 from inference.claims import OPEN, Finding
 from recommenders.size_selection import Choice
 
@@ -33,41 +37,32 @@ RULE = (
 
 @dataclass(frozen=True)
 class RunFacts:
-    """The inputs and counts of a finished run, by which it can be identified.
+    """A finished run, and what a reader has to know of its values.
 
     `reasons` maps algorithm and metric to the reason for a missing value, or to a caveat.
     """
 
-    number: int
-    inputs_hash: str
-    n_relevant: int
-    n_irrelevant: int
-    left_out: Mapping[str, int]
-    counted: Mapping[str, int]
-    comments: tuple[str, ...]
+    run: EvaluationRun
     reasons: Mapping[tuple[str, str], str]
     candidates: str = ""  # per hidden rating, as text, if the protocol draws candidates
 
 
-@dataclass(frozen=True)
-class DatasetFacts:
-    """The dataset an experiment was run on."""
-
-    name: str
-    title: str
-    content_hash: str
-    n_users: int
-    n_items: int
-    n_ratings: int
-    is_synthetic: bool
-
-    @property
-    def data_note(self) -> str:
-        """The note added to the title of every table and figure if the ratings are synthetic."""
-        return " (synthetic ratings)" if self.is_synthetic else ""
+def run_facts(results: ExperimentResults, key: str) -> RunFacts:
+    """Return what the outcome says of a run."""
+    run = results.runs[key]
+    candidates = candidate_range(run)
+    reasons: dict[tuple[str, str], str] = {}
+    for contender, row in results.rows(key).items():
+        reasons |= {(contender, name): cell.reason for name, cell in row.cells.items() if cell.reason}
+    return RunFacts(run, reasons, "" if candidates is None else candidates.in_words)
 
 
-def filled_table(experiment: Experiment, key: str, numbers: Numbers, dataset: DatasetFacts) -> tables.Table:
+def data_note(version: DatasetVersion) -> str:
+    """The note added to the title of every table and figure if the ratings are synthetic."""
+    return " (synthetic ratings)" if version.is_synthetic else ""
+
+
+def filled_table(experiment: Experiment, key: str, numbers: Numbers, version: DatasetVersion) -> tables.Table:
     """Fill a table of the experiment with its numbers; algorithms without a run are omitted."""
     table = experiment.tables[key]
     quantities = table.columns.values()
@@ -77,7 +72,7 @@ def filled_table(experiment: Experiment, key: str, numbers: Numbers, dataset: Da
         if any(name in experiment.names_in(quantity.run) for quantity in quantities)
     ]
     rows = [(tables.text(name), *(_number(numbers.get((quantity, name))) for quantity in quantities)) for name in names]
-    return tables.plain_table(key, f"{table.title}{dataset.data_note}", ("algorithm", *table.columns), rows)
+    return tables.plain_table(key, f"{table.title}{data_note(version)}", ("algorithm", *table.columns), rows)
 
 
 def _number(value: float | None) -> tables.Cell:
@@ -86,7 +81,7 @@ def _number(value: float | None) -> tables.Cell:
 
 def document(
     experiment: Experiment,
-    dataset: DatasetFacts,
+    version: DatasetVersion,
     *,
     judgements: Sequence[Judgement],
     numbers: Numbers,
@@ -95,18 +90,18 @@ def document(
 ) -> list[Section]:
     """Return the whole outcome: claims, tables, figures, results elsewhere, and the runs."""
     introduction = Section("introduction", "")
-    introduction.say(SYNTHETIC if dataset.is_synthetic else "")
+    introduction.say(SYNTHETIC if version.is_synthetic else "")
     introduction.say(experiment.question)
     introduction.say(f"After {experiment.source}.")
     introduction.say(
-        f"Run on {dataset.title} ({dataset.name}): {dataset.n_users:,} users, {dataset.n_items:,} items, "
-        f"{dataset.n_ratings:,} ratings or uses, content {dataset.content_hash[:12]}. The experiment needs "
+        f"Run on {version.dataset.title} ({version.dataset.name}): {version.n_users:,} users, {version.n_items:,} "
+        f"items, {version.n_ratings:,} ratings or uses, content {version.content_hash[:12]}. The experiment needs "
         f"{NEEDS[experiment.needs]}. {experiment.data}"
     )
     filled = Section("tables", "Tables")
     for key in experiment.tables:
-        filled.put(filled_table(experiment, key, numbers, dataset))
-    sizes = _sizes(experiment, dataset)
+        filled.put(filled_table(experiment, key, numbers, version))
+    sizes = _sizes(experiment, version)
     charts = Section("figures", "Figures")
     charts.draw(*figures)
     method = Section("method", "Method")
@@ -130,8 +125,7 @@ def _claims(experiment: Experiment, judgements: Sequence[Judgement]) -> Section:
     return section
 
 
-def _sizes(experiment: Experiment, dataset: DatasetFacts) -> Section:
-    """The sizes that were chosen, and what each was compared with."""
+def _sizes(experiment: Experiment, version: DatasetVersion) -> Section:
     section = Section("sizes", "Model sizes")
     if without := experiment.without_choice:
         section.say(f"The experiment chooses the size of {'; '.join(without)}. Here the default sizes were used.")
@@ -150,7 +144,7 @@ def _sizes(experiment: Experiment, dataset: DatasetFacts) -> Section:
             )
             for size in choice.sizes
         ]
-        title = f"{name}, {experiment.titles(runs)}: {choice.criterion}{dataset.data_note}"
+        title = f"{name}, {experiment.titles(runs)}: {choice.criterion}{data_note(version)}"
         section.put(tables.plain_table(f"sizes-{number}", title, (choice.parameter, "score", "standard error"), rows))
     return section
 
@@ -170,13 +164,7 @@ def size_sentence(experiment: Experiment, name: str, runs: Sequence[str], choice
 
 
 def summary(judgements: Sequence[Judgement]) -> str:
-    """Summarise the verdicts in a sentence.
-
-    Examples
-    --------
-    >>> summary([])
-    'The experiment states no claims.'
-    """
+    """Summarise the verdicts in a sentence."""
     if not judgements:
         return "The experiment states no claims."
     verdicts = [judgement.verdict for judgement in judgements]
@@ -209,20 +197,20 @@ def _notes(experiment: Experiment) -> Section:
 
 
 def _run(key: str, facts: RunFacts, experiment: Experiment) -> list[str]:
-    plan = experiment.runs[key]
+    plan, run = experiment.runs[key], facts.run
     points = [
-        f"Run {facts.number}, inputs {facts.inputs_hash[:12]}, seed {experiment.seed}.",
+        f"Run {run.pk}, inputs {run.inputs_hash[:12]}, seed {experiment.seed}.",
         f"Split {_settings(plan.split)}; protocol {_settings(plan.protocol)}; n = {plan.n}.",
-        f"{facts.n_relevant:,} relevant and {facts.n_irrelevant:,} irrelevant cases.",
+        f"{run.n_relevant or 0:,} relevant and {run.n_irrelevant or 0:,} irrelevant cases.",
     ]
     if facts.candidates:
         points.append(f"Each hidden rating was ranked among {facts.candidates} items its user had not rated.")
-    for heading, counts in (("Left out", facts.left_out), ("Counted", facts.counted)):
+    for heading, counts in (("Left out", run.left_out), ("Counted", run.counted)):
         listed = "; ".join(f"{count:,} {what}" for what, count in counts.items() if count)
         if listed:
             points.append(f"{heading}: {listed}.")
     points += [f"{name}, {metric}: {reason}." for (name, metric), reason in facts.reasons.items()]
-    points += dict.fromkeys(facts.comments)
+    points += dict.fromkeys(run.comments)
     algorithms = "; ".join(
         f"{name} is {_settings({'name': contender.algorithm, **experiment.params_in(key, name)})}"
         for name, contender in experiment.algorithms.items()
