@@ -83,9 +83,7 @@ class ItemItem(Algorithm):
         return cls._with(indptr=indptr, items=items, common=common, counts=counts)
 
     @classmethod
-    def fit_bytes(
-        cls, n_users: int, n_items: int, n_ratings: int, params: Any, *, n_terms: int = 0, n_item_terms: int = 0
-    ) -> int:
+    def fit_bytes(cls, n_users: int, n_items: int, n_ratings: int, params: Any, **terms: int) -> int:
         """The positive ratings, the counts of all pairs or of a block of them, and the pairs: as found, and joined."""
         pairs = co_rated_pairs(n_users, n_items, n_ratings)
         return binary_bytes(n_users, n_ratings) + sums_bytes(n_items, n_ratings, 8) + 16 * pairs

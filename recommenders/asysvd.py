@@ -119,9 +119,7 @@ class AsySVD(Algorithm):
         return model
 
     @classmethod
-    def fit_bytes(
-        cls, n_users: int, n_items: int, n_ratings: int, params: Params, *, n_terms: int = 0, n_item_terms: int = 0
-    ) -> int:
+    def fit_bytes(cls, n_users: int, n_items: int, n_ratings: int, params: Params, **terms: int) -> int:
         """The residuals and what splitting them takes, the factors, and those of the best epoch so far."""
         return 45 * n_ratings + 24 * (n_users + n_items) + 50 * n_items * params.factors
 

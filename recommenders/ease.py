@@ -90,9 +90,7 @@ class EASE(Algorithm):
         return cls._with(liked_items=liked_items, inverse=inverse, diagonal=diagonal)
 
     @classmethod
-    def fit_bytes(
-        cls, n_users: int, n_items: int, n_ratings: int, params: Any, *, n_terms: int = 0, n_item_terms: int = 0
-    ) -> int:
+    def fit_bytes(cls, n_users: int, n_items: int, n_ratings: int, params: Any, **terms: int) -> int:
         """The positive ratings, the Gram matrix, and P or W with its copy."""
         smaller = min(n_users, n_items)
         binary = binary_bytes(n_users, n_ratings) + 4 * sparse_bytes(n_users + n_items, n_ratings)

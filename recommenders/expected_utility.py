@@ -127,15 +127,10 @@ class ExpectedUtility(Algorithm):
         return model
 
     @classmethod
-    def fit_bytes(
-        cls, n_users: int, n_items: int, n_ratings: int, params: Any, *, n_terms: int = 0, n_item_terms: int = 0
-    ) -> int:
+    def fit_bytes(cls, n_users: int, n_items: int, n_ratings: int, params: Any, **terms: int) -> int:
         """The utilities, and what the scorer takes."""
         scorer, scorer_params = cls._scorer(params)
-        scorer_bytes = scorer.fit_bytes(
-            n_users, n_items, n_ratings, scorer_params, n_terms=n_terms, n_item_terms=n_item_terms
-        )
-        return scorer_bytes + 24 * n_items
+        return scorer.fit_bytes(n_users, n_items, n_ratings, scorer_params, **terms) + 24 * n_items
 
     def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
         scores = self.scorer.score(Profiles(user_items, self.scale))

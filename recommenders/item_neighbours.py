@@ -19,11 +19,10 @@ from recommenders.data import ItemFeatures, Ratings, Scale
 from recommenders.data_limits import TrainingSize
 from recommenders.explanation import Explanation
 from recommenders.memory import co_rated_pairs, sums_bytes
-from recommenders.neighbour_rows import Neighbours
 from recommenders.parameters import Parameters, parameter
 from recommenders.progress import Progress
 from recommenders.ranking import LONGEST_SCANNED, TopN, listing
-from recommenders.similarity import cosine_neighbours, pearson_neighbours
+from recommenders.similarity import Neighbours, cosine_neighbours, pearson_neighbours
 
 # Laying similarities out densely pays for this many profiles, where this share of all pairs are neighbours.
 MANY, DENSE = 64, 0.3
@@ -75,9 +74,7 @@ class _ItemNeighbourhood(Algorithm):
             )
 
     @classmethod
-    def fit_bytes(
-        cls, n_users: int, n_items: int, n_ratings: int, params: Any, *, n_terms: int = 0, n_item_terms: int = 0
-    ) -> int:
+    def fit_bytes(cls, n_users: int, n_items: int, n_ratings: int, params: Any, **terms: int) -> int:
         """The sums of all pairs of items or of a block of them, and the pairs that are kept, sorted and joined.
 
         Kept are all pairs of items with common raters, unless only the nearest of each item are.

@@ -117,9 +117,7 @@ class LPCA(Algorithm):
         return cls._with(axes=axes, offsets=offsets)
 
     @classmethod
-    def fit_bytes(
-        cls, n_users: int, n_items: int, n_ratings: int, params: Params, *, n_terms: int = 0, n_item_terms: int = 0
-    ) -> int:
+    def fit_bytes(cls, n_users: int, n_items: int, n_ratings: int, params: Params, **terms: int) -> int:
         """The positive ratings from both sides, the singular vectors it starts at, the coordinates, a few blocks."""
         coordinates = 8 * (3 * n_users + 3 * n_items) * (params.factors + 1)
         binary = binary_bytes(n_users, n_ratings) + 2 * sparse_bytes(n_users + n_items, n_ratings)

@@ -86,9 +86,7 @@ class PureSVD(Algorithm):
         return cls._with(item_factors=vectors)
 
     @classmethod
-    def fit_bytes(
-        cls, n_users: int, n_items: int, n_ratings: int, params: Any, *, n_terms: int = 0, n_item_terms: int = 0
-    ) -> int:
+    def fit_bytes(cls, n_users: int, n_items: int, n_ratings: int, params: Any, **terms: int) -> int:
         """The ratings as float64 numbers, and the singular vectors."""
         return sparse_bytes(n_users, n_ratings) + singular_bytes(n_users, n_items, n_ratings, params.factors)
 
