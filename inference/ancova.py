@@ -231,7 +231,6 @@ class LinearModel:
 
 
 def _slopes(full: LinearModel, blocks: Blocks, condition: Integers) -> FTest | None:
-    """The test of interactions of conditions and covariates."""
     covariates, indicators = blocks.columns(len(condition)), np.eye(full.k)[condition][:, 1:]
     products = np.hstack([indicators * column[:, np.newaxis] for column in covariates.T])
     added = independent(full.columns, products)

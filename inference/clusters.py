@@ -115,7 +115,6 @@ def _why_not(k: int, condition: Sequence[int], cluster: Sequence[int]) -> str:
 
 
 def _maximum(likelihood: RestrictedLikelihood) -> Fit:
-    """The fit at the largest restricted likelihood, sought between the neighbours of the best point of a grid."""
     from scipy import optimize
 
     def deviance(share: float) -> float:

@@ -154,7 +154,6 @@ def mcdonald_omega(data: Indicators) -> OmegaResult | Undefined:
 
 
 def _standardised(data: Indicators) -> tuple[Sample, Floats]:
-    """Moments of the items divided by their standard deviations, about their means."""
     sd = data.answers.std(axis=0)
     return sample_of((data.answers - data.answers.mean(axis=0)) / sd), sd
 

@@ -107,7 +107,6 @@ def normal_fit(
 
 
 def _noncentrality(model: ChiSquare) -> tuple[float, float]:
-    """Limits of the noncentrality parameter."""
     from scipy import optimize, stats
 
     def limit(probability: float) -> float:

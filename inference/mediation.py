@@ -157,7 +157,6 @@ class _Moments:
 
 
 def _resampled(moments: _Moments, resamples: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """Slopes and means of that many resamples of participants within conditions."""
     slopes, means, n_drawn = [], [], 0
     while n_drawn < resamples:
         r = min(resamples - n_drawn, max(CHUNK // sum(moments.sizes), 1))

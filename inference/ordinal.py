@@ -202,8 +202,6 @@ def _pairs(
 
 @dataclass(frozen=True)
 class _LinkFit:
-    """A model at its maximum."""
-
     shifts: Floats  # shape (n_conditions,); on the latent scale, the reference's 0 among them
     thresholds: Floats  # shape (n_categories - 1,); borders between neighbouring answers on the same scale, ascending
     covariance: Floats  # of the thresholds, and of the shifts without the reference's, in that order

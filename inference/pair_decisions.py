@@ -142,7 +142,6 @@ def _normal_draws(k: int) -> Floats:
 
 
 def _largest_t(covariance: Floats, se: Floats) -> Floats:
-    """The largest |t| over the pairs of each draw, ascending."""
     roots, vectors = np.linalg.eigh(covariance)
     # Pairs whose difference does not vary take part in no draw.
     first, second = (members[se > 0] for members in pair_places(len(covariance)))

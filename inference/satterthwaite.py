@@ -126,7 +126,6 @@ def _moved(likelihood: RestrictedLikelihood, fit: Fit, step: Floats) -> Fit:
 
 
 def _deviance(likelihood: RestrictedLikelihood, fit: Fit, step: Floats) -> float:
-    """The deviance at ratios beside the fitted ones and the fitted residual variance."""
     nearby, df = _moved(likelihood, fit, step), likelihood.df
     determinant = -2 * nearby.log_likelihood - df * (math.log(2 * math.pi * nearby.variance) + 1)
     return float(determinant + nearby.variance * df / fit.variance)

@@ -105,7 +105,6 @@ class _Parts:
 
     @property
     def effects(self) -> int:
-        """Paths of conditions on qualities."""
         return self.n_qualities * self.n_conditions
 
     @property

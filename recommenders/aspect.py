@@ -72,8 +72,6 @@ class Aspect(Algorithm):
 
     @dataclass(frozen=True)
     class Params(AspectParameters):
-        """Parameters of `Aspect`."""
-
         counts: str = parameter(
             "ignore",
             description="Repeated observations of a pair: count once, or as often as they were observed.",
@@ -185,8 +183,6 @@ class AspectContent(Algorithm):
 
     @dataclass(frozen=True)
     class Params(AspectParameters):
-        """Parameters of `AspectContent`."""
-
         classes: int = parameter(20, description="Number of latent classes; at most min(users, features).", minimum=1)
         iterations: int = parameter(100, description="Steps of EM at most.", minimum=1)
         fold_iterations: int = parameter(30, description="Steps of EM that fold in an item or a profile.", minimum=1)

@@ -264,7 +264,6 @@ class Algorithm(ABC):
 
     @classmethod
     def _with(cls, **arrays: NDArray[Any]) -> Self:
-        """Return a new model holding these arrays."""
         model = cls.__new__(cls)
         for name, array in arrays.items():
             setattr(model, name, array)

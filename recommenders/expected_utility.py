@@ -71,8 +71,6 @@ class ExpectedUtility(Algorithm):
 
     @dataclass(frozen=True)
     class Params(Parameters):
-        """Parameters of `ExpectedUtility`."""
-
         scorer: str = parameter(
             "itemitem",
             description=(
@@ -214,14 +212,12 @@ def with_utilities(features: ItemFeatures, utilities: NDArray[np.float64]) -> It
 
 
 def _mean_ratings(ratings: Ratings) -> NDArray[np.float64]:
-    """Return each item's mean rating, 0 for unrated items."""
     user_items = ratings.user_items
     sums = np.bincount(user_items.indices, weights=user_items.data.astype(np.float64), minlength=ratings.n_items)
     return np.asarray(sums / np.maximum(ratings.item_counts, 1))
 
 
 def _table_of(features: ItemFeatures | None) -> NDArray[np.float64]:
-    """Return the table of utilities among the features, 0 for items without one."""
     columns = [] if features is None else [at for at, (kind, _) in enumerate(features.terms) if kind == UTILITY_KIND]
     if features is None or len(columns) != 1:
         raise DataError(
@@ -232,7 +228,6 @@ def _table_of(features: ItemFeatures | None) -> NDArray[np.float64]:
 
 
 def _highest(scorer: Algorithm, user_items: sparse.csr_array, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the divisor of each profile's scores, > 0."""
     if scorer.score_kind == "rating":
         return np.full(scores.shape[0], scorer.scale.high)
     if isinstance(scorer, ItemItem):

@@ -70,8 +70,6 @@ class IALS(Algorithm):
 
     @dataclass(frozen=True)
     class Params(Parameters):
-        """Parameters of `IALS`."""
-
         positive_from: float = positive_from_parameter()
         factors: int = parameter(50, description="Number of latent factors; at most min(users, items).", minimum=1)
         alpha: float = parameter(40.0, description="Confidence α that a like adds to that of an absence.", minimum=0.0)

@@ -88,8 +88,6 @@ class LPCA(Algorithm):
 
     @dataclass(frozen=True)
     class Params(Parameters):
-        """Parameters of `LPCA`."""
-
         factors: int = parameter(10, description="Number of dimensions; at most min(users, items).", minimum=1)
         iterations: int = parameter(10, description="Alternations within each dimension.", minimum=1)
         reg: float = parameter(1.0, description="Weight of the squares of U and V.", minimum=1e-3)
@@ -272,7 +270,6 @@ def _move_people(
     reg: float,
     progress: Progress = silent,
 ) -> None:
-    """Maximise the bound in the k-th coordinate of every user, in place."""
     axis = axes[:, k]
     pull = np.asarray(liked @ axis) - reg * coordinates[:, k]
     curvature = np.full(coordinates.shape[0], reg)

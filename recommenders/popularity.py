@@ -101,8 +101,6 @@ class PopularityLikes(Algorithm):
 
     @dataclass(frozen=True)
     class Params(Parameters):
-        """Parameters of `PopularityLikes`."""
-
         positive_from: float = positive_from_parameter()
         measure: str = parameter(
             "number",

@@ -37,8 +37,6 @@ ENTRY_POINT_GROUP = "parallax.algorithms"
 
 
 class _ExpectedUtility(ExpectedUtility):
-    """Expected utility over any algorithm of this registry."""
-
     @classmethod
     def find_scorer(cls, specification: str) -> tuple[type[Algorithm], Parameters]:
         key, params = parse(specification)

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from recommenders.blockwise import BLOCK_STEPS
-from recommenders.data import Ratings
+from recommenders.blockwise import BLOCK_STEPS, steps_of_rows
+from recommenders.data import Ratings, Side, side_of
 from recommenders.layout import ADDING, row_ranges, triangle_ranges
 from recommenders.products import PACKED_BITS, Codes, Dots, Moments, packed_dots, rating_codes
 from recommenders.progress import Progress, blocks, silent, within
@@ -294,33 +294,23 @@ def _exact_pearsons(
     return sorted_whole(left.view(np.float64), keep, sorting)
 
 
-def _two_sides(
-    user_items: sparse.csr_array, values: NDArray[np.float32] | NDArray[np.float64]
-) -> tuple[tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]], ...]:
-    """Return the values by user and by item, each as (indptr, indices, values) in the kernels' types."""
-    by_user = sparse.csr_array(
-        (values.astype(np.float64), user_items.indices, user_items.indptr), shape=user_items.shape
-    )
-    by_item = by_user.T.tocsr()
-    return tuple(
-        (
-            side.indptr.astype(np.int64, copy=False),
-            side.indices.astype(np.int32, copy=False),
-            side.data.astype(np.float64, copy=False),
-        )
-        for side in (by_user, by_item)
-    )
+def _two_sides(user_items: sparse.csr_array, values: NDArray[np.float32] | NDArray[np.float64]) -> tuple[Side, Side]:
+    """Return the values by user and by item."""
+    by_user = sparse.csr_array((values, user_items.indices, user_items.indptr), shape=user_items.shape)
+    return side_of(by_user), side_of(by_user.T.tocsr())
 
 
 def _collect(user_items: sparse.csr_array, write: WriteRows, keep: int | None, progress: Progress) -> Neighbours:
     """Compute the rows block by block, sort each and truncate it, and join them."""
     n_items = int(user_items.shape[1])
-    capacity = _largest_rows(user_items)
+    by_item = user_items.T.tocsr()
+    work = steps_of_rows(by_item, user_items)
+    # A bound on each item's co-rated items: what its raters rated besides.
+    capacity = np.minimum(work - np.diff(by_item.indptr), n_items - 1).astype(np.int64)
     lengths = np.zeros(n_items, dtype=np.int64)
     chunks: list[list[Rows]] = []
-    work = _steps(user_items)
     total, done = max(float(work.sum()), 1.0), 0.0
-    for start, stop in _blocks(capacity):
+    for start, stop, _ in blocks(capacity, BLOCK_PAIRS):
         room = int(capacity[start:stop].sum())
         items, similarities = np.empty(room, dtype=np.int32), np.empty(room)
         used = 0
@@ -339,31 +329,3 @@ def _collect(user_items: sparse.csr_array, write: WriteRows, keep: int | None, p
             lengths[start:stop] = np.minimum(lengths[start:stop], keep)
         chunks.append([(lengths[start:stop], items.copy(), similarities.copy())])
     return joined(chunks)
-
-
-def _largest_rows(user_items: sparse.csr_array) -> NDArray[np.int64]:
-    """Return, for each item, a bound on its number of co-rated items."""
-    others_of_user = np.diff(user_items.indptr).astype(np.int64) - 1
-    per_rating = np.repeat(others_of_user, np.diff(user_items.indptr))
-    touched = np.bincount(user_items.indices, weights=per_rating, minlength=user_items.shape[1])
-    return np.minimum(touched, user_items.shape[1] - 1).astype(np.int64)
-
-
-def _steps(user_items: sparse.csr_array) -> NDArray[np.float64]:
-    """Return the number of pairs of ratings that each item's row is added up from."""
-    lengths = np.diff(user_items.indptr)
-    per_rating = np.repeat(lengths.astype(np.float64), lengths)
-    return np.asarray(np.bincount(user_items.indices, weights=per_rating, minlength=user_items.shape[1]))
-
-
-def _blocks(capacity: NDArray[np.int64]) -> list[tuple[int, int]]:
-    """Return ranges of items whose bounds add up to at most `BLOCK_PAIRS`, or that hold a single item."""
-    ends = np.cumsum(capacity)
-    blocks: list[tuple[int, int]] = []
-    start = 0
-    while start < capacity.size:
-        done = int(ends[start - 1]) if start else 0
-        stop = max(start + 1, int(np.searchsorted(ends, done + BLOCK_PAIRS, side="right")))
-        blocks.append((start, stop))
-        start = stop
-    return blocks

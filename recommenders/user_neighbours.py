@@ -234,8 +234,6 @@ class UserKNNPearson(UserNeighbourhood):
 
     @dataclass(frozen=True)
     class Params(UserNeighbourhoodParameters):
-        """Parameters of `UserKNNPearson`."""
-
         prediction: str = parameter(
             "centred",
             description="What is averaged: the neighbours' ratings less each one's mean, or the ratings alone.",
@@ -343,8 +341,6 @@ class UserKNNCosine(UserNeighbourhood):
 
     @dataclass(frozen=True)
     class Params(UserNeighbourhoodParameters):
-        """Parameters of `UserKNNCosine`."""
-
         prediction: str = parameter(
             "left-out",
             description=(

@@ -54,8 +54,6 @@ class ImplicitALS(FoldedLikes):
 
     @dataclass(frozen=True)
     class Params(Parameters):
-        """Parameters of `ImplicitALS`."""
-
         positive_from: float = positive_from_parameter()
         factors: int = parameter(100, description="Number of latent factors; at most min(users, items).", minimum=1)
         alpha: float = parameter(0.0, description="Confidence α that a like adds to that of an absence.", minimum=0.0)
@@ -143,8 +141,6 @@ class ImplicitBPR(Adapter):
 
     @dataclass(frozen=True)
     class Params(Parameters):
-        """Parameters of `ImplicitBPR`."""
-
         positive_from: float = positive_from_parameter()
         factors: int = parameter(100, description="Number of latent factors; at most min(users, items).", minimum=1)
         learning_rate: float = parameter(0.01, description="Step of the descent.", minimum=1e-6, maximum=1.0)
@@ -298,8 +294,6 @@ class ImplicitCosine(Adapter):
 
     @dataclass(frozen=True)
     class Params(Parameters):
-        """Parameters of `ImplicitCosine`."""
-
         positive_from: float = positive_from_parameter()
         neighbours: int = parameter(20, description="Number of neighbours kept per item, itself included.", minimum=1)
 

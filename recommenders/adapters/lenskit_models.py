@@ -78,8 +78,6 @@ class LensKitALS(FoldedLikes):
 
     @dataclass(frozen=True)
     class Params(Parameters):
-        """Parameters of `LensKitALS`."""
-
         positive_from: float = positive_from_parameter()
         factors: int = parameter(50, description="Number of latent factors; at most min(users, items).", minimum=1)
         alpha: float = parameter(40.0, description="Confidence α that a like adds to that of an absence.", minimum=0.0)
@@ -152,8 +150,6 @@ class LensKitBiasedMF(Adapter):
 
     @dataclass(frozen=True)
     class Params(Parameters):
-        """Parameters of `LensKitBiasedMF`."""
-
         factors: int = parameter(50, description="Number of latent factors; at most min(users, items).", minimum=1)
         damping: float = parameter(5.0, description="Damping β of users' and items' means.", minimum=0.0)
         reg: float = parameter(0.1, description="Pull λ of all factors towards 0, for each rating.", minimum=1e-6)
@@ -241,8 +237,6 @@ class LensKitItemKNN(Adapter):
 
     @dataclass(frozen=True)
     class Params(Parameters):
-        """Parameters of `LensKitItemKNN`."""
-
         positive_from: float = positive_from_parameter()
         neighbours: int = parameter(20, description="Most items of the profile that count for a score.", minimum=1)
         min_similarity: float = parameter(1e-6, description="Smallest similarity of neighbours.", minimum=1e-6)

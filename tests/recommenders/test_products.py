@@ -6,9 +6,8 @@ from scipy import sparse
 
 from core.errors import DataError
 from recommenders import layout, products, threads
-from recommenders.common_raters import binary_gram, common_raters
 from recommenders.data import Ratings, Scale
-from recommenders.products import gram, rating_codes
+from recommenders.products import binary_gram, common_raters, gram, rating_codes
 
 pytestmark = pytest.mark.unit
 
