@@ -13,6 +13,7 @@ from inference.covariance_models import Structure, covariance_of
 from inference.results import Floats
 
 CONFIDENCE = 0.90  # of RMSEA, by convention
+SMALLEST = 1e-300
 
 
 @dataclass(frozen=True)
@@ -57,13 +58,16 @@ def indices(
     >>> round(indices(ChiSquare(5.0, 4), ChiSquare(100.0, 6), 0.03, (200, 1)).cfi, 3)
     0.989
     """
-    from scipy import stats
+    from scipy import special, stats
 
     n, groups = size
     excess, of_baseline = model.statistic - model.df, baseline.statistic - baseline.df
     worst = max(excess, of_baseline, 0.0)
     ratio = excess / model.df * baseline.df / of_baseline if model.df and of_baseline else 0.0
-    low, high = _noncentrality(model)
+    tails = (1 + CONFIDENCE) / 2, (1 - CONFIDENCE) / 2
+    limits = special.chndtrinc(model.statistic, max(model.df, 1), tails)
+    # Where the statistic is too small for any noncentrality to have this tail, scipy gives NaN or next to nothing.
+    low, high = np.where(limits > SMALLEST, limits, 0.0).tolist()
     rmsea = [math.sqrt(groups * max(value, 0.0) / (n * max(model.df, 1))) for value in (excess, low, high)]
     if not model.df:
         rmsea = [0.0] * 3
@@ -104,23 +108,6 @@ def normal_fit(
     baseline = ChiSquare(independence, len(samples) * (n_moments - n_own * (1 + with_means)))
     implied = [covariance_of(structure, minimum.parameters) for structure in structures]
     return indices(model, baseline, srmr_of(samples, implied, with_means=with_means), (n, len(samples)))
-
-
-def _noncentrality(model: ChiSquare) -> tuple[float, float]:
-    from scipy import optimize, stats
-
-    def limit(probability: float) -> float:
-        def excess(value: float) -> float:
-            return float(stats.ncx2.cdf(model.statistic, model.df, max(value, 1e-12))) - probability
-
-        if not model.df or excess(0.0) < 0:
-            return 0.0
-        highest = max(model.statistic, 1.0)
-        while excess(highest) > 0:
-            highest *= 2
-        return float(optimize.brentq(excess, 0.0, highest, xtol=1e-9))
-
-    return limit((1 + CONFIDENCE) / 2), limit((1 - CONFIDENCE) / 2)
 
 
 def srmr_of(samples: Sequence[Sample], implied: Sequence[tuple[Floats, Floats]], *, with_means: bool = False) -> float:
