@@ -19,7 +19,7 @@ import numpy as np
 from inference.average_advantage import MeanEstimates
 from inference.corrections import holm
 from inference.covariates import Blocks, Covariate, UnusedCovariate, blocks_of, independent
-from inference.exact import finite
+from inference.groups import finite
 from inference.results import Floats, Integers, Interval, Undefined
 from inference.t_tests import Contrast, t_test
 

@@ -14,7 +14,7 @@ from inference.anova import noncentral_f_limits
 from inference.average_advantage import MeanEstimates
 from inference.case_rates import clopper_pearson
 from inference.claims import Estimate
-from inference.exact import finite
+from inference.groups import finite
 from inference.results import Floats, Interval, WelchResult
 from inference.t_tests import t_test
 

@@ -19,7 +19,7 @@ import numpy as np
 from inference.ancova import LinearModel, ParticipantValues, read_conditions
 from inference.bootstrap import percentile_intervals
 from inference.covariates import independent
-from inference.exact import finite
+from inference.groups import finite
 from inference.results import Floats, Integers, Interval, Undefined
 from inference.t_tests import t_test
 

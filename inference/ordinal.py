@@ -18,8 +18,7 @@ import numpy as np
 
 from core.errors import ParameterError
 from inference.corrections import decided
-from inference.exact import Number, exact
-from inference.groups import Groups, GroupValues, in_words
+from inference.groups import Groups, GroupValues, Number, exact, in_words
 from inference.results import Floats, Integers, Pair, PairwiseResult, Undefined
 from inference.t_tests import t_test
 

@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from recommenders.base import Algorithm
-from recommenders.blockwise import dense_gram
 from recommenders.data import ItemFeatures, Ratings
 from recommenders.explanation import Explanation
 from recommenders.memory import binary_bytes, sparse_bytes
 from recommenders.parameters import Parameters, parameter
 from recommenders.positives import positive_from_parameter, positives
-from recommenders.products import binary_gram
+from recommenders.products import binary_gram, dense_gram
 from recommenders.progress import Progress, within
 
 # What the Gram matrix takes of the whole, about; only the progress is told by it.

@@ -1,10 +1,13 @@
-"""Exact sums over the common raters of all pairs of items: their number, and products packed in one 64-bit word."""
+"""Products of ratings with themselves: number of common raters, exact sums packed in 64-bit words, Gram matrices."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Self
+from threading import Lock
+from typing import Any, Generic, Self, TypeVar
+from weakref import ref
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +15,82 @@ from scipy import sparse
 
 from recommenders.data import Ratings
 from recommenders.layout import ADDING, MOST_SINGLE, Layout, Planes, add_products, dense_rows, exactly_at_once, mirrored
-from recommenders.progress import Progress, silent, within
-from recommenders.shared import Remembered
+from recommenders.progress import Progress, blocks, silent, within
 from recommenders.threads import each, numeric_threads
+
+# Multiplications between two reports: a fraction of a second of a sparse product.
+BLOCK_STEPS = 50_000_000
+# Entries that a block of a product has at most, about 50 MB; a row with more is a block of its own.
+BLOCK_PAIRS = 4_000_000
+
+
+def steps_of_rows(rows: sparse.csr_array, matrix: sparse.csr_array) -> NDArray[np.float64]:
+    """The multiplications that each row of the sparse product ``rows @ matrix`` takes. Returns a float64 array, shape
+    (n_rows,).
+
+    `rows`: sparse array, shape (n_rows, n). `matrix`: sparse array, shape (n, n_columns).
+    """
+    lengths = np.diff(matrix.indptr)[rows.indices].astype(np.float64)
+    owners = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+    return np.asarray(np.bincount(owners, weights=lengths, minlength=rows.shape[0]), dtype=np.float64)
+
+
+def dense_gram(rows: sparse.csr_array, progress: Progress = silent) -> NDArray[np.float64]:
+    r"""The symmetric product :math:`A A^\top`.
+
+    `rows`: sparse float64 array, shape (n, m); A. Returns a float64 array, shape (n, n), in column order, as linear
+    algebra libraries take it without a copy. Each sum runs over the columns of A in their order, however the rows are
+    cut.
+
+    Examples
+    --------
+    >>> dense_gram(sparse.csr_array(np.array([[1.0, 2.0], [0.0, 3.0]]))).tolist()
+    [[5.0, 6.0], [6.0, 9.0]]
+    """
+    transposed = sparse.csr_array(rows.T)
+    gram = np.zeros((rows.shape[0], rows.shape[0]))
+    # A block ends where either limit is reached.
+    costs = np.maximum(steps_of_rows(rows, transposed), rows.shape[0] * (BLOCK_STEPS / BLOCK_PAIRS))
+    for start, stop, share in blocks(costs, BLOCK_STEPS):
+        progress(share, f"Multiplying rows {start + 1:,} to {stop:,} of {rows.shape[0]:,}")
+        (sparse.csr_array(rows[start:stop]) @ transposed).toarray(out=gram[start:stop])
+    return gram.T
+
+
+Product = TypeVar("Product")
+
+
+class Remembered(Generic[Product]):
+    """Holds the product of the owner that asked last, as long as that owner lives.
+
+    A run fits several models on the same ratings, one after the other: what they share is made once. Only one
+    product is held, and by a weak reference to its owner, so memory is bounded and nothing outlives its data.
+
+    Examples
+    --------
+    >>> class Owner: ...
+    >>> owner, held = Owner(), Remembered()
+    >>> held.of(owner, lambda: "made"), held.of(owner, lambda: "made again")
+    ('made', 'made')
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._owner: Callable[[], Any] = lambda: None
+        self._product: Product | None = None
+
+    def of(self, owner: object, make: Callable[[], Product]) -> Product:
+        """Return the owner's product, made by `make` if it is not the one held."""
+        with self._lock:
+            if self._product is None or self._owner() is not owner:
+                self._product = None  # let go of the old one before the new one needs the room
+                product = make()
+                self._owner, self._product = ref(owner, self._forget), product
+            return self._product
+
+    def _forget(self, reference: object) -> None:
+        # Called for the present owner only: the reference to an earlier one is gone, and its callback with it.
+        self._product = None
 
 
 def binary_gram(user_items: sparse.csr_array, progress: Progress = silent) -> NDArray[np.uint32]:

@@ -11,10 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from recommenders.blockwise import BLOCK_STEPS, steps_of_rows
 from recommenders.data import Ratings, Side, side_of
 from recommenders.layout import ADDING, row_ranges, triangle_ranges
-from recommenders.products import PACKED_BITS, Codes, Dots, Moments, packed_dots, rating_codes
+from recommenders.products import (
+    BLOCK_STEPS,
+    PACKED_BITS,
+    Codes,
+    Dots,
+    Moments,
+    packed_dots,
+    rating_codes,
+    steps_of_rows,
+)
 from recommenders.progress import Progress, blocks, silent, within
 from recommenders.threads import each
 

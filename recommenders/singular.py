@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from core.errors import ParameterError
-from recommenders.blockwise import dense_gram
 from recommenders.data import Side, side_of
+from recommenders.products import Remembered, dense_gram
 from recommenders.progress import Progress, silent, within
-from recommenders.shared import Remembered
 from recommenders.threads import each, numeric_threads, one_library_thread
 
 # A pair has converged when what is left of it is this small a share of the smallest eigenvalue wanted.
