@@ -1,6 +1,6 @@
 """Restricts mutation testing to a seeded random sample of mutants, and reports the score per package.
 
-All mutants are too many for one machine and one night. `make mutants MUTANTS='inference.exact.*'` creates them and
+All mutants are too many for one machine and one night. `make mutants MUTANTS='inference.groups.*'` creates them and
 measures which test reaches which function. Then::
 
     python benchmarks/mutant_sample.py draw --size 250 --seed 15

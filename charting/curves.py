@@ -107,7 +107,6 @@ def curves(
 
 
 def _ends(values: Sequence[float], *, is_share: bool, is_from_zero: bool) -> tuple[float, float]:
-    """The lowest and the highest value of the axis."""
     bottom, top = min(values), max(values)
     if is_from_zero:
         bottom = min(0.0, bottom)

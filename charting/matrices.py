@@ -82,7 +82,6 @@ def matrix(
 
 
 def _checked(values: Mapping[str, Mapping[str, float | None]]) -> list[str]:
-    """The names of the columns."""
     if not values or not next(iter(values.values())):
         raise DataError("There is no correlation to draw.")
     names = list(next(iter(values.values())))
@@ -94,7 +93,6 @@ def _checked(values: Mapping[str, Mapping[str, float | None]]) -> list[str]:
 
 
 def _line(name: str) -> str:
-    """A name in one line."""
     return name.replace("\n", " ")
 
 

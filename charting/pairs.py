@@ -57,8 +57,6 @@ class Ranked:
 
 @dataclass
 class _Svg:
-    """An SVG picture while it is drawn."""
-
     width: int
     parts: list[str] = field(default_factory=list)
 
@@ -149,7 +147,6 @@ def _titled(svg: _Svg, words: str) -> None:
 
 
 def _glyph(kind: str, x: float, y: float, r: float) -> str:
-    """The glyph of a class of pairs around a centre."""
     slip = 0.4 * r if kind == "contradict" else 0
     halves = []
     for sign, sweep, colour, filled in (

@@ -110,7 +110,6 @@ def _arrow(path: Path, ends: tuple[float, float], y: float) -> dict[str, Any]:
 
 
 def _draw_arrows(plot: Plot, arrows: Rows, *, is_heavy: bool) -> None:
-    """Lines, heads and labels of the arrows of one weight."""
     colour, width, dash = (PERCEIVED, 2, [1, 0]) if is_heavy else (LIGHT.quiet, 1, [4, 3])
     line = {"type": "rule", "stroke": colour, "strokeWidth": width, "strokeDash": dash, "aria": False}
     plot.draw(arrows, line, x="x", x2="x2", y="y")

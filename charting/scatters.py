@@ -99,13 +99,11 @@ def _ends(estimates: Mapping[str, Estimate]) -> tuple[float, float]:
 
 
 def _shares(estimate: Estimate, ends: tuple[float, float]) -> Estimate:
-    """An estimate in shares of its axis."""
     low, span = ends[0], ends[1] - ends[0]
     return Estimate((estimate.value - low) / span, (estimate.low - low) / span, (estimate.high - low) / span)
 
 
 def _draw_dots(plot: Plot, points: Rows) -> None:
-    """Dots over the intervals of both sides."""
     interval = {"type": "rule", "strokeWidth": 5, "opacity": 1, "strokeCap": "round"}
     sideways = {**interval, "color": LIGHT.objective_interval}
     plot.draw(points, sideways, x="objective_low", x2="objective_high", y="perceived")

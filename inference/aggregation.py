@@ -16,7 +16,7 @@ import numpy as np
 from inference.ancova import ParticipantValues, read_conditions
 from inference.correlation import CorrelationResult, pearson
 from inference.covariates import numbered
-from inference.exact import finite
+from inference.groups import finite
 from inference.results import Floats, Integers, Interval, Undefined
 from inference.t_tests import t_test
 

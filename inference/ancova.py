@@ -19,7 +19,7 @@ import numpy as np
 from inference.average_advantage import MeanEstimates
 from inference.corrections import holm
 from inference.covariates import Blocks, Covariate, UnusedCovariate, blocks_of, independent
-from inference.exact import finite
+from inference.groups import finite
 from inference.results import Floats, Integers, Interval, Undefined
 from inference.t_tests import Contrast, t_test
 
@@ -231,7 +231,6 @@ class LinearModel:
 
 
 def _slopes(full: LinearModel, blocks: Blocks, condition: Integers) -> FTest | None:
-    """The test of interactions of conditions and covariates."""
     covariates, indicators = blocks.columns(len(condition)), np.eye(full.k)[condition][:, 1:]
     products = np.hstack([indicators * column[:, np.newaxis] for column in covariates.T])
     added = independent(full.columns, products)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from inference.permutations import DRAWN, SAMPLED, SEED
+from inference.agreement import DRAWN, SAMPLED, SEED
 from inference.power import wilson
 from inference.results import Floats, Integers, Interval, Undefined
 

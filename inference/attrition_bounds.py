@@ -15,7 +15,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from inference.exact import finite
+from inference.groups import finite
 from inference.results import Floats, Interval, Undefined
 
 CONFIDENCE = 0.95

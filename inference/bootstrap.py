@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from core.errors import DataError
-from inference.exact import finite
+from inference.groups import finite
 from inference.paired import per_user
 from inference.results import Floats, Interval, Undefined
 

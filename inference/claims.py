@@ -26,15 +26,12 @@ Pairs = Collection[tuple[str, str]]  # (the algorithm with the higher value, the
 Weights = Mapping[str, float]
 
 
-class Estimate(Protocol):
+@dataclass(frozen=True)
+class Estimate:
     """A number with its uncertainty."""
 
-    @property
-    def value(self) -> float:
-        """The number."""
-
-    def interval(self, confidence: float) -> Interval:
-        """Its confidence interval."""
+    value: float
+    interval: Callable[[float], Interval]  # by its confidence
 
 
 class Evidence(Protocol):

@@ -18,8 +18,14 @@ import numpy as np
 from inference.ancova import Estimate, FTest, ParticipantValues, estimates_of, read_conditions
 from inference.covariates import numbered
 from inference.results import Undefined
-from inference.satterthwaite import model_estimates
-from inference.variance_components import LARGEST_RATIO, LARGEST_SHARE, Design, Fit, RestrictedLikelihood
+from inference.variance_components import (
+    LARGEST_RATIO,
+    LARGEST_SHARE,
+    Design,
+    Fit,
+    RestrictedLikelihood,
+    model_estimates,
+)
 
 GRID = 40  # values of the intraclass correlation at which the search for the maximum starts
 
@@ -115,7 +121,6 @@ def _why_not(k: int, condition: Sequence[int], cluster: Sequence[int]) -> str:
 
 
 def _maximum(likelihood: RestrictedLikelihood) -> Fit:
-    """The fit at the largest restricted likelihood, sought between the neighbours of the best point of a grid."""
     from scipy import optimize
 
     def deviance(share: float) -> float:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from inference.exact import finite
+from inference.groups import finite
 from inference.results import Floats
 
 MOST_R_HAT = 1.01

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.errors import DataError
-from inference.exact import Number, exact
-from inference.groups import Groups, GroupValues, in_words
+from inference.groups import Groups, GroupValues, Number, exact, in_words
 from inference.results import Floats, Interval, Undefined
 
 WITHIN = "Pooled within-condition correlation"

@@ -9,17 +9,21 @@ from itertools import combinations
 import numpy as np
 
 from inference.covariance_fit import (
+    ChiSquare,
+    FitIndices,
     Minimum,
     NormalLikelihood,
     Sample,
     WeightedCorrelations,
     derivatives,
+    indices,
     log_likelihood,
     minimum_of,
+    normal_fit,
     sample_of,
+    srmr_of,
 )
 from inference.covariance_models import FreeParameters, Structure, covariance_of
-from inference.fit_indices import ChiSquare, FitIndices, indices, normal_fit, srmr_of
 from inference.indicators import LEAST_N, Indicators, why_degenerate, why_too_few
 from inference.polychoric import polychorics
 from inference.results import Floats, Undefined
@@ -154,7 +158,6 @@ def mcdonald_omega(data: Indicators) -> OmegaResult | Undefined:
 
 
 def _standardised(data: Indicators) -> tuple[Sample, Floats]:
-    """Moments of the items divided by their standard deviations, about their means."""
     sd = data.answers.std(axis=0)
     return sample_of((data.answers - data.answers.mean(axis=0)) / sd), sd
 

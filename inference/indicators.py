@@ -8,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
-from inference.exact import finite
+from inference.groups import finite
 from inference.results import Floats, Undefined
 
 LEAST_N = 100  # participants of a factor model

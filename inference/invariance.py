@@ -8,10 +8,17 @@ from typing import Literal
 
 import numpy as np
 
-from inference.covariance_fit import NormalLikelihood, Sample, log_likelihood, minimum_of, sample_of
+from inference.covariance_fit import (
+    FitIndices,
+    NormalLikelihood,
+    Sample,
+    log_likelihood,
+    minimum_of,
+    normal_fit,
+    sample_of,
+)
 from inference.covariance_models import FreeParameters, Structure
 from inference.factor_analysis import LEAST_ITEMS
-from inference.fit_indices import FitIndices, normal_fit
 from inference.indicators import PER_PARAMETER, Indicators, why_degenerate
 from inference.results import Floats, Undefined
 

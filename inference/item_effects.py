@@ -30,8 +30,7 @@ from inference.average_advantage import MeanEstimates
 from inference.corrections import decided
 from inference.covariates import Covariate, UnusedCovariate, blocks_of, numbered
 from inference.results import Floats, Integers, Interval, Pair, PairwiseResult, Undefined
-from inference.satterthwaite import Estimates, observed_estimates
-from inference.variance_components import Design, Fit, RestrictedLikelihood
+from inference.variance_components import Design, Estimates, Fit, RestrictedLikelihood, observed_estimates
 
 HOLM = "Mixed model, t-Holm"
 SMALLEST = 1e-12  # residual variance below this share of the variance of all answers is none
@@ -186,7 +185,7 @@ def fit_items(answers: ItemAnswers) -> ItemFit | Undefined:
     """Compare means of conditions, with participants and items-in-condition as random effects.
 
     The variances are those of R's ``lmer(value ~ condition + (1 | person) + (1 | condition:item))``. The means are
-    observed means over participants; `inference.satterthwaite.observed_estimates` gives the reason. Undefined with
+    observed means over participants, for the reason that `observed_estimates` gives. Undefined with
     fewer than two conditions with answers, with answers that are all equal within conditions or without a residual,
     with one answer per person, with one person or one item in every condition, with items that one person of their
     condition rated, or with more than about 2,000 persons and items. Raises DataError for values that are not finite

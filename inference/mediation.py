@@ -19,7 +19,7 @@ import numpy as np
 from inference.ancova import LinearModel, ParticipantValues, read_conditions
 from inference.bootstrap import percentile_intervals
 from inference.covariates import independent
-from inference.exact import finite
+from inference.groups import finite
 from inference.results import Floats, Integers, Interval, Undefined
 from inference.t_tests import t_test
 
@@ -157,7 +157,6 @@ class _Moments:
 
 
 def _resampled(moments: _Moments, resamples: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """Slopes and means of that many resamples of participants within conditions."""
     slopes, means, n_drawn = [], [], 0
     while n_drawn < resamples:
         r = min(resamples - n_drawn, max(CHUNK // sum(moments.sizes), 1))

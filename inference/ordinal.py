@@ -18,8 +18,7 @@ import numpy as np
 
 from core.errors import ParameterError
 from inference.corrections import decided
-from inference.exact import Number, exact
-from inference.groups import Groups, GroupValues, in_words
+from inference.groups import Groups, GroupValues, Number, exact, in_words
 from inference.results import Floats, Integers, Pair, PairwiseResult, Undefined
 from inference.t_tests import t_test
 
@@ -202,8 +201,6 @@ def _pairs(
 
 @dataclass(frozen=True)
 class _LinkFit:
-    """A model at its maximum."""
-
     shifts: Floats  # shape (n_conditions,); on the latent scale, the reference's 0 among them
     thresholds: Floats  # shape (n_categories - 1,); borders between neighbouring answers on the same scale, ascending
     covariance: Floats  # of the thresholds, and of the shifts without the reference's, in that order

@@ -12,10 +12,10 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from inference.agreement import pair_places
 from inference.paired import by_algorithm
 from inference.paired_hits import SAME, flip_sums
 from inference.partial_order import PartialOrder, partial_order
-from inference.permutations import pair_places
 from inference.rank_sets import RankSets, relation_rank_sets
 from inference.results import Floats, Pair, PairwiseResult, Undefined
 
@@ -142,7 +142,6 @@ def _normal_draws(k: int) -> Floats:
 
 
 def _largest_t(covariance: Floats, se: Floats) -> Floats:
-    """The largest |t| over the pairs of each draw, ascending."""
     roots, vectors = np.linalg.eigh(covariance)
     # Pairs whose difference does not vary take part in no draw.
     first, second = (members[se > 0] for members in pair_places(len(covariance)))

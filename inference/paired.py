@@ -267,7 +267,6 @@ def _between(
     correction: Correction,
     alpha: float,
 ) -> Tests | Undefined:
-    """The test of every pair of algorithms that have values."""
     columns = by_algorithm(values)
     present = {name: own for name, column in columns.items() if (own := column[~np.isnan(column)]).size}
     if len(present) < 2:

@@ -98,7 +98,6 @@ def _item(column: Floats) -> _Item:
 
 
 def _pair(first: _Item, second: _Item) -> _Pair | None:
-    """The correlation of two items; None beyond ±`HIGHEST`."""
     counts = np.zeros((len(first.thresholds) + 1, len(second.thresholds) + 1))
     np.add.at(counts, (first.codes, second.codes), 1)
     cells = _Cells(first.thresholds, second.thresholds)

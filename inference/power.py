@@ -267,7 +267,6 @@ def equivalence_power(bound: float, n_per_condition: int, *, alpha: float = 0.05
 
 @cache
 def _quadrature() -> tuple[Floats, Floats]:
-    """Nodes and weights of Gauss and Legendre."""
     nodes, weights = np.polynomial.legendre.leggauss(NODES)
     return np.asarray(nodes), np.asarray(weights)
 
@@ -370,7 +369,6 @@ def participants_for_advantage(conditions: int, f: float, *, power: float, alpha
 
 
 def _two_sided(noncentrality: float, df: int, alpha: float) -> float:
-    """The probability that |t| exceeds its critical value."""
     from scipy import special
 
     critical = float(special.stdtrit(df, 1 - alpha / 2))

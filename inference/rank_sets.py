@@ -19,9 +19,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from inference.agreement import pair_places
 from inference.bootstrap import finite_means
-from inference.exact import finite
-from inference.permutations import pair_places
+from inference.groups import finite
 from inference.results import Floats, Undefined
 
 Ranks = tuple[int, int]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from inference.exact import Number, exact
+from inference.groups import Number, exact
 from inference.results import Floats, Undefined
 
 EQUAL = 1e-12  # of the largest value

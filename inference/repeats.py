@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from inference.exact import finite
+from inference.groups import finite
 from inference.results import Floats, Interval, Undefined
 from inference.t_tests import t_test
 

@@ -10,16 +10,17 @@ from itertools import combinations
 import numpy as np
 
 from inference.covariance_fit import (
+    FitIndices,
     NormalLikelihood,
     Sample,
     derivatives,
     log_likelihood,
     minimum_of,
+    normal_fit,
     sample_of,
 )
 from inference.covariance_models import FreeParameters, Structure
 from inference.factor_analysis import LEAST_ITEMS
-from inference.fit_indices import FitIndices, normal_fit
 from inference.indicators import LEAST_N, Indicators, why_degenerate, why_too_few
 from inference.results import Floats, Undefined
 from inference.t_tests import t_test
@@ -105,7 +106,6 @@ class _Parts:
 
     @property
     def effects(self) -> int:
-        """Paths of conditions on qualities."""
         return self.n_qualities * self.n_conditions
 
     @property

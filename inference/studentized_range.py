@@ -104,7 +104,6 @@ def critical_range(alpha: float, k: int, df: float) -> float:
 
 
 def _t_beyond(tail: float, df: float) -> float:
-    """Student's t that is exceeded with probability `tail`."""
     from scipy import special
 
     return -float(special.ndtri(tail) if math.isinf(df) else special.stdtrit(df, tail))

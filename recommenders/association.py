@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from recommenders.base import Algorithm
-from recommenders.common_raters import common_raters
 from recommenders.data import ItemFeatures, Ratings
 from recommenders.explanation import Explanation, How
 from recommenders.memory import binary_bytes, co_rated_pairs, sums_bytes
 from recommenders.parameters import Parameters, parameter
 from recommenders.positives import positive_from_parameter, positives
+from recommenders.products import common_raters
 from recommenders.progress import Progress
 
 
@@ -58,8 +58,6 @@ class ItemItem(Algorithm):
 
     @dataclass(frozen=True)
     class Params(Parameters):
-        """Parameters of `ItemItem`."""
-
         positive_from: float = positive_from_parameter()
         aggregate: str = parameter(
             "max",
@@ -83,9 +81,7 @@ class ItemItem(Algorithm):
         return cls._with(indptr=indptr, items=items, common=common, counts=counts)
 
     @classmethod
-    def fit_bytes(
-        cls, n_users: int, n_items: int, n_ratings: int, params: Any, *, n_terms: int = 0, n_item_terms: int = 0
-    ) -> int:
+    def fit_bytes(cls, n_users: int, n_items: int, n_ratings: int, params: Any, **terms: int) -> int:
         """The positive ratings, the counts of all pairs or of a block of them, and the pairs: as found, and joined."""
         pairs = co_rated_pairs(n_users, n_items, n_ratings)
         return binary_bytes(n_users, n_ratings) + sums_bytes(n_items, n_ratings, 8) + 16 * pairs
@@ -101,7 +97,6 @@ class ItemItem(Algorithm):
         return out
 
     def _explain(self, user_items: sparse.csr_array, item: int) -> Explanation:
-        """Return the probability of the item given each of the profile's likes."""
         liked = positives(user_items, self.scale, self.params.positive_from).indices
         shares = np.zeros(liked.size)
         for at, rated_item in enumerate(liked):

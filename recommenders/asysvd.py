@@ -13,14 +13,12 @@ from scipy import sparse
 from core.errors import ParameterError
 from recommenders.base import Algorithm
 from recommenders.baseline import RATINGS_AT_ONCE, Baseline
-from recommenders.data import ItemFeatures, Ratings
+from recommenders.data import ItemFeatures, Ratings, Side
 from recommenders.explanation import Explanation
 from recommenders.holdout import drawn, split
 from recommenders.parameters import Parameters, parameter
 from recommenders.progress import Progress, blocks
 
-# A matrix in the kernels' types: where rows begin and end, columns, and a residual for each entry.
-Side = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]
 # Ratings times factors between two reports: some tenths of a second.
 BLOCK_STEPS = 100_000_000
 
@@ -70,8 +68,6 @@ class AsySVD(Algorithm):
 
     @dataclass(frozen=True)
     class Params(Parameters):
-        """Parameters of `AsySVD`."""
-
         factors: int = parameter(50, description="Number of latent factors; at most min(users, items).", minimum=1)
         epochs: int = parameter(60, description="Passes over the ratings at most.", minimum=1)
         learning_rate: float = parameter(0.01, description="Length of a step, per unit of error.", minimum=1e-6)
@@ -119,9 +115,7 @@ class AsySVD(Algorithm):
         return model
 
     @classmethod
-    def fit_bytes(
-        cls, n_users: int, n_items: int, n_ratings: int, params: Params, *, n_terms: int = 0, n_item_terms: int = 0
-    ) -> int:
+    def fit_bytes(cls, n_users: int, n_items: int, n_ratings: int, params: Params, **terms: int) -> int:
         """The residuals and what splitting them takes, the factors, and those of the best epoch so far."""
         return 45 * n_ratings + 24 * (n_users + n_items) + 50 * n_items * params.factors
 
@@ -145,7 +139,6 @@ class AsySVD(Algorithm):
 
 
 def _like(user_items: sparse.csr_array, data: NDArray[np.float64]) -> sparse.csr_array:
-    """Return a matrix with the same entries and other values."""
     return sparse.csr_array((data, user_items.indices, user_items.indptr), shape=user_items.shape)
 
 

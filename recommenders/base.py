@@ -264,16 +264,16 @@ class Algorithm(ABC):
 
     @classmethod
     def _with(cls, **arrays: NDArray[Any]) -> Self:
-        """Return a new model holding these arrays."""
         model = cls.__new__(cls)
         for name, array in arrays.items():
             setattr(model, name, array)
         return model
 
-    def _silence(self, scores: NDArray[np.float64], user_items: sparse.csr_array) -> NDArray[np.float64]:
-        """Set to -inf, in place, unrated items and profiles without a rated item."""
-        is_known = self.popularity > 0
-        has_profile = np.asarray(user_items @ is_known.astype(np.float64)) > 0
+    def _silence(
+        self, scores: NDArray[np.float64], user_items: sparse.csr_array, is_known: NDArray[np.bool_] | None = None
+    ) -> NDArray[np.float64]:
+        """Set to -inf, in place, unknown items and profiles without a known one; unless told, those rated are known."""
+        is_known = self.popularity > 0 if is_known is None else is_known
         scores[:, ~is_known] = -np.inf
-        scores[~has_profile] = -np.inf
+        scores[np.asarray(user_items @ is_known.astype(np.float64)) == 0] = -np.inf
         return scores

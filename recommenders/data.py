@@ -230,6 +230,19 @@ class Profiles:
         return Profiles(user_items, scale)
 
 
+# A matrix in the types of the compiled loops: where rows begin and end, columns, and a value of each entry.
+Side = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]
+
+
+def side_of(matrix: sparse.csr_array) -> Side:
+    """A matrix as the compiled loops take it, copied only where its types are others."""
+    return (
+        matrix.indptr.astype(np.int64, copy=False),
+        matrix.indices.astype(np.int32, copy=False),
+        matrix.data.astype(np.float64, copy=False),
+    )
+
+
 def _canonical(matrix: Any, what: str) -> sparse.csr_array:
     """Return the matrix as canonical float32 CSR on read-only views, copied only where it must be."""
     is_sparse = bool(sparse.issparse(matrix))  # kept apart: as a condition it would narrow the type too far

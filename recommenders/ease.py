@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from recommenders.base import Algorithm
-from recommenders.blockwise import dense_gram
-from recommenders.common_raters import binary_gram
 from recommenders.data import ItemFeatures, Ratings
 from recommenders.explanation import Explanation
 from recommenders.memory import binary_bytes, sparse_bytes
 from recommenders.parameters import Parameters, parameter
 from recommenders.positives import positive_from_parameter, positives
+from recommenders.products import binary_gram, dense_gram
 from recommenders.progress import Progress, within
 
 # What the Gram matrix takes of the whole, about; only the progress is told by it.
@@ -65,8 +64,6 @@ class EASE(Algorithm):
 
     @dataclass(frozen=True)
     class Params(Parameters):
-        """Parameters of `EASE`."""
-
         positive_from: float = positive_from_parameter()
         reg: float = parameter(500.0, description="Regularisation λ, in likes.", minimum=1e-3)
 
@@ -90,9 +87,7 @@ class EASE(Algorithm):
         return cls._with(liked_items=liked_items, inverse=inverse, diagonal=diagonal)
 
     @classmethod
-    def fit_bytes(
-        cls, n_users: int, n_items: int, n_ratings: int, params: Any, *, n_terms: int = 0, n_item_terms: int = 0
-    ) -> int:
+    def fit_bytes(cls, n_users: int, n_items: int, n_ratings: int, params: Any, **terms: int) -> int:
         """The positive ratings, the Gram matrix, and P or W with its copy."""
         smaller = min(n_users, n_items)
         binary = binary_bytes(n_users, n_ratings) + 4 * sparse_bytes(n_users + n_items, n_ratings)
@@ -112,7 +107,6 @@ class EASE(Algorithm):
         return scores
 
     def _explain(self, user_items: sparse.csr_array, item: int) -> Explanation:
-        """Return the item's weight for each of the profile's other likes."""
         liked = positives(user_items, self.scale, self.params.positive_from).indices
         liked = liked[np.isin(liked, self.liked_items) & (liked != item)]
         positions, own = np.searchsorted(self.liked_items, liked), int(np.searchsorted(self.liked_items, item))
@@ -126,7 +120,6 @@ class EASE(Algorithm):
 def _by_items(
     matrix: sparse.csr_array, reg: float, progress: Progress
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return P and its diagonal."""
     from scipy import linalg
 
     gram = binary_gram(matrix, within(progress, 0.0, GRAM_WORK)).astype(np.float64)
@@ -141,7 +134,6 @@ def _by_items(
 def _by_users(
     matrix: sparse.csr_array, reg: float, progress: Progress
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return W and the diagonal of P."""
     from scipy import linalg
 
     gram = dense_gram(matrix, within(progress, 0.0, GRAM_WORK))

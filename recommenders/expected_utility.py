@@ -71,8 +71,6 @@ class ExpectedUtility(Algorithm):
 
     @dataclass(frozen=True)
     class Params(Parameters):
-        """Parameters of `ExpectedUtility`."""
-
         scorer: str = parameter(
             "itemitem",
             description=(
@@ -127,15 +125,10 @@ class ExpectedUtility(Algorithm):
         return model
 
     @classmethod
-    def fit_bytes(
-        cls, n_users: int, n_items: int, n_ratings: int, params: Any, *, n_terms: int = 0, n_item_terms: int = 0
-    ) -> int:
+    def fit_bytes(cls, n_users: int, n_items: int, n_ratings: int, params: Any, **terms: int) -> int:
         """The utilities, and what the scorer takes."""
         scorer, scorer_params = cls._scorer(params)
-        scorer_bytes = scorer.fit_bytes(
-            n_users, n_items, n_ratings, scorer_params, n_terms=n_terms, n_item_terms=n_item_terms
-        )
-        return scorer_bytes + 24 * n_items
+        return scorer.fit_bytes(n_users, n_items, n_ratings, scorer_params, **terms) + 24 * n_items
 
     def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
         scores = self.scorer.score(Profiles(user_items, self.scale))
@@ -219,14 +212,12 @@ def with_utilities(features: ItemFeatures, utilities: NDArray[np.float64]) -> It
 
 
 def _mean_ratings(ratings: Ratings) -> NDArray[np.float64]:
-    """Return each item's mean rating, 0 for unrated items."""
     user_items = ratings.user_items
     sums = np.bincount(user_items.indices, weights=user_items.data.astype(np.float64), minlength=ratings.n_items)
     return np.asarray(sums / np.maximum(ratings.item_counts, 1))
 
 
 def _table_of(features: ItemFeatures | None) -> NDArray[np.float64]:
-    """Return the table of utilities among the features, 0 for items without one."""
     columns = [] if features is None else [at for at, (kind, _) in enumerate(features.terms) if kind == UTILITY_KIND]
     if features is None or len(columns) != 1:
         raise DataError(
@@ -237,7 +228,6 @@ def _table_of(features: ItemFeatures | None) -> NDArray[np.float64]:
 
 
 def _highest(scorer: Algorithm, user_items: sparse.csr_array, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the divisor of each profile's scores, > 0."""
     if scorer.score_kind == "rating":
         return np.full(scores.shape[0], scorer.scale.high)
     if isinstance(scorer, ItemItem):

@@ -70,8 +70,6 @@ class IALS(Algorithm):
 
     @dataclass(frozen=True)
     class Params(Parameters):
-        """Parameters of `IALS`."""
-
         positive_from: float = positive_from_parameter()
         factors: int = parameter(50, description="Number of latent factors; at most min(users, items).", minimum=1)
         alpha: float = parameter(40.0, description="Confidence α that a like adds to that of an absence.", minimum=0.0)
@@ -96,23 +94,21 @@ class IALS(Algorithm):
             first, middle, last = bounds[2 * epoch : 2 * epoch + 3].tolist()
             what = f"Epoch {epoch + 1} of {params.epochs}"
             part = within(progress, first, middle)
-            user_factors = _solve(
-                by_user, item_factors, _gram(item_factors, params.reg), params.alpha, progress=part, what=what
+            user_factors = solve(
+                by_user, item_factors, gram_of(item_factors, params.reg), params.alpha, progress=part, what=what
             )
             part = within(progress, middle, last)
-            item_factors = _solve(
-                by_item, user_factors, _gram(user_factors, params.reg), params.alpha, progress=part, what=what
+            item_factors = solve(
+                by_item, user_factors, gram_of(user_factors, params.reg), params.alpha, progress=part, what=what
             )
         return cls._with(
             item_factors=item_factors,
-            gram=_gram(item_factors, params.reg),
+            gram=gram_of(item_factors, params.reg),
             is_liked=np.diff(by_item.indptr) > 0,
         )
 
     @classmethod
-    def fit_bytes(
-        cls, n_users: int, n_items: int, n_ratings: int, params: Params, *, n_terms: int = 0, n_item_terms: int = 0
-    ) -> int:
+    def fit_bytes(cls, n_users: int, n_items: int, n_ratings: int, params: Params, **terms: int) -> int:
         """The positive ratings from both sides, the singular vectors it starts from, and the factors."""
         binary = binary_bytes(n_users, n_ratings) + sparse_bytes(n_items, n_ratings)
         start = singular_bytes(n_users, n_items, n_ratings, params.factors)
@@ -120,11 +116,8 @@ class IALS(Algorithm):
 
     def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
         profiles = positives(user_items, self.scale, self.params.positive_from)
-        folded = _solve(profiles, self.item_factors, self.gram, self.params.alpha)
-        scores = folded @ self.item_factors.T
-        scores[:, ~self.is_liked] = -np.inf
-        scores[np.asarray(profiles @ self.is_liked.astype(np.float64)) == 0] = -np.inf
-        return np.asarray(scores)
+        folded = solve(profiles, self.item_factors, self.gram, self.params.alpha)
+        return self._silence(folded @ self.item_factors.T, profiles, self.is_liked)
 
     def _explain(self, user_items: sparse.csr_array, item: int) -> Explanation:
         """Return each like's part, with the other likes' weights as they are (section 5 of the paper)."""
@@ -134,11 +127,12 @@ class IALS(Algorithm):
         return Explanation.over(user_items, liked, (1.0 + self.params.alpha) * (own @ weights))
 
 
-def _gram(factors: NDArray[np.float64], reg: float) -> NDArray[np.float64]:
+def gram_of(factors: NDArray[np.float64], reg: float) -> NDArray[np.float64]:
+    """The sum of all q qᵀ, plus `reg` on the diagonal, shape (factors, factors)."""
     return np.ascontiguousarray(factors.T @ factors + reg * np.eye(factors.shape[1]))
 
 
-def _solve(
+def solve(
     matrix: sparse.csr_array,
     column_factors: NDArray[np.float64],
     gram: NDArray[np.float64],
@@ -156,13 +150,13 @@ def _solve(
     # Rows do not depend on each other, so neither do they on how they are cut.
     pieces = [piece[:2] for piece in blocks(size**2 * (np.diff(indptr) + size / 3.0), BLOCK_STEPS)]
 
-    def solve(piece: tuple[int, int]) -> None:
+    def solve_piece(piece: tuple[int, int]) -> None:
         start, stop = piece
         solve_rows(indptr[start : stop + 1], indices, gram, column_factors, alpha, out[start:stop])
 
     if numeric_threads() > 1 and len(pieces) > 1:  # the pieces share out the threads; products have one each
         with threadpool_limits(1):
-            each(solve, pieces, progress, what)
+            each(solve_piece, pieces, progress, what)
     else:
-        each(solve, pieces, progress, what)
+        each(solve_piece, pieces, progress, what)
     return out

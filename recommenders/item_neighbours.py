@@ -19,11 +19,10 @@ from recommenders.data import ItemFeatures, Ratings, Scale
 from recommenders.data_limits import TrainingSize
 from recommenders.explanation import Explanation
 from recommenders.memory import co_rated_pairs, sums_bytes
-from recommenders.neighbour_rows import Neighbours
 from recommenders.parameters import Parameters, parameter
 from recommenders.progress import Progress
 from recommenders.ranking import LONGEST_SCANNED, TopN, listing
-from recommenders.similarity import cosine_neighbours, pearson_neighbours
+from recommenders.similarity import Neighbours, cosine_neighbours, pearson_neighbours
 
 # Laying similarities out densely pays for this many profiles, where this share of all pairs are neighbours.
 MANY, DENSE = 64, 0.3
@@ -75,9 +74,7 @@ class _ItemNeighbourhood(Algorithm):
             )
 
     @classmethod
-    def fit_bytes(
-        cls, n_users: int, n_items: int, n_ratings: int, params: Any, *, n_terms: int = 0, n_item_terms: int = 0
-    ) -> int:
+    def fit_bytes(cls, n_users: int, n_items: int, n_ratings: int, params: Any, **terms: int) -> int:
         """The sums of all pairs of items or of a block of them, and the pairs that are kept, sorted and joined.
 
         Kept are all pairs of items with common raters, unless only the nearest of each item are.
@@ -100,6 +97,23 @@ class _ItemNeighbourhood(Algorithm):
 
     def _baseline(self) -> Baseline:
         return Baseline(float(self.mean[0]), self.item_bias, self.params.reg_user)
+
+    def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
+        if self._are_ratings_summed:
+            return self._sums(user_items, user_items.data.astype(np.float64))
+        baseline = self._baseline()
+        return self._sums(user_items, baseline.residuals(user_items)) + baseline.scores(user_items)
+
+    def _explain(self, user_items: sparse.csr_array, item: int) -> Explanation:
+        if self._are_ratings_summed:
+            return self._parts(user_items, user_items.data.astype(np.float64), item)
+        baseline = self._baseline()
+        parts = self._parts(user_items, baseline.residuals(user_items), item)
+        return replace(parts, offset=float(baseline.scores(user_items)[0, item]))
+
+    @property
+    def _are_ratings_summed(self) -> bool:
+        return getattr(self.params, "sum_of", "residuals") == "ratings"
 
     def _sums(self, user_items: sparse.csr_array, signals: NDArray[np.float64]) -> NDArray[np.float64]:
         """Sum similarity times signal over each item's neighbours in the profile; -inf where it has none."""
@@ -157,7 +171,7 @@ class _ItemNeighbourhood(Algorithm):
         return (
             *(scale.low, scale.grain, float(scale.codes(scale.high)), float(self.mean[0]), self.item_bias),
             *(self.params.reg_user, *(self._columns if self.params.neighbourhood == "item" else whole)),
-            *(self.popularity, self.is_mean, getattr(self.params, "sum_of", "residuals") == "ratings"),
+            *(self.popularity, self.is_mean, self._are_ratings_summed),
         )
 
     @cached_property
@@ -228,8 +242,6 @@ class CorNgr(_ItemNeighbourhood):
 
     @dataclass(frozen=True)
     class Params(NeighbourhoodParameters):
-        """Parameters of `CorNgr`."""
-
         correlate: str = parameter(
             "ratings",
             description="What is correlated: the raw ratings, or what is left of them after the baseline.",
@@ -261,15 +273,6 @@ class CorNgr(_ItemNeighbourhood):
             progress=progress,
         )
         return cls._holding(neighbours, baseline)
-
-    def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
-        baseline = self._baseline()
-        return self._sums(user_items, baseline.residuals(user_items)) + baseline.scores(user_items)
-
-    def _explain(self, user_items: sparse.csr_array, item: int) -> Explanation:
-        baseline = self._baseline()
-        parts = self._parts(user_items, baseline.residuals(user_items), item)
-        return replace(parts, offset=float(baseline.scores(user_items)[0, item]))
 
 
 class NNCosNgr(_ItemNeighbourhood):
@@ -306,8 +309,6 @@ class NNCosNgr(_ItemNeighbourhood):
 
     @dataclass(frozen=True)
     class Params(NeighbourhoodParameters):
-        """Parameters of `NNCosNgr`."""
-
         sum_of: str = parameter(
             "residuals",
             description="What is summed over the neighbours: ratings less the baseline, or ratings alone.",
@@ -321,16 +322,3 @@ class NNCosNgr(_ItemNeighbourhood):
         baseline = Baseline.fit(ratings, reg_item=params.reg_item, reg_user=params.reg_user)
         neighbours = cosine_neighbours(ratings, shrinkage=params.shrinkage, keep=_n_stored(params), progress=progress)
         return cls._holding(neighbours, baseline)
-
-    def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
-        if self.params.sum_of == "ratings":
-            return self._sums(user_items, user_items.data.astype(np.float64))
-        baseline = self._baseline()
-        return self._sums(user_items, baseline.residuals(user_items)) + baseline.scores(user_items)
-
-    def _explain(self, user_items: sparse.csr_array, item: int) -> Explanation:
-        if self.params.sum_of == "ratings":
-            return self._parts(user_items, user_items.data.astype(np.float64), item)
-        baseline = self._baseline()
-        parts = self._parts(user_items, baseline.residuals(user_items), item)
-        return replace(parts, offset=float(baseline.scores(user_items)[0, item]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -28,6 +29,7 @@ BUSY_SHARE = 0.22
 DENSE_NUMBERS = 1 << 22
 # So many dense rows, and so many to a product, are worth the adding of products to the sums.
 FEWEST_BUSY, FEWEST_AT_ONCE = 256, 64
+MOST_AT_ONCE = 1 << 14
 # Whole numbers up to this are exact in float32.
 MOST_SINGLE = 1 << 24
 # Rows of a product that are made, and added to the sums, before the next: with its columns they stay in the cache.
@@ -109,19 +111,15 @@ class Layout:
         return [self.busy[first : first + self.at_once] for first in range(0, self.busy.size, max(1, self.at_once))]
 
 
-def exactly_at_once(fits: Callable[[int], bool], most: int = 1 << 14) -> int:
-    """The largest number of rows, up to `most`, for which `fits` says that their sums are exact; 0 for none.
+def exactly_at_once(fits: Callable[[int], bool]) -> int:
+    """The largest number of rows, up to `MOST_AT_ONCE`, for which `fits` says that their sums are exact; 0 for none.
 
     Examples
     --------
     >>> exactly_at_once(lambda n_rows: n_rows * 25 <= 2**10)
     40
     """
-    low, high = 0, most
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if fits(middle) else (low, middle - 1)
-    return low
+    return bisect_left(range(1, MOST_AT_ONCE + 1), True, key=lambda n_rows: not fits(n_rows))
 
 
 def triangle_ranges(n_items: int) -> list[tuple[int, int]]:

@@ -88,8 +88,6 @@ class LPCA(Algorithm):
 
     @dataclass(frozen=True)
     class Params(Parameters):
-        """Parameters of `LPCA`."""
-
         factors: int = parameter(10, description="Number of dimensions; at most min(users, items).", minimum=1)
         iterations: int = parameter(10, description="Alternations within each dimension.", minimum=1)
         reg: float = parameter(1.0, description="Weight of the squares of U and V.", minimum=1e-3)
@@ -117,9 +115,7 @@ class LPCA(Algorithm):
         return cls._with(axes=axes, offsets=offsets)
 
     @classmethod
-    def fit_bytes(
-        cls, n_users: int, n_items: int, n_ratings: int, params: Params, *, n_terms: int = 0, n_item_terms: int = 0
-    ) -> int:
+    def fit_bytes(cls, n_users: int, n_items: int, n_ratings: int, params: Params, **terms: int) -> int:
         """The positive ratings from both sides, the singular vectors it starts at, the coordinates, a few blocks."""
         coordinates = 8 * (3 * n_users + 3 * n_items) * (params.factors + 1)
         binary = binary_bytes(n_users, n_ratings) + 2 * sparse_bytes(n_users + n_items, n_ratings)
@@ -274,7 +270,6 @@ def _move_people(
     reg: float,
     progress: Progress = silent,
 ) -> None:
-    """Maximise the bound in the k-th coordinate of every user, in place."""
     axis = axes[:, k]
     pull = np.asarray(liked @ axis) - reg * coordinates[:, k]
     curvature = np.full(coordinates.shape[0], reg)

@@ -82,8 +82,6 @@ class LSA(Algorithm):
 
     @dataclass(frozen=True)
     class Params(Parameters):
-        """Parameters of `LSA`."""
-
         factors: int = parameter(100, description="Number of latent factors; at most min(items, terms).", minimum=1)
         genres: float = parameter(1.0, description="Weight of genres.", minimum=0.0)
         people: float = parameter(1.0, description="Weight of directors, cast and other people.", minimum=0.0)
@@ -158,7 +156,6 @@ class LSA(Algorithm):
         return np.asarray(scores)
 
     def _explain(self, user_items: sparse.csr_array, item: int) -> Explanation:
-        """Return each rating's share of the liking times the likeness of its item."""
         liking = self._liking(user_items, np.asarray(self.item_vectors.any(axis=1))).data
         likeness = self.item_vectors[user_items.indices] @ self.item_vectors[item]
         return Explanation.over(user_items, user_items.indices, liking * likeness / np.abs(liking).sum())

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from recommenders.blockwise import BLOCK_PAIRS
-from recommenders.krylov import FIRST_EXTRA, FIRST_LOOK
 from recommenders.layout import BLOCK_WORDS, HALF_ITEMS
-from recommenders.singular import BATCH, takes_lanczos
+from recommenders.products import BLOCK_PAIRS
+from recommenders.singular import BATCH, FIRST_EXTRA, FIRST_LOOK, takes_lanczos
 
 # How unequal items are, and people: the spread of the logarithm of the number of ratings an item has, and the mean
 # square of the number a person gave over the square of the mean (3.7 in MovieLens latest-small, and more because

@@ -82,8 +82,6 @@ class NaiveBayes(Algorithm):
 
     @dataclass(frozen=True)
     class Params(Parameters):
-        """Parameters of `NaiveBayes`."""
-
         smoothing: float = parameter(1.0, description="Added to each count; 1 is Laplace's rule.", minimum=1e-6)
         against: str = parameter(
             "all",

@@ -1,20 +1,260 @@
-"""Exact sums of products over the common raters of all pairs of items, several of them packed in one 64-bit word."""
+"""Products of ratings with themselves: number of common raters, exact sums packed in 64-bit words, Gram matrices."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Self
+from functools import cached_property
+from threading import Lock
+from typing import Any, Generic, Self, TypeVar
+from weakref import ref
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from recommenders.codes import Codes, packed_with_items, rating_codes
 from recommenders.data import Ratings
 from recommenders.layout import ADDING, MOST_SINGLE, Layout, Planes, add_products, dense_rows, exactly_at_once, mirrored
-from recommenders.progress import Progress, silent
-from recommenders.shared import Remembered
-from recommenders.threads import each
+from recommenders.progress import Progress, blocks, silent, within
+from recommenders.threads import each, numeric_threads
+
+# Multiplications between two reports: a fraction of a second of a sparse product.
+BLOCK_STEPS = 50_000_000
+# Entries that a block of a product has at most, about 50 MB; a row with more is a block of its own.
+BLOCK_PAIRS = 4_000_000
+
+
+def steps_of_rows(rows: sparse.csr_array, matrix: sparse.csr_array) -> NDArray[np.float64]:
+    """The multiplications that each row of the sparse product ``rows @ matrix`` takes. Returns a float64 array, shape
+    (n_rows,).
+
+    `rows`: sparse array, shape (n_rows, n). `matrix`: sparse array, shape (n, n_columns).
+    """
+    lengths = np.diff(matrix.indptr)[rows.indices].astype(np.float64)
+    owners = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+    return np.asarray(np.bincount(owners, weights=lengths, minlength=rows.shape[0]), dtype=np.float64)
+
+
+def dense_gram(rows: sparse.csr_array, progress: Progress = silent) -> NDArray[np.float64]:
+    r"""The symmetric product :math:`A A^\top`.
+
+    `rows`: sparse float64 array, shape (n, m); A. Returns a float64 array, shape (n, n), in column order, as linear
+    algebra libraries take it without a copy. Each sum runs over the columns of A in their order, however the rows are
+    cut.
+
+    Examples
+    --------
+    >>> dense_gram(sparse.csr_array(np.array([[1.0, 2.0], [0.0, 3.0]]))).tolist()
+    [[5.0, 6.0], [6.0, 9.0]]
+    """
+    transposed = sparse.csr_array(rows.T)
+    gram = np.zeros((rows.shape[0], rows.shape[0]))
+    # A block ends where either limit is reached.
+    costs = np.maximum(steps_of_rows(rows, transposed), rows.shape[0] * (BLOCK_STEPS / BLOCK_PAIRS))
+    for start, stop, share in blocks(costs, BLOCK_STEPS):
+        progress(share, f"Multiplying rows {start + 1:,} to {stop:,} of {rows.shape[0]:,}")
+        (sparse.csr_array(rows[start:stop]) @ transposed).toarray(out=gram[start:stop])
+    return gram.T
+
+
+Product = TypeVar("Product")
+
+
+class Remembered(Generic[Product]):
+    """Holds the product of the owner that asked last, as long as that owner lives.
+
+    A run fits several models on the same ratings, one after the other: what they share is made once. Only one
+    product is held, and by a weak reference to its owner, so memory is bounded and nothing outlives its data.
+
+    Examples
+    --------
+    >>> class Owner: ...
+    >>> owner, held = Owner(), Remembered()
+    >>> held.of(owner, lambda: "made"), held.of(owner, lambda: "made again")
+    ('made', 'made')
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._owner: Callable[[], Any] = lambda: None
+        self._product: Product | None = None
+
+    def of(self, owner: object, make: Callable[[], Product]) -> Product:
+        """Return the owner's product, made by `make` if it is not the one held."""
+        with self._lock:
+            if self._product is None or self._owner() is not owner:
+                self._product = None  # let go of the old one before the new one needs the room
+                product = make()
+                self._owner, self._product = ref(owner, self._forget), product
+            return self._product
+
+    def _forget(self, reference: object) -> None:
+        # Called for the present owner only: the reference to an earlier one is gone, and its callback with it.
+        self._product = None
+
+
+def binary_gram(user_items: sparse.csr_array, progress: Progress = silent) -> NDArray[np.uint32]:
+    """Number of common raters of all pairs of items, and of each item on the diagonal.
+
+    Raises DataError when there are 2 ** 32 ratings or more.
+
+    `user_items`: sparse array, shape (n_users, n_items); who rated what; its values are not used. Returns a uint32
+    array, shape (n_items, n_items), symmetric.
+
+    Examples
+    --------
+    >>> binary_gram(sparse.csr_array(np.array([[1.0, 1.0], [0.0, 1.0]]))).tolist()
+    [[1, 1], [1, 2]]
+    """
+    counts = _Counts(user_items)
+    out = np.zeros((counts.layout.n_items,) * 2, dtype=np.uint32)
+    ranges = counts.layout.ranges()
+    each(lambda range_: counts.add(*range_, out[range_[0] : range_[1]]), ranges, progress, ADDING)
+    counts.add_busy(out)
+    return mirrored(out) if counts.layout.is_half else out
+
+
+def common_raters(
+    user_items: sparse.csr_array, progress: Progress = silent
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
+    """The pairs of different items with a common rater, by item and then by other item.
+
+    Raises DataError when there are 2 ** 32 ratings or more.
+
+    `user_items`: sparse array, shape (n_users, n_items); who rated what; its values are not used. Returns `indptr`,
+    int64 array, shape (n_items + 1,): where the pairs of each item begin and end in the others; `items`, `common`,
+    int32 arrays, shape (n_pairs,): the other item, and the number of common raters.
+
+    Examples
+    --------
+    >>> [part.tolist() for part in common_raters(sparse.csr_array(np.array([[1.0, 1.0], [0.0, 1.0]])))]
+    [[0, 1, 2], [1, 0], [1, 1]]
+    """
+    counts = _Counts(user_items)
+    n_items = counts.layout.n_items
+    whole = binary_gram(user_items, within(progress, 0.0, 0.8)) if counts.layout.is_half else None
+
+    rest = progress if whole is None else within(progress, 0.8, 1.0)
+
+    def pairs(range_: tuple[int, int]) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
+        first, last = range_
+        if whole is None:
+            block = np.zeros((last - first, n_items), dtype=np.uint32)
+            counts.add(first, last, block)
+        else:
+            block = whole[first:last]
+        block[np.arange(last - first), np.arange(first, last)] = 0
+        rows, items = np.nonzero(block)
+        lengths = np.bincount(rows, minlength=last - first)
+        return lengths, items.astype(np.int32), block[rows, items].astype(np.int32)
+
+    lengths, items, common = zip(*each(pairs, counts.layout.ranges(), rest, ADDING), strict=True)
+    return np.concatenate([[0], *lengths]).cumsum(), np.concatenate(items), np.concatenate(common)
+
+
+class _Counts:
+    """How to add up numbers of common raters alone."""
+
+    def __init__(self, user_items: sparse.csr_array) -> None:
+        ordered = user_items if user_items.has_sorted_indices else user_items.sorted_indices()
+        self.layout = Layout.of(ordered, exactly_at_once(lambda n_rows: n_rows <= MOST_SINGLE))
+        self._ordered = ordered
+        self._items = ordered.indices.astype(np.uint32)
+
+    def add(self, first: int, last: int, out: NDArray[np.uint32]) -> None:
+        from recommenders.kernels.products import add_counts
+
+        at = self.layout
+        add_counts(first, last, at.starts, at.begins, at.ends, self._items, out)
+
+    def add_busy(self, out: NDArray[np.uint32]) -> None:
+        """Add what the busiest users have to the rows of all items."""
+        for indicators, _ in dense_rows(self._ordered, self.layout, self._items, 0):
+
+            def add(
+                top: int, bottom: int, buffers: list[NDArray[np.float32]], of: NDArray[np.float32] = indicators
+            ) -> None:
+                np.matmul(of[:, top:bottom].T, of[:, top:], out=buffers[0])
+                out[top:bottom, top:] += buffers[0].astype(np.uint32)
+
+            add_products(self.layout.n_items, 1, add)
+
+
+PACKED_BITS = 32
+
+
+@dataclass(frozen=True, eq=False)
+class Codes:
+    """Ratings as small whole numbers, ready to be multiplied."""
+
+    user_items: sparse.csr_array  # sparse array, shape (n_users, n_items); who rated what; its values are not used
+    values: NDArray[np.uint32]  # shape (n_ratings,); the whole numbers, >= 0, in the order of ``user_items.data``
+    unit: float  # what 1 is worth, in rating points
+
+    @property
+    def n_items(self) -> int:
+        """Number of columns."""
+        return int(self.user_items.shape[1])
+
+    @property
+    def highest(self) -> int:
+        """The largest of the numbers."""
+        return int(self.values.max(initial=0))
+
+    @cached_property
+    def sums(self) -> NDArray[np.float64]:
+        """Each item's number of ratings, and the sums of their numbers and of their squares, shape (n_items, 3)."""
+        from recommenders.kernels.products import tally
+
+        items = self.user_items.indices.astype(np.int32, copy=False)
+        cuts = np.linspace(0, items.size, numeric_threads() + 1).astype(np.int64)
+        parts = np.zeros((cuts.size - 1, self.n_items, 3))
+        each(lambda part: tally(cuts[part], cuts[part + 1], items, self.values, parts[part]), range(cuts.size - 1))
+        # Sums of whole numbers: the same however they are cut.
+        return np.asarray(parts.sum(axis=0))
+
+    def bits(self, power: int) -> int:
+        """Bits that hold the sum of any item's numbers, each raised to `power`; over common raters it is less."""
+        return int(self.sums[:, power].max(initial=0.0)).bit_length()
+
+
+def rating_codes(ratings: Ratings) -> Codes | None:
+    """The ratings themselves in whole numbers of steps; none if 0 is not on the scale's grid. Also None where the
+    scale's step is no power of two.
+
+    Examples
+    --------
+    >>> from recommenders.data import Scale
+    >>> ratings = Ratings.from_triples([0, 0], [0, 1], [3.5, 5], n_users=1, n_items=2, scale=Scale(0.5, 5, 0.5))
+    >>> rating_codes(ratings).values.tolist()
+    [7, 10]
+    """
+    scale = ratings.scale
+    if not scale.step:
+        return None
+    lowest = scale.low / scale.step
+    # Only where steps are exact in binary are sums of ratings exactly sums of codes.
+    if lowest != round(lowest) or scale.step != 2.0 ** round(np.log2(scale.step)):
+        return None
+    # A power of two divides float32 numbers exactly.
+    values = ratings.user_items.data / np.float32(scale.step)
+    return Codes(ratings.user_items, np.rint(values, out=values).astype(np.uint32), scale.step)
+
+
+def packed_with_items(codes: Codes) -> tuple[NDArray[np.uint32], int] | None:
+    """Put each rating's item and code into one word.
+
+    `codes`: below 2 ** `PACKED_BITS`. Returns `packed`, uint32 array, shape (n_ratings,): the item above the code;
+    `bits`, int: bits of a code. Nothing at all, in place of both, if item and code do not fit into one word.
+    """
+    bits = max(codes.highest, 1).bit_length()
+    if codes.n_items > 1 << (PACKED_BITS - bits):
+        return None
+    packed = codes.user_items.indices.astype(np.uint32)  # a copy, made into the words in place
+    packed <<= np.uint32(bits)
+    packed |= codes.values
+    return packed, bits
+
 
 # Up to this many the sums are kept for the next model on the same ratings (64 MB at most).
 REMEMBERED_ITEMS = 2800

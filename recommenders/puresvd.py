@@ -57,8 +57,6 @@ class PureSVD(Algorithm):
 
     @dataclass(frozen=True)
     class Params(Parameters):
-        """Parameters of `PureSVD`."""
-
         factors: int = parameter(50, description="Number of latent factors; at most min(users, items).", minimum=1)
 
     params: Params
@@ -86,9 +84,7 @@ class PureSVD(Algorithm):
         return cls._with(item_factors=vectors)
 
     @classmethod
-    def fit_bytes(
-        cls, n_users: int, n_items: int, n_ratings: int, params: Any, *, n_terms: int = 0, n_item_terms: int = 0
-    ) -> int:
+    def fit_bytes(cls, n_users: int, n_items: int, n_ratings: int, params: Any, **terms: int) -> int:
         """The ratings as float64 numbers, and the singular vectors."""
         return sparse_bytes(n_users, n_ratings) + singular_bytes(n_users, n_items, n_ratings, params.factors)
 
@@ -101,7 +97,6 @@ class PureSVD(Algorithm):
         return self._silence(folded @ self.item_factors.T, user_items)
 
     def _explain(self, user_items: sparse.csr_array, item: int) -> Explanation:
-        """Return each rating times the inner product of its item's factors with the item's."""
         rated = user_items.indices
         contributions = user_items.data.astype(np.float64) * (self.item_factors[rated] @ self.item_factors[item])
         return Explanation.over(user_items, rated, contributions)

@@ -139,7 +139,6 @@ def listing(items: NDArray[np.int64], values: NDArray[np.float64]) -> TopN:
 
 
 def _sorted(scores: NDArray[np.float64], popularity: NDArray[np.int64], own: NDArray[np.int64], n: int) -> TopN:
-    """Return a long list, by sorting instead of scanning."""
     is_candidate = np.ones(scores.shape[0], dtype=np.bool_)
     is_candidate[own] = False
     candidates = np.flatnonzero(is_candidate)

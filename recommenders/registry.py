@@ -13,14 +13,10 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from core.errors import ParameterError
-from recommenders.adapters.implicit_als import ImplicitALS
-from recommenders.adapters.implicit_bpr import ImplicitBPR
-from recommenders.adapters.implicit_cosine import ImplicitCosine
-from recommenders.adapters.lenskit_als import LensKitALS, LensKitBiasedMF
-from recommenders.adapters.lenskit_itemknn import LensKitItemKNN
+from recommenders.adapters.implicit_models import ImplicitALS, ImplicitBPR, ImplicitCosine
+from recommenders.adapters.lenskit_models import LensKitALS, LensKitBiasedMF, LensKitItemKNN
 from recommenders.adapters.library import Adapter
-from recommenders.aspect import Aspect
-from recommenders.aspect_content import AspectContent
+from recommenders.aspect import Aspect, AspectContent
 from recommenders.association import ItemItem
 from recommenders.asysvd import AsySVD
 from recommenders.base import Algorithm
@@ -29,22 +25,18 @@ from recommenders.ease import EASE
 from recommenders.expected_utility import ExpectedUtility
 from recommenders.ials import IALS
 from recommenders.item_neighbours import CorNgr, NNCosNgr
-from recommenders.likes import PopularityLikes
 from recommenders.logistic_pca import LPCA
 from recommenders.lsa import LSA
 from recommenders.naive_bayes import NaiveBayes
 from recommenders.parameters import Parameters
-from recommenders.popularity import TopPop
+from recommenders.popularity import PopularityLikes, Random, TopPop
 from recommenders.puresvd import PureSVD
-from recommenders.random_order import Random
 from recommenders.user_neighbours import UserKNNCosine, UserKNNPearson
 
 ENTRY_POINT_GROUP = "parallax.algorithms"
 
 
 class _ExpectedUtility(ExpectedUtility):
-    """Expected utility over any algorithm of this registry."""
-
     @classmethod
     def find_scorer(cls, specification: str) -> tuple[type[Algorithm], Parameters]:
         key, params = parse(specification)

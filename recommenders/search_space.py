@@ -14,9 +14,9 @@ import numpy as np
 
 from core.errors import ParameterError
 from recommenders import registry
-from recommenders.criteria import SIZES
 from recommenders.data_limits import TrainingSize
 from recommenders.parameters import ParameterInfo, read_value
+from recommenders.size_selection import SIZES
 
 Setting = Mapping[str, str]
 MAX_SETTINGS = 10_000

@@ -16,9 +16,9 @@ from analysis.results.matrix import MatrixCell
 from analysis.results.objective import ProfileLength
 from analysis.results.perceived import PerceivedVariable
 from analysis.results.report import Results
+from inference.agreement import MOST_PERMUTED
 from inference.item_effects import ItemEffectsResult
 from inference.ordinal import OrdinalResult
-from inference.permutations import MOST_PERMUTED
 from inference.results import AgreementResult, Interval, PairwiseResult, Undefined
 from studies.data.codebook.cells import cell
 

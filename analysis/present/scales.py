@@ -13,8 +13,8 @@ from charting.theme import Spec
 from documents.blocks import FigureMaker, Section
 from documents.numbers import f_statistic, interval, listed, named_p, number, p_with_sign
 from documents.tables import Cell, Column, Numbers, Row, Table, Words, table, text
+from inference.covariance_fit import FitIndices
 from inference.factor_analysis import FactorModel, OmegaResult
-from inference.fit_indices import FitIndices
 from inference.invariance import InvarianceModel, InvarianceResult
 from inference.results import Undefined
 from inference.structural import StructuralModel

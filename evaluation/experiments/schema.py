@@ -17,8 +17,7 @@ from core.errors import ParameterError
 from core.field_problems import FieldProblems, Path, Problem
 from evaluation.run_spec import Lengths, Plain, RunSettings, RunSpec, Whole
 from inference.claims import Finding, verdict
-from recommenders.criteria import SIZES
-from recommenders.size_selection import Choice
+from recommenders.size_selection import SIZES, Choice
 
 Needs = Literal["ratings", "usage", "utility"]
 FigureKind = Literal["bars", "lengths", "precision-recall", "croc", "groc"]

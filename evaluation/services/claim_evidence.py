@@ -14,8 +14,8 @@ from evaluation.metrics.registry import metric as named_metric
 from evaluation.models import EvaluationRun
 from evaluation.selectors.results import ModelRow, model_rows
 from evaluation.services.user_jackknife import Values, values_without_groups
-from inference.claim_estimates import StudentEstimate, group_jackknife
-from inference.claims import Pairs, Weights
+from inference.claim_estimates import group_jackknife
+from inference.claims import Estimate, Pairs, Weights
 
 
 class RunsEvidence:
@@ -52,7 +52,7 @@ class RunsEvidence:
         metric = self._stored_name(quantity)
         return cells[metric].value if metric in cells else None
 
-    def contrast(self, quantity: Quantity, weights: Weights) -> StudentEstimate | None:
+    def contrast(self, quantity: Quantity, weights: Weights) -> Estimate | None:
         """A weighted sum of values, all without the same groups of users in turn."""
         of_names, metric = self._without_groups(quantity.run, quantity.profile_length), self._stored_name(quantity)
         values = [self.value(quantity, name) for name in weights]

@@ -23,11 +23,10 @@ from evaluation.services.run_holdout import make_holdouts
 from evaluation.services.training import features_for, recipe_of, store_training_rows
 from evaluation.splitting.registry import spec_of
 from recommenders import registry
-from recommenders.criteria import SIZES
 from recommenders.data_limits import TrainingSize
 from recommenders.progress import Progress, silent
 from recommenders.search_space import possible_sizes
-from recommenders.size_selection import Choice, Size, choose
+from recommenders.size_selection import SIZES, Choice, Size, choose
 
 
 def choose_size(

@@ -19,7 +19,14 @@ from evaluation.selectors.runs import measured_algorithms
 from evaluation.services.claim_evidence import RunsEvidence
 from inference.anova import welch
 from inference.average_advantage import MeanEstimates
-from inference.claim_estimates import Correlation, EffectSize, Median, Share, contrast_of_means, group_jackknife
+from inference.claim_estimates import (
+    contrast_of_means,
+    correlation_estimate,
+    effect_estimate,
+    group_jackknife,
+    median_estimate,
+    share_estimate,
+)
 from inference.claims import WHOLE, Estimate, Pairs, Weights, judge, verdict
 from inference.correlation import pearson
 from inference.pair_decisions import offline_pairs
@@ -144,19 +151,19 @@ class StudyEvidence:
             return contrast_of_means(MeanEstimates.of_groups(groups), weights)
         (name,) = weights
         values = np.array(groups[name], dtype=np.float64)
-        return Share(values) if quantity in SHARES else Median(values, low=1, high=5)
+        return share_estimate(values) if quantity in SHARES else median_estimate(values, low=1, high=5)
 
     def _overall(self, quantity: str) -> Estimate | None:
         if quantity.startswith(EFFECT):
             test = welch(self._groups(quantity.removeprefix(EFFECT)), leave_out_constant=True)
-            return None if isinstance(test, Undefined) else EffectSize(test)
+            return None if isinstance(test, Undefined) else effect_estimate(test)
         values_of = {key: [of(person, ratings) for _name, person, ratings in self._people] for key, of in MEANS.items()}
         n = len(self._people)
         if n <= 3:
             return None
         if quantity == NOVELTIES_R:
             r = pearson(values_of[FON], values_of[SON])
-            return None if isinstance(r, Undefined) else Correlation(r.coefficient, n)
+            return None if isinstance(r, Undefined) else correlation_estimate(r.coefficient, n)
         columns = {key: np.array(of_key, dtype=np.float64) for key, of_key in values_of.items()}
         conditions, of = np.array([name for name, _person, _ratings in self._people]), STATISTICS[quantity]
         values = []

@@ -1,4 +1,4 @@
-"""What adapters of other libraries' algorithms have in common: their library, and being there only with it."""
+"""What adapters of other libraries' algorithms share: their library, being there only with it, and folding in."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from scipy import sparse
 
 from core.errors import ParameterError
 from recommenders.base import Algorithm
+from recommenders.ials import gram_of, solve
+from recommenders.positives import positives
 from recommenders.progress import Progress
 
 
@@ -84,3 +86,24 @@ def by_epochs(progress: Progress, epochs: int) -> Callable[..., None]:
         progress((epoch + 1) / epochs, f"Epoch {min(epoch + 2, epochs)} of {epochs}")
 
     return report
+
+
+class FoldedLikes(Adapter):
+    """A model of likes by alternating least squares, into which profiles are folded as those of `recommenders.ials`.
+
+    Its parameters name `positive_from`, `alpha` and `reg`.
+    """
+
+    score_kind = "order"
+    rank_parameter = "factors"
+    asks_numbers = True
+    arrays = ("item_factors", "is_liked")
+
+    item_factors: NDArray[np.float32]  # shape (n_items, factors); as the library learned them
+    is_liked: NDArray[np.bool_]  # shape (n_items,); whether the item has any like
+
+    def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
+        profiles = positives(user_items, self.scale, self.params.positive_from)
+        items = self.item_factors.astype(np.float64)
+        folded = solve(profiles, items, gram_of(items, self.params.reg), self.params.alpha)
+        return self._silence(folded @ items.T, profiles, self.is_liked)

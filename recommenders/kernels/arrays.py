@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+import numba
 from numba import boolean, float64, int32, int64, types, uint32, uint64
+
+# Kept on disk, for every process to load, and without the interpreter's lock, so that threads share out the work.
+njit = partial(numba.njit, cache=True, nogil=True)
 
 
 def _frozen(dtype: types.Type) -> types.Array:

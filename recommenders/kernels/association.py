@@ -10,18 +10,14 @@ import numpy as np
 from numba import float64, int64
 from numpy.typing import NDArray
 
-from recommenders.kernels.arrays import READ_I32, READ_I64
+from recommenders.kernels.arrays import READ_I32, READ_I64, njit
 
 __all__ = ["LARGEST", "NOISY_OR", "TOTAL", "aggregate"]
 
 LARGEST, TOTAL, NOISY_OR = 0, 1, 2
 
 
-@numba.njit(
-    numba.void(READ_I64, READ_I32, READ_I64, READ_I32, READ_I32, READ_I64, int64, float64[:, ::1]),
-    cache=True,
-    nogil=True,
-)
+@njit(numba.void(READ_I64, READ_I32, READ_I64, READ_I32, READ_I32, READ_I64, int64, float64[:, ::1]))
 def aggregate(
     profile_indptr: NDArray[np.int64],
     profile_items: NDArray[np.int32],

@@ -11,7 +11,7 @@ import numpy as np
 from numba import float64, int64
 from numpy.typing import NDArray
 
-from recommenders.kernels.arrays import READ_F64, READ_I32, READ_I64
+from recommenders.kernels.arrays import READ_F64, READ_I32, READ_I64, njit
 
 FACTORS = float64[:, ::1]
 
@@ -19,9 +19,7 @@ FACTORS = float64[:, ::1]
 SUMS = {"reassoc", "contract"}
 
 
-@numba.njit(
-    numba.void(int64, int64, READ_I32, READ_F64, FACTORS, FACTORS, float64[::1]), cache=True, nogil=True, fastmath=SUMS
-)
+@njit(numba.void(int64, int64, READ_I32, READ_F64, FACTORS, FACTORS, float64[::1]), fastmath=SUMS)
 def _fold(
     first: int,
     last: int,
@@ -42,10 +40,8 @@ def _fold(
         out[f] *= norm
 
 
-@numba.njit(
+@njit(
     numba.void(READ_I64, READ_I64, READ_I32, READ_F64, FACTORS, FACTORS, FACTORS, float64, float64),
-    cache=True,
-    nogil=True,
     fastmath=SUMS,
 )
 def descend(
@@ -103,10 +99,8 @@ def descend(
                 implicit[j, f] = decay * implicit[j, f] + norm * gathered[f]
 
 
-@numba.njit(
+@njit(
     float64(READ_I64, READ_I32, READ_F64, READ_I64, READ_I32, READ_F64, FACTORS, FACTORS, FACTORS),
-    cache=True,
-    nogil=True,
     fastmath=SUMS,
 )
 def squared_error(

@@ -11,7 +11,7 @@ import numpy as np
 from numba import float64
 from numpy.typing import NDArray
 
-from recommenders.kernels.arrays import READ_I32, READ_I64
+from recommenders.kernels.arrays import READ_I32, READ_I64, njit
 
 READ_TABLE = numba.types.Array(float64, 2, "C", readonly=True)
 # Entries whose factors are gathered and multiplied together: they stay in the cache, and the product is too small for
@@ -19,11 +19,7 @@ READ_TABLE = numba.types.Array(float64, 2, "C", readonly=True)
 TOGETHER = 128
 
 
-@numba.njit(
-    numba.void(READ_I64, READ_I32, READ_TABLE, READ_TABLE, float64, float64[:, ::1]),
-    cache=True,
-    nogil=True,
-)
+@njit(numba.void(READ_I64, READ_I32, READ_TABLE, READ_TABLE, float64, float64[:, ::1]))
 def solve_rows(
     indptr: NDArray[np.int64],
     indices: NDArray[np.int32],

@@ -10,16 +10,14 @@ import numpy as np
 from numba import float64, int64
 from numpy.typing import NDArray
 
-from recommenders.kernels.arrays import READ_F64, READ_I32, READ_I64
+from recommenders.kernels.arrays import READ_F64, READ_I32, READ_I64, njit
 
 # Vectors that are multiplied together. More of them cost less each, but more of them are needed.
 WIDTH = 4
 
 
-@numba.njit(
+@njit(
     numba.void(int64, int64, READ_I64, READ_I32, READ_F64, float64[:, ::1], float64[:, ::1]),
-    cache=True,
-    nogil=True,
     fastmath={"contract"},  # a product and its addition are one instruction
 )
 def multiply(

@@ -14,7 +14,7 @@ import numpy as np
 from numba import boolean, float64, int32, int64, uint64
 from numpy.typing import NDArray
 
-from recommenders.kernels.arrays import NEIGHBOURS, PROFILES, READ_I32, READ_I64
+from recommenders.kernels.arrays import NEIGHBOURS, PROFILES, READ_I32, READ_I64, njit
 
 WIDTH = 64  # items that are summed together: their similarities to all others fit beside a processor's core
 LANES = 64  # profiles that are counted together: the bits of a machine word
@@ -23,7 +23,7 @@ EVERYTHING = np.int32(2**31 - 1)
 NONE, ONE, ALL = np.uint64(0), np.uint64(1), np.uint64(2**64 - 1)
 
 
-@numba.njit(uint64[:, ::1](READ_I64, READ_I64, READ_I32, int64), cache=True, nogil=True)
+@njit(uint64[:, ::1](READ_I64, READ_I64, READ_I32, int64))
 def _raters(
     rows: NDArray[np.int64], profile_indptr: NDArray[np.int64], profile_items: NDArray[np.int32], n_items: int
 ) -> NDArray[np.uint64]:
@@ -36,7 +36,7 @@ def _raters(
     return raters
 
 
-@numba.njit(numba.void(uint64[::1], READ_I32, int64, uint64[::1], int32[::1]), cache=True, nogil=True)
+@njit(numba.void(uint64[::1], READ_I32, int64, uint64[::1], int32[::1]))
 def _cuts(
     raters: NDArray[np.uint64],
     nearest: NDArray[np.int32],
@@ -96,11 +96,7 @@ def _cuts(
             break
 
 
-@numba.njit(
-    numba.void(int64, int64, *PROFILES, float64[:, ::1], float64[::1], float64[::1]),
-    cache=True,
-    nogil=True,
-)
+@njit(numba.void(int64, int64, *PROFILES, float64[:, ::1], float64[::1], float64[::1]))
 def _add(
     first: int,
     last: int,
@@ -129,11 +125,7 @@ def _add(
         s += 1
 
 
-@numba.njit(
-    numba.void(int64, int64, *PROFILES, float64[:, ::1], int32[:, ::1], int32[::1], float64[::1], float64[::1]),
-    cache=True,
-    nogil=True,
-)
+@njit(numba.void(int64, int64, *PROFILES, float64[:, ::1], int32[:, ::1], int32[::1], float64[::1], float64[::1]))
 def _add_near(
     first: int,
     last: int,
@@ -167,11 +159,7 @@ def _add_near(
         s += 1
 
 
-@numba.njit(
-    numba.void(READ_I64, *PROFILES, *NEIGHBOURS, int64, boolean, float64[:, ::1]),
-    cache=True,
-    nogil=True,
-)
+@njit(numba.void(READ_I64, *PROFILES, *NEIGHBOURS, int64, boolean, float64[:, ::1]))
 def nearest_sums(
     rows: NDArray[np.int64],
     profile_indptr: NDArray[np.int64],

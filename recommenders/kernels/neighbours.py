@@ -13,15 +13,13 @@ import numpy as np
 from numba import boolean, float64, int32, int64
 from numpy.typing import NDArray
 
-from recommenders.kernels.arrays import NEIGHBOURS, PROFILES, READ_F64, READ_I32, READ_I64, READ_U64
+from recommenders.kernels.arrays import NEIGHBOURS, PROFILES, READ_F64, READ_I32, READ_I64, READ_U64, njit
 
 # The similarities need items by users and users by items.
 TWO_SIDES = (READ_I64, READ_I32, READ_F64, READ_I64, READ_I32, READ_F64)
 
 
-@numba.njit(
-    int64(int64, int64, *TWO_SIDES, READ_F64, float64, int32[::1], float64[::1], int64[::1]), cache=True, nogil=True
-)
+@njit(int64(int64, int64, *TWO_SIDES, READ_F64, float64, int32[::1], float64[::1], int64[::1]))
 def cosine_rows(
     start: int,
     stop: int,
@@ -68,9 +66,7 @@ def cosine_rows(
     return used
 
 
-@numba.njit(
-    int64(int64, int64, *TWO_SIDES, float64, boolean, int32[::1], float64[::1], int64[::1]), cache=True, nogil=True
-)
+@njit(int64(int64, int64, *TWO_SIDES, float64, boolean, int32[::1], float64[::1], int64[::1]))
 def pearson_rows(
     start: int,
     stop: int,
@@ -129,16 +125,14 @@ def pearson_rows(
     return used
 
 
-@numba.njit(
+@njit(
     numba.void(
         READ_I64,
         READ_U64,
         float64[::1],
         int32[::1],
         float64[::1],
-    ),
-    cache=True,
-    nogil=True,
+    )
 )
 def unpack_sorted(
     bounds: NDArray[np.int64],
@@ -170,7 +164,7 @@ def unpack_sorted(
             items[at] = item
 
 
-@numba.njit(numba.void(float64[::1], float64[::1]), cache=True, nogil=True)
+@njit(numba.void(float64[::1], float64[::1]))
 def _finish(total: NDArray[np.float64], weights: NDArray[np.float64]) -> None:
     """Set items without a neighbour to -inf, and divide the others by their weights."""
     for i in range(total.shape[0]):
@@ -180,11 +174,7 @@ def _finish(total: NDArray[np.float64], weights: NDArray[np.float64]) -> None:
             total[i] /= weights[i]
 
 
-@numba.njit(
-    numba.void(READ_I64, *PROFILES, *NEIGHBOURS, boolean, float64[:, ::1]),
-    cache=True,
-    nogil=True,
-)
+@njit(numba.void(READ_I64, *PROFILES, *NEIGHBOURS, boolean, float64[:, ::1]))
 def scatter_sums(
     rows: NDArray[np.int64],
     profile_indptr: NDArray[np.int64],

@@ -14,7 +14,7 @@ import numpy as np
 from numba import boolean, float32, float64, int64, uint32, uint64
 from numpy.typing import NDArray
 
-from recommenders.kernels.arrays import READ_BOOL, READ_I32, READ_I64, READ_U32, READ_U64, WORDS
+from recommenders.kernels.arrays import READ_BOOL, READ_I32, READ_I64, READ_U32, READ_U64, WORDS, njit
 
 STARTS = numba.types.Array(int64, 2, "C", readonly=True)
 # A part of the columns of some rows of words.
@@ -22,13 +22,11 @@ PARTS = uint64[:, :]
 SINGLES = float32[:, ::1]
 
 
-@numba.njit(
+@njit(
     numba.void(
         int64, int64, int64, READ_I64, READ_I32, READ_BOOL, boolean, int64[::1], int64[::1], uint32[::1], uint32[::1],
         uint32[::1],
-    ),
-    cache=True,
-    nogil=True,
+    )
 )  # fmt: skip
 def arrange(
     first: int,
@@ -77,7 +75,7 @@ def arrange(
     starts[0] = offset
 
 
-@numba.njit(numba.void(READ_I64, READ_I64, READ_U32, uint32, float32[:, ::1], float32[:, ::1]), cache=True, nogil=True)
+@njit(numba.void(READ_I64, READ_I64, READ_U32, uint32, float32[:, ::1], float32[:, ::1]))
 def spread(
     users: NDArray[np.int64],
     indptr: NDArray[np.int64],
@@ -97,7 +95,7 @@ def spread(
             codes[row, word >> code_bits] = float32(word & mask)
 
 
-@numba.njit(numba.void(SINGLES, SINGLES, uint32, PARTS), cache=True, nogil=True)
+@njit(numba.void(SINGLES, SINGLES, uint32, PARTS))
 def merge_dots(common: NDArray[np.float32], dots: NDArray[np.float32], shift: int, out: NDArray[np.uint64]) -> None:
     """Add numbers of common raters and sums of products to the words of the pairs i <= j of some rows."""
     for i in range(common.shape[0]):
@@ -105,9 +103,7 @@ def merge_dots(common: NDArray[np.float32], dots: NDArray[np.float32], shift: in
             out[i, j] += (uint64(common[i, j]) << uint64(shift)) + uint64(dots[i, j])
 
 
-@numba.njit(
-    numba.void(SINGLES, SINGLES, SINGLES, SINGLES, uint32, uint32, uint32, PARTS, PARTS), cache=True, nogil=True
-)
+@njit(numba.void(SINGLES, SINGLES, SINGLES, SINGLES, uint32, uint32, uint32, PARTS, PARTS))
 def merge_moments(
     common: NDArray[np.float32],
     right_sums: NDArray[np.float32],
@@ -133,7 +129,7 @@ def merge_moments(
             right[i, j] += uint64(dots[i, j])
 
 
-@numba.njit(numba.void(int64, int64, READ_I32, READ_U32, float64[:, ::1]), cache=True, nogil=True)
+@njit(numba.void(int64, int64, READ_I32, READ_U32, float64[:, ::1]))
 def tally(
     first: int, last: int, items: NDArray[np.int32], values: NDArray[np.uint32], out: NDArray[np.float64]
 ) -> None:
@@ -145,11 +141,7 @@ def tally(
         out[i, 2] += value * value
 
 
-@numba.njit(
-    numba.void(int64, int64, STARTS, READ_U32, READ_U32, READ_U32, READ_U32, uint32, uint32, WORDS),
-    cache=True,
-    nogil=True,
-)
+@njit(numba.void(int64, int64, STARTS, READ_U32, READ_U32, READ_U32, READ_U32, uint32, uint32, WORDS))
 def add_dots(
     first: int,
     last: int,
@@ -178,7 +170,7 @@ def add_dots(
                     row[word >> code_bits] += x * uint64(word & mask) + count_unit
 
 
-@numba.njit(numba.void(int64, int64, STARTS, READ_U32, READ_U32, READ_U32, uint32[:, ::1]), cache=True, nogil=True)
+@njit(numba.void(int64, int64, STARTS, READ_U32, READ_U32, READ_U32, uint32[:, ::1]))
 def add_counts(
     first: int,
     last: int,
@@ -197,12 +189,10 @@ def add_counts(
                     row[items[t]] += uint32(1)
 
 
-@numba.njit(
+@njit(
     numba.void(
         int64, int64, STARTS, READ_U32, READ_U32, READ_U32, READ_U32, READ_U64, uint32, uint32, uint32, WORDS, WORDS
-    ),
-    cache=True,
-    nogil=True,
+    )
 )
 def add_moments(
     first: int,

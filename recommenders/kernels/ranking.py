@@ -7,7 +7,7 @@ import numpy as np
 from numba import boolean, float32, float64, int64
 from numpy.typing import NDArray
 
-from recommenders.kernels.arrays import READ_F64, READ_I32, READ_I64
+from recommenders.kernels.arrays import READ_F64, READ_I32, READ_I64, njit
 
 # Scores that are compared with a list's last before any of them is looked at by itself.
 TOGETHER = 64
@@ -15,7 +15,7 @@ TOGETHER = 64
 NOTHING = -(2**63)
 
 
-@numba.njit(boolean(float64, int64, int64, float64, int64, int64), cache=True, nogil=True, inline="always")
+@njit(boolean(float64, int64, int64, float64, int64, int64), inline="always")
 def _is_before(score: float, count: int, item: int, score_b: float, count_b: int, item_b: int) -> bool:
     """Whether an item stands before another: by score, then popularity, then number."""
     if score != score_b:
@@ -25,7 +25,7 @@ def _is_before(score: float, count: int, item: int, score_b: float, count_b: int
     return item < item_b
 
 
-@numba.njit(
+@njit(
     int64(
         numba.types.Array(float64, 2, "C", readonly=True),
         READ_I64,
@@ -33,9 +33,7 @@ def _is_before(score: float, count: int, item: int, score_b: float, count_b: int
         READ_I32,
         int64[:, ::1],
         float64[:, ::1],
-    ),
-    cache=True,
-    nogil=True,
+    )
 )
 def best(
     scores: NDArray[np.float64],
@@ -100,16 +98,14 @@ def best(
     return -1
 
 
-@numba.njit(
+@njit(
     numba.void(
         READ_I64,
         READ_I32,
         numba.types.Array(float32, 1, "C", readonly=True),
         numba.types.Array(float64, 2, "C", readonly=True),
         float64[:, ::1],
-    ),
-    cache=True,
-    nogil=True,
+    )
 )
 def fold(
     indptr: NDArray[np.int64],
@@ -128,13 +124,11 @@ def fold(
                 total[f] += rating * vector[f]
 
 
-@numba.njit(
+@njit(
     boolean(
         int64[::1], float32[::1], float64, float64, float64, float64, READ_F64, float64, READ_I64, READ_I32, READ_F64,
         READ_I64, boolean, boolean, int64[:, ::1], float64[:, ::1],
-    ),
-    cache=True,
-    nogil=True,
+    )
 )  # fmt: skip
 def answer(
     items: NDArray[np.int64],

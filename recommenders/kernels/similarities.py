@@ -12,14 +12,14 @@ import numpy as np
 from numba import boolean, float32, float64, int32, int64, uint32, uint64
 from numpy.typing import NDArray
 
-from recommenders.kernels.arrays import READ_F64, READ_I64, READ_U32, READ_U64, WORDS
+from recommenders.kernels.arrays import READ_F64, READ_I64, READ_U32, READ_U64, WORDS, njit
 
 SIMILARITIES = float64[:, ::1]
 # Rows and columns that are turned over together: a tile of each fits in the fastest cache.
 TILE = 32
 
 
-@numba.njit(numba.void(int64, int64, int64, int64, int64, SIMILARITIES, boolean), cache=True, nogil=True)
+@njit(numba.void(int64, int64, int64, int64, int64, SIMILARITIES, boolean))
 def _transpose(
     offset: int, top: int, bottom: int, start: int, stop: int, out: NDArray[np.float64], is_half: bool
 ) -> None:
@@ -32,10 +32,8 @@ def _transpose(
                 out[j, i] = out[i, j]
 
 
-@numba.njit(
+@njit(
     numba.void(int64, int64, int64, WORDS, uint32, float64, READ_F64, float64, SIMILARITIES, boolean),
-    cache=True,
-    nogil=True,
     error_model="numpy",
 )
 def cosines(
@@ -73,10 +71,8 @@ def cosines(
             _transpose(offset, top, bottom, edge, min(edge + TILE, n_items), out, is_half)
 
 
-@numba.njit(
+@njit(
     numba.void(int64, int64, int64, WORDS, WORDS, uint32, uint32, float64, SIMILARITIES, boolean),
-    cache=True,
-    nogil=True,
     error_model="numpy",
 )
 def pearsons(
@@ -115,7 +111,7 @@ def pearsons(
             _transpose(offset, top, bottom, edge, min(edge + TILE, n_items), out, is_half)
 
 
-@numba.njit(numba.void(SIMILARITIES, int64[::1], float32[::1], READ_U32, uint64[::1]), cache=True, nogil=True)
+@njit(numba.void(SIMILARITIES, int64[::1], float32[::1], READ_U32, uint64[::1]))
 def pack_rows(
     similarities: NDArray[np.float64],
     lengths: NDArray[np.int64],
@@ -141,7 +137,7 @@ def pack_rows(
         lengths[row] = used - first
 
 
-@numba.njit(numba.void(SIMILARITIES, READ_I64, READ_U64, int32[::1], float64[::1]), cache=True, nogil=True)
+@njit(numba.void(SIMILARITIES, READ_I64, READ_U64, int32[::1], float64[::1]))
 def unpack_rows(
     similarities: NDArray[np.float64],
     bounds: NDArray[np.int64],

@@ -12,7 +12,7 @@ import numpy as np
 from numba import boolean, float32, float64, int64
 from numpy.typing import NDArray
 
-from recommenders.kernels.arrays import READ_F64, READ_I32, READ_I64
+from recommenders.kernels.arrays import READ_F64, READ_I32, READ_I64, njit
 
 READ_F32 = numba.types.Array(float32, 1, "C", readonly=True)
 # A profile, or one side of the training matrix: where rows end, columns, ratings.
@@ -20,11 +20,7 @@ PROFILE = (READ_I32, READ_F64)
 SIDE = (READ_I64, READ_I32, READ_F32)
 
 
-@numba.njit(
-    numba.void(*PROFILE, *SIDE, READ_F64, float64, float64[::1], int64[::1]),
-    cache=True,
-    nogil=True,
-)
+@njit(numba.void(*PROFILE, *SIDE, READ_F64, float64, float64[::1], int64[::1]))
 def pearson_weights(
     profile_items: NDArray[np.int32],
     departures: NDArray[np.float64],
@@ -60,11 +56,7 @@ def pearson_weights(
         weights[user] = sums[user, 0] / math.sqrt(size) if size > 0.0 else 0.0
 
 
-@numba.njit(
-    numba.void(*PROFILE, *SIDE, READ_F64, float64, float64[::1], int64[::1]),
-    cache=True,
-    nogil=True,
-)
+@njit(numba.void(*PROFILE, *SIDE, READ_F64, float64, float64[::1], int64[::1]))
 def cosine_weights(
     profile_items: NDArray[np.int32],
     profile_ratings: NDArray[np.float64],
@@ -103,11 +95,7 @@ def cosine_weights(
 LOOKUP_COST = 64
 
 
-@numba.njit(
-    numba.void(READ_I64, READ_F64, *SIDE, *SIDE, READ_F64, READ_I64, int64, boolean, boolean, float64[::1]),
-    cache=True,
-    nogil=True,
-)
+@njit(numba.void(READ_I64, READ_F64, *SIDE, *SIDE, READ_F64, READ_I64, int64, boolean, boolean, float64[::1]))
 def predict(
     order: NDArray[np.int64],
     weights: NDArray[np.float64],

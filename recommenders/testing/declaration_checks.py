@@ -12,8 +12,7 @@ from core.errors import DataError, ParameterError
 from recommenders.data import Profiles, Ratings
 from recommenders.data_limits import TrainingSize
 from recommenders.parameters import ParameterInfo, Parameters
-from recommenders.testing.sample_data import HALF_STARS, uniform_features
-from recommenders.testing.trial import Trial, require, require_refusal
+from recommenders.testing.trial import HALF_STARS, Trial, require, require_refusal, uniform_features
 
 
 def class_attributes_are_complete(trial: Trial) -> None:
@@ -107,7 +106,6 @@ def memory_estimate_grows_with_the_data(trial: Trial) -> None:
 
 
 def _wrong_values(info: ParameterInfo) -> list[Any]:
-    """Values that a parameter must refuse."""
     values: list[Any] = [None]
     if info.minimum is not None:
         values.append(info.type(info.minimum - 1))

@@ -10,8 +10,7 @@ from scipy import sparse
 from recommenders.base import Algorithm
 from recommenders.data import ItemFeatures, Profiles, Ratings, Scale
 from recommenders.ranking import top_n
-from recommenders.testing.sample_data import HALF_STARS, checkerboard, uniform_features
-from recommenders.testing.trial import Trial, require, require_close
+from recommenders.testing.trial import HALF_STARS, Trial, checkerboard, require, require_close, uniform_features
 
 
 def scores_are_numbers(trial: Trial) -> None:

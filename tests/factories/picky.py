@@ -7,7 +7,7 @@ from typing import Any
 from numpy.typing import NDArray
 from scipy import sparse
 
-from recommenders.random_order import Random
+from recommenders.popularity import Random
 
 
 class Picky(Random):

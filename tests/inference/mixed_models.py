@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from inference.item_effects import ItemAnswers, ItemEffectsResult, ItemFit, read_answers
-from inference.satterthwaite import Estimates, model_estimates
-from inference.variance_components import Design, Fit, RestrictedLikelihood
+from inference.variance_components import Design, Estimates, Fit, RestrictedLikelihood, model_estimates
 
 
 def crossed_fit(answers: ItemAnswers) -> tuple[Fit, Estimates]:

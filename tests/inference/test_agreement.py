@@ -11,7 +11,7 @@ from scipy import stats
 
 from core.errors import DataError
 from inference import agreement
-from inference.permutations import DRAWN, concordance_without_ties
+from inference.agreement import DRAWN, concordance_without_ties
 from inference.results import Undefined
 
 short = st.integers(2, 6).flatmap(lambda n: st.tuples(*[st.lists(st.integers(0, 4), min_size=n, max_size=n)] * 2))

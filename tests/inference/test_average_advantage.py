@@ -19,7 +19,7 @@ from inference.average_advantage import (
 from inference.contrasts import planned_contrast
 from inference.equivalence import bound_test
 from inference.results import Undefined
-from inference.satterthwaite import Estimates
+from inference.variance_components import Estimates
 
 pytestmark = pytest.mark.unit
 GROUPS = {"A": [4, 5, 5, 3], "B": [1, 2, 2, 4, 3], "C": [2, 3, 2]}

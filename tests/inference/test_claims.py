@@ -12,8 +12,15 @@ from scipy import stats
 
 from inference.anova import welch
 from inference.average_advantage import MeanEstimates
-from inference.claim_estimates import Correlation, EffectSize, Median, Share, StudentEstimate, contrast_of_means
-from inference.claims import AS, NOT_AS, OPEN, RULES, Pairs, Weights, judge, least, most, near, verdict
+from inference.claim_estimates import (
+    contrast_of_means,
+    correlation_estimate,
+    effect_estimate,
+    median_estimate,
+    share_estimate,
+    student_estimate,
+)
+from inference.claims import AS, NOT_AS, OPEN, RULES, Estimate, Pairs, Weights, judge, least, most, near, verdict
 from inference.results import Interval, WelchResult
 
 pytestmark = pytest.mark.unit
@@ -32,12 +39,12 @@ class Known:
     def value(self, quantity: Any, name: str) -> float | None:
         return self.values[quantity][name]
 
-    def contrast(self, quantity: Any, weights: Weights) -> StudentEstimate | None:
+    def contrast(self, quantity: Any, weights: Weights) -> Estimate | None:
         values = [self.values[quantity].get(name) for name in weights]
         known = [value for value in values if value is not None]
         if self.error is None or len(known) < len(values):
             return None
-        return StudentEstimate(sum(w * v for w, v in zip(weights.values(), known, strict=True)), self.error, 19)
+        return student_estimate(sum(w * v for w, v in zip(weights.values(), known, strict=True)), self.error, 19)
 
     def pairs(self, quantity: Any) -> Pairs | None:
         return self.separated.get(quantity)
@@ -193,7 +200,7 @@ def test_no_effect_is_refuted_by_a_negligible_upper_limit_only() -> None:
         class Effects(Known):
             def contrast(self, quantity: Any, weights: Weights) -> Any:
                 low, high = effects[quantity]
-                return type("Limits", (), {"value": low, "interval": lambda self, confidence: Interval(low, high)})()
+                return Estimate(low, lambda confidence: Interval(low, high))
 
         return verdict(judge("differs", Effects({}), range(len(effects)), (), negligible=0.1))
 
@@ -236,21 +243,21 @@ def test_interval_of_the_median_holds_its_confidence() -> None:
     rng = np.random.default_rng(5)
     for n, confidence in ((11, 0.95), (30, 0.99), (30, 0.9)):
         draws = np.sort(rng.exponential(size=(4000, n)), axis=1)
-        intervals = [Median(row, 0, 99).interval(confidence) for row in draws]
+        intervals = [median_estimate(row, 0, 99).interval(confidence) for row in draws]
         covered = np.mean([one.low <= np.log(2) <= one.high for one in intervals])
         assert confidence - 0.012 < covered < 1  # Monte-Carlo error .005 at most
-    assert Median(np.array([1.0, 2, 3, 4, 5]), 1, 7).interval(0.99) == Interval(1, 7)  # 2/32 > .01
+    assert median_estimate(np.array([1.0, 2, 3, 4, 5]), 1, 7).interval(0.99) == Interval(1, 7)  # 2/32 > .01
 
 
 def test_estimates_agree_with_other_implementations() -> None:
     hits = np.repeat([1.0, 0.0], [27, 3])
     exact = stats.binomtest(27, 30).proportion_ci(0.99)
-    share = Share(hits).interval(0.99)
+    share = share_estimate(hits).interval(0.99)
     assert (share.low, share.high) == pytest.approx((exact.low, exact.high))
     rng = np.random.default_rng(1)
     x, y, z = rng.normal(size=(3, 40))
     fisher = stats.pearsonr(x, x + y).confidence_interval(0.9)
-    r = Correlation(float(np.corrcoef(x, x + y)[0, 1]), 40).interval(0.9)
+    r = correlation_estimate(float(np.corrcoef(x, x + y)[0, 1]), 40).interval(0.9)
     assert (r.low, r.high) == pytest.approx((fisher.low, fisher.high))
     groups = {"A": list(x), "B": list(2 * y + 1), "C": list(z)}
     means = MeanEstimates.of_groups(groups)
@@ -262,16 +269,16 @@ def test_estimates_agree_with_other_implementations() -> None:
     test = welch(groups)
     assert isinstance(test, WelchResult)
     for confidence in (1 - test.p - 1e-6, 1 - test.p + 1e-6):
-        assert (EffectSize(test).interval(confidence).low > 0) == (confidence < 1 - test.p)
-    limit = EffectSize(test).interval(0.95).high
+        assert (effect_estimate(test).interval(confidence).low > 0) == (confidence < 1 - test.p)
+    limit = effect_estimate(test).interval(0.95).high
     assert stats.ncf.cdf(test.f, test.df_between, test.df_within, limit**2 * test.n) == pytest.approx(0.05)
 
 
 def test_estimates_have_the_values_of_their_samples() -> None:
-    assert Median(np.array([1.0, 2, 9]), 1, 9).value == 2.0
-    assert Share(np.array([1.0, 0, 0, 1])).value == 0.5
+    assert median_estimate(np.array([1.0, 2, 9]), 1, 9).value == 2.0
+    assert share_estimate(np.array([1.0, 0, 0, 1])).value == 0.5
     test = WelchResult(3.0, 0.06, df_between=2, df_within=40.0, n=100, n_conditions=3, left_out=())
-    assert EffectSize(test).value == pytest.approx(0.2)
+    assert effect_estimate(test).value == pytest.approx(0.2)
     # An F too large for its noncentral distribution has no upper limit.
     huge = WelchResult(1e9, 0.0, df_between=2, df_within=40.0, n=100, n_conditions=3, left_out=())
-    assert EffectSize(huge).interval(0.95) == Interval(EffectSize(huge).value, np.inf)
+    assert effect_estimate(huge).interval(0.95) == Interval(effect_estimate(huge).value, np.inf)

@@ -9,9 +9,8 @@ import pytest
 
 from core.errors import DataError
 from inference import factor_analysis
-from inference.covariance_fit import Minimum, minimum_of
+from inference.covariance_fit import ChiSquare, Minimum, indices, minimum_of
 from inference.factor_analysis import FactorModel, OmegaResult, confirmatory_factors, mcdonald_omega
-from inference.fit_indices import ChiSquare, indices
 from inference.indicators import Indicators, indicators, why_degenerate
 from inference.invariance import Change, InvarianceResult, measurement_invariance
 from inference.polychoric import polychorics

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import DataError
-from inference.exact import exact
-from inference.groups import ExactGroups, Groups, in_words
+from inference.groups import ExactGroups, Groups, exact, in_words
 
 fifths = st.lists(st.integers(0, 25), min_size=2, max_size=40)
 

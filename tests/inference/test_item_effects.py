@@ -17,7 +17,7 @@ from core.errors import DataError
 from inference import item_effects
 from inference.item_effects import ItemAnswers, fit_items
 from inference.results import Undefined
-from inference.satterthwaite import Estimates
+from inference.variance_components import Estimates
 from tests.inference.mixed_models import crossed_fit, crossed_items
 
 

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from inference.covariance_fit import FitIndices
 from inference.factor_analysis import FactorModel, OmegaResult, confirmatory_factors, mcdonald_omega
-from inference.fit_indices import FitIndices
 from inference.indicators import indicators
 from inference.invariance import InvarianceResult, measurement_invariance
 from inference.polychoric import Polychorics, polychorics

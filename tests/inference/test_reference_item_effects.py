@@ -14,8 +14,7 @@ import numpy as np
 import pytest
 
 from inference.item_effects import ItemAnswers, ItemEffectsResult, fit_items
-from inference.satterthwaite import Estimates, model_estimates
-from inference.variance_components import Design, RestrictedLikelihood
+from inference.variance_components import Design, Estimates, RestrictedLikelihood, model_estimates
 from tests.inference.mixed_models import crossed_items
 
 pytestmark = pytest.mark.reference

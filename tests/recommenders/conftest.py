@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from recommenders.data import ItemFeatures, Profiles, Ratings
-from recommenders.testing.sample_data import (
+from recommenders.testing.trial import (
     new_profiles,
     random_features,
     random_ratings,

@@ -11,12 +11,8 @@ import pytest
 
 from core.errors import ParameterError
 from recommenders import registry
-from recommenders.adapters.implicit_als import ImplicitALS
-from recommenders.adapters.implicit_bpr import ImplicitBPR, fold_in
-from recommenders.adapters.implicit_cosine import ImplicitCosine
-from recommenders.adapters.lenskit_als import LensKitALS, LensKitBiasedMF
-from recommenders.adapters.lenskit_data import lenskit_dataset
-from recommenders.adapters.lenskit_itemknn import LensKitItemKNN
+from recommenders.adapters.implicit_models import ImplicitALS, ImplicitBPR, ImplicitCosine, fold_in
+from recommenders.adapters.lenskit_models import LensKitALS, LensKitBiasedMF, LensKitItemKNN, lenskit_dataset
 from recommenders.adapters.library import IMPLICIT, LENSKIT, int32_matrix
 from recommenders.data import Profiles, Ratings
 from recommenders.positives import positives

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from core.errors import ParameterError
-from recommenders.aspect_content import AspectContent
+from recommenders.aspect import AspectContent
 from recommenders.data import ItemFeatures, Profiles, Ratings, Scale
 
 pytestmark = pytest.mark.unit

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from recommenders import krylov, threads
-from recommenders.krylov import leading_right_vectors
+from recommenders import singular, threads
+from recommenders.singular import leading_right_vectors
 
 pytestmark = pytest.mark.unit
 
@@ -39,7 +39,7 @@ def test_agrees_with_dense_decomposition(shape):
 
 
 def test_same_start_same_bits_whatever_the_threads(monkeypatch):
-    monkeypatch.setattr(krylov, "SHARED_ENTRIES", 1)
+    monkeypatch.setattr(singular, "SHARED_ENTRIES", 1)
     matrix = low_rank_and_noise(700, 520, rank=4)
     alone = leading_right_vectors(matrix, 4, np.random.default_rng(0))
     with threads.using(3):
@@ -63,8 +63,8 @@ def test_a_space_that_would_outgrow_half_the_columns_gives_nothing():
 def test_the_next_look_is_when_what_is_left_should_be_small_enough():
     """From 1e-4 to 1e-8 in 40 vectors: another 40 to 1e-12; never before a twentieth more, nor after three tenths."""
     log = np.log(10.0)
-    assert krylov._next_look([(400, 8 * log)]) == 440
-    assert krylov._next_look([(400, 8 * log), (440, 4 * log)]) == 480
-    assert krylov._next_look([(400, 8 * log), (440, 0.1 * log)]) == 462
-    assert krylov._next_look([(400, 8 * log), (440, 7 * log)]) == 572
-    assert krylov._next_look([(400, 8 * log), (440, 9 * log)]) == 572
+    assert singular._next_look([(400, 8 * log)]) == 440
+    assert singular._next_look([(400, 8 * log), (440, 4 * log)]) == 480
+    assert singular._next_look([(400, 8 * log), (440, 0.1 * log)]) == 462
+    assert singular._next_look([(400, 8 * log), (440, 7 * log)]) == 572
+    assert singular._next_look([(400, 8 * log), (440, 9 * log)]) == 572

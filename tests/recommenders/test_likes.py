@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from recommenders.data import Profiles, Ratings, Scale
-from recommenders.likes import PopularityLikes
+from recommenders.popularity import PopularityLikes
 
 pytestmark = pytest.mark.unit
 

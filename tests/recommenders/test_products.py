@@ -6,10 +6,8 @@ from scipy import sparse
 
 from core.errors import DataError
 from recommenders import layout, products, threads
-from recommenders.codes import rating_codes
-from recommenders.common_raters import binary_gram, common_raters
 from recommenders.data import Ratings, Scale
-from recommenders.products import gram
+from recommenders.products import binary_gram, common_raters, gram, rating_codes
 
 pytestmark = pytest.mark.unit
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from recommenders import registry
-from recommenders.blockwise import dense_gram
+from recommenders.products import dense_gram
 from recommenders.progress import blocks, silent, within
 from recommenders.singular import right_singular_vectors
 from recommenders.tempered import Tempering, learn
@@ -53,7 +53,7 @@ def test_gram_has_the_same_bits_however_it_is_cut(monkeypatch, limit):
     rng = np.random.default_rng(3)
     rows = sparse.csr_array(sparse.random_array((30, 40), density=0.4, rng=rng, data_sampler=rng.standard_normal))
     whole = (rows @ rows.T).toarray()
-    monkeypatch.setattr("recommenders.blockwise.BLOCK_STEPS", limit)
+    monkeypatch.setattr("recommenders.products.BLOCK_STEPS", limit)
     told = []
     cut = dense_gram(rows, lambda share, what: told.append(share))
     assert cut.tobytes() == whole.tobytes()
@@ -120,7 +120,7 @@ def test_work_in_many_blocks_has_the_numbers_of_work_in_one(monkeypatch, make_ra
     monkeypatch.setattr("recommenders.layout.HALF_ITEMS", 0)
     monkeypatch.setattr("recommenders.products.REMEMBERED_ITEMS", 0)
     for place in (
-        *("blockwise.BLOCK_STEPS", "blockwise.BLOCK_PAIRS", "similarity.BLOCK_STEPS", "similarity.BLOCK_PAIRS"),
+        *("products.BLOCK_STEPS", "products.BLOCK_PAIRS", "similarity.BLOCK_STEPS", "similarity.BLOCK_PAIRS"),
         *("layout.CHUNK_RATINGS", "layout.BLOCK_WORDS", "asysvd.BLOCK_STEPS", "ials.BLOCK_STEPS"),
     ):
         monkeypatch.setattr(f"recommenders.{place}", 1)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from recommenders.data import Profiles, Ratings, Scale
-from recommenders.random_order import Random
+from recommenders.popularity import Random
 
 pytestmark = pytest.mark.unit
 

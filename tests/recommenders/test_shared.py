@@ -4,7 +4,7 @@ import gc
 
 import pytest
 
-from recommenders.shared import Remembered
+from recommenders.products import Remembered
 
 pytestmark = pytest.mark.unit
 

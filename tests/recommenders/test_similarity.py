@@ -3,10 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from recommenders import layout, neighbour_rows, products, similarity, threads
+from recommenders import layout, products, similarity, threads
 from recommenders.data import Ratings, Scale
-from recommenders.neighbour_rows import Neighbours
-from recommenders.similarity import cosine_neighbours, pearson_neighbours
+from recommenders.similarity import Neighbours, cosine_neighbours, pearson_neighbours
 
 pytestmark = [pytest.mark.unit, pytest.mark.kernels]
 
@@ -185,7 +184,7 @@ def test_numbers_that_are_not_whole_or_too_large_are_added_up_in_floats(make_rat
     monkeypatch.setattr(products, "WORD_BITS", 8)
     monkeypatch.setattr(similarity, "BLOCK_PAIRS", 40)
     assert both_kinds(ratings, keep) == exact
-    monkeypatch.setattr("recommenders.codes.PACKED_BITS", 6)
+    monkeypatch.setattr("recommenders.products.PACKED_BITS", 6)
     assert both_kinds(ratings, keep) == exact
     thirds = Ratings(ratings.user_items * np.float32(2 / 3), Scale(1 / 3, 10 / 3, 1 / 3))
     np.testing.assert_allclose(
@@ -209,7 +208,7 @@ def test_similarities_that_float32_cannot_tell_apart_are_still_sorted():
     close = 0.5 + np.array([1e-12, 3e-12, 2e-12, 3e-12])
     values = np.concatenate([close, [0.25, 0.25]])
     assert len(set(close.astype(np.float32))) == 1
-    neighbour_rows.sort_rows(bounds, items, values, n_items=6)
+    similarity.sort_rows(bounds, items, values, n_items=6)
     assert items.tolist() == [1, 2, 0, 3, 4, 5]
     assert values.tolist() == [*sorted(close, reverse=True), 0.25, 0.25]
 
@@ -218,7 +217,7 @@ def test_negative_similarities_are_sorted_after_all_others():
     bounds = np.array([0, 5])
     items = np.arange(5, dtype=np.int32)
     values = np.array([-0.5, 0.25, -0.5 - 1e-12, 1.0, -1e-6])
-    neighbour_rows.sort_rows(bounds, items, values, n_items=5)
+    similarity.sort_rows(bounds, items, values, n_items=5)
     assert items.tolist() == [3, 1, 4, 0, 2]
     assert values.tolist() == [1.0, 0.25, -1e-6, -0.5, -0.5 - 1e-12]
 

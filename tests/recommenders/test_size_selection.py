@@ -7,11 +7,10 @@ import pytest
 from scipy import sparse
 
 from core.errors import DataError, ParameterError
-from recommenders import criteria, registry, size_selection
-from recommenders.criteria import SIZES
+from recommenders import registry, size_selection
 from recommenders.data import ItemFeatures, Profiles, Ratings, Scale
 from recommenders.positives import positives
-from recommenders.size_selection import choose
+from recommenders.size_selection import SIZES, choose
 
 pytestmark = pytest.mark.unit
 
@@ -158,7 +157,7 @@ def test_criteria_against_slow_loops():
 
 def test_person_without_another_item_has_no_area():
     scores, seen = np.array([[0.5, 0.1]]), np.array([[False, True]])
-    areas, counts = criteria._areas(scores, seen, np.array([[5.0, 0.0]]))
+    areas, counts = size_selection._areas(scores, seen, np.array([[5.0, 0.0]]))
     assert (areas.tolist(), counts.tolist()) == ([0.0], [0.0])
 
 

@@ -20,8 +20,7 @@ from evaluation.management.progress_line import ProgressLine
 from evaluation.selectors.runs import run_numbered
 from evaluation.services.model_size import choose_size
 from recommenders import registry
-from recommenders.criteria import SIZES
-from recommenders.size_selection import RULES, Choice
+from recommenders.size_selection import RULES, SIZES, Choice
 
 
 class Command(ParallaxCommand):
