@@ -17,8 +17,8 @@ from catalog.importers.base import ImportRefused, ParsedDataset, Policy, RatingS
 from catalog.importers.items import utility_of
 from catalog.importers.options import Options
 from catalog.importers.problems import Problems
-from catalog.importers.reading import numbers, parquet, read, records, texts
-from catalog.importers.reading.numbers import narrow, whole_lines
+from catalog.importers.reading import parquet, read, records, texts
+from catalog.importers.reading.numbers import narrow
 from catalog.importers.reading.tables import LONGEST_LINE, Written
 from catalog.importers.row_checks import is_in_order
 from catalog.importers.sources import open_source
@@ -143,14 +143,6 @@ def test_numbers_are_read_to_the_last_bit_either_way(tmp_path):
         kinds = {"user": "id", "rating": "number", "time": "whole"}
         found.append(read(file, written, kinds, Problems()).columns["rating"].tolist())
     assert found == [[123456789.123456789, 0.1234567890123456, 4.35], [0.1234567890123456, 4.35]]
-
-
-def test_whole_lines_end_where_lines_end(tmp_path, monkeypatch):
-    monkeypatch.setattr(numbers, "BLOCK", 4)
-    path = tmp_path / "text"
-    path.write_bytes(b"ab\ncdefghij\nk\n\nlm")
-    with path.open("rb") as stream:
-        assert list(whole_lines(stream)) == [b"ab\n", b"cdefghij\n", b"k\n\n", b"lm"]
 
 
 @pytest.mark.parametrize(

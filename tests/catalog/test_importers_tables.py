@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from catalog.importers.base import ImportRefused
 from catalog.importers.problems import Problems
-from catalog.importers.reading import numbers, read, texts
+from catalog.importers.reading import read, texts
 from catalog.importers.reading.tables import WHITE, Stretches, Table, Written, shown
 from catalog.importers.sources import SourceFile, open_source
 
@@ -33,7 +33,7 @@ def by_row(request, monkeypatch):
     """Blocks that Arrow or the compiled reader would take are read row by row in the second case."""
     if request.param == "row by row":
         monkeypatch.setattr(texts, "_by_arrow", lambda *block: None)
-        monkeypatch.setattr("catalog.importers.reading.is_for_blocks", lambda *what: False)
+        monkeypatch.setattr(texts, "number_batch", lambda *block: None)
     return request.param
 
 
@@ -71,7 +71,7 @@ def outcome(file: SourceFile, written: Written, kinds: dict) -> object:
 def row_by_row(file: SourceFile, written: Written, kinds: dict) -> object:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(texts, "_by_arrow", lambda *block: None)
-        patch.setattr("catalog.importers.reading.is_for_blocks", lambda *what: False)
+        patch.setattr(texts, "number_batch", lambda *block: None)
         return outcome(file, written, kinds)
 
 
@@ -95,7 +95,6 @@ def test_blocks_of_numbers_give_what_reading_row_by_row_gives(tmp_path_factory, 
     text = "user,rating,time\n" + "".join(delimiter.join(row) + end for row, end in rows)
     file = file_of(tmp_path_factory.mktemp("table"), text.encode())
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(numbers, "BLOCK", block)
         patch.setattr(texts, "BLOCK", block)
         in_blocks = outcome(file, written, kinds)
     assert in_blocks == row_by_row(file, written, kinds)
@@ -338,7 +337,13 @@ def test_numbers_of_more_than_fifteen_digits_are_read_exactly(tmp_path, by_row, 
 
 
 def test_stretches_follow_lines_and_files():
-    joined = Stretches.joined([(2, 5, "a"), (0, 9, "b"), (2, Stretches.of(np.array([1, 3])), "c")])
+    joined = Stretches.joined(
+        [
+            (2, Stretches.of(np.array([5, 6])), "a"),
+            (0, Stretches.of(np.array([], dtype=np.int64)), "b"),
+            (2, Stretches.of(np.array([1, 3])), "c"),
+        ]
+    )
     assert [(joined.file(row), joined.line(row)) for row in range(4)] == [("a", 5), ("a", 6), ("c", 1), ("c", 3)]
     assert len(Stretches.joined([]).starts) == 0
     table = Table({"x": np.arange(4)}, joined, 4, ends_open=False)
