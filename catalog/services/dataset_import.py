@@ -17,7 +17,7 @@ from catalog.importers.auto import FORMATS, parse, propose
 from catalog.importers.base import Limits, ParsedDataset, Policy, address_problem
 from catalog.importers.options import Options
 from catalog.importers.proposal import Proposal
-from catalog.importers.row_checks import is_in_order
+from catalog.importers.rows import is_in_order
 from catalog.item_types import guessed_item_type
 from catalog.models import Dataset, DatasetVersion
 from catalog.selectors.ratings import USER_ATTRIBUTES

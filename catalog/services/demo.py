@@ -11,7 +11,7 @@ from catalog.demo.taste import synthetic_ratings
 from catalog.demo.works import Catalogue, demo_books, demo_films
 from catalog.importers.base import ImportReport, ParsedDataset, ParsedItem, RatingScale
 from catalog.importers.clips import Clips
-from catalog.importers.row_checks import USED
+from catalog.importers.rows import USED
 from catalog.models import DatasetVersion
 from catalog.services.dataset_import import import_parsed
 from core import artefacts

@@ -20,7 +20,7 @@ from catalog.importers.problems import Problems
 from catalog.importers.reading import parquet, read, records, texts
 from catalog.importers.reading.numbers import narrow
 from catalog.importers.reading.tables import LONGEST_LINE, Written
-from catalog.importers.row_checks import is_in_order
+from catalog.importers.rows import is_in_order
 from catalog.importers.sources import open_source
 from core.errors import ParameterError
 
@@ -73,7 +73,8 @@ def test_sections_give_the_same_in_blocks_of_any_size_and_row_by_row(tmp_path_fa
                 found.append(str(refused))
                 continue
         rows = [
-            (*(column[row].item() for column in table.columns.values()), table.line(row)) for row in range(len(table))
+            (*(column[row].item() for column in table.columns.values()), table.lines.line(row))
+            for row in range(len(table))
         ]
         kinds = {kind: n for kind, n in problems.counts.items() if kind != "no heading"}
         found.append((rows, kinds, table.rows_read))
@@ -87,7 +88,7 @@ def test_rows_stand_below_their_heading_by_line(tmp_path):
     problems = Problems()
     table = read(file, SECTIONS, OF_SECTIONS, problems)
     assert table.columns["item"].tolist() == [12, 13]
-    assert [table.line(row) for row in range(2)] == [3, 7]
+    assert [table.lines.line(row) for row in range(2)] == [3, 7]
     assert {kind: [each.line for each in kept] for kind, kept in problems.examples.items()} == {
         "no heading": [1], "not a number": [6],
     }  # fmt: skip

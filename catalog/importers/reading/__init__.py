@@ -57,6 +57,7 @@ def read(
         columns={name: _joined(parts.pop(name), kind) for name, kind in kinds.items()},
         lines=Stretches.joined(lines),
         rows_read=rows,
+        name=file.name,
         ends_open=is_open,
     )
 

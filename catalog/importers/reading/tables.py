@@ -10,6 +10,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from catalog.importers.base import ImportProblem
+
 # What a column holds: "whole" numbers, "number"s, "time"s, "id"s (text, not empty, trimmed), "name"s (ids that may be
 # empty), "text".
 Kind = Literal["whole", "number", "time", "id", "name", "text"]
@@ -108,18 +110,15 @@ class Table:
     columns: dict[str, NDArray[Any]]
     lines: Stretches  # the physical line on which each row ends, from 1
     rows_read: int  # rows of the file, with those that could not be read
+    name: str  # of its file, or of the first
     ends_open: bool  # whether the last line has no line end
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values())))
 
-    def line(self, row: int) -> int:
-        """The physical line on which a row ends, from 1."""
-        return self.lines.line(row)
-
-    def file(self, row: int, usual: str) -> str:
-        """The file of a row: `usual`, unless the table was read from several."""
-        return self.lines.file(row) or usual
+    def problem(self, row: int, column: str | None, reason: str) -> ImportProblem:
+        """What is wrong with a row."""
+        return ImportProblem(self.lines.file(row) or self.name, self.lines.line(row), column, reason)
 
     def selected(self, is_kept: NDArray[np.bool_]) -> Table:
         """The table with some of its rows; they keep their lines."""
