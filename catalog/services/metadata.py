@@ -13,14 +13,12 @@ from typing import Any
 from django.db import transaction
 
 from catalog.importers.base import Limits, ParsedItem, Policy
-from catalog.importers.clips import Clips
 from catalog.importers.facts import CLIP, MOST_FACTS, PICTURE, ItemFacts, NamedFiles
+from catalog.importers.item_files import CLIPS, PICTURES, ItemFile, ItemFiles
 from catalog.importers.item_files import LIMITS as FILE_LIMITS
-from catalog.importers.item_files import ItemFile
 from catalog.importers.items import texts_by_language
 from catalog.importers.kinds import localised_field
 from catalog.importers.metadata import LIMITS, MetadataOptions, read_metadata
-from catalog.importers.pictures import Pictures
 from catalog.importers.sources import open_source
 from catalog.models import DatasetVersion
 from catalog.selectors.parsed_items import parsed_items
@@ -85,7 +83,8 @@ def add_metadata(
     before = parsed_items(version)
     with import_refusals():
         source = None if media is None else open_source(media, FILE_LIMITS)
-        files: NamedFiles = {"image": (PICTURE, Pictures(source)), "trailer": (CLIP, Clips(source))}
+        pictures, clips = ItemFiles(PICTURES, source), ItemFiles(CLIPS, source)
+        files: NamedFiles = {"image": (PICTURE, pictures), "trailer": (CLIP, clips)}
         metadata = read_metadata(
             path,
             _ids_by_link(before, link) if link else [item.external_id for item in before],
