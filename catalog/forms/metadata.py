@@ -17,7 +17,7 @@ from catalog.forms.upload_limits import (
     file_size,
     require_size,
 )  # fmt: skip
-from catalog.importers.pictures import MOST_BYTES, Pictures
+from catalog.importers.item_files import PICTURES
 
 BY_COMMAND = "Use the command add_metadata for larger files."
 
@@ -81,10 +81,10 @@ def _problem(upload: Any) -> str:
     """What is wrong with a picture; clips are looked at by the worker."""
     if upload.name.lower().rpartition(".")[2] in CLIP_TYPES:
         return ""
-    if upload.size > MOST_BYTES:
-        return f"{upload.name} has {file_size(upload.size)}; a picture has at most {file_size(MOST_BYTES)}."
+    if upload.size > PICTURES.most_bytes:
+        return f"{upload.name} has {file_size(upload.size)}; a picture has at most {file_size(PICTURES.most_bytes)}."
     try:
-        Pictures().kind_of(upload.read())
+        PICTURES.kind_of(upload.read())
     except ValueError as wrong:
         return f"{upload.name} {wrong}."
     finally:

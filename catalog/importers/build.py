@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,8 +18,7 @@ from catalog.importers.problems import Problems
 from catalog.importers.proposal import Part, Proposal, as_json
 from catalog.importers.reading import read
 from catalog.importers.reading.tables import Kind, Stretches, Table
-from catalog.importers.row_checks import USED, RatingColumns
-from catalog.importers.rows import assemble, refuse_problems
+from catalog.importers.rows import USED, Rows, assemble, refuse_problems
 from catalog.importers.scales import ScaleFinding, distinct_values, found_scale, text_of
 from catalog.importers.sources import Source, SourceFile, open_source, refuse
 from catalog.importers.summary import summary_of
@@ -30,30 +29,6 @@ _KINDS: Mapping[str, Kind] = {
     "rating": "number", "zero": "number", "time": "time", "count": "number", "event": "name", "utility": "number",
     "amount": "number", "cost": "number", "items": "text", "clicks": "text",
 }  # fmt: skip
-
-
-@dataclass(slots=True)
-class _Rows:
-    """The rows of ratings on their way to a dataset."""
-
-    table: Table
-    columns: RatingColumns
-    set_aside: Problems  # rows that are left out because the proposal says so
-    warnings: list[str]
-
-    def keep(self, is_kept: NDArray[np.bool_], column: str, kind: str, reason: str) -> None:
-        """Set aside the rows that are not kept; `reason` may name their {value}."""
-        rows, table = np.flatnonzero(~is_kept), self.table
-        values = table.columns.get(column)
-
-        def left_out(row: int) -> ImportProblem:
-            value = "" if values is None else f"{values[row]:g}" if values.dtype.kind == "f" else str(values[row])
-            return ImportProblem(
-                table.file(row, self.columns.file), table.line(row), column, reason.replace("{value}", value)
-            )
-
-        self.set_aside.add_rows(kind, rows, left_out)
-        self.table = table.selected(is_kept)
 
 
 def build(
@@ -86,16 +61,14 @@ def build(
         )
     )
     parsed = assemble(
+        rows,
+        items,
+        scale,
+        policy,
         source_format=proposal.layout,
         files=names,
-        table=rows.table,
-        columns=rows.columns,
-        items=items,
-        scale=scale,
-        policy=policy,
-        problems=problems,
+        items_file=next((each.files[0] for each in proposal.parts if each.use == "items"), part.files[0]),
         warnings=[*proposal.doubts, *rows.warnings, *notes.warnings],
-        set_aside=rows.set_aside,
     )
     mapping: dict[str, Any] = {}
     if finding is not None:
@@ -122,7 +95,7 @@ def _file_names(files: Sequence[str]) -> list[str]:
 
 def _read(
     files: Mapping[str, SourceFile], part: Part, proposal: Proposal, problems: Problems, progress: Progress | None
-) -> _Rows:
+) -> Rows:
     """The columns of the files of ratings that have a role, as one table."""
     roles = part.roles()
     id_kind: Kind = "whole" if proposal.has_whole_ids else "id"
@@ -147,25 +120,21 @@ def _read(
     if len(tables) > 1:
         lines = Stretches.joined([(len(each), each.lines, name) for each, name in tables])
         table = Table(
+            name=part.files[0],
             columns={name: np.concatenate([each.columns.pop(name) for each, _ in tables]) for name in kinds},
             lines=lines,
             rows_read=sum(each.rows_read for each, _ in tables),
             ends_open=any(each.ends_open for each, _ in tables),
         )
-    rating = None if proposal.is_usage else part.column("rating") or None
-    items_file = next((each.files[0] for each in proposal.parts if each.use == "items"), part.files[0])
-    columns = RatingColumns(
-        part.files[0], part.column("user"), part.column("item"), rating, part.column("time") or None, items_file,
-        part.column("utility") or None, part.column("count") or None,
-    )  # fmt: skip
-    rows = _Rows(table, columns, Problems(), [])
+    of_rows = ("user", "item", "time", "utility", "count", *(() if proposal.is_usage else ("rating",)))
+    rows = Rows(table, {role: name for role in of_rows if (name := part.column(role))}, problems)
     if zero := part.column("zero"):
         reason = "it is rated, and only what is not was asked for"
         rows.keep(rows.table.columns[zero] == 0, zero, "rated, where the unrated are imported apart", reason)
     return rows
 
 
-def _join_days(rows: _Rows, part: Part, problems: Problems) -> None:
+def _join_days(rows: Rows, part: Part, problems: Problems) -> None:
     """A time for each day, month and year in columns of their own."""
     import pandas as pd
 
@@ -178,15 +147,15 @@ def _join_days(rows: _Rows, part: Part, problems: Problems) -> None:
 
     def no_day(row: int) -> ImportProblem:
         reason = "-".join(str(table.columns[name][row]) for name in names.values()) + " is not a calendar date"
-        return ImportProblem(table.file(row, rows.columns.file), table.line(row), names["day"], reason)
+        return table.problem(row, names["day"], reason)
 
     problems.add_rows("no day", np.flatnonzero(~is_day), no_day)
     table.columns["time"] = np.zeros(len(table), dtype=np.int64)
     table.columns["time"][is_day] = moments[is_day].to_numpy(dtype="datetime64[s]").astype(np.int64)
-    rows.table, rows.columns = table.selected(is_day), replace(rows.columns, time="time")
+    rows.table, rows.names["time"] = table.selected(is_day), "time"
 
 
-def _explode(rows: _Rows, part: Part) -> None:
+def _explode(rows: Rows, part: Part) -> None:
     """A row for each item of a list, and for each one that was clicked ("ID-1")."""
     lists, clicks = part.column("items"), part.column("clicks")
     if not lists and not clicks:
@@ -205,26 +174,30 @@ def _explode(rows: _Rows, part: Part) -> None:
                 owners.append(row)
                 items.append(item)
     at = np.array(owners, dtype=np.int64)
-    lines = np.array([table.line(row) for row in range(len(table))], dtype=np.int64)[at]
+    lines = np.array([table.lines.line(row) for row in range(len(table))], dtype=np.int64)[at]
     exploded = {name: column[at] for name, column in table.columns.items() if name not in (lists, clicks)}
     rows.table = Table(
-        {**exploded, "item": np.array(items, dtype=object)}, Stretches.of(lines), len(items), table.ends_open
+        {**exploded, "item": np.array(items, dtype=object)},
+        Stretches.of(lines),
+        len(items),
+        table.name,
+        table.ends_open,
     )
-    rows.columns = replace(rows.columns, item="item")
+    rows.names["item"] = "item"
 
 
-def _choose_events(rows: _Rows, part: Part, proposal: Proposal) -> None:
+def _choose_events(rows: Rows, part: Part, proposal: Proposal) -> None:
     column = part.column("event")
     if column:
         chosen = np.isin(rows.table.columns[column].astype(str), proposal.events)
         rows.keep(chosen, column, "other event", "the event {value} is not imported")
-    if rows.columns.count is not None:
-        rows.keep(rows.table.columns[rows.columns.count] > 0, rows.columns.count, "no use", "{value} is no use")
+    if "count" in rows.names:
+        rows.keep(rows.column("count") > 0, rows.names["count"], "no use", "{value} is no use")
 
 
-def _number_rows(rows: _Rows, proposal: Proposal, files: Mapping[str, SourceFile]) -> None:
+def _number_rows(rows: Rows, proposal: Proposal, files: Mapping[str, SourceFile]) -> None:
     """Ids in place of numbers of rows of another file."""
-    for use, column in (("users", rows.columns.user), ("items", rows.columns.item)):
+    for use, column in (("users", rows.names["user"]), ("items", rows.names.get("item", ""))):
         part = next((each for each in proposal.parts if each.use == use and each.is_numbered), None)
         if part is None:
             continue
@@ -233,13 +206,13 @@ def _number_rows(rows: _Rows, proposal: Proposal, files: Mapping[str, SourceFile
         numbers = rows.table.columns[column].astype(np.int64)
         if len(numbers) and (numbers.min() < 0 or numbers.max() >= len(ids)):
             raise refuse(
-                rows.columns.file,
+                rows.table.name,
                 f"column {column} names row {numbers.max()} of {part.files[0]}, which has {len(ids):,}",
             )
         rows.table.columns[column] = ids.astype(object)[numbers]
 
 
-def _fill_ids(rows: _Rows, part: Part) -> None:
+def _fill_ids(rows: Rows, part: Part) -> None:
     """Names in place of empty ids; title and author together where items have no id."""
     title, item, author = part.column("title"), part.column("item"), part.column("author")
     columns = rows.table.columns
@@ -255,8 +228,7 @@ def _fill_ids(rows: _Rows, part: Part) -> None:
         ids = [
             name if works[name] == 1 or not by else f"{name} ({by})" for name, by in zip(titles, authors, strict=True)
         ]
-        item = "item"
-        rows.columns = replace(rows.columns, item=item)
+        item = rows.names["item"] = "item"
     else:
         ids = [str(each) or name for each, name in zip(columns[item].tolist(), titles, strict=True)]
     columns[item] = np.array([text[:100] for text in ids], dtype=object)
@@ -265,9 +237,9 @@ def _fill_ids(rows: _Rows, part: Part) -> None:
         rows.keep(is_named, item, "no id", "neither an id nor a title is there")
 
 
-def _worth(rows: _Rows, part: Part, options: Options) -> None:
+def _worth(rows: Rows, part: Part, options: Options) -> None:
     """What one piece was worth, where rows have amounts; Ta-Feng's, as price or as profit."""
-    amount, cost, paid = part.column("amount"), part.column("cost"), rows.columns.utility
+    amount, cost, paid = part.column("amount"), part.column("cost"), rows.names.get("utility")
     if not amount or paid is None:
         return
     worth = options.utility or "price"
@@ -279,9 +251,9 @@ def _worth(rows: _Rows, part: Part, options: Options) -> None:
     columns[paid] = total / columns[amount]
 
 
-def _scale(rows: _Rows, proposal: Proposal, problems: Problems, policy: Policy) -> ScaleFinding | None:
+def _scale(rows: Rows, proposal: Proposal, problems: Problems, policy: Policy) -> ScaleFinding | None:
     """The scale of all ratings; rows that are none are set aside. Raises ImportRefused for what has to be asked."""
-    rating = rows.columns.rating
+    rating = rows.names.get("rating")
     if rating is None or not len(rows.table):
         return None
     values = rows.table.columns[rating]
@@ -292,11 +264,11 @@ def _scale(rows: _Rows, proposal: Proposal, problems: Problems, policy: Policy) 
         text = finding.question.text
         if finding.outliers:
             stray = np.flatnonzero(np.isin(np.round(values.astype(np.float64), 6), np.round(finding.outliers, 6)))
-            lines = ", ".join(str(rows.table.line(int(row))) for row in stray[:3])
+            lines = ", ".join(str(rows.table.lines.line(int(row))) for row in stray[:3])
             text = text.replace(
                 "{line}", f"({'line' if len(stray) == 1 else 'lines'} {lines}{', …' if len(stray) > 3 else ''})"
             )
-        file = rows.columns.file
+        file = rows.table.name
         raise refuse(
             file,
             text.removeprefix(f"{file}: ").rstrip("."),
@@ -317,7 +289,7 @@ def _scale(rows: _Rows, proposal: Proposal, problems: Problems, policy: Policy) 
 
 
 def _items(
-    rows: _Rows, part: Part, proposal: Proposal, listed: Mapping[str, ParsedItem], policy: Policy, notes: ItemNotes
+    rows: Rows, part: Part, proposal: Proposal, listed: Mapping[str, ParsedItem], policy: Policy, notes: ItemNotes
 ) -> tuple[ParsedItem, ...] | None:
     """The items: those of the files of items, and those that are only rated, with the facts among the ratings."""
     has_facts = any(role in FACTS or role.startswith("feature:") for role in part.roles().values())
@@ -325,7 +297,7 @@ def _items(
         return None
     if listed and (proposal.is_complete or policy.fixes("unknown item")):
         return tuple(listed.values())
-    ids = rows.table.columns[rows.columns.item]
+    ids = rows.column("item")
     of_rows = items_beside_ratings(rows.table, part, proposal, ids, notes) if has_facts else {}
     rated = ordered_ids(ids)[0].tolist()
     alone = [key for key in rated if key and key not in listed]
@@ -337,14 +309,14 @@ def _items(
     return (*listed.values(), *(of_rows.get(key) or ParsedItem(key, key) for key in alone))
 
 
-def _merge_titles(rows: _Rows, items: tuple[ParsedItem, ...], notes: ItemNotes) -> tuple[ParsedItem, ...]:
+def _merge_titles(rows: Rows, items: tuple[ParsedItem, ...], notes: ItemNotes) -> tuple[ParsedItem, ...]:
     """The items with those of one title as one, which keeps the first one's id and facts."""
     first: dict[str, str] = {}
     for same in works(items).values():
         first.update((item.external_id, same[0].external_id) for item in same[1:])
-    ids = rows.table.columns[rows.columns.item]
+    ids = rows.column("item")
     known, codes = ordered_ids(ids)
-    rows.table.columns[rows.columns.item] = np.array([first.get(key, key) for key in known.tolist()], ids.dtype)[codes]
+    rows.table.columns[rows.names["item"]] = np.array([first.get(key, key) for key in known.tolist()], ids.dtype)[codes]
     if first:
         items_were = "item was" if len(first) == 1 else "items were"
         notes.warnings.append(f"{len(first):,} {items_were} merged into another one with the same title.")

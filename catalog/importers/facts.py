@@ -7,11 +7,9 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from catalog.importers.base import LONGEST_FEATURE, LONGEST_TITLE, ImportProblem, address_problem
-from catalog.importers.clips import Clips
-from catalog.importers.item_files import ItemFiles
+from catalog.importers.item_files import CLIPS, PICTURES, ItemFiles
 from catalog.importers.items import UTILITY_KIND, utility_of
 from catalog.importers.kinds import FIELDS, LONGEST_KIND, kind_of, localised_field, unknown_language
-from catalog.importers.pictures import Pictures
 from catalog.importers.problems import Problems
 from catalog.importers.reading.tables import shown
 
@@ -135,7 +133,9 @@ class Facts:
             field_name, files = self._files.get(kind, (kind, None))
             if files is not None and text in files:
                 wrong = files.problem(text)
-                problem = (f"unusable {files.noun}", f"the {files.noun} {shown(text)} {wrong}") if wrong else None
+                problem = (
+                    (f"unusable {files.sort.noun}", f"the {files.sort.noun} {shown(text)} {wrong}") if wrong else None
+                )
             else:
                 field_name, problem = kind, _field_problem(kind, text)
             earlier = fresh.fields.get(field_name, own.fields.get(field_name, text))
@@ -157,7 +157,7 @@ def _field_problem(kind: str, text: str) -> tuple[str, str] | None:
         return f"unusable {kind}", f"the {kind} has {len(text):,} characters; at most {longest:,} are kept"
     if kind in ("image", "trailer") and (wrong := address_problem(text)):
         if not _ADDRESS.match(text):
-            noun = {"image": Pictures.noun, "trailer": Clips.noun}[kind]
+            noun = {"image": PICTURES.noun, "trailer": CLIPS.noun}[kind]
             return f"unusable {noun}", (
                 f"the {kind} {shown(text)} is neither a web address nor a file of the folder of {noun}s"
             )

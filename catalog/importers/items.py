@@ -16,7 +16,6 @@ from catalog.importers.base import (
     LONGEST_FEATURE,
     LONGEST_ID,
     LONGEST_TITLE,
-    ImportProblem,
     ParsedItem,
     Progress,
     address_problem,
@@ -110,7 +109,7 @@ def _listed(
         problem = problem or _misfit(item, before, items, proposal) or _localised_problem(item_texts)
         if problem is not None:
             column = title_column if problem[0] in ("unusable title", "listed twice") and title_column else identity
-            problems.add(problem[0], ImportProblem(file.name, table.line(row), column, problem[1]))
+            problems.add(problem[0], table.problem(row, column, problem[1]))
             continue
         items[external_id] = replace(item, texts=texts_by_language(item_texts)) if localised else item
     if proposal.has_whole_ids:
@@ -191,7 +190,7 @@ def _add_facts(
         if str(key) not in items:
             if proposal.is_complete:
                 reason = f"item {key} is not in {listed}"
-                problems.add("unknown item", ImportProblem(file.name, table.line(row), identity, reason))
+                problems.add("unknown item", table.problem(row, identity, reason))
             continue
         for (role, _, kind), texts in columns:
             text = texts[row].strip()

@@ -149,11 +149,11 @@ def _read(file: SourceFile, options: MetadataOptions, facts: Facts, progress: Pr
     if kind:
         rows = zip(ids, table.columns[kind], table.columns[value], strict=True)
         for row, (external_id, name, text) in enumerate(rows):
-            facts.add(external_id, [(name, value, (text,))], table.line(row))
+            facts.add(external_id, [(name, value, (text,))], table.lines.line(row))
     else:
         for row, external_id in enumerate(ids):
             statements = [(target, column, (table.columns[column][row],)) for column, target in columns.items()]
-            facts.add(external_id, statements, table.line(row), is_split=True)
+            facts.add(external_id, statements, table.lines.line(row), is_split=True)
     unread = [] if kind else [name for name in header if name not in (item, *columns)]
     warnings = _unread(unread, options)
     if table.ends_open:

@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 from catalog.importers.base import ParsedItem
 from catalog.models import DatasetVersion
 
+SAME = ("external_id", "title", "year", "plot", "image_url", "trailer_url", "clip", "excerpt", "image", "texts")
+
 
 def parsed_items(version: DatasetVersion, is_kept: NDArray[np.bool_] | None = None) -> list[ParsedItem]:
     """The version's items as an importer returns them, in order; with a mask of shape (n_items,), only those of it."""
@@ -20,18 +22,9 @@ def parsed_items(version: DatasetVersion, is_kept: NDArray[np.bool_] | None = No
             features.setdefault(index, []).append((kind, value))
     return [
         ParsedItem(
-            external_id=item.external_id,
-            title=item.title,
-            year=item.year,
-            plot=item.plot,
+            **{name: getattr(item, name) for name in SAME},
             features=tuple(features.get(item.index, ())),
-            image_url=item.image_url,
-            trailer_url=item.trailer_url,
-            clip=item.clip,
-            excerpt=item.excerpt,
             links=tuple(item.links.items()),
-            image=item.image,
-            texts=item.texts,
         )
         for item in version.items.order_by("index").iterator(chunk_size=2_000)
         if is_kept is None or is_kept[item.index]

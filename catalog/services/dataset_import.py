@@ -17,7 +17,7 @@ from catalog.importers.auto import FORMATS, parse, propose
 from catalog.importers.base import Limits, ParsedDataset, Policy, address_problem
 from catalog.importers.options import Options
 from catalog.importers.proposal import Proposal
-from catalog.importers.row_checks import is_in_order
+from catalog.importers.rows import is_in_order
 from catalog.item_types import guessed_item_type
 from catalog.models import Dataset, DatasetVersion
 from catalog.selectors.ratings import USER_ATTRIBUTES
@@ -173,7 +173,7 @@ def import_parsed(
         counts = {kind: Counter(values.tolist()) for kind, values in parsed.user_attributes.items()}
         kinds = {kind: dict(of_kind.most_common(MOST_VALUES)) for kind, of_kind in counts.items()}
         report["user_attributes"] = {"digest": digest, "kinds": [[kind, values] for kind, values in kinds.items()]}
-    return store_version(
+    version, _ = store_version(
         name=name,
         title=title,
         arrays=arrays,
@@ -186,6 +186,7 @@ def import_parsed(
         item_type=item_type,
         project=project,
     )
+    return version
 
 
 def _check_addresses(parsed: ParsedDataset) -> None:

@@ -19,7 +19,7 @@ from catalog.importers.download import SETS
 from catalog.importers.proposal import Proposal, as_json
 from catalog.models import DatasetVersion
 from catalog.selectors.dataset_jobs import KINDS
-from catalog.services.job_work import WORK, check_files, recipe_as_json
+from catalog.services.job_work import RECIPES, WORK, check_files
 from catalog.services.previews import proposal_of
 from catalog.services.upload_folders import (
     FACTS,
@@ -158,7 +158,7 @@ def request_metadata(
 
 def request_subset(*, version: DatasetVersion, recipe: Recipe, actor: Any) -> Job:
     """Request a subset of a version."""
-    payload = {"source": str(version), "recipe": recipe_as_json(recipe)}
+    payload = {"source": str(version), "recipe": RECIPES.dump_python(recipe, mode="json")}
     return request("subset", owner=actor, subject=version, payload=payload)
 
 

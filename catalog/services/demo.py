@@ -10,8 +10,8 @@ import numpy as np
 from catalog.demo.taste import synthetic_ratings
 from catalog.demo.works import Catalogue, demo_books, demo_films
 from catalog.importers.base import ImportReport, ParsedDataset, ParsedItem, RatingScale
-from catalog.importers.clips import Clips
-from catalog.importers.row_checks import USED
+from catalog.importers.item_files import CLIPS
+from catalog.importers.rows import USED
 from catalog.models import DatasetVersion
 from catalog.services.dataset_import import import_parsed
 from core import artefacts
@@ -68,7 +68,7 @@ def _parsed(
     catalogue: Catalogue, seed: int, *, prefix: str, kinds: Sequence[str], scale: RatingScale, warning: str
 ) -> ParsedDataset:
     """A catalogue with synthetic ratings; `kinds` are those of its features, in their order."""
-    clips = {path: Clips().file_of(path.read_bytes()) for path in {work.clip for work in catalogue.works} if path}
+    clips = {path: CLIPS.file_of(path.read_bytes()) for path in {work.clip for work in catalogue.works} if path}
     for clip in clips.values():
         artefacts.store_file(clip.stored_name, clip.content)
     items = []

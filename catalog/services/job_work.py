@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Mapping
-from datetime import date
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 import numpy as np
 from django.conf import settings
+from pydantic import TypeAdapter
 
 from accounts.models import Project
 from accounts.selectors import writes_in
@@ -39,6 +39,7 @@ from jobs.models import Job
 METADATA_LIMITS = Limits(bytes_unpacked=256 * 2**20)
 POPULAR, SEED = 5, 11
 NAMES_FILE = "file-names.csv"
+RECIPES = TypeAdapter(Recipe)  # of subsets, as payloads have them
 Result = tuple[DatasetVersion, str]  # the version, and what happened in a sentence
 
 
@@ -183,7 +184,9 @@ def add_job_metadata(job: Job, progress: Progress) -> Result:
 def create_job_subset(job: Job, progress: Progress) -> Result:
     """Make a subset of a version."""
     base = _base_of(job)
-    result = create_subset(version=base, recipe=recipe_of(job.payload["recipe"]), actor=job.owner, progress=progress)
+    result = create_subset(
+        version=base, recipe=RECIPES.validate_python(job.payload["recipe"]), actor=job.owner, progress=progress
+    )
     number = result.version.number
     if not result.is_new:
         return result.version, f"Version {number} had this content already, so no version was created."
@@ -196,21 +199,6 @@ WORK: Mapping[str, Callable[[Job, Progress], Result]] = {
     "metadata": add_job_metadata,
     "subset": create_job_subset,
 }
-
-
-def recipe_as_json(recipe: Recipe) -> dict[str, Any]:
-    """A recipe in JSON values."""
-    values = {name: getattr(recipe, name) for name in Recipe.__slots__}
-    return {name: value.isoformat() if isinstance(value, date) else value for name, value in values.items()}
-
-
-def recipe_of(values: Mapping[str, Any]) -> Recipe:
-    """The recipe of JSON values."""
-    entered = dict(values)
-    for name in ("date_from", "date_until"):
-        entered[name] = date.fromisoformat(entered[name]) if entered[name] else None
-    entered["feature"] = tuple(entered["feature"]) if entered["feature"] else None
-    return Recipe(**entered)
 
 
 def _base_of(job: Job) -> DatasetVersion:

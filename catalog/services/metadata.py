@@ -10,28 +10,26 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from django.db import transaction
-
 from catalog.importers.base import Limits, ParsedItem, Policy
-from catalog.importers.clips import Clips
 from catalog.importers.facts import CLIP, MOST_FACTS, PICTURE, ItemFacts, NamedFiles
+from catalog.importers.item_files import CLIPS, PICTURES, ItemFile, ItemFiles
 from catalog.importers.item_files import LIMITS as FILE_LIMITS
-from catalog.importers.item_files import ItemFile
 from catalog.importers.items import texts_by_language
 from catalog.importers.kinds import localised_field
 from catalog.importers.metadata import LIMITS, MetadataOptions, read_metadata
-from catalog.importers.pictures import Pictures
 from catalog.importers.sources import open_source
 from catalog.models import DatasetVersion
 from catalog.selectors.parsed_items import parsed_items
-from catalog.selectors.ratings import ARTEFACT_KIND, scale_of
+from catalog.selectors.ratings import ARTEFACT_KIND
 from catalog.services.item_facts import installed_languages
 from catalog.services.refusals import import_refusals
-from catalog.services.versions import store_version
+from catalog.services.versions import store_successor
 from core import artefacts
 from core.errors import ParallaxError
-from core.models import LogEntry
 
+# The fields of facts, and the attributes of items that have them.
+FIELDS = {"title": "title", "plot": "plot", "image": "image_url", "trailer": "trailer_url", "excerpt": "excerpt",
+          PICTURE: "image", CLIP: "clip"}  # fmt: skip
 OPTIONS = frozenset(field.name for field in dataclasses.fields(MetadataOptions)) - {"languages"}
 Progress = Callable[[str, int, int | None], None]
 
@@ -85,7 +83,8 @@ def add_metadata(
     before = parsed_items(version)
     with import_refusals():
         source = None if media is None else open_source(media, FILE_LIMITS)
-        files: NamedFiles = {"image": (PICTURE, Pictures(source)), "trailer": (CLIP, Clips(source))}
+        pictures, clips = ItemFiles(PICTURES, source), ItemFiles(CLIPS, source)
+        files: NamedFiles = {"image": (PICTURE, pictures), "trailer": (CLIP, clips)}
         metadata = read_metadata(
             path,
             _ids_by_link(before, link) if link else [item.external_id for item in before],
@@ -114,28 +113,17 @@ def add_metadata(
         "facts_known": changes.n_known,
         "read": metadata.report.as_json(),
     }
-    with transaction.atomic():
-        earlier = set(version.dataset.versions.values_list("pk", flat=True))
-        new_version = store_version(
-            name=version.dataset.name,
-            title=None,
-            arrays=artefacts.load(ARTEFACT_KIND, version.ratings_digest).arrays,
-            scale=scale_of(version),
-            items=changes.items,
-            source_format=version.source_format,
-            is_synthetic=version.is_synthetic,
-            report={**version.report, "metadata": [*version.report.get("metadata", []), entry]},
-            owner=actor,
-        )
-        if new_version.pk not in earlier:
-            LogEntry.objects.create(
-                actor=actor,
-                kind=new_version._meta.label_lower,
-                object_id=new_version.pk,
-                to_status="open",
-                reason=f"Facts of {metadata.report.files[0]} added to version {version.number}.",
-            )
-    return new_version
+    successor, _ = store_successor(
+        version=version,
+        arrays=artefacts.load(ARTEFACT_KIND, version.ratings_digest).arrays,
+        items=changes.items,
+        what="metadata",
+        entry=entry,
+        reason=f"Facts of {metadata.report.files[0]} added to version {version.number}.",
+        facts={},
+        actor=actor,
+    )
+    return successor
 
 
 def _ids_by_link(items: Sequence[ParsedItem], link: str) -> dict[str, str]:
@@ -175,14 +163,8 @@ def _changed(before: list[ParsedItem], facts: Mapping[str, ItemFacts]) -> _Chang
         new_facts = facts.get(item.external_id)
         if new_facts is not None:
             there = {
-                "title": item.title,
+                **{field: getattr(item, name) for field, name in FIELDS.items()},
                 "year": "" if item.year is None else str(item.year),
-                "plot": item.plot,
-                "image": item.image_url,
-                "trailer": item.trailer_url,
-                "excerpt": item.excerpt,
-                PICTURE: item.image,
-                CLIP: item.clip,
                 **{
                     f"{field}_{language}": text
                     for language, texts in item.texts.items()
@@ -218,14 +200,8 @@ def _with(item: ParsedItem, fields: Mapping[str, str], features: list[tuple[str,
         ]
     return dataclasses.replace(
         item,
-        title=fields["title"],
         year=year,
-        plot=fields["plot"],
-        image_url=fields["image"],
-        trailer_url=fields["trailer"],
-        excerpt=fields["excerpt"],
-        image=fields[PICTURE],
-        clip=fields[CLIP],
         texts=texts_by_language({field: text for name, text in fields.items() if (field := localised_field(name))}),
         features=tuple(dict.fromkeys([*item_features, *features])),
+        **{name: fields[field] for field, name in FIELDS.items()},  # type: ignore[arg-type]  # all texts
     )

@@ -7,20 +7,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from django.db import transaction
 from numpy.typing import NDArray
 
 from catalog.models import DatasetVersion
 from catalog.selectors.attributes import attribute_kinds, frequent_values, items_with
 from catalog.selectors.parsed_items import parsed_items
-from catalog.selectors.ratings import ARTEFACT_KIND, rated_between, scale_of
-from catalog.services.versions import store_version
-from catalog.subsetting.arrays import subset_arrays
+from catalog.selectors.ratings import ARTEFACT_KIND, rated_between
+from catalog.services.versions import store_successor
 from catalog.subsetting.recipe import Recipe
-from catalog.subsetting.selection import Selection, Source, select
+from catalog.subsetting.selection import Selection, Source, select, subset_arrays
 from core import artefacts
 from core.errors import DataError, ParallaxError
-from core.models import LogEntry
 from core.provenance import rng_for
 
 Progress = Callable[[str, int, int | None], None]
@@ -57,30 +54,16 @@ def create_subset(
         )
     if progress is not None:
         progress("Storing items", selection.counts[-1].items, selection.counts[-1].items)
-    items = parsed_items(version, selection.items)
-    with transaction.atomic():
-        earlier = set(version.dataset.versions.values_list("pk", flat=True))
-        subset = store_version(
-            name=version.dataset.name,
-            title=None,
-            arrays=subset_arrays(arrays, selection),
-            scale=scale_of(version),
-            items=items,
-            source_format=version.source_format,
-            is_synthetic=version.is_synthetic,
-            report={**version.report, "subsets": [*version.report.get("subsets", []), entry]},
-            owner=actor,
-        )
-        is_new = subset.pk not in earlier
-        if is_new:
-            LogEntry.objects.create(
-                actor=actor,
-                kind=subset._meta.label_lower,
-                object_id=subset.pk,
-                to_status="open",
-                reason=f"Subset of version {version.number}.",
-                facts=entry,
-            )
+    subset, is_new = store_successor(
+        version=version,
+        arrays=subset_arrays(arrays, selection),
+        items=parsed_items(version, selection.items),
+        what="subsets",
+        entry=entry,
+        reason=f"Subset of version {version.number}.",
+        facts=entry,
+        actor=actor,
+    )
     return SubsetResult(subset, entry, is_new)
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from accounts.models import Project
 from catalog.importers.base import ParsedItem
 from catalog.models import Dataset, DatasetVersion, Feature, Item
-from catalog.selectors.ratings import ARTEFACT_KIND
+from catalog.selectors.ratings import ARTEFACT_KIND, scale_of
 from catalog.selectors.text_folding import sort_title
 from core import artefacts
 from core.errors import ParallaxError
@@ -46,8 +46,8 @@ def store_version(
     owner: Any,
     item_type: str | None = None,
     project: Project | None = None,
-) -> DatasetVersion:
-    """Store ratings and items as a version of the dataset `name`, and return the version.
+) -> tuple[DatasetVersion, bool]:
+    """Store ratings and items as a version of the dataset `name`; return the version, and whether its content is new.
 
     The same content (ratings, items and whether they are synthetic) under the same name gives the version
     that is there already, brought back if it was retired; other content gets the next number. The arrays
@@ -88,7 +88,43 @@ def store_version(
             stored.result()  # before any row can be seen
     if is_new:
         _count_rows()
-    return version
+    return version, is_new
+
+
+@transaction.atomic
+def store_successor(
+    *,
+    version: DatasetVersion,
+    arrays: artefacts.Arrays,
+    items: Sequence[ParsedItem],
+    what: str,
+    entry: Mapping[str, Any],
+    reason: str,
+    facts: Mapping[str, Any],
+    actor: Any,
+) -> tuple[DatasetVersion, bool]:
+    """Store what was made of a version as `store_version` does; its report has one `entry` more under `what`."""
+    successor, is_new = store_version(
+        name=version.dataset.name,
+        title=None,
+        arrays=arrays,
+        scale=scale_of(version),
+        items=items,
+        source_format=version.source_format,
+        is_synthetic=version.is_synthetic,
+        report={**version.report, what: [*version.report.get(what, []), entry]},
+        owner=actor,
+    )
+    if is_new:
+        LogEntry.objects.create(
+            actor=actor,
+            kind=successor._meta.label_lower,
+            object_id=successor.pk,
+            to_status="open",
+            reason=reason,
+            facts=facts,
+        )
+    return successor, is_new
 
 
 def _version_row(

@@ -11,7 +11,7 @@ from django.utils.http import quote_etag
 from django.views.decorators.http import require_safe
 
 from catalog.clip_types import clip_type
-from catalog.importers.pictures import MEDIA_TYPES
+from catalog.importers.item_files import MEDIA_TYPES
 from catalog.item_types import PEOPLE
 from catalog.models import Item
 from catalog.permissions import may_see_pictures

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from catalog.clip_types import CLIP_TYPES
 from catalog.demo.works import CLIPS_FOLDER, demo_films
 from catalog.importers.base import ParsedItem
-from catalog.importers.clips import MOST_BYTES, clip_kind
+from catalog.importers.item_files import CLIPS, clip_kind
 from catalog.models import DatasetVersion, Item
 from catalog.selectors.datasets import newest_version
 from catalog.selectors.items import has_samples
@@ -150,7 +150,7 @@ def test_what_is_no_clip_is_refused_by_line_and_leaves_nothing(tmp_path: Path, r
     (folder / "one.webm").write_bytes(WEBM)
     (folder / "two.wav").write_bytes(WAV)
     (folder / "bad.mp4").write_bytes(b"<html>")
-    (folder / "large.wav").write_bytes(WAV + bytes(MOST_BYTES))
+    (folder / "large.wav").write_bytes(WAV + bytes(CLIPS.most_bytes))
     (tmp_path / "facts.csv").write_text(f"item,video,audio,excerpt\n1,one.webm,,\n2,{row}\n")
     before = stored_clips()
     with pytest.raises(ParallaxError) as caught:

@@ -17,10 +17,10 @@ from catalog.importers.base import ImportRefused, ParsedDataset, Policy, RatingS
 from catalog.importers.items import utility_of
 from catalog.importers.options import Options
 from catalog.importers.problems import Problems
-from catalog.importers.reading import numbers, parquet, read, records, texts
-from catalog.importers.reading.numbers import narrow, whole_lines
+from catalog.importers.reading import parquet, read, records, texts
+from catalog.importers.reading.numbers import narrow
 from catalog.importers.reading.tables import LONGEST_LINE, Written
-from catalog.importers.row_checks import is_in_order
+from catalog.importers.rows import is_in_order
 from catalog.importers.sources import open_source
 from core.errors import ParameterError
 
@@ -73,7 +73,8 @@ def test_sections_give_the_same_in_blocks_of_any_size_and_row_by_row(tmp_path_fa
                 found.append(str(refused))
                 continue
         rows = [
-            (*(column[row].item() for column in table.columns.values()), table.line(row)) for row in range(len(table))
+            (*(column[row].item() for column in table.columns.values()), table.lines.line(row))
+            for row in range(len(table))
         ]
         kinds = {kind: n for kind, n in problems.counts.items() if kind != "no heading"}
         found.append((rows, kinds, table.rows_read))
@@ -87,7 +88,7 @@ def test_rows_stand_below_their_heading_by_line(tmp_path):
     problems = Problems()
     table = read(file, SECTIONS, OF_SECTIONS, problems)
     assert table.columns["item"].tolist() == [12, 13]
-    assert [table.line(row) for row in range(2)] == [3, 7]
+    assert [table.lines.line(row) for row in range(2)] == [3, 7]
     assert {kind: [each.line for each in kept] for kind, kept in problems.examples.items()} == {
         "no heading": [1], "not a number": [6],
     }  # fmt: skip
@@ -143,14 +144,6 @@ def test_numbers_are_read_to_the_last_bit_either_way(tmp_path):
         kinds = {"user": "id", "rating": "number", "time": "whole"}
         found.append(read(file, written, kinds, Problems()).columns["rating"].tolist())
     assert found == [[123456789.123456789, 0.1234567890123456, 4.35], [0.1234567890123456, 4.35]]
-
-
-def test_whole_lines_end_where_lines_end(tmp_path, monkeypatch):
-    monkeypatch.setattr(numbers, "BLOCK", 4)
-    path = tmp_path / "text"
-    path.write_bytes(b"ab\ncdefghij\nk\n\nlm")
-    with path.open("rb") as stream:
-        assert list(whole_lines(stream)) == [b"ab\n", b"cdefghij\n", b"k\n\n", b"lm"]
 
 
 @pytest.mark.parametrize(

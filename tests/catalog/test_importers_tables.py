@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from catalog.importers.base import ImportRefused
 from catalog.importers.problems import Problems
-from catalog.importers.reading import numbers, read, texts
+from catalog.importers.reading import read, texts
 from catalog.importers.reading.tables import WHITE, Stretches, Table, Written, shown
 from catalog.importers.sources import SourceFile, open_source
 
@@ -33,7 +33,7 @@ def by_row(request, monkeypatch):
     """Blocks that Arrow or the compiled reader would take are read row by row in the second case."""
     if request.param == "row by row":
         monkeypatch.setattr(texts, "_by_arrow", lambda *block: None)
-        monkeypatch.setattr("catalog.importers.reading.is_for_blocks", lambda *what: False)
+        monkeypatch.setattr(texts, "number_batch", lambda *block: None)
     return request.param
 
 
@@ -61,7 +61,7 @@ def outcome(file: SourceFile, written: Written, kinds: dict) -> object:
     except ImportRefused as refusal:
         return str(refusal)
     columns = {name: list(map(str, column.tolist())) for name, column in table.columns.items()}
-    lines = [table.line(row) for row in range(len(table))]
+    lines = [table.lines.line(row) for row in range(len(table))]
     reasons = sorted(
         (kind, each.line, str(each.column), each.reason) for kind, kept in problems.examples.items() for each in kept
     )
@@ -71,7 +71,7 @@ def outcome(file: SourceFile, written: Written, kinds: dict) -> object:
 def row_by_row(file: SourceFile, written: Written, kinds: dict) -> object:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(texts, "_by_arrow", lambda *block: None)
-        patch.setattr("catalog.importers.reading.is_for_blocks", lambda *what: False)
+        patch.setattr(texts, "number_batch", lambda *block: None)
         return outcome(file, written, kinds)
 
 
@@ -95,7 +95,6 @@ def test_blocks_of_numbers_give_what_reading_row_by_row_gives(tmp_path_factory, 
     text = "user,rating,time\n" + "".join(delimiter.join(row) + end for row, end in rows)
     file = file_of(tmp_path_factory.mktemp("table"), text.encode())
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(numbers, "BLOCK", block)
         patch.setattr(texts, "BLOCK", block)
         in_blocks = outcome(file, written, kinds)
     assert in_blocks == row_by_row(file, written, kinds)
@@ -124,7 +123,7 @@ def test_clean_columns_are_read_with_their_lines(tmp_path, by_row):
     assert {name: column.tolist() for name, column in table.columns.items()} == {
         "user": ["a", "b"], "item": [1, 2], "rating": [4.5, 3.0], "time": [10, 20],
     }  # fmt: skip
-    assert [table.line(row) for row in range(len(table))] == [2, 4]
+    assert [table.lines.line(row) for row in range(len(table))] == [2, 4]
     assert (table.rows_read, table.ends_open) == (2, False)
 
 
@@ -189,7 +188,7 @@ def test_every_kind_of_problem_has_its_line_column_and_reason(tmp_path, by_row):
     assert reasons[10] == "'9.5' is not a whole number"
     assert reasons[11] == "'soon' is neither seconds since 1970 nor an ISO 8601 time"
     assert table.columns["user"].tolist() == ["a", "n"]
-    assert [table.line(row) for row in range(len(table))] == [2, 15]
+    assert [table.lines.line(row) for row in range(len(table))] == [2, 15]
     assert table.rows_read == 14
 
 
@@ -212,7 +211,7 @@ def test_quoted_fields_may_hold_delimiters_quotes_and_line_ends(tmp_path, by_row
     table, problems = table_of(tmp_path, content, TITLES, OF_TITLES)
     assert problems.total == 0
     assert table.columns["title"].tolist() == ['a "b", c', "two\nlines", "plain"]
-    assert [table.line(row) for row in range(len(table))] == [2, 4, 5]
+    assert [table.lines.line(row) for row in range(len(table))] == [2, 4, 5]
 
 
 def test_open_quotation_mark_costs_its_own_line_only(tmp_path, by_row):
@@ -220,7 +219,7 @@ def test_open_quotation_mark_costs_its_own_line_only(tmp_path, by_row):
     assert found(problems) == [("unreadable row", 3, None)]
     assert problems.examples["unreadable row"][0].reason.startswith("a quotation mark opens here")
     assert table.columns["id"].tolist() == [1, 3, 4]
-    assert [table.line(row) for row in range(len(table))] == [2, 4, 5]
+    assert [table.lines.line(row) for row in range(len(table))] == [2, 4, 5]
     table, problems = table_of(tmp_path, b'id,title\n1,"a"b\n2,c\n', TITLES, OF_TITLES)
     assert found(problems) == [("unreadable row", 2, None)]
     assert table.columns["id"].tolist() == [2]
@@ -237,7 +236,7 @@ def test_open_quotation_mark_that_a_later_one_closes_swallows_no_row(tmp_path, b
     table, _ = table_of(tmp_path, HEADER + b'"a,1,4,1\nb,2,4,1\nc",3,4,1\nd,4,4,1\n')
     # Taken for what it says, the user is 'a,1,4,1\nb,2,4,1\nc': exact lines show it.
     assert table.columns["item"].tolist() == [3, 4]
-    assert [table.line(row) for row in range(len(table))] == [4, 5]
+    assert [table.lines.line(row) for row in range(len(table))] == [4, 5]
     table, problems = table_of(tmp_path, HEADER + b'"a,1,4,1\nb,2,4,1\nc,3,"4",1\nd,4,4,1\n')
     assert found(problems) == [("unreadable row", 2, None)]
     assert table.columns["user"].tolist() == ["b", "c", "d"]
@@ -338,9 +337,15 @@ def test_numbers_of_more_than_fifteen_digits_are_read_exactly(tmp_path, by_row, 
 
 
 def test_stretches_follow_lines_and_files():
-    joined = Stretches.joined([(2, 5, "a"), (0, 9, "b"), (2, Stretches.of(np.array([1, 3])), "c")])
+    joined = Stretches.joined(
+        [
+            (2, Stretches.of(np.array([5, 6])), "a"),
+            (0, Stretches.of(np.array([], dtype=np.int64)), "b"),
+            (2, Stretches.of(np.array([1, 3])), "c"),
+        ]
+    )
     assert [(joined.file(row), joined.line(row)) for row in range(4)] == [("a", 5), ("a", 6), ("c", 1), ("c", 3)]
     assert len(Stretches.joined([]).starts) == 0
-    table = Table({"x": np.arange(4)}, joined, 4, ends_open=False)
+    table = Table({"x": np.arange(4)}, joined, 4, "a", ends_open=False)
     kept = table.selected(np.array([False, True, False, True]))
-    assert [(kept.file(row, ""), kept.line(row)) for row in range(2)] == [("a", 6), ("c", 3)]
+    assert [(kept.lines.file(row), kept.lines.line(row)) for row in range(2)] == [("a", 6), ("c", 3)]

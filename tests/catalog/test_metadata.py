@@ -96,7 +96,7 @@ def test_items_read_back_from_rows_are_the_items_that_were_imported() -> None:
     from core import artefacts
 
     base = make_version()
-    again = store_version(
+    again, _ = store_version(
         name=base.dataset.name,
         title=None,
         arrays=artefacts.load(ARTEFACT_KIND, base.ratings_digest).arrays,

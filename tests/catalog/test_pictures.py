@@ -16,8 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from catalog.forms import metadata as metadata_forms
-from catalog.importers import pictures
-from catalog.importers.pictures import Pictures, size_of
+from catalog.importers.item_files import MEDIA_TYPES, PICTURES, ItemFiles, size_of
 from catalog.models import DatasetVersion
 from catalog.selectors.datasets import newest_version
 from catalog.services import add_metadata
@@ -74,7 +73,7 @@ def test_pictures_are_what_their_bytes_say(content: bytes, expected: tuple[str, 
 @given(st.sampled_from([png(), JPEG, b"GIF89a", riff(b"VP8L", b"\x2f")]), st.integers(0, 60), st.binary(max_size=40))
 def test_no_bytes_are_an_accident(start: bytes, cut: int, rest: bytes) -> None:
     found = size_of(start[:cut] + rest)
-    assert found is None or found[0] in pictures.MEDIA_TYPES
+    assert found is None or found[0] in MEDIA_TYPES
 
 
 def everything(base: DatasetVersion) -> tuple[int, list[str]]:
@@ -172,7 +171,7 @@ def test_what_is_no_picture_is_refused_by_line_and_leaves_nothing(tmp_path: Path
 @pytest.mark.unit
 def test_a_name_that_is_not_there_is_no_picture() -> None:
     with pytest.raises(ValueError, match="is not among the pictures of no folder"):
-        Pictures().read("one.png")
+        ItemFiles(PICTURES).read("one.png")
 
 
 @pytest.mark.integration

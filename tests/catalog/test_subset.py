@@ -198,7 +198,7 @@ def test_a_failure_while_storing_leaves_no_rows(monkeypatch: pytest.MonkeyPatch)
     def fail(*_: object, **__: object) -> None:
         raise DatabaseError("the disk is full")
 
-    monkeypatch.setattr("catalog.services.subset.LogEntry.objects.create", fail)
+    monkeypatch.setattr("catalog.services.versions.LogEntry.objects.create", fail)
     with pytest.raises(DatabaseError):
         create_subset(version=base, recipe=Recipe(k_core=5))
     assert rows() == before

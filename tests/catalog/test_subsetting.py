@@ -12,10 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from catalog.subsetting.arrays import subset_arrays
-from catalog.subsetting.incidence import Counts, Incidence
 from catalog.subsetting.recipe import Recipe
-from catalog.subsetting.selection import Selection, Source, select
+from catalog.subsetting.selection import Counts, Selection, Source, select, subset_arrays
 from core.errors import DataError, ParameterError
 
 pytestmark = pytest.mark.unit
@@ -163,12 +161,6 @@ def test_steps_are_described_in_their_order_with_all_their_parameters() -> None:
         ("10-core", {"k_core": 10}),
     ]
     assert Recipe(date_until=date(2016, 1, 1)).steps()[0].words == "Ratings until 2016-01-01"
-
-
-def test_a_core_below_one_is_refused() -> None:
-    of = source()
-    with pytest.raises(DataError, match="at least 1"):
-        Incidence(of.indptr, of.indices, of.n_items).keep_core(0)
 
 
 def test_progress_names_each_step() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 
 from catalog.importers.base import Progress
 from catalog.importers.problems import Problems
-from catalog.importers.reading.numbers import is_for_blocks, read_blocks
 from catalog.importers.reading.parquet import parquet_batches
 from catalog.importers.reading.records import record_batches
 from catalog.importers.reading.shapes import basket_batches, matrix_batches, section_batches
 from catalog.importers.reading.tables import Batch, Kind, Stretches, Table, Written
-from catalog.importers.reading.texts import opened, rows_batch, text_batches
+from catalog.importers.reading.texts import opened, text_batches
 from catalog.importers.reading.values import TYPES, typed
 from catalog.importers.reading.workbooks import workbook_batches
 from catalog.importers.sources import SourceFile, refuse
@@ -37,27 +36,16 @@ def read(
 
     Plain numbers are read by compiled code, everything else as texts by Apache Arrow.
     """
-    if is_for_blocks(written, kinds):
-
-        def read_rows(
-            block: bytes, line: int, is_last: bool, problems: Problems
-        ) -> tuple[dict[str, NDArray[Any]], NDArray[np.int64], int]:
-            batch = rows_batch(block, line, is_last, file.name, written, list(kinds), problems)
-            return *typed(batch, file.name, kinds, written, problems), batch.rows_read
-
-        table = read_blocks(file, written, kinds, problems, read_rows, progress)
-        if table is not None:
-            return table
     unit = "row" if written.records in _BY_ROW else "line"
     parts: dict[str, list[NDArray[Any]]] = {name: [] for name in kinds}
-    lines: list[NDArray[np.int64]] = []
+    lines: list[tuple[int, Stretches, str]] = []
     rows, is_open, is_empty = 0, False, False
     for batch, ends_open, has_nothing in _batches(file, written, kinds, problems):
         is_open, is_empty = ends_open, has_nothing
         columns, numbers = typed(batch, file.name, kinds, written, problems, unit)
         for name, column in columns.items():
             parts[name].append(column)
-        lines.append(numbers)
+        lines.append((len(numbers), Stretches.of(numbers), ""))
         rows += batch.rows_read
         if progress is not None:
             progress(file.name, rows)
@@ -66,14 +54,20 @@ def read(
     if rows == 0:
         raise refuse(file.name, "the file is empty" if is_empty else "there is no row after the header", line=1)
     return Table(
-        columns={
-            name: np.concatenate([part for part in parts[name] if len(part)] or [np.empty(0, TYPES.get(kind, object))])
-            for name, kind in kinds.items()
-        },
-        lines=Stretches.of(np.concatenate(lines)),
+        columns={name: _joined(parts.pop(name), kind) for name, kind in kinds.items()},
+        lines=Stretches.joined(lines),
         rows_read=rows,
+        name=file.name,
         ends_open=is_open,
     )
+
+
+def _joined(parts: Sequence[NDArray[Any]], kind: Kind) -> NDArray[Any]:
+    """The column of its parts; ids that are digits in some blocks and texts in others are all texts."""
+    filled = [part for part in parts if len(part)] or [np.empty(0, TYPES.get(kind, object))]
+    if any(part.dtype == object for part in filled):
+        filled = [part if part.dtype == object else part.astype(str).astype(object) for part in filled]
+    return np.concatenate(filled)
 
 
 def _batches(
@@ -82,7 +76,7 @@ def _batches(
     """The batches of a file; of a text also whether it ends without a line end, and whether it is empty."""
     if written.records in _SHAPES:
         with opened(file, written) as (stream, watch):
-            for batch in _SHAPES[written.records](stream, file.name, written, list(kinds), problems):
+            for batch in _SHAPES[written.records](stream, file.name, written, kinds, problems):
                 yield batch, watch.last_byte not in (b"\n", b"\r", b"\0"), False
             if watch.bytes_read == 0:
                 yield Batch({name: np.empty(0) for name in kinds}, np.empty(0, dtype=np.int64), 0), False, True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import BinaryIO
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from catalog.importers.base import ImportProblem
 from catalog.importers.problems import Problems
-from catalog.importers.reading.tables import WHITE, Batch, Written, shown
+from catalog.importers.reading.tables import WHITE, Batch, Kind, Written, shown
 from catalog.importers.reading.texts import record_blocks, text_batches
 from catalog.importers.sources import refuse
 
@@ -22,10 +22,11 @@ _MOST_ITEM = 10**18
 
 
 def section_batches(
-    stream: BinaryIO, file: str, written: Written, wanted: Sequence[str], problems: Problems
+    stream: BinaryIO, file: str, written: Written, kinds: Mapping[str, Kind], problems: Problems
 ) -> Iterator[Batch]:
     """The rows below headings ("12:"), with the heading of each as the first column."""
     heading: int | None = None
+    of_headings, *below = kinds
     rows_of = Written(written.columns[1:], delimiter=written.delimiter, encoding=written.encoding)
     for block, line, _ in record_blocks(stream, file, written):
         headings = list(HEADING.finditer(block))
@@ -34,7 +35,11 @@ def section_batches(
         # Headings become empty lines, which are no rows, so that every row keeps its line.
         bare = HEADING.sub(b"\n", block)
         for batch in text_batches(
-            io.BytesIO(bare), file, replace(rows_of, lines_before=line - 1), wanted[1:], problems
+            io.BytesIO(bare),
+            file,
+            replace(rows_of, lines_before=line - 1),
+            {name: kinds[name] for name in below},
+            problems,
         ):
             at = np.searchsorted(lines, batch.lines) - 1
             if heading is None and len(at) and at[0] < 0:
@@ -44,15 +49,15 @@ def section_batches(
                 columns = {name: column.filter(is_headed) for name, column in batch.columns.items()}
                 batch, at = Batch(columns, batch.lines[is_headed], batch.rows_read), at[is_headed]
             of_row = np.where(at < 0, heading or 0, numbers[np.maximum(at, 0)] if len(numbers) else heading or 0)
-            yield Batch({wanted[0]: of_row.astype(np.int64), **batch.columns}, batch.lines, batch.rows_read)
+            yield Batch({of_headings: of_row.astype(np.int64), **batch.columns}, batch.lines, batch.rows_read)
         heading = int(numbers[-1]) if len(numbers) else heading
 
 
 def basket_batches(
-    stream: BinaryIO, file: str, written: Written, wanted: Sequence[str], problems: Problems
+    stream: BinaryIO, file: str, written: Written, kinds: Mapping[str, Kind], problems: Problems
 ) -> Iterator[Batch]:
     """A row for each item of a line: its user (by default the line's number) and the item, both whole numbers."""
-    lines_of, items_of = wanted
+    lines_of, items_of = kinds
     is_empty = True
     for block, line, _ in record_blocks(stream, file, written):
         users, items, lines = array("q"), array("q"), array("q")
@@ -96,7 +101,7 @@ def _misfit(fields: Sequence[bytes], first: str) -> str:
 
 
 def matrix_batches(
-    stream: BinaryIO, file: str, written: Written, wanted: Sequence[str], problems: Problems
+    stream: BinaryIO, file: str, written: Written, kinds: Mapping[str, Kind], problems: Problems
 ) -> Iterator[Batch]:
     """A row for each filled cell: its row (by number, or by the first field), its column's name, and its value."""
     import pyarrow as pa
@@ -104,7 +109,7 @@ def matrix_batches(
     names = np.array(written.columns[bool(written.first) :], dtype=object)
     fields = tuple(f"\0{at}" for at in range(len(written.columns)))
     cells = Written(fields, delimiter=written.delimiter, encoding=written.encoding, lines_before=written.lines_before)
-    for batch in text_batches(stream, file, cells, fields, problems):
+    for batch in text_batches(stream, file, cells, dict.fromkeys(fields, "text"), problems):
         columns = [np.array(batch.columns[name].to_pylist(), dtype=object) for name in fields]
         rows = batch.lines - written.lines_before
         owners = columns[0] if written.first == "user" else np.array(list(map(str, rows.tolist())), dtype=object)
@@ -112,5 +117,5 @@ def matrix_batches(
         filled = np.array([bool(text.strip()) for text in grid.ravel().tolist()], dtype=np.bool_).reshape(grid.shape)
         row, column = np.nonzero(filled)
         texts = (owners[row], names[column], grid[row, column])
-        arrays = {name: pa.array(values.tolist(), pa.string()) for name, values in zip(wanted, texts, strict=True)}
+        arrays = {name: pa.array(values.tolist(), pa.string()) for name, values in zip(kinds, texts, strict=True)}
         yield Batch(arrays, batch.lines[row], len(row))

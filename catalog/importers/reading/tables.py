@@ -10,6 +10,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from catalog.importers.base import ImportProblem
+
 # What a column holds: "whole" numbers, "number"s, "time"s, "id"s (text, not empty, trimmed), "name"s (ids that may be
 # empty), "text".
 Kind = Literal["whole", "number", "time", "id", "name", "text"]
@@ -73,13 +75,12 @@ class Stretches:
         return cls(starts, lines[starts])
 
     @classmethod
-    def joined(cls, parts: Sequence[tuple[int, Stretches | int, str]]) -> Stretches:
+    def joined(cls, parts: Sequence[tuple[int, Stretches, str]]) -> Stretches:
         """The stretches of concatenated tables: rows, lines and file of each."""
         starts, lines, files = [], [], []
         before = 0
-        for n_rows, part, file in parts:
+        for n_rows, stretches, file in parts:
             if n_rows:
-                stretches = part if isinstance(part, Stretches) else cls(np.zeros(1, np.int64), np.array([part]))
                 starts.append(stretches.starts + before)
                 lines.append(stretches.first_lines)
                 files += [file] * len(stretches.starts)
@@ -107,39 +108,29 @@ class Table:
     # Shape (n_rows,); whole numbers for "whole" and "time" (32 or 64 bits), float64 for "number", object arrays of str
     # for the others.
     columns: dict[str, NDArray[Any]]
-    # The physical line on which each row ends, from 1; or of the first row, where each has the next.
-    lines: Stretches | int
+    lines: Stretches  # the physical line on which each row ends, from 1
     rows_read: int  # rows of the file, with those that could not be read
+    name: str  # of its file, or of the first
     ends_open: bool  # whether the last line has no line end
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values())))
 
-    def line(self, row: int) -> int:
-        """The physical line on which a row ends, from 1."""
-        return self.lines + row if isinstance(self.lines, int) else self.lines.line(row)
-
-    def file(self, row: int, usual: str) -> str:
-        """The file of a row: `usual`, unless the table was read from several."""
-        return usual if isinstance(self.lines, int) else self.lines.file(row) or usual
+    def problem(self, row: int, column: str | None, reason: str) -> ImportProblem:
+        """What is wrong with a row."""
+        return ImportProblem(self.lines.file(row) or self.name, self.lines.line(row), column, reason)
 
     def selected(self, is_kept: NDArray[np.bool_]) -> Table:
         """The table with some of its rows; they keep their lines."""
         if is_kept.all():
             return self
         rows = np.flatnonzero(is_kept)
-        stretches = self.lines if isinstance(self.lines, Stretches) else None
-        starts_before = stretches.starts if stretches is not None else np.zeros(1, dtype=np.int64)
-        first_lines = stretches.first_lines if stretches is not None else np.array([self.lines])
-        stretch = np.searchsorted(starts_before, rows, side="right") - 1
-        lines = first_lines[stretch] + rows - starts_before[stretch]
+        stretches = self.lines
+        stretch = np.searchsorted(stretches.starts, rows, side="right") - 1
+        lines = stretches.first_lines[stretch] + rows - stretches.starts[stretch]
         # A stretch ends where lines are left out, and where another began.
         starts = np.flatnonzero((np.diff(lines, prepend=-1) != 1) | (np.diff(stretch, prepend=-1) != 0))
-        files = (
-            tuple(stretches.files[stretch[start]] for start in starts)
-            if stretches is not None and stretches.files
-            else ()
-        )
+        files = tuple(stretches.files[stretch[start]] for start in starts) if stretches.files else ()
         return replace(
             self,
             columns={name: column[is_kept] for name, column in self.columns.items()},

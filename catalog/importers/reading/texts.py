@@ -7,7 +7,7 @@ import csv
 import io
 import re
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, BinaryIO, cast
@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from catalog.importers.base import ImportProblem
 from catalog.importers.problems import Problems
-from catalog.importers.reading.tables import LONGEST_LINE, WHITE, Batch, Written, undecodable
+from catalog.importers.reading.numbers import n_lines, number_batch
+from catalog.importers.reading.tables import LONGEST_LINE, WHITE, Batch, Kind, Written, undecodable
 from catalog.importers.sources import SourceFile, Watched, refuse
 
 BLOCK = 2 << 20  # bytes
@@ -78,12 +79,13 @@ def opened(file: SourceFile, written: Written) -> Iterator[tuple[BinaryIO, Watch
 
 
 def text_batches(
-    stream: BinaryIO, file: str, written: Written, wanted: Sequence[str], problems: Problems
+    stream: BinaryIO, file: str, written: Written, kinds: Mapping[str, Kind], problems: Problems
 ) -> Iterator[Batch]:
     """The rows after the header, block by block; those that cannot be read are added to `problems`."""
+    wanted = list(kinds)
 
     def parse(block: Block) -> Batch | None:
-        return _by_arrow(*block, written, wanted)
+        return number_batch(*block[:2], written, kinds) or _by_arrow(*block, written, wanted)
 
     for block, batch in in_turn(parse, record_blocks(stream, file, written)):
         yield batch or rows_batch(*block, file, written, wanted, problems)
@@ -109,7 +111,7 @@ def record_blocks(stream: BinaryIO, file: str, written: Written) -> Iterator[Blo
     while data := stream.read(BLOCK):
         block = rest + data
         end = block.rfind(b"\n") + 1
-        if written.has_quotes and block.count(b'"', 0, end) % 2:
+        if written.has_quotes and b'"' in block and block.count(b'"', 0, end) % 2:
             # Without a stray mark, the last record goes on behind a quoted line end.
             inside = block.rfind(b'"', 0, end)
             earlier = block.rfind(b"\n", 0, inside) + 1
@@ -119,7 +121,7 @@ def record_blocks(stream: BinaryIO, file: str, written: Written) -> Iterator[Blo
         rest = block[end:]
         if end:
             yield block[:end], line, False
-            line += block.count(b"\n", 0, end)
+            line += n_lines(block[:end])
     if rest:
         yield rest, line, True
 
