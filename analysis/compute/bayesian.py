@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from analysis.compute.perceived import LEAST_N, groups_of
+from analysis.enums import scale_variables
 from analysis.models import Report
 from analysis.read.inputs import Answers, Measured, measured_by, positions_in
 from analysis.read.responses import read_answers
@@ -31,7 +32,6 @@ from analysis.results.bayesian import (
 from analysis.results.codec import encode
 from analysis.results.comparison import Comparison
 from analysis.results.report import Results
-from analysis.results.variables import scale_variables
 from core.errors import ParallaxError
 from core.provenance import canonical_json, derived_seed, rng_for, versions
 from evaluation.reported_kinds import ERRORS

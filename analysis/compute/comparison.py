@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 from analysis.compute.covariates import participants_with
 from analysis.compute.matrix import SERVED
 from analysis.compute.perceived import LEAST_N, groups_of
-from analysis.compute.rankings import ALPHA, Ranking, mean_ranks
-from analysis.enums import RATED, Metric, Variable
-from analysis.read.backgrounds import Backgrounds
+from analysis.enums import RATED, Metric, Variable, scale_variables
 from analysis.read.inputs import Answers, Measured
 from analysis.read.metrics import StoredMetric
 from analysis.read.responses import Reading
+from analysis.read.sample import Backgrounds
 from analysis.results.comparison import (
     Advantage,
     Alternative,
@@ -28,7 +27,7 @@ from analysis.results.comparison import (
     Ranks,
     TestedContrast,
 )
-from analysis.results.variables import scale_variables
+from analysis.results.rankings import ALPHA, Ranking, mean_ranks
 from inference.agreement import kendall, spearman
 from inference.ancova import adjusted_means
 from inference.average_advantage import (

@@ -20,32 +20,34 @@ from analysis.compute.comparison import (
 from analysis.compute.covariates import covariate_analyses
 from analysis.compute.design_checks import design_checks
 from analysis.compute.exclusions import TestedVariable, by_key, with_and_without
-from analysis.compute.follow_up import correlations_of, effects_of_all, nested_model
+from analysis.compute.follow_up import achieved_power, correlations_of, effects_of_all, nested_model
 from analysis.compute.lists_shown import lists_shown
 from analysis.compute.matrix import comparison_matrix
-from analysis.compute.objective import study_measured
-from analysis.compute.offline import offline_effects, pooled_repeats
-from analysis.compute.perceived import items_by_condition, liking_and_interest, study_variable
-from analysis.compute.power import achieved_power
-from analysis.compute.rankings import Ranking
+from analysis.compute.objective import offline_effects, pooled_repeats, study_measured
+from analysis.compute.perceived import (
+    constructs_of,
+    items_by_condition,
+    liking_and_interest,
+    planned_scales,
+    study_scale,
+    study_variable,
+)
 from analysis.compute.sample import described_sample
-from analysis.compute.scales import constructs_of, planned_scales, study_scale
-from analysis.enums import VARIABLE_OF, Metric, Variable
-from analysis.read.backgrounds import Backgrounds, backgrounds_of
+from analysis.enums import VARIABLE_OF, Metric, Variable, scale_variables
 from analysis.read.inputs import Measured, conditions_of
 from analysis.read.lists import ShownLists, Slots, shown_lists
 from analysis.read.metrics import Repetitions, StoredMetric
 from analysis.read.responses import Reading, median_profile_length
-from analysis.read.sample import Opened
+from analysis.read.sample import Backgrounds, Opened, backgrounds_of
 from analysis.results.codec import encode
 from analysis.results.comparison import Advantage, Alternative, Equivalence, PlannedContrast
 from analysis.results.exclusions import ComparedAdvantage, ComparedContrast
-from analysis.results.flow import Flow
 from analysis.results.lists_shown import ListsShown
 from analysis.results.objective import Candidates, ObjectiveSide, ProfileLength
 from analysis.results.plan import Planned, ReportPlan
+from analysis.results.rankings import Ranking
 from analysis.results.report import AnswerCounts, ConditionFacts, ItemWords, Results, StudyFacts
-from analysis.results.variables import scale_variables
+from analysis.results.sample import Flow
 from catalog.item_types import FALLBACK_LANGUAGE
 from core.provenance import canonical_json, rng_for
 from evaluation.models import EvaluationRun

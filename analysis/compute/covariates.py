@@ -10,10 +10,10 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from analysis.compute.perceived import values_of
 from analysis.enums import VARIABLE_OF, Variable
-from analysis.read.backgrounds import Backgrounds
 from analysis.read.inputs import Answers
 from analysis.read.lists import ShownLists
 from analysis.read.responses import Reading
+from analysis.read.sample import Backgrounds
 from analysis.results.covariates import (
     AdjustedVariable,
     Adjustment,
@@ -25,7 +25,7 @@ from analysis.results.covariates import (
     ListEffects,
     ListsOfCondition,
 )
-from analysis.results.flow import Flow
+from analysis.results.sample import Flow
 from core.provenance import rng_for
 from inference.aggregation import aggregation
 from inference.ancova import ParticipantValues, ancova

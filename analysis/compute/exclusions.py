@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from analysis.compute.perceived import groups_of
-from analysis.compute.rankings import Ranking
-from analysis.enums import Metric, Variable
+from analysis.enums import Metric, Variable, scale_variables
 from analysis.read.inputs import Answers
 from analysis.read.responses import Reading
 from analysis.results.exclusions import (
@@ -21,7 +20,7 @@ from analysis.results.exclusions import (
     VariableOver,
 )
 from analysis.results.perceived import PerceivedVariable
-from analysis.results.variables import scale_variables
+from analysis.results.rankings import Ranking
 from inference.agreement import kendall
 from inference.anova import welch
 from inference.descriptive import describe

@@ -1,4 +1,4 @@
-"""Follow-up analyses of the perceived side: effect sizes, ordinal models, correlations, and items as a sample."""
+"""Follow-up analyses of the perceived side: effect sizes, ordinal models, correlations, items as a sample, power."""
 
 from __future__ import annotations
 
@@ -11,10 +11,8 @@ from itertools import combinations
 import numpy as np
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from analysis.compute.perceived import LEAST_N, groups_of, paired_groups
-from analysis.compute.rankings import ALPHA
-from analysis.compute.scales import variable_of_scale
-from analysis.enums import Variable
+from analysis.compute.perceived import LEAST_N, groups_of, paired_groups, variable_of_scale
+from analysis.enums import Variable, scale_variables
 from analysis.read.inputs import Answers, ScaleAnswers
 from analysis.results.follow_up import (
     ConditionCorrelation,
@@ -23,9 +21,12 @@ from analysis.results.follow_up import (
     Effects,
     NoveltyCorrelation,
     PairEffect,
+    Power,
+    PowerCurve,
     VariableEffects,
 )
-from analysis.results.variables import scale_variables
+from analysis.results.rankings import ALPHA
+from core.errors import ParameterError
 from inference.anova import one_way
 from inference.average_advantage import MeanEstimates
 from inference.corrections import holm
@@ -35,6 +36,8 @@ from inference.groups import ExactGroups
 from inference.item_effects import ItemAnswers, ItemEffectsResult, fit_items
 from inference.ordinal import cumulative_link
 from inference.results import Undefined, defined
+from studies.design.selectors.planning import WISHED_POWER, power_plan
+from studies.models import Study
 
 POWER = 0.8
 
@@ -198,3 +201,36 @@ def nested_model(
     with threadpool_limits(limits=1, user_api="blas"):
         fitted = fit_items(ratings)
         return (fitted, fitted) if isinstance(fitted, Undefined) else (fitted.result(alpha), fitted.means)
+
+
+def achieved_power(answers: Answers, study: Study, alpha: float) -> Power | Undefined:
+    """Power at the size of the smallest tested condition, for the study's stated effect and others.
+
+    It follows from the design and the numbers alone, never from the observed effect.
+    """
+    tested = [n for n in (len(answers.of(name)) for name in answers.conditions) if n >= LEAST_N]
+    if len(tested) < LEAST_N:
+        return Undefined("Fewer than two conditions have two participants.")
+    try:
+        plan = power_plan(
+            conditions=len(tested),
+            planned=min(tested),
+            f=study.design.effect,
+            power=WISHED_POWER,
+            alpha=alpha,
+        )
+    except ParameterError as error:
+        return Undefined(str(error))
+    return Power(
+        conditions=len(tested),
+        n_per_condition=min(tested),
+        is_smallest=len(set(tested)) > 1,
+        alpha=alpha,
+        target_power=WISHED_POWER,
+        stated=plan.stated,
+        n_values=plan.n_values,
+        effects=tuple(PowerCurve(name=name, power=line) for name, line in plan.curves.items()),
+        at_stated=plan.planned,
+        needed=plan.needed,
+        smallest=plan.smallest,
+    )

@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.compute.perceived import groups_among, values_of
-from analysis.compute.rankings import ALPHA, Ranking
-from analysis.enums import Variable
+from analysis.enums import Variable, scale_variables
 from analysis.read.inputs import Answers
 from analysis.read.lists import DECIMALS, Floats, ShownLists
 from analysis.results.lists_shown import LIST_METRICS, CorrelatedLists, ListMean, ListsShown, MeasuredLists
-from analysis.results.variables import scale_variables
+from analysis.results.rankings import ALPHA, Ranking
 from inference.agreement import kendall
 from inference.corrections import holm
 from inference.correlation import within_conditions

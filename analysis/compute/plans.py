@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from analysis.enums import VARIABLE_OF, Metric
 from analysis.read.plans import FrozenPlan
 from analysis.results import plan as results
-from analysis.results.flow import Flow
 from analysis.results.plan import Deviation, FrozenAnalysis, ReportPlan
+from analysis.results.sample import Flow
 from core.errors import ParallaxError, ParameterError
 from core.field_problems import read_model
 from evaluation.models import EvaluationRun

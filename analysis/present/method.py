@@ -17,12 +17,11 @@ from analysis.results.design_checks import (
     SeveralConditions,
     Ungraded,
 )
-from analysis.results.flow import Flow
 from analysis.results.follow_up import Power
 from analysis.results.objective import FULL_RANKING, ObjectiveSide
 from analysis.results.plan import ReportPlan
-from analysis.results.provenance import Provenance
-from analysis.results.report import Results
+from analysis.results.report import Provenance, Results
+from analysis.results.sample import Flow
 from charting import marks
 from charting.theme import Spec
 from documents.blocks import FigureMaker, Section

@@ -7,11 +7,10 @@ from datetime import date
 from operator import itemgetter
 from typing import Any
 
-from analysis.enums import VARIABLE_OF
+from analysis.enums import VARIABLE_OF, variable_of
 from analysis.results import plan as results_plan
 from analysis.results.plan import Planned
 from analysis.results.report import Results
-from analysis.results.variables import variable_of
 from documents.blocks import Section
 from documents.numbers import listed
 from documents.tables import Words, table

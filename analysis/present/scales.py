@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from analysis.present.words import MISSING, cell_of, decimal, interval_cell, probability, whole
-from analysis.results.constructs import Constructs, ScaleConstruct, omegas_of
-from analysis.results.perceived import QuestionnaireScale
+from analysis.results.perceived import Constructs, QuestionnaireScale, ScaleConstruct, omegas_of
 from analysis.results.report import Results
 from charting import marks
 from charting.theme import Spec

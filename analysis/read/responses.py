@@ -14,7 +14,7 @@ from django.db.models import Count
 from analysis.read.inputs import Answers, Person, ScaleAnswers, Shown, conditions_of
 from analysis.read.sample import Respondent, respondent_of
 from analysis.results.exclusions import ExclusionReason
-from analysis.results.flow import ConditionFlow, Flow, Interviews
+from analysis.results.sample import ConditionFlow, Flow, Interviews
 from studies.design.selectors.placeholders import asked_questions
 from studies.enums import Mode, ParticipantStatus, StudyStatus
 from studies.instrument.questionnaires.schema import Questionnaire

@@ -17,10 +17,9 @@ from analysis.read.plans import frozen_plan
 from analysis.read.responses import flow_of, mode_to_report, read_answers
 from analysis.read.sample import opened_by, sample_digest
 from analysis.results.codec import encode
-from analysis.results.flow import Flow
 from analysis.results.plan import Planned, ReportPlan
-from analysis.results.provenance import ConditionDigest, Provenance, RunDigest
-from analysis.results.report import FEWEST_ANALYSED, FORMAT
+from analysis.results.report import FEWEST_ANALYSED, FORMAT, ConditionDigest, Provenance, RunDigest
+from analysis.results.sample import Flow
 from analysis.services.bayesian_jobs import request_bayesian
 from core.errors import ParallaxError
 from core.provenance import derived_seed, digest_of, versions
