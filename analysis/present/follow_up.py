@@ -10,7 +10,7 @@ from analysis.results.follow_up import CorrelatedVariables, Effects, NoveltyCorr
 from analysis.results.perceived import PerceivedVariable
 from analysis.results.report import ItemWords, Results
 from documents.blocks import Section
-from documents.numbers import coefficient, f_statistic, interval, listed, number, p_with_sign, percent, relation
+from documents.numbers import coefficient, f_statistic, interval, listed, named_p, number, percent, relation
 from documents.tables import Column, Numbers, Row, Table, Words, table, text
 from inference.correlation import CorrelationResult
 from inference.item_effects import ItemEffectsResult, ItemPair
@@ -145,7 +145,7 @@ def ordinal(effects: Effects, model: OrdinalResult, variable: PerceivedVariable 
     verdict = "the algorithms differed significantly" if model.p < alpha else "no significant difference was found"
     sentences = [
         f"In the ordinal model, which treats answers as ordered categories, {verdict} in {in_text(effects.name)}, "
-        f"LR χ²({model.df}) = {number(model.lr)}, p {p_with_sign(model.p)}."
+        f"LR χ²({model.df}) = {number(model.lr)}, {named_p(model.p)}."
     ]
     if model.empty_categories:
         steps = listed([f"{value:g}" for value in model.empty_categories])
@@ -154,7 +154,7 @@ def ordinal(effects: Effects, model: OrdinalResult, variable: PerceivedVariable 
         ratio = "" if model.proportional_lr is None else number(model.proportional_lr)
         sentences.append(
             "The proportional odds assumption is violated: shifts between algorithms depend on the threshold, "
-            f"LR χ²({model.proportional_df}) = {ratio}, p {p_with_sign(model.proportional_p)}. "
+            f"LR χ²({model.proportional_df}) = {ratio}, {named_p(model.proportional_p)}. "
             "Interpret the observed shares instead."
         )
     if variable is not None:
@@ -275,9 +275,9 @@ def nested(model: ItemEffectsResult, variable: PerceivedVariable, alpha: float) 
 
 def _generalised_difference(model: ItemEffectsResult, alpha: float) -> str:
     if model.df_denominator is None:
-        test = f"Wald χ²({model.df}) = {number(model.chi_squared)}, p {p_with_sign(model.p)} (large-sample)"
+        test = f"Wald χ²({model.df}) = {number(model.chi_squared)}, {named_p(model.p)} (large-sample)"
     else:
-        test = f"{f_statistic(model.df, model.df_denominator, model.f)}, p {p_with_sign(model.p)}"
+        test = f"{f_statistic(model.df, model.df_denominator, model.f)}, {named_p(model.p)}"
     if model.p < alpha:
         return f"the ratings of single items differed significantly between the algorithms, {test}"
     return f"we found no significant difference between the algorithms in the ratings of single items, {test}"

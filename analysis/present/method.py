@@ -25,7 +25,7 @@ from analysis.results.sample import Flow
 from charting import marks
 from charting.theme import Spec
 from documents.blocks import FigureMaker, Section
-from documents.numbers import listed, number, number_word, p_with_sign, percent, plural
+from documents.numbers import listed, named_p, number, number_word, percent, plural
 from documents.tables import Column, Numbers, Row, Table, Words, plain_table, table
 from evaluation.protocols.case_facts import CandidateRange
 from evaluation.reported_kinds import ERRORS
@@ -178,7 +178,7 @@ def _sentence(check: DesignCheck) -> str:
     if isinstance(check, OtherDays):
         days = [f"{name} day {day + 1:.1f}" for name, day in check.median_day.items()]
         return (
-            f"The conditions were not collected at the same time (Kruskal-Wallis, p {p_with_sign(check.p)}; median "
+            f"The conditions were not collected at the same time (Kruskal-Wallis, {named_p(check.p)}; median "
             f"{listed(days)}), so differences between them may be differences between days."
         )
     if isinstance(check, SeveralConditions):

@@ -26,7 +26,7 @@ from analysis.results.report import Results
 from charting import marks
 from charting.theme import Spec
 from documents.blocks import Figure, FigureMaker, Section
-from documents.numbers import NONE, capital, f_statistic, listed, number, p_with_sign, percent, plural
+from documents.numbers import NONE, capital, f_statistic, listed, named_p, number, percent, plural
 from documents.tables import Cell, Column, Numbers, Row, Table, Words, plain_table, table, text
 from inference.partial_order import Tier
 from inference.results import (
@@ -181,7 +181,7 @@ def omnibus(variable: PerceivedVariable) -> str:
     )
     test = f_statistic(result.df_between, result.df_within, result.f)
     without = f" The test leaves out {left_out}, without variance." if left_out else ""
-    return f"{opening}, Welch's {test}, p {p_with_sign(result.p)}.{without}"
+    return f"{opening}, Welch's {test}, {named_p(result.p)}.{without}"
 
 
 def _welch(variable: PerceivedVariable) -> tuple[WelchResult | Undefined, str]:
@@ -242,7 +242,7 @@ def other_tests(variable: PerceivedVariable) -> str:
         if isinstance(test, Undefined) or (test.p < variable.alpha) == (welch.p < variable.alpha):
             continue
         verdict = "significant" if test.p < variable.alpha else "not significant"
-        sentences.append(f"{name} was {verdict} (p {p_with_sign(test.p)}), unlike Welch's.")
+        sentences.append(f"{name} was {verdict} ({named_p(test.p)}), unlike Welch's.")
     return " ".join(sentences)
 
 
@@ -545,4 +545,6 @@ def _difference(pair: Pair) -> marks.Difference | None:
     names, limits = (pair.a, pair.b), (pair.ci_low, pair.ci_high)
     if pair.difference < 0:
         names, limits = (pair.b, pair.a), (-pair.ci_high, -pair.ci_low)
-    return marks.Difference(*names, abs(pair.difference), *limits, p_with_sign(pair.p), pair.is_significant)
+    return marks.Difference(
+        *names, abs(pair.difference), *limits, named_p(pair.p).removeprefix("p "), pair.is_significant
+    )

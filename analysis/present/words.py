@@ -12,7 +12,7 @@ from documents.numbers import (
     NONE,
     Limits,
     coefficient,
-    p_with_sign,
+    named_p,
     percent,
 )
 from documents.tables import Cell, Numbers, Words
@@ -37,7 +37,7 @@ def tau_b(tau: AgreementResult, symbol: str = "τ_b") -> str:
     >>> tau_b(AgreementResult(0.39, 0.3, "exact permutation", 7, 0.714))
     'τ_b = .39, exact p = .300'
     """
-    return f"{symbol} = {coefficient(tau.coefficient)}, {method(tau)} p {p_with_sign(tau.p)}"
+    return f"{symbol} = {coefficient(tau.coefficient)}, {method(tau)} {named_p(tau.p)}"
 
 
 def length_words(length: int) -> str:
