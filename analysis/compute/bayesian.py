@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import metadata
 from itertools import combinations
@@ -16,6 +15,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from analysis.compute.perceived import LEAST_N, groups_of
 from analysis.enums import scale_variables
 from analysis.models import Report
+from analysis.read import Progress
 from analysis.read.inputs import Answers, Measured, measured_by, positions_in
 from analysis.read.responses import read_answers
 from analysis.results.bayesian import (
@@ -47,7 +47,6 @@ from inference.results import Undefined
 from studies.monitoring.selectors.exclusions import exclusions
 
 Floats = NDArray[np.float64]
-Progress = Callable[[str], None]
 
 STREAM = "bayesian"
 WARM_UP = 500
@@ -105,7 +104,6 @@ def compute_bayesian(*, report: Report, progress: Progress) -> dict[str, Any]:
 
 
 def _answers_of(report: Report) -> Answers:
-    """The answers that the report analysed."""
     plan, study = report.read_plan(), report.study
     excluded = exclusions(study, [report.mode], by_hand=plan.by_hand, rule=plan.exclude)
     answers = read_answers(study, report.mode, excluded).analysed
@@ -119,7 +117,6 @@ def _answers_of(report: Report) -> Answers:
 
 
 def _read(report: Report, results: Results, answers: Answers) -> _Data | Undefined:
-    """The ratings and hits of the primary comparison's conditions."""
     primary = results.primary
     if primary is None:
         return Undefined("The planned pair of measures is missing from this report.")
@@ -262,7 +259,6 @@ def _summary(draws: Floats) -> Summary:
 
 
 def _factors(results: Results, answers: Answers) -> BayesFactors | None:
-    """Bayes factors of the primary variable; None where it is not in the report."""
     variable = results.variable(results.plan.primary.perceived)
     if variable is None:
         return None

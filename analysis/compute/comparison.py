@@ -293,7 +293,6 @@ def _advantage(
 
 
 def _other_participants(choices: Choices) -> Iterator[tuple[str, AverageAdvantage | Undefined]]:
-    """All completers, and the analysed participants at equal covariates."""
     reading, variable, ranking = choices.reading, choices.variable, choices.rankings[choices.metric]
     if reading.n_left_out:
         means, _pairs = compared_means(groups_of(reading.completers, variable), ranking)
@@ -304,7 +303,6 @@ def _other_participants(choices: Choices) -> Iterator[tuple[str, AverageAdvantag
 
 
 def _other_items(choices: Choices) -> Iterator[tuple[str, AverageAdvantage | Undefined]]:
-    """Only the items that participants had consumed, and only the others."""
     people, separated = choices.reading.analysed.people, choices.rankings[choices.metric].order.direct
     if choices.variable.key == RATED:
         consumed = [(person.condition, person.liking_sum, person.n_liking) for person in people]
@@ -314,7 +312,6 @@ def _other_items(choices: Choices) -> Iterator[tuple[str, AverageAdvantage | Und
 
 
 def _means_of(sums: Iterable[tuple[str, int, int]]) -> MeanEstimates | Undefined:
-    """Means of participants' means, from the condition, the sum and the number of ratings of each."""
     values: dict[str, list[float]] = {}
     for condition, total, n in sums:
         if n:

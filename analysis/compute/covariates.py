@@ -118,7 +118,6 @@ def participants_with(answers: Answers, variable: Variable, covariates: Sequence
 def _participants(
     answers: Answers, values: Sequence[float | None], rows: Sequence[int], covariates: Sequence[Covariate] = ()
 ) -> ParticipantValues:
-    """The values of some participants."""
     return ParticipantValues(
         values=[value for row in rows if (value := values[row]) is not None],
         conditions=[answers.people[row].condition for row in rows],
@@ -248,7 +247,6 @@ def _lists_of(answers: Answers, lists: ShownLists, name: str) -> ListsOfConditio
 def _correlation(
     data: ParticipantValues, characteristic: str, column: Sequence[float], variable: Variable
 ) -> ListCorrelation:
-    """Both parts, over values on a fine grid."""
     x, y = (_on_grid(data, values) for values in (column, data.values))
     return ListCorrelation(
         characteristic=characteristic,

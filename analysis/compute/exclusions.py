@@ -85,7 +85,6 @@ def with_and_without(
 
 
 def _as_tested(test: TestedVariable) -> _Side:
-    """The results that the report has already."""
     result = VariableOver(
         n={name: len(test.result.points[name]) for name in test.result.conditions},
         means=dict(test.ranking.values),
@@ -135,7 +134,6 @@ def _primary(
     primary: tuple[str, str],
     alpha: float,
 ) -> ComparedPrimary | None:
-    """Kendall's τ_b of the primary pair both ways; None where the report lacks one of its sides."""
     variable, metric = by_key(sides, primary[0]), by_key(objective, primary[1])
     if variable is None or metric is None:
         return None
@@ -163,7 +161,6 @@ def _tau(side: _Side, ranking: Ranking, alpha: float) -> AgreementResult | Undef
 
 
 def _verdict(tau: AgreementResult | Undefined, alpha: float) -> str:
-    """The outcome for the primary pair: alike, against, open, or none."""
     if isinstance(tau, Undefined):
         return "none"
     if tau.p >= alpha:

@@ -85,8 +85,6 @@ Correlation = CorrelationResult | Undefined
 
 @dataclass(frozen=True)
 class _Parts:
-    """The correlations of one pair that are in the family."""
-
     overall: Correlation
     within: Correlation
     between: Correlation
@@ -167,7 +165,6 @@ def _parts(x: ExactGroups, y: ExactGroups) -> _Parts:
 
 
 def _corrected(parts: Sequence[_Parts]) -> list[CorrectedParts]:
-    """The p values of every part by Holm over all of them."""
     defined = [
         (index, name, result.p)
         for index, part in enumerate(parts)

@@ -113,7 +113,6 @@ def _between(x: Sequence[float], y: Sequence[float], alpha: float) -> AgreementR
 
 
 def _corrected(pairs: Sequence[CorrelatedLists]) -> tuple[tuple[CorrelatedLists, ...], int]:
-    """The pairs with Holm's correction over all correlations that have a p, and the number of these."""
     family = [result.p for pair in pairs for result in (pair.within, pair.between) if not isinstance(result, Undefined)]
     corrected = iter(holm(family))
     return (

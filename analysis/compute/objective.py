@@ -164,7 +164,6 @@ def metric_intervals(
 
 
 def _exact_limits(measured: Measured, kind: str) -> RateLimits | Undefined:
-    """Limits of the rates of every condition, with the effective number of cases."""
     cases = measured.cases[kind].astype(np.float64)
     return rate_limits(np.nan_to_num(measured.users[kind]) * cases[:, None], cases)
 
@@ -192,7 +191,6 @@ def precision_and_f(recall: Floats, fallout: Floats, generality: float) -> tuple
 
 
 def _bounds(draws: Floats | None) -> Bounds | None:
-    """The interval of the draws that have a value."""
     defined = None if draws is None else draws[~np.isnan(draws)]
     if defined is None or not len(defined):
         return None
@@ -292,7 +290,6 @@ def _pooled(
 
 
 def _values_by_user(measure: RepeatedMeasure, names: tuple[str, ...]) -> dict[str, NDArray[np.float64]]:
-    """Each user's hits over cases of all repetitions, for the users with cases."""
     cases = measure.cases.sum(axis=0)
     has_cases = cases > 0
     values = measure.hits.sum(axis=0)[has_cases] / cases[has_cases, None]

@@ -109,7 +109,6 @@ def _exclusions(planned: FrozenAnalysis, plan: ReportPlan, flow: Flow) -> list[D
 
 
 def _participants(frozen: FrozenPlan, flow: Flow) -> list[Deviation]:
-    """Conditions whose number of participants differs from the launch, and the extensions decided since."""
     extended = {target.condition for extension in frozen.extensions for target in extension.targets}
     sizes = [
         results.ConditionSize(

@@ -61,7 +61,6 @@ def _english(texts: Mapping[str, str]) -> str:
 def _characteristics(
     question: Question, people: Sequence[Respondent], conditions: Sequence[str], seed: int
 ) -> list[Characteristic]:  # fmt: skip
-    """One for a question, and one for each row of a matrix."""
     if question.kind != MATRIX:
         return [_characteristic(question, question.key, _english(question.text), people, conditions, seed)]
     return [
@@ -83,7 +82,6 @@ def _characteristic(
     *,
     row: str = "",
 ) -> Characteristic:
-    """The answers of every condition, and how far apart the conditions are."""
 
     def answer(person: Respondent) -> Any:
         whole = person.answers.get(question.key)
@@ -145,7 +143,6 @@ def _of_choices(a: Floats, b: Floats) -> float | None:
 
 
 def _labels(question: Question) -> dict[Any, str]:
-    """The answers that can be chosen, with their labels; none for numbers and words."""
     if question.kind == YES_NO:
         return {True: YES, False: NO}
     if question.kind not in (CHOICE, MULTIPLE, MATRIX):

@@ -86,7 +86,6 @@ def write_people(report: Report, folder: Path) -> None:
 
 
 def _members(planned: Iterable[ScaleOfStudy], questionnaire: Questionnaire) -> Iterator[list[Any]]:
-    """One line per question of each planned scale: its column, and how its answers are scored."""
     for scale in planned:
         for member in scale.members:
             block = next(name for name in BLOCKS if any(q.key == member.question for q in questionnaire.block(name)))
@@ -166,13 +165,11 @@ def _condition(person: Person) -> str:
 
 
 def _values(people: list[Person], variable: Variable, scales: Scales) -> Counter[tuple[str, Fraction]]:
-    """How often each value of a variable occurs in each condition, among these participants."""
     values = ((_condition(person), _value(person, variable, scales)) for person in people)
     return Counter((condition, value) for condition, value in values if value is not None)
 
 
 def _reported_values(result: PerceivedVariable) -> Counter[tuple[str, Fraction]]:
-    """The same in the report."""
     unit = result.points_per_unit
     return Counter((name, Fraction(point, unit)) for name, points in result.points.items() for point in points)
 

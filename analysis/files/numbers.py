@@ -157,7 +157,6 @@ def _of_lists(lists: ListsShown) -> Iterator[Line]:
 
 
 def _of_items(model: ItemEffectsResult) -> Iterator[Line]:
-    """The model with items nested in conditions, of the ratings behind perceived accuracy."""
     sds = ("log_likelihood", "sd_persons", "sd_items", "sd_residual")
     yield from _statistics("accuracy", "nested", ("", ""), model, sds)
     for condition in model.conditions:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from analysis.present.words import MISSING, decimal, limits, probability, share_cell, whole
+from analysis.present.words import ESTIMATED, MISSING, PAIR, decimal, limits, probability, share_cell, whole
 from analysis.results.covariates import (
     AdjustedVariable,
     Adjustment,
@@ -378,8 +378,7 @@ def means_table(variable: AdjustedVariable) -> Table | None:
         Numbers("n", lambda mean: whole(mean.n)),
         Numbers("Mean", lambda mean: decimal(mean.mean), "perceived"),
         Numbers("Adjusted mean", lambda mean: decimal(mean.adjusted), "perceived"),
-        Numbers("SE", lambda mean: decimal(mean.se)),
-        Numbers("95% CI", lambda mean: limits(mean.interval)),
+        *ESTIMATED,
         note="Adjusted to the mean of every covariate.",
     )
 
@@ -455,8 +454,7 @@ def bounds_table(results: Attrition, name: str) -> Table | None:
         "attrition-bounds",
         f"{name}: bounds of the differences under attrition",
         results.pairs,
-        Words("Algorithm", lambda pair: pair.a),
-        Words("and", lambda pair: pair.b),
+        *PAIR,
         Numbers("Difference", lambda pair: decimal(pair.observed), "perceived"),
         Numbers("Lee's bounds", lambda pair: limits(pair.lee)),
         Numbers("95% CI, Lee", lambda pair: _uncertainty(pair.lee)),
@@ -481,8 +479,7 @@ def known_items_table(view: ItemView, consumed: str) -> Table | None:
         Words("Algorithm", lambda mean: mean.condition),
         Numbers("Ratings", lambda mean: whole(mean.n_answers)),
         Numbers("Adjusted mean", lambda mean: decimal(mean.mean), "perceived"),
-        Numbers("SE", lambda mean: decimal(mean.se)),
-        Numbers("95% CI", lambda mean: limits(mean.interval)),
+        *ESTIMATED,
         note="Random intercepts of participants and of items within algorithms; every participant has the same weight.",
     )
 
@@ -497,8 +494,7 @@ def mediation_table(results: ListEffects, name: str) -> Table | None:
         "list-parts",
         f"{name}: parts of the differences that go along with list characteristics",
         model.pairs,
-        Words("Algorithm", lambda pair: pair.a),
-        Words("and", lambda pair: pair.b),
+        *PAIR,
         Numbers("Difference", lambda pair: decimal(pair.total), "perceived"),
         *parts,
         Numbers("Remainder", lambda pair: decimal(pair.direct)),

@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from analysis.enums import RATED
-from analysis.present.words import cell_of, coverage, decimal, interval_cell, limits, probability, share_cell, whole
+from analysis.present.words import (
+    ESTIMATED,
+    PAIR,
+    cell_of,
+    coverage,
+    decimal,
+    interval_cell,
+    limits,
+    probability,
+    share_cell,
+    whole,
+)
 from analysis.results.follow_up import CorrelatedVariables, Effects, NoveltyCorrelation, PairEffect
 from analysis.results.perceived import PerceivedVariable
 from analysis.results.report import ItemWords, Results
@@ -168,7 +179,6 @@ def _significant_pairs(pairs: Iterable[Pair | ItemPair]) -> set[tuple[str, str]]
 
 
 def _against_means(model: OrdinalResult, variable: PerceivedVariable, alpha: float) -> str:
-    """Whether the model and the tests of means find the same pairs."""
     order, welch, changes = variable.orders.games_howell, variable.welch, []
     if not isinstance(welch, Undefined) and (welch.p < alpha) != (model.p < alpha):
         verdict = "significant" if model.p < alpha else "not significant"
@@ -301,8 +311,7 @@ def hedges_table(effects: Effects) -> Table:
         f"{effects.key}-hedges",
         f"Effect sizes of all pairs, {in_text(effects.name)}",
         effects.hedges,
-        Words("Algorithm", lambda pair: pair.a),
-        Words("and", lambda pair: pair.b),
+        *PAIR,
         Numbers("Hedges' g", lambda pair: cell_of(pair.effect, lambda effect: decimal(effect.g)), "perceived"),
         Numbers("95% CI", lambda pair: cell_of(pair.effect, lambda effect: limits(effect.interval))),
         *((reason,) if has_reasons else ()),
@@ -396,8 +405,7 @@ def means_table(model: ItemEffectsResult) -> Table:
         Numbers("Items", lambda estimate: whole(estimate.n_items)),
         Numbers("Ratings", lambda estimate: whole(estimate.n_answers)),
         Numbers("Mean", lambda estimate: decimal(estimate.mean), "perceived"),
-        Numbers("SE", lambda estimate: decimal(estimate.se)),
-        Numbers("95% CI", lambda estimate: limits(estimate.interval)),
+        *ESTIMATED,
         note="Observed means over participants; standard errors by random intercepts of participants and of items "
         f"within algorithms. REML; limits by {_distribution(model)}.",
     )
@@ -409,11 +417,9 @@ def pairs_table(model: ItemEffectsResult) -> Table:
         "nested-pairs",
         "Pairwise comparisons with items nested in algorithms",
         model.pairs.pairs,
-        Words("Algorithm", lambda pair: pair.a),
-        Words("and", lambda pair: pair.b),
+        *PAIR,
         Numbers("Difference", lambda pair: decimal(pair.difference), "perceived"),
-        Numbers("SE", lambda pair: decimal(pair.se)),
-        Numbers("95% CI", lambda pair: limits(pair.interval)),
+        *ESTIMATED,
         Numbers("p, Holm", lambda pair: probability(pair.p)),
         note=f"Limits for each pair separately, by {_distribution(model)}.",
         is_quiet=lambda pair: not pair.is_significant,

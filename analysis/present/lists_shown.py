@@ -40,7 +40,6 @@ def lists_section(results: Results, figure: FigureMaker) -> Section:
 
 
 def _figure(lists: ListsShown, figure: FigureMaker) -> Figure | None:
-    """Correlations within conditions: a row per metric, a column per measure; None where there is none."""
     if all(isinstance(pair.within, Undefined) for pair in lists.correlations):
         return None
     column_of = column_labels(lists.variables)

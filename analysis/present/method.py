@@ -107,7 +107,6 @@ def _run(run: ObjectiveSide) -> str:
 
 
 def _titles(results: Results) -> str:
-    """Which models have no content but titles."""
     names = [condition.label for condition in results.conditions if condition.is_of_titles]
     if not names:
         return ""

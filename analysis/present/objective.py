@@ -9,6 +9,7 @@ from typing import Any
 from analysis.present.words import (
     Triple,
     around,
+    cell_of,
     decimal,
     dominance_columns,
     interval_cell,
@@ -23,7 +24,7 @@ from charting import marks
 from charting.theme import Spec
 from documents.blocks import Figure, FigureMaker, Section
 from documents.numbers import NONE, capital, listed, number, plural
-from documents.tables import Numbers, Table, Words, plain_table, table
+from documents.tables import Cell, Numbers, Table, Words, plain_table, table
 from evaluation.reported_kinds import ERRORS, HITS, LOWER_IS_BETTER, kind_at, kind_name, kind_word
 from evaluation.splitting.kinds import STRANGERS
 from evaluation.tables import POOLED
@@ -99,7 +100,6 @@ def _bars(run: ObjectiveSide, kind: str, figure: FigureMaker) -> Figure | None:
 
 
 def _hasse(length: ProfileLength, kind: str, n: int, figure: FigureMaker) -> Figure | None:
-    """The order that the comparisons of pairs support, at one profile length."""
     tests = length.tests(kind)
     if isinstance(tests.sign_tests if tests.pairs is None else tests.pairs, Undefined):
         return None
@@ -116,7 +116,6 @@ def _hasse(length: ProfileLength, kind: str, n: int, figure: FigureMaker) -> Fig
 
 
 def _curves(length: ProfileLength, kind: str, n: int, figure: FigureMaker) -> Figure | None:
-    """A metric by length of the list at one profile length."""
     lines = length.curves(kind)
     if not lines:
         return None
@@ -226,7 +225,6 @@ def bars_title(length: ProfileLength, kind: str) -> str:
 
 
 def _range(values: Mapping[str, float], kind: str) -> str:
-    """The lowest and the highest value, each with its algorithms."""
     ends = []
     for value in (min(values.values()), max(values.values())):
         names = listed([name for name in values if values[name] == value])
@@ -334,7 +332,6 @@ def _suffix(length: ProfileLength) -> str:
 
 
 def _header(kind: str, length: ProfileLength) -> str:
-    """A metric with the length of the profiles and what is averaged."""
     return f"{kind_name(kind)}{_suffix(length)}, {length.averaged}"
 
 
@@ -372,7 +369,10 @@ def _with_limits(heading: str, kind: str, index: int = 0) -> tuple[Numbers[Lines
     is_share = kind not in ERRORS
     return (
         Numbers(heading, lambda lines: decimal(lines[index].value(kind), 3, is_share), "objective"),
-        Numbers("95% CI", lambda lines: interval_cell(*(lines[index].intervals[kind] or (None, None)), 3, is_share)),
+        Numbers(
+            "95% CI",
+            lambda lines: cell_of(lines[index].intervals[kind], lambda ends: interval_cell(*ends, 3, is_share)),
+        ),
     )
 
 
@@ -465,7 +465,9 @@ def curve_table(length: ProfileLength, kind: str) -> Table:
     """Values at every N."""
     lines = length.by_n[kind]
     heads = ["Algorithm", *map(str, range(1, 1 + max(map(len, lines.values()), default=0)))]
-    rows = [[name, *(decimal(value, 3, is_share=True) for value in lines[name])] for name in length.conditions]
+    rows: list[list[str | Cell]] = [
+        [name, *(decimal(value, 3, is_share=True) for value in lines[name])] for name in length.conditions
+    ]
     title = f"{kind_name(kind)} at every N, {length.averaged}"
     return plain_table(f"{kind}-by-n-{slug(length.profile_length)}", title, heads, rows)
 

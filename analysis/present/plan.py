@@ -163,7 +163,6 @@ def _condition(condition: results_plan.ConditionSize) -> str:
 
 
 def _extension(extension: results_plan.TargetExtension) -> str:
-    """When targets grew, on whose decision, by how much, and why."""
     targets = listed([f"{target.condition} from {target.before:,} to {target.after:,}" for target in extension.targets])
     by = f" by {extension.by}" if extension.by else ""
     return (

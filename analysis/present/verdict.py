@@ -141,7 +141,6 @@ def _rank_correlation(comparison: Comparison) -> str:
 
 
 def _advantage(results: Results, comparison: Comparison) -> str:
-    """The average advantage with its statistics, and the algorithms it rests on."""
     advantage = results.advantage
     if advantage is None:
         return ""
@@ -190,7 +189,6 @@ def _limits(result: AverageAdvantage, is_share: bool) -> str:
 
 
 def _short(result: AverageAdvantage | Undefined, is_share: bool) -> str:
-    """An average advantage with its interval."""
     if isinstance(result, Undefined):
         return "no average advantage"
     points = "" if is_share else " points"

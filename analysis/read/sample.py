@@ -177,13 +177,11 @@ def backgrounds_of(study: Study, keys: Sequence[int], covariates: Sequence[str])
 
 
 def _level(answers: dict[str, Any], rule: StratumRule) -> str | None:
-    """The level of one factor; None where it is not known."""
     level = stratum_of(answers, [rule])
     return None if level == NOT_GIVEN else level
 
 
 def _value(answer: Any) -> float | str | None:
-    """An answer as a number or a label."""
     if isinstance(answer, bool):
         return "yes" if answer else "no"
     if isinstance(answer, int | float):
