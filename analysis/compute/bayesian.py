@@ -16,7 +16,7 @@ from analysis.compute.perceived import LEAST_N, groups_of
 from analysis.enums import scale_variables
 from analysis.models import Report
 from analysis.read import Progress
-from analysis.read.inputs import Answers, Measured, measured_by, positions_in
+from analysis.read.inputs import Answers, measured_by, positions_in
 from analysis.read.responses import read_answers
 from analysis.results.bayesian import (
     BayesFactors,
@@ -30,7 +30,6 @@ from analysis.results.bayesian import (
     Summary,
 )
 from analysis.results.codec import encode
-from analysis.results.comparison import Comparison
 from analysis.results.report import Results
 from core.errors import ParallaxError
 from core.provenance import canonical_json, derived_seed, rng_for, versions
@@ -87,18 +86,19 @@ def compute_bayesian(*, report: Report, progress: Progress) -> dict[str, Any]:
     seed = report.study.seed
     with threadpool_limits(limits=1, user_api="blas"):
         data = _read(report, results, answers)
-        models = data if isinstance(data, Undefined) else _analysed(data, seed, progress)
+        models = (
+            data
+            if isinstance(data, Undefined)
+            else PriorAnalyses(
+                modelled=data.modelled, priors=tuple(_under_prior(data, prior, seed, progress) for prior in PRIORS)
+            )
+        )
         progress("Computing Bayes factors")
         factors = _factors(results, answers)
     numeric = {name: versions()[name] for name in NUMERIC}
     if not isinstance(models, Undefined):
         numeric |= {name: metadata.version(name) for name in SAMPLERS}
-    whole = BayesianResults(
-        seed=derived_seed(seed, STREAM),
-        versions=numeric,
-        models=models,
-        factors=factors,
-    )
+    whole = BayesianResults(seed=derived_seed(seed, STREAM), versions=numeric, models=models, factors=factors)
     plain: dict[str, Any] = json.loads(canonical_json(encode(BayesianResults, whole)))
     return plain
 
@@ -136,7 +136,10 @@ def _read(report: Report, results: Results, answers: Answers) -> _Data | Undefin
             "one-plus-random counts."
         )
     ratings = _ratings(answers, names)
-    hits, cases = _hits(measured, primary, [labels.index(name) for name in names])
+    # Means by user times their cases, of the users with cases.
+    n_cases = measured.cases[primary.kind].astype(np.float64)
+    columns = measured.users[primary.kind][:, [labels.index(name) for name in names]]
+    hits, cases = (np.nan_to_num(columns) * n_cases[:, None])[n_cases > 0], n_cases[n_cases > 0]
     return _Data(
         names=names,
         ratings=ratings,
@@ -168,26 +171,9 @@ def _ratings(answers: Answers, names: tuple[str, ...]) -> OrdinalRatings:
     return OrdinalRatings.of(codes, conditions, participants, items, HIGHEST - LOWEST + 1)
 
 
-def _hits(measured: Measured, primary: Comparison, columns: list[int]) -> tuple[Floats, Floats]:
-    """Hits and cases of the users with cases: means by user times their cases."""
-    cases = measured.cases[primary.kind].astype(np.float64)
-    hits = np.nan_to_num(measured.users[primary.kind][:, columns]) * cases[:, None]
-    return hits[cases > 0], cases[cases > 0]
-
-
-def _analysed(data: _Data, seed: int, progress: Progress) -> PriorAnalyses:
-    return PriorAnalyses(
-        modelled=data.modelled,
-        priors=tuple(
-            PriorAnalysis(
-                name=name, ordinal=ordinal, hits=hits, posterior=_posterior(data, (name, ordinal, hits), seed, progress)
-            )
-            for name, ordinal, hits in PRIORS
-        ),
-    )
-
-
-def _posterior(data: _Data, prior: tuple[str, OrdinalPrior, HitPrior], seed: int, progress: Progress) -> Posterior:
+def _under_prior(
+    data: _Data, prior: tuple[str, OrdinalPrior, HitPrior], seed: int, progress: Progress
+) -> PriorAnalysis:
     name, of_ratings, of_hits = prior
     draws, sampling = _sampled(data.ratings, of_ratings, rng_for(seed, STREAM, name, "ratings"), name, progress)
     progress(f"{name} priors: modelling hits")
@@ -202,7 +188,7 @@ def _posterior(data: _Data, prior: tuple[str, OrdinalPrior, HitPrior], seed: int
     if isinstance(ranks, Undefined):  # two conditions or more never tie in every draw
         raise ParallaxError("bayesian.no_ranks", ranks.reason)
     centred = effects - effects.mean(axis=1, keepdims=True)
-    return Posterior(
+    posterior = Posterior(
         sampling=sampling,
         effects=dict(zip(data.names, map(_summary, centred.T), strict=True)),
         sd_participants=_summary(draws.sd_participants.ravel()),
@@ -210,6 +196,7 @@ def _posterior(data: _Data, prior: tuple[str, OrdinalPrior, HitPrior], seed: int
         hit_rates=dict(zip(data.names, map(_summary, rates.T), strict=True)),
         ranks=ranks,
     )
+    return PriorAnalysis(name=name, ordinal=of_ratings, hits=of_hits, posterior=posterior)
 
 
 def _sampled(
@@ -230,27 +217,22 @@ def _sampled(
             acceptance=acceptance,
             progress=report_share,
         )
-        sampling = _diagnosed(draws, longer)
+        diagnosed = [convergence(chains) for chains in draws.identified().values()]
+        sampling = Sampling(
+            chains=CHAINS,
+            warm_up=longer * WARM_UP,
+            draws=longer * DRAWS,
+            acceptance=draws.acceptance,
+            divergences=draws.divergences,
+            worst=Convergence(
+                r_hat=max(each.r_hat for each in diagnosed),
+                ess_bulk=min(each.ess_bulk for each in diagnosed),
+                ess_tail=min(each.ess_tail for each in diagnosed),
+            ),
+        )
         if sampling.has_converged:
             break
     return draws, sampling
-
-
-def _diagnosed(draws: OrdinalDraws, longer: int) -> Sampling:
-    diagnosed = {name: convergence(chains) for name, chains in draws.identified().items()}
-    worst = Convergence(
-        r_hat=max(each.r_hat for each in diagnosed.values()),
-        ess_bulk=min(each.ess_bulk for each in diagnosed.values()),
-        ess_tail=min(each.ess_tail for each in diagnosed.values()),
-    )
-    return Sampling(
-        chains=CHAINS,
-        warm_up=longer * WARM_UP,
-        draws=longer * DRAWS,
-        acceptance=draws.acceptance,
-        divergences=draws.divergences,
-        worst=worst,
-    )
 
 
 def _summary(draws: Floats) -> Summary:

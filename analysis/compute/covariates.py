@@ -81,31 +81,23 @@ def _adjustment(answers: Answers, backgrounds: Backgrounds, tested: Sequence[Var
         factors=tuple(factor.name for factor in backgrounds.factors),
         covariates=tuple(covariate.name for covariate in backgrounds.covariates),
         variables=tuple(_adjusted(answers, backgrounds, variable, alpha) for variable in tested),
+        # A participant's value for each of their items.
         ratings=_ratings(
-            answers, [(covariate.name, _repeated(answers, covariate.values)) for covariate in every], alpha
+            answers, [(each.name, [each.values[person] for person in _persons(answers)]) for each in every], alpha
         ),
     )
 
 
 def _adjusted(answers: Answers, backgrounds: Backgrounds, variable: Variable, alpha: float) -> AdjustedVariable:
     values = values_of(answers, variable)
-    rows = [row for row, value in enumerate(values) if value is not None]
-    every = (*backgrounds.factors, *backgrounds.covariates)
-    data = _participants(answers, values, rows, every)
-    interviewed = [row for row in rows if backgrounds.interviewers[row] is not None]
+    data = participants_with(answers, variable, (*backgrounds.factors, *backgrounds.covariates))
+    led = [(row, by) for row, by in enumerate(backgrounds.interviewers) if by is not None and values[row] is not None]
+    interviewed = _participants(answers, values, [row for row, _by in led])
     return AdjustedVariable(
         key=variable.key,
         name=variable.name,
         ancova=ancova(data, alpha=alpha),
-        interviewers=(
-            clustered(
-                _participants(answers, values, interviewed),
-                [backgrounds.interviewers[row] for row in interviewed],
-                alpha=alpha,
-            )
-            if interviewed
-            else None
-        ),
+        interviewers=clustered(interviewed, [by for _row, by in led], alpha=alpha) if led else None,
     )
 
 
@@ -124,11 +116,6 @@ def _participants(
         covariates=[Covariate(covariate.name, [covariate.values[row] for row in rows]) for covariate in covariates],
         names=answers.conditions,
     )
-
-
-def _repeated(answers: Answers, values: Sequence[float | str | None]) -> list[float | str | None]:
-    """A participant's value for each of their items."""
-    return [value for person, value in zip(answers.people, values, strict=True) for _item in range(person.n_items)]
 
 
 def _persons(answers: Answers) -> list[int]:
@@ -153,15 +140,10 @@ def _ratings(
 
 def _attrition(answers: Answers, flow: Flow, variable: Variable) -> Attrition:
     """Lost is who held a slot, is not under way and is not analysed."""
-    counts = {
-        row.condition: (
-            row.assigned - row.under_way, max(row.assigned - row.under_way - row.analysed, 0)
-        )
-        for row in flow.by_condition
-    }  # fmt: skip
-    values = values_of(answers, variable)
+    ended = {row.condition: (row.assigned - row.under_way, row.analysed) for row in flow.by_condition}
+    counts = {name: (n_assigned, max(n_assigned - n, 0)) for name, (n_assigned, n) in ended.items()}
     observed: dict[str, list[float]] = {name: [] for name in counts}
-    for person, value in zip(answers.people, values, strict=True):
+    for person, value in zip(answers.people, values_of(answers, variable), strict=True):
         if value is not None:
             observed[person.condition].append(value)
     arms = {
@@ -209,9 +191,8 @@ def _list_effects(
     if lists is None:
         return Undefined("The items of the lists are incomplete.")
     values = values_of(answers, variable)
-    rows = [
-        row for row, value in enumerate(values) if value is not None and not np.isnan(lists.diversity[row])
-    ]  # fmt: skip
+    has_diversity = ~np.isnan(lists.diversity)
+    rows = [row for row, value in enumerate(values) if value is not None and has_diversity[row]]
     columns = {
         POPULARITY: [float(lists.popularity[row]) for row in rows],
         DIVERSITY: [float(lists.diversity[row]) for row in rows],
@@ -219,18 +200,16 @@ def _list_effects(
     data = _participants(answers, values, rows)
     return ListEffects(
         diversity_by=lists.diversity_by,
-        n_without=int(np.isnan(lists.diversity).sum()),
+        n_without=int((~has_diversity).sum()),
         variable=variable.key,
         conditions=tuple(_lists_of(answers, lists, name) for name in answers.conditions),
-        correlations=tuple(
-            _correlation(data, name, column, variable) for name, column in columns.items()
-        ),
+        correlations=tuple(_correlation(data, name, column, variable) for name, column in columns.items()),
         mediation=(
             mediation(data, columns, resamples=RESAMPLES, rng=rng_for(study.seed, "report", "mediation"))
             if rows
             else Undefined("No participant has a list whose diversity is known.")
         ),
-    )  # fmt: skip
+    )
 
 
 def _lists_of(answers: Answers, lists: ShownLists, name: str) -> ListsOfCondition:

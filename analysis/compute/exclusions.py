@@ -39,11 +39,6 @@ class _Side:
     result: VariableOver
     relation: Relation
 
-    def is_significant(self, alpha: float) -> bool | None:
-        """Whether the conditions differ; None without a test."""
-        test = self.result.test
-        return None if isinstance(test, Undefined) else test.p < alpha
-
 
 @dataclass(frozen=True)
 class TestedVariable:
@@ -70,9 +65,7 @@ def with_and_without(
     """
     if not reading.n_left_out:
         return None
-    sides = {
-        test.variable: (_as_tested(test), _side(reading.completers, test.variable, alpha)) for test in tested
-    }  # fmt: skip
+    sides = {test.variable: (_as_tested(test), _side(reading.completers, test.variable, alpha)) for test in tested}
     return Exclusions(
         conditions=reading.analysed.conditions,
         n=Counts(analysed=len(reading.analysed.people), completers=len(reading.completers.people)),
@@ -99,12 +92,7 @@ def _side(answers: Answers, variable: Variable, alpha: float) -> _Side:
     means = {name: numbers.mean for name, numbers in describe(groups).items()}
     pairs = games_howell(groups, alpha)
     order = partial_order(means, () if isinstance(pairs, Undefined) else pairs)
-    result = VariableOver(
-        n=groups.sizes,
-        means=means,
-        welch=welch(groups),
-        tiers=dict(order.tiers),
-    )
+    result = VariableOver(n=groups.sizes, means=means, welch=welch(groups), tiers=dict(order.tiers))
     return _Side(result, set(order.direct))
 
 
@@ -114,7 +102,9 @@ def _compared(variable: Variable, analysed: _Side, completers: _Side, alpha: flo
     def in_order(relation: Relation) -> tuple[tuple[str, str], ...]:
         return tuple(sorted(relation, key=lambda pair: (names.index(pair[0]), names.index(pair[1]))))
 
-    conclusions = [(side.is_significant(alpha), side.relation) for side in (analysed, completers)]
+    tests = [side.result.test for side in (analysed, completers)]
+    is_significant = [None if isinstance(test, Undefined) else test.p < alpha for test in tests]
+    is_same = is_significant[0] == is_significant[1] and analysed.relation == completers.relation
     return ComparedVariable(
         key=variable.key,
         scale_variables=scale_variables([variable]),
@@ -124,7 +114,7 @@ def _compared(variable: Variable, analysed: _Side, completers: _Side, alpha: flo
         only_completers=in_order(completers.relation - analysed.relation),
         n_ordered=Counts(analysed=len(analysed.relation), completers=len(completers.relation)),
         # Without a test there is no conclusion that could survive.
-        survives=None if isinstance(analysed.result.test, Undefined) else conclusions[0] == conclusions[1],
+        survives=None if is_significant[0] is None else is_same,
     )
 
 
@@ -137,13 +127,19 @@ def _primary(
     variable, metric = by_key(sides, primary[0]), by_key(objective, primary[1])
     if variable is None or metric is None:
         return None
-    analysed, completers = (_tau(side, objective[metric], alpha) for side in sides[variable])
-    verdicts = _verdict(analysed, alpha), _verdict(completers, alpha)
+    ranking = objective[metric]
+    sign = 1 if ranking.higher_is_better else -1
+    taus = []
+    for means in (side.result.means for side in sides[variable]):
+        names = [label for label in means if label in ranking.values]
+        values = [sign * ranking.values[name] for name in names]
+        taus.append(kendall([means[name] for name in names], values, alpha))
+    verdicts = _verdict(taus[0], alpha), _verdict(taus[1], alpha)
     return ComparedPrimary(
         variable_key=variable.key,
         metric_key=metric.key,
-        analysed=analysed,
-        completers=completers,
+        analysed=taus[0],
+        completers=taus[1],
         verdicts=verdicts,
         survives=verdicts[0] == verdicts[1],
     )
@@ -152,12 +148,6 @@ def _primary(
 def by_key(measures: Iterable[Measure], key: str) -> Measure | None:
     """The variable or metric with this key."""
     return next((measure for measure in measures if measure.key == key), None)
-
-
-def _tau(side: _Side, ranking: Ranking, alpha: float) -> AgreementResult | Undefined:
-    sign, means = 1 if ranking.higher_is_better else -1, side.result.means
-    names = [label for label in means if label in ranking.values]
-    return kendall([means[name] for name in names], [sign * ranking.values[name] for name in names], alpha)
 
 
 def _verdict(tau: AgreementResult | Undefined, alpha: float) -> str:

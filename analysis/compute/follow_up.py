@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 
@@ -80,14 +80,6 @@ def effects_of_all(
 
 
 NOVELTY = ("fon", "son")  # the pair of most interest
-Correlation = CorrelationResult | Undefined
-
-
-@dataclass(frozen=True)
-class _Parts:
-    overall: Correlation
-    within: Correlation
-    between: Correlation
 
 
 def correlations_of(
@@ -111,9 +103,7 @@ def correlations_of(
             a=a.key,
             b=b.key,
             scale_variables=scale_variables([a, b]),
-            overall=part.overall,
-            within=part.within,
-            between=part.between,
+            **part,
             by_condition=tuple(
                 ConditionCorrelation(condition=name, correlation=correlation)
                 for name, correlation in within_each(x, y).items()
@@ -124,12 +114,12 @@ def correlations_of(
     )
     if not has_novelty:
         return correlations, None
-    last, n_without = parts[-1], sum(not person.fon_sum for person in answers.people)
-    novelty = NoveltyCorrelation(
-        overall=last.overall, within=last.within, between=last.between, p_holm=corrected[-1],
-        n_without=n_without, r_if_independent=part_whole_correlation(answers),
-    )  # fmt: skip
-    return correlations, novelty
+    return correlations, NoveltyCorrelation(
+        **parts[-1],
+        p_holm=corrected[-1],
+        n_without=sum(not person.fon_sum for person in answers.people),
+        r_if_independent=part_whole_correlation(answers),
+    )
 
 
 def unheard_among_unwatched(answers: Answers) -> tuple[ExactGroups, ExactGroups]:
@@ -160,15 +150,15 @@ def part_whole_correlation(answers: Answers) -> float | None:
     return math.sqrt(q * (1 - p) / (1 - p * q))
 
 
-def _parts(x: ExactGroups, y: ExactGroups) -> _Parts:
-    return _Parts(over_all(x, y), within_conditions(x, y), between_conditions(x, y))
+def _parts(x: ExactGroups, y: ExactGroups) -> dict[str, CorrelationResult | Undefined]:
+    return {"overall": over_all(x, y), "within": within_conditions(x, y), "between": between_conditions(x, y)}
 
 
-def _corrected(parts: Sequence[_Parts]) -> list[CorrectedParts]:
+def _corrected(parts: Sequence[Mapping[str, CorrelationResult | Undefined]]) -> list[CorrectedParts]:
     defined = [
         (index, name, result.p)
         for index, part in enumerate(parts)
-        for name, result in vars(part).items()
+        for name, result in part.items()
         if not isinstance(result, Undefined)
     ]
     corrected = [CorrectedParts() for _part in parts]

@@ -106,11 +106,10 @@ def study_variable(answers: Answers, variable: Variable, *, alpha: float = ALPHA
         games_howell=games_howell(groups, alpha),
         dunn_holm=dunn_holm(groups, alpha),
     )
-    tukey, games, dunn = (
-        partial_order(means, () if isinstance(pairs, Undefined) else pairs)
-        for pairs in (tests.tukey, tests.games_howell, tests.dunn_holm)
-    )
-    ranking = Ranking(values=means, pairs=tests.games_howell, order=games)
+    orders = {
+        name: partial_order(means, () if isinstance(pairs, Undefined) else pairs) for name, pairs in vars(tests).items()
+    }
+    ranking = Ranking(values=means, pairs=tests.games_howell, order=orders["games_howell"])
     step = math.gcd(groups.scale, *(point for group in groups.groups for point in group.points))
     plain_welch = welch(groups)
     result = PerceivedVariable(
@@ -129,20 +128,14 @@ def study_variable(answers: Answers, variable: Variable, *, alpha: float = ALPHA
         empty=tuple(name for name in groups if name not in described),
         anova=one_way(groups, least_n=LEAST_N),
         welch=plain_welch,
-        welch_without_constant=(
-            welch(groups, leave_out_constant=True) if isinstance(plain_welch, Undefined) else None
-        ),
+        welch_without_constant=welch(groups, leave_out_constant=True) if isinstance(plain_welch, Undefined) else None,
         brown_forsythe=brown_forsythe(groups),
         shapiro_residuals=shapiro_residuals(groups),
         kruskal=kruskal_wallis(groups),
         tests=tests,
-        orders=Orders(
-            tukey=order_result(tukey, tests.tukey),
-            games_howell=order_result(games, tests.games_howell),
-            dunn_holm=order_result(dunn, tests.dunn_holm),
-        ),
+        orders=Orders(**{name: order_result(order, getattr(tests, name)) for name, order in orders.items()}),
         detectable_difference=_detectable_difference(tests.games_howell),
-    )  # fmt: skip
+    )
     return result, ranking
 
 
@@ -237,9 +230,7 @@ def planned_scales(answers: Answers, planned: Sequence[str]) -> list[Variable]:
 def study_scale(answers: Answers, scale: ScaleAnswers, planned: Sequence[str] = ()) -> QuestionnaireScale:
     """Describe one scale: alpha over all participants, means by condition, one analysis of variance."""
     groups = groups_of(answers, variable_of_scale(scale))
-    table = [
-        [None if answer is None else Fraction(answer) for answer in row] for _condition, _score, row in scale.rows
-    ]  # fmt: skip
+    table = [[None if answer is None else Fraction(answer) for answer in row] for *_of, row in scale.rows]
     return QuestionnaireScale(
         key=scale.key,
         is_planned=scale.key in planned,
@@ -266,17 +257,15 @@ def constructs_of(answers: Answers, rng: np.random.Generator, progress: Callable
         return None
     progress("Fitting factor and structural models of the scales")
     # In the order of the design, so that its first condition is the reference.
-    order = sorted(range(len(answers.people)), key=lambda index: answers.conditions.index(_condition(answers, index)))
+    order = sorted(
+        range(len(answers.people)), key=lambda index: answers.conditions.index(answers.people[index].condition)
+    )
     data, _complete = indicators(_items(scales), _rows(scales, order))
     return Constructs(
         scales=tuple(_scale(answers, scale, order) for scale in scales),
         factors=confirmatory_factors(data),
         structural=_structural(answers, [scale for scale in scales if scale.key != SATISFACTION], order, rng),
     )
-
-
-def _condition(answers: Answers, index: int) -> str:
-    return answers.people[index].condition
 
 
 def _items(scales: Sequence[ScaleAnswers]) -> dict[str, tuple[str, ...]]:
@@ -298,7 +287,7 @@ def _scale(answers: Answers, scale: ScaleAnswers, order: Sequence[int]) -> Scale
         key=scale.key,
         name=scale.name,
         omega=mcdonald_omega(data),
-        across_conditions=measurement_invariance(data, [_condition(answers, index) for index in positions]),
+        across_conditions=measurement_invariance(data, [answers.people[index].condition for index in positions]),
         across_languages=measurement_invariance(data, languages) if len(set(languages)) > 1 else None,
     )
 
@@ -314,6 +303,6 @@ def _structural(
     outcome = Outcome(
         VARIABLE_OF["satisfaction"].name,
         np.array([float(answers.people[index].satisfaction) for index in positions]),
-        tuple(_condition(answers, index) for index in positions),
+        tuple(answers.people[index].condition for index in positions),
     )
     return structural_model(data, outcome, rng)

@@ -61,15 +61,11 @@ def _english(texts: Mapping[str, str]) -> str:
 def _characteristics(
     question: Question, people: Sequence[Respondent], conditions: Sequence[str], seed: int
 ) -> list[Characteristic]:  # fmt: skip
+    key, text = question.key, _english(question.text)
     if question.kind != MATRIX:
-        return [_characteristic(question, question.key, _english(question.text), people, conditions, seed)]
-    return [
-        _characteristic(
-            question, f"{question.key}.{row.key}", f"{_english(question.text)} {_english(row.text)}", people,
-            conditions, seed, row=row.key,
-        )
-        for row in question.rows
-    ]  # fmt: skip
+        return [_characteristic(question, key, text, people, conditions, seed)]
+    rows = [(row.key, f"{text} {_english(row.text)}") for row in question.rows]
+    return [_characteristic(question, f"{key}.{row}", words, people, conditions, seed, row=row) for row, words in rows]
 
 
 def _characteristic(
