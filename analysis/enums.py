@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from evaluation.reported_kinds import ERRORS, LOWER_IS_BETTER, kind_at, kind_word
@@ -93,3 +94,30 @@ class Metric:
         """The name within a sentence."""
         name = kind_word(self.kind) if self.kind in ERRORS else f"{self.kind} at {self.n}"
         return name + (f" with profiles of {self.length} ratings" if self.length else "")
+
+
+@dataclass(frozen=True)
+class ScaleVariable:
+    """What a planned scale of the questionnaire is as a variable."""
+
+    name: str
+    low: float
+    high: float
+    in_steps: bool
+
+
+def scale_variables(variables: Iterable[Variable]) -> dict[str, ScaleVariable]:
+    """The scales among these variables, by key; a result about them holds their description."""
+    return {
+        variable.key: ScaleVariable(variable.name, variable.low, variable.high, variable.in_steps)
+        for variable in variables
+        if variable.scale
+    }
+
+
+def variable_of(key: str, scales: Mapping[str, ScaleVariable]) -> Variable:
+    """One of the four variables, or the scale described under this key."""
+    if key in VARIABLE_OF:
+        return VARIABLE_OF[key]
+    scale = scales[key]
+    return Variable.of_scale(key, name=scale.name, low=scale.low, high=scale.high, in_steps=scale.in_steps)

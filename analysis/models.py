@@ -20,8 +20,7 @@ from studies.models import Study
 if TYPE_CHECKING:
     from analysis.results.bayesian import BayesianResults
     from analysis.results.plan import ReportPlan
-    from analysis.results.provenance import Provenance
-    from analysis.results.report import Results
+    from analysis.results.report import Provenance, Results
 
 
 def _decoded(module: str, name: str, value: Any) -> Any:
@@ -76,7 +75,7 @@ class Report(TimeStampedModel):
 
     def read_provenance(self) -> Provenance:
         """The inputs behind its numbers."""
-        provenance: Provenance = _decoded("provenance", "Provenance", self.provenance)
+        provenance: Provenance = _decoded("report", "Provenance", self.provenance)
         return provenance
 
     @cached_property

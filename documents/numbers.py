@@ -94,17 +94,6 @@ def p_value(p: float | None) -> str:
     return NONE if p is None else named_p(p).removeprefix("p ").removeprefix("= ")
 
 
-def p_with_sign(p: float) -> str:
-    """A p value with its sign, to follow the letter.
-
-    Examples
-    --------
-    >>> p_with_sign(0.0391), p_with_sign(0.0001)
-    ('= .039', '< .001')
-    """
-    return named_p(p).removeprefix("p ")
-
-
 def interval(low: float, high: float, digits: int = 2, is_share: bool = False) -> str:
     """The limits of an interval.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import metadata
 from itertools import combinations
@@ -14,8 +13,10 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from analysis.compute.perceived import LEAST_N, groups_of
+from analysis.enums import scale_variables
 from analysis.models import Report
-from analysis.read.inputs import Answers, Measured, measured_by, positions_in
+from analysis.read import Progress
+from analysis.read.inputs import Answers, measured_by, positions_in
 from analysis.read.responses import read_answers
 from analysis.results.bayesian import (
     BayesFactors,
@@ -29,9 +30,7 @@ from analysis.results.bayesian import (
     Summary,
 )
 from analysis.results.codec import encode
-from analysis.results.comparison import Comparison
 from analysis.results.report import Results
-from analysis.results.variables import scale_variables
 from core.errors import ParallaxError
 from core.provenance import canonical_json, derived_seed, rng_for, versions
 from evaluation.reported_kinds import ERRORS
@@ -47,7 +46,6 @@ from inference.results import Undefined
 from studies.monitoring.selectors.exclusions import exclusions
 
 Floats = NDArray[np.float64]
-Progress = Callable[[str], None]
 
 STREAM = "bayesian"
 WARM_UP = 500
@@ -88,24 +86,24 @@ def compute_bayesian(*, report: Report, progress: Progress) -> dict[str, Any]:
     seed = report.study.seed
     with threadpool_limits(limits=1, user_api="blas"):
         data = _read(report, results, answers)
-        models = data if isinstance(data, Undefined) else _analysed(data, seed, progress)
+        models = (
+            data
+            if isinstance(data, Undefined)
+            else PriorAnalyses(
+                modelled=data.modelled, priors=tuple(_under_prior(data, prior, seed, progress) for prior in PRIORS)
+            )
+        )
         progress("Computing Bayes factors")
         factors = _factors(results, answers)
     numeric = {name: versions()[name] for name in NUMERIC}
     if not isinstance(models, Undefined):
         numeric |= {name: metadata.version(name) for name in SAMPLERS}
-    whole = BayesianResults(
-        seed=derived_seed(seed, STREAM),
-        versions=numeric,
-        models=models,
-        factors=factors,
-    )
+    whole = BayesianResults(seed=derived_seed(seed, STREAM), versions=numeric, models=models, factors=factors)
     plain: dict[str, Any] = json.loads(canonical_json(encode(BayesianResults, whole)))
     return plain
 
 
 def _answers_of(report: Report) -> Answers:
-    """The answers that the report analysed."""
     plan, study = report.read_plan(), report.study
     excluded = exclusions(study, [report.mode], by_hand=plan.by_hand, rule=plan.exclude)
     answers = read_answers(study, report.mode, excluded).analysed
@@ -119,7 +117,6 @@ def _answers_of(report: Report) -> Answers:
 
 
 def _read(report: Report, results: Results, answers: Answers) -> _Data | Undefined:
-    """The ratings and hits of the primary comparison's conditions."""
     primary = results.primary
     if primary is None:
         return Undefined("The planned pair of measures is missing from this report.")
@@ -139,7 +136,10 @@ def _read(report: Report, results: Results, answers: Answers) -> _Data | Undefin
             "one-plus-random counts."
         )
     ratings = _ratings(answers, names)
-    hits, cases = _hits(measured, primary, [labels.index(name) for name in names])
+    # Means by user times their cases, of the users with cases.
+    n_cases = measured.cases[primary.kind].astype(np.float64)
+    columns = measured.users[primary.kind][:, [labels.index(name) for name in names]]
+    hits, cases = (np.nan_to_num(columns) * n_cases[:, None])[n_cases > 0], n_cases[n_cases > 0]
     return _Data(
         names=names,
         ratings=ratings,
@@ -171,26 +171,9 @@ def _ratings(answers: Answers, names: tuple[str, ...]) -> OrdinalRatings:
     return OrdinalRatings.of(codes, conditions, participants, items, HIGHEST - LOWEST + 1)
 
 
-def _hits(measured: Measured, primary: Comparison, columns: list[int]) -> tuple[Floats, Floats]:
-    """Hits and cases of the users with cases: means by user times their cases."""
-    cases = measured.cases[primary.kind].astype(np.float64)
-    hits = np.nan_to_num(measured.users[primary.kind][:, columns]) * cases[:, None]
-    return hits[cases > 0], cases[cases > 0]
-
-
-def _analysed(data: _Data, seed: int, progress: Progress) -> PriorAnalyses:
-    return PriorAnalyses(
-        modelled=data.modelled,
-        priors=tuple(
-            PriorAnalysis(
-                name=name, ordinal=ordinal, hits=hits, posterior=_posterior(data, (name, ordinal, hits), seed, progress)
-            )
-            for name, ordinal, hits in PRIORS
-        ),
-    )
-
-
-def _posterior(data: _Data, prior: tuple[str, OrdinalPrior, HitPrior], seed: int, progress: Progress) -> Posterior:
+def _under_prior(
+    data: _Data, prior: tuple[str, OrdinalPrior, HitPrior], seed: int, progress: Progress
+) -> PriorAnalysis:
     name, of_ratings, of_hits = prior
     draws, sampling = _sampled(data.ratings, of_ratings, rng_for(seed, STREAM, name, "ratings"), name, progress)
     progress(f"{name} priors: modelling hits")
@@ -205,7 +188,7 @@ def _posterior(data: _Data, prior: tuple[str, OrdinalPrior, HitPrior], seed: int
     if isinstance(ranks, Undefined):  # two conditions or more never tie in every draw
         raise ParallaxError("bayesian.no_ranks", ranks.reason)
     centred = effects - effects.mean(axis=1, keepdims=True)
-    return Posterior(
+    posterior = Posterior(
         sampling=sampling,
         effects=dict(zip(data.names, map(_summary, centred.T), strict=True)),
         sd_participants=_summary(draws.sd_participants.ravel()),
@@ -213,6 +196,7 @@ def _posterior(data: _Data, prior: tuple[str, OrdinalPrior, HitPrior], seed: int
         hit_rates=dict(zip(data.names, map(_summary, rates.T), strict=True)),
         ranks=ranks,
     )
+    return PriorAnalysis(name=name, ordinal=of_ratings, hits=of_hits, posterior=posterior)
 
 
 def _sampled(
@@ -233,27 +217,22 @@ def _sampled(
             acceptance=acceptance,
             progress=report_share,
         )
-        sampling = _diagnosed(draws, longer)
+        diagnosed = [convergence(chains) for chains in draws.identified().values()]
+        sampling = Sampling(
+            chains=CHAINS,
+            warm_up=longer * WARM_UP,
+            draws=longer * DRAWS,
+            acceptance=draws.acceptance,
+            divergences=draws.divergences,
+            worst=Convergence(
+                r_hat=max(each.r_hat for each in diagnosed),
+                ess_bulk=min(each.ess_bulk for each in diagnosed),
+                ess_tail=min(each.ess_tail for each in diagnosed),
+            ),
+        )
         if sampling.has_converged:
             break
     return draws, sampling
-
-
-def _diagnosed(draws: OrdinalDraws, longer: int) -> Sampling:
-    diagnosed = {name: convergence(chains) for name, chains in draws.identified().items()}
-    worst = Convergence(
-        r_hat=max(each.r_hat for each in diagnosed.values()),
-        ess_bulk=min(each.ess_bulk for each in diagnosed.values()),
-        ess_tail=min(each.ess_tail for each in diagnosed.values()),
-    )
-    return Sampling(
-        chains=CHAINS,
-        warm_up=longer * WARM_UP,
-        draws=longer * DRAWS,
-        acceptance=draws.acceptance,
-        divergences=draws.divergences,
-        worst=worst,
-    )
 
 
 def _summary(draws: Floats) -> Summary:
@@ -262,7 +241,6 @@ def _summary(draws: Floats) -> Summary:
 
 
 def _factors(results: Results, answers: Answers) -> BayesFactors | None:
-    """Bayes factors of the primary variable; None where it is not in the report."""
     variable = results.variable(results.plan.primary.perceived)
     if variable is None:
         return None

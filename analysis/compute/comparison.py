@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 from analysis.compute.covariates import participants_with
 from analysis.compute.matrix import SERVED
 from analysis.compute.perceived import LEAST_N, groups_of
-from analysis.compute.rankings import ALPHA, Ranking, mean_ranks
-from analysis.enums import RATED, Metric, Variable
-from analysis.read.backgrounds import Backgrounds
+from analysis.enums import RATED, Metric, Variable, scale_variables
 from analysis.read.inputs import Answers, Measured
 from analysis.read.metrics import StoredMetric
 from analysis.read.responses import Reading
+from analysis.read.sample import Backgrounds
 from analysis.results.comparison import (
     Advantage,
     Alternative,
@@ -28,7 +27,7 @@ from analysis.results.comparison import (
     Ranks,
     TestedContrast,
 )
-from analysis.results.variables import scale_variables
+from analysis.results.rankings import ALPHA, Ranking, mean_ranks
 from inference.agreement import kendall, spearman
 from inference.ancova import adjusted_means
 from inference.average_advantage import (
@@ -56,10 +55,9 @@ def compare(
 
     The larger value is better on both sides: a metric whose smaller value is better changes its sign.
     """
-    names = [name for name in perceived.values if name in objective.values]
     sign = 1 if objective.higher_is_better else -1
-    x = [perceived.values[name] for name in names]
-    y = [sign * objective.values[name] for name in names]
+    x = {name: value for name, value in perceived.values.items() if name in objective.values}
+    y = {name: sign * objective.values[name] for name in x}
     return Comparison(
         variable_key=variable.key,
         scale_variables=scale_variables([variable]),
@@ -68,13 +66,10 @@ def compare(
         alpha=alpha,
         profile_length=metric.length,
         higher_is_better=objective.higher_is_better,
-        conditions=tuple(names),
-        ranks=Ranks(
-            perceived=mean_ranks(dict(zip(names, x, strict=True))),
-            objective=mean_ranks(dict(zip(names, y, strict=True))),
-        ),
-        tau=kendall(x, y, alpha),
-        rho=spearman(x, y, alpha),
+        conditions=tuple(x),
+        ranks=Ranks(perceived=mean_ranks(x), objective=mean_ranks(y)),
+        tau=kendall([*x.values()], [*y.values()], alpha),
+        rho=spearman([*x.values()], [*y.values()], alpha),
         decided=decided_pairs(perceived, objective),
         is_primary=False,
     )
@@ -123,18 +118,15 @@ def all_comparisons(
 
     `is_tested`: the rank correlation is the primary test.
     """
-    comparisons = [
-        compare(variable, metric, by_participants, by_metric, alpha=alpha)
-        for variable, by_participants in perceived.items()
-        for metric, by_metric in objective.items()
-    ]
-    comparisons = [
-        replace(comparison, is_primary=True, is_tested=is_tested)
-        if (comparison.variable_key, comparison.metric_key) == primary
-        else comparison
-        for comparison in comparisons
-    ]
-    return tuple(sorted(comparisons, key=lambda comparison: not comparison.is_primary))
+    comparisons: list[Comparison] = []
+    for variable, by_participants in perceived.items():
+        for metric, by_metric in objective.items():
+            comparison = compare(variable, metric, by_participants, by_metric, alpha=alpha)
+            if (variable.key, metric.key) == primary:
+                comparisons.insert(0, replace(comparison, is_primary=True, is_tested=is_tested))
+            else:
+                comparisons.append(comparison)
+    return tuple(comparisons)
 
 
 MOST_TESTS = 16  # of the exploratory family
@@ -214,27 +206,22 @@ def tested_contrast(answers: Answers, variable: Variable, contrast: Contrast, al
         result = planned_contrast(
             groups, contrast.higher, contrast.lower, alpha=alpha, sides=contrast.sides, least_n=LEAST_N
         )
-    return TestedContrast(
-        higher=contrast.higher, lower=contrast.lower, sides=contrast.sides, alpha=alpha, result=result
-    )  # fmt: skip
+    return TestedContrast(**contrast.model_dump(), alpha=alpha, result=result)
 
 
 def tested_equivalence(
     answers: Answers, variable: Variable, bound: float, alpha: float, contrast: TestedContrast | None
 ) -> Equivalence:
     """Every pair of conditions, and the contrast if there is one, against the bound."""
-    welch = None if contrast is None or isinstance(contrast.result, Undefined) else contrast.result.welch
+    result = None if contrast is None or isinstance(contrast.result, Undefined) else contrast.result
+    welch = result and result.welch
     return Equivalence(
         variable_key=variable.key,
         scale_variables=scale_variables([variable]),
         alpha=alpha,
         bound=bound,
         result=equivalence(groups_of(answers, variable), bound, alpha),
-        contrast=(
-            None
-            if welch is None or contrast is None or isinstance(contrast.result, Undefined)
-            else bound_test(contrast.result.difference, welch.se, welch.df, bound, alpha)
-        ),
+        contrast=bound_test(result.difference, welch.se, welch.df, bound, alpha) if result and welch else None,
     )
 
 
@@ -294,7 +281,6 @@ def _advantage(
 
 
 def _other_participants(choices: Choices) -> Iterator[tuple[str, AverageAdvantage | Undefined]]:
-    """All completers, and the analysed participants at equal covariates."""
     reading, variable, ranking = choices.reading, choices.variable, choices.rankings[choices.metric]
     if reading.n_left_out:
         means, _pairs = compared_means(groups_of(reading.completers, variable), ranking)
@@ -305,7 +291,6 @@ def _other_participants(choices: Choices) -> Iterator[tuple[str, AverageAdvantag
 
 
 def _other_items(choices: Choices) -> Iterator[tuple[str, AverageAdvantage | Undefined]]:
-    """Only the items that participants had consumed, and only the others."""
     people, separated = choices.reading.analysed.people, choices.rankings[choices.metric].order.direct
     if choices.variable.key == RATED:
         consumed = [(person.condition, person.liking_sum, person.n_liking) for person in people]
@@ -315,7 +300,6 @@ def _other_items(choices: Choices) -> Iterator[tuple[str, AverageAdvantage | Und
 
 
 def _means_of(sums: Iterable[tuple[str, int, int]]) -> MeanEstimates | Undefined:
-    """Means of participants' means, from the condition, the sum and the number of ratings of each."""
     values: dict[str, list[float]] = {}
     for condition, total, n in sums:
         if n:
@@ -350,7 +334,8 @@ def _ranking(choices: Choices, stored: StoredMetric, users: NDArray[np.float64])
     own = next((run for run in choices.measured if run.length == stored.profile_length), None)
     cases = None if own is None or stored.protocol else own.cases[choices.metric.kind]
     pairs = offline_pairs(dict(zip(stored.values, users.T, strict=True)), cases, alpha=choices.alpha)
+    higher_is_better = choices.metric.higher_is_better
     if isinstance(pairs, Undefined):
-        return Ranking({}, pairs, partial_order({}, ()), choices.metric.higher_is_better)
-    order = partial_order(pairs.locations, pairs, higher_is_better=choices.metric.higher_is_better)
-    return Ranking(pairs.locations, pairs, order, choices.metric.higher_is_better)
+        return Ranking({}, pairs, partial_order({}, ()), higher_is_better)
+    order = partial_order(pairs.locations, pairs, higher_is_better=higher_is_better)
+    return Ranking(pairs.locations, pairs, order, higher_is_better)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,32 +20,34 @@ from analysis.compute.comparison import (
 from analysis.compute.covariates import covariate_analyses
 from analysis.compute.design_checks import design_checks
 from analysis.compute.exclusions import TestedVariable, by_key, with_and_without
-from analysis.compute.follow_up import correlations_of, effects_of_all, nested_model
+from analysis.compute.follow_up import achieved_power, correlations_of, effects_of_all, nested_model
 from analysis.compute.lists_shown import lists_shown
 from analysis.compute.matrix import comparison_matrix
-from analysis.compute.objective import study_measured
-from analysis.compute.offline import offline_effects, pooled_repeats
-from analysis.compute.perceived import items_by_condition, liking_and_interest, study_variable
-from analysis.compute.power import achieved_power
-from analysis.compute.rankings import Ranking
+from analysis.compute.objective import offline_effects, pooled_repeats, study_measured
+from analysis.compute.perceived import (
+    constructs_of,
+    items_by_condition,
+    liking_and_interest,
+    planned_scales,
+    study_scale,
+    study_variable,
+)
 from analysis.compute.sample import described_sample
-from analysis.compute.scales import constructs_of, planned_scales, study_scale
-from analysis.enums import VARIABLE_OF, Metric, Variable
-from analysis.read.backgrounds import Backgrounds, backgrounds_of
+from analysis.enums import VARIABLE_OF, Metric, Variable, scale_variables
+from analysis.read import Progress, silent
 from analysis.read.inputs import Measured, conditions_of
-from analysis.read.lists import ShownLists, Slots, shown_lists
+from analysis.read.lists import Slots, shown_lists
 from analysis.read.metrics import Repetitions, StoredMetric
 from analysis.read.responses import Reading, median_profile_length
-from analysis.read.sample import Opened
+from analysis.read.sample import Backgrounds, Opened, backgrounds_of
 from analysis.results.codec import encode
-from analysis.results.comparison import Advantage, Alternative, Equivalence, PlannedContrast
+from analysis.results.comparison import PlannedContrast
 from analysis.results.exclusions import ComparedAdvantage, ComparedContrast
-from analysis.results.flow import Flow
-from analysis.results.lists_shown import ListsShown
 from analysis.results.objective import Candidates, ObjectiveSide, ProfileLength
 from analysis.results.plan import Planned, ReportPlan
+from analysis.results.rankings import Ranking
 from analysis.results.report import AnswerCounts, ConditionFacts, ItemWords, Results, StudyFacts
-from analysis.results.variables import scale_variables
+from analysis.results.sample import Flow
 from catalog.item_types import FALLBACK_LANGUAGE
 from core.provenance import canonical_json, rng_for
 from evaluation.models import EvaluationRun
@@ -58,12 +60,6 @@ from studies.design.selectors.placeholders import asked_questions, item_words
 from studies.enums import Mode
 from studies.models import Study
 from studies.usage_data import CHOICE, is_usage
-
-Progress = Callable[[str], None]
-
-
-def silent(words: str) -> None:
-    """Report no progress."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +85,6 @@ def compute(inputs: Inputs, progress: Progress = silent) -> dict[str, Any]:
     study, answers, alpha = inputs.study, inputs.reading.analysed, inputs.plan.alpha
     consumed = item_words(study.design, FALLBACK_LANGUAGE).consumed
     has_trailers = study.design.kind_of_item.has_trailers and study.design.offers_samples
-    words = ItemWords.of(consumed, has_trailers=has_trailers)
     tested = _tested_variables(inputs, progress)
     perceived = {test.variable: test.ranking for test in tested}
     lengths, objective = _tested_metrics(inputs, progress)
@@ -99,7 +94,8 @@ def compute(inputs: Inputs, progress: Progress = silent) -> dict[str, Any]:
     progress("Generalising over items")
     nested, nested_means = nested_model(answers, alpha)
     progress("Measuring the lists shown")
-    lists = _shown_lists(inputs)
+    slots = Slots.of(answers)
+    lists = shown_lists(study, inputs.run, slots) if slots is not None and slots.items else None
     progress("Adjusting for covariates and losses")
     backgrounds = backgrounds_of(study, inputs.reading.keys, inputs.plan.covariates)
     covariates = covariate_analyses(
@@ -107,14 +103,11 @@ def compute(inputs: Inputs, progress: Progress = silent) -> dict[str, Any]:
         primary=by_key(perceived, inputs.plan.primary.perceived), backgrounds=backgrounds, alpha=alpha,
     )  # fmt: skip
     progress("Comparing both sides")
-    primary = inputs.plan.primary
-    pair = (primary.perceived, primary.objective)
-    contrast, compared_contrast = _contrast(inputs, perceived, objective)
+    pair = (inputs.plan.primary.perceived, inputs.plan.primary.objective)
     comparisons = all_comparisons(
         perceived, objective, pair, alpha=alpha, is_tested=inputs.plan.primary_test == "rank correlation"
     )
-    advantage, compared_advantage = _advantage(inputs, perceived, objective, nested_means)
-    alternatives = _alternatives(inputs, perceived, objective, advantage, backgrounds, consumed)
+    of_primary, with_exclusions = _of_primary(inputs, perceived, objective, nested_means, backgrounds, consumed)
     exploratory = exploratory_of(answers, perceived, objective, pair, alpha=alpha)
     progress("Comparing every metric with every measure")
     matrix = comparison_matrix(inputs.metrics, perceived, comparisons, alpha=alpha)
@@ -131,8 +124,7 @@ def compute(inputs: Inputs, progress: Progress = silent) -> dict[str, Any]:
         )
         for condition in conditions_of(study)
     ]
-    design = study.design
-    chooses, requested = design.is_choice, design.items_asked
+    design, requested, chooses = study.design, study.design.items_asked, study.design.is_choice
     results = Results(
         study=StudyFacts(
             slug=study.slug,
@@ -140,7 +132,7 @@ def compute(inputs: Inputs, progress: Progress = silent) -> dict[str, Any]:
             list_length=design.list_length,
             ratings_asked=requested.fewest,
             taken_from=design.lowest_taken if is_usage(study.dataset_version) and not chooses else None,
-            words=words,
+            words=ItemWords.of(consumed, has_trailers=has_trailers),
             elicitation=CHOICE if chooses else None,
             elicitation_scale=design.elicitation_scale if "elicitation_scale" in design.model_fields_set else None,
             ratings_most=requested.most if requested.is_range else None,
@@ -154,10 +146,7 @@ def compute(inputs: Inputs, progress: Progress = silent) -> dict[str, Any]:
         plan=inputs.plan,
         planned=inputs.planned,
         flow=inputs.flow,
-        exclusions=with_and_without(
-            inputs.reading, tested, objective, pair, alpha=alpha, contrast=compared_contrast,
-            advantage=compared_advantage,
-        ),
+        exclusions=with_and_without(inputs.reading, tested, objective, pair, alpha=alpha, **with_exclusions),
         sample=described_sample(inputs.reading, asked_questions(study), inputs.opened, study.seed),
         answers=AnswerCounts(
             n=answers.n_answers,
@@ -178,26 +167,22 @@ def compute(inputs: Inputs, progress: Progress = silent) -> dict[str, Any]:
         scales=tuple(study_scale(answers, scale, inputs.plan.scales) for scale in answers.scales),
         constructs=constructs_of(answers, rng_for(study.seed, "report", "constructs"), progress),
         covariates=covariates,
-        lists_shown=_lists_shown(inputs, lists, perceived),
+        lists_shown=None if lists is None else lists_shown(answers, lists, perceived, alpha=alpha),
         objective=_objective(inputs.run, lengths),
         offline_effects=offline_effects(lengths, tested_kinds(inputs.run.protocol)),
         repeats=pooled_repeats(inputs.repetitions, study.seed, alpha=alpha, resamples=inputs.plan.resamples),
         comparisons=comparisons,
         matrix=matrix,
-        advantage=advantage,
         exploratory=exploratory,
         design_checks=design_checks(inputs.reading, inputs.opened),
-        alternatives=alternatives,
-        contrast=contrast,
-        equivalence=_equivalence(inputs, perceived, contrast),
-    )  # fmt: skip
+        **of_primary,
+    )
     # Through JSON and back: drawing now and drawing from the stored row give the same; NaN is refused.
     plain: dict[str, Any] = json.loads(canonical_json(encode(Results, results)))
     return plain
 
 
 def _tested_variables(inputs: Inputs, progress: Progress) -> list[TestedVariable]:
-    """Every variable and planned scale, tested."""
     answers, plan = inputs.reading.analysed, inputs.plan
     tested = []
     for variable in (*(VARIABLE_OF[key] for key in plan.variables), *planned_scales(answers, plan.scales)):
@@ -208,15 +193,13 @@ def _tested_variables(inputs: Inputs, progress: Progress) -> list[TestedVariable
 
 
 def _tested_metrics(inputs: Inputs, progress: Progress) -> tuple[tuple[ProfileLength, ...], dict[Metric, Ranking]]:
-    """Every profile length, tested, and the rankings by every metric."""
     run, plan = inputs.run, inputs.plan
     lengths: list[ProfileLength] = []
     rankings: dict[Metric, Ranking] = {}
     generality = _generality(run)
     for measured in inputs.measured:
-        progress(
-            f"Resampling users, {f'profiles of {measured.length} ratings' if measured.length else 'whole profiles'}"
-        )
+        profiles = f"profiles of {measured.length} ratings" if measured.length else "whole profiles"
+        progress(f"Resampling users, {profiles}")
         stream = rng_for(inputs.study.seed, "report", f"users-{measured.length}")
         result, by_metric = study_measured(
             measured, run.n, generality, stream, alpha=plan.alpha, resamples=plan.resamples
@@ -226,23 +209,8 @@ def _tested_metrics(inputs: Inputs, progress: Progress) -> tuple[tuple[ProfileLe
     return tuple(lengths), rankings
 
 
-def _shown_lists(inputs: Inputs) -> ShownLists | None:
-    """The metrics of the lists of analysed participants; None without participants or where items are missing."""
-    slots = Slots.of(inputs.reading.analysed)
-    return shown_lists(inputs.study, inputs.run, slots) if slots is not None and slots.items else None
-
-
-def _lists_shown(inputs: Inputs, lists: ShownLists | None, perceived: Mapping[Variable, Ranking]) -> ListsShown | None:
-    """The lists that participants saw, with every measure; None where they were not measured."""
-    if lists is None:
-        return None
-    return lists_shown(inputs.reading.analysed, lists, perceived, alpha=inputs.plan.alpha)
-
-
 def _objective(run: EvaluationRun, lengths: tuple[ProfileLength, ...]) -> ObjectiveSide:
     candidates = candidate_range(run)
-    if candidates is not None and candidates.fewest >= candidates.asked:
-        candidates = None
     return ObjectiveSide(
         n=run.n,
         protocol=run.protocol,
@@ -253,87 +221,59 @@ def _objective(run: EvaluationRun, lengths: tuple[ProfileLength, ...]) -> Object
         n_irrelevant=run.n_irrelevant,
         candidates=(
             Candidates(fewest=candidates.fewest, most=candidates.most, target=candidates.asked)
-            if candidates is not None
+            if candidates is not None and candidates.fewest < candidates.asked
             else None
         ),
         lengths=lengths,
     )
 
 
-def _advantage(
+def _of_primary(
     inputs: Inputs,
     perceived: Mapping[Variable, Ranking],
     objective: Mapping[Metric, Ranking],
     nested: MeanEstimates | Undefined,
-) -> tuple[Advantage | None, ComparedAdvantage | None]:
-    """The average advantage of the primary pair, and the same with and without exclusions; None without the pair."""
-    primary, reading, alpha = inputs.plan.primary, inputs.reading, inputs.plan.alpha
-    variable, metric = by_key(perceived, primary.perceived), by_key(objective, primary.objective)
-    if variable is None or metric is None:
-        return None, None
-    ranking, bound = objective[metric], primary.smallest_effect
-    advantage = advantage_of(reading.analysed, variable, ranking, nested, alpha=alpha, bound=bound)
-    completers = advantage_of(reading.completers, variable, ranking, nested, alpha=alpha, bound=bound)
-    return advantage, ComparedAdvantage(analysed=advantage.overall, completers=completers.overall)
-
-
-def _alternatives(
-    inputs: Inputs,
-    perceived: Mapping[Variable, Ranking],
-    objective: Mapping[Metric, Ranking],
-    planned: Advantage | None,
     backgrounds: Backgrounds,
     consumed: str,
-) -> tuple[Alternative, ...]:
-    """The specification curve; empty without the primary pair."""
-    primary = inputs.plan.primary
-    variable, metric = by_key(perceived, primary.perceived), by_key(objective, primary.objective)
-    if planned is None or variable is None or metric is None:
-        return ()
-    choices = Choices(
-        variable=variable,
-        metric=metric,
-        reading=inputs.reading,
-        rankings=objective,
-        measured=inputs.measured,
-        stored=inputs.metrics,
-        backgrounds=backgrounds,
-        consumed=consumed,
-        alpha=inputs.plan.alpha,
-    )
-    return alternatives_of(choices, planned)
-
-
-def _contrast(
-    inputs: Inputs, perceived: Mapping[Variable, Ranking], objective: Mapping[Metric, Ranking]
-) -> tuple[PlannedContrast | None, ComparedContrast | None]:
-    """The planned contrast, and the same with and without exclusions; None where none is planned or tested."""
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The results on the primary pair by the fields that hold them, and those with and without exclusions."""
     primary, reading, alpha = inputs.plan.primary, inputs.reading, inputs.plan.alpha
-    planned, variable = primary.planned_contrast, by_key(perceived, primary.perceived)
-    if planned is None or variable is None:
-        return None, None
-    metric = by_key(objective, primary.objective)
-    analysed = tested_contrast(reading.analysed, variable, planned, alpha)
-    contrast = PlannedContrast(
-        variable_key=variable.key,
-        scale_variables=scale_variables([variable]),
-        test=analysed,
-        objective=None if metric is None else contrasted_metric(objective[metric], metric, planned),
-    )
-    completers = tested_contrast(reading.completers, variable, planned, alpha)
-    return contrast, ComparedContrast(analysed=analysed, completers=completers)
-
-
-def _equivalence(
-    inputs: Inputs, perceived: Mapping[Variable, Ranking], contrast: PlannedContrast | None
-) -> Equivalence | None:
-    """The primary variable against the smallest effect of interest; None where none is planned or it is not tested."""
-    primary, alpha = inputs.plan.primary, inputs.plan.alpha
-    bound, variable = primary.smallest_effect, by_key(perceived, primary.perceived)
-    if bound is None or variable is None:
-        return None
-    test = None if contrast is None else contrast.test
-    return tested_equivalence(inputs.reading.analysed, variable, bound, alpha, test)
+    variable, metric = by_key(perceived, primary.perceived), by_key(objective, primary.objective)
+    bound, planned = primary.smallest_effect, primary.planned_contrast
+    found: dict[str, Any] = {}
+    compared: dict[str, Any] = {}
+    if variable is None:
+        return found, compared
+    contrast = None
+    if planned is not None:
+        contrast, over_all = (tested_contrast(side, variable, planned, alpha) for side in reading.sides)
+        found["contrast"] = PlannedContrast(
+            variable_key=variable.key,
+            scale_variables=scale_variables([variable]),
+            test=contrast,
+            objective=None if metric is None else contrasted_metric(objective[metric], metric, planned),
+        )
+        compared["contrast"] = ComparedContrast(analysed=contrast, completers=over_all)
+    if bound is not None:
+        found["equivalence"] = tested_equivalence(reading.analysed, variable, bound, alpha, contrast)
+    if metric is not None:
+        advantage, of_completers = (
+            advantage_of(side, variable, objective[metric], nested, alpha=alpha, bound=bound) for side in reading.sides
+        )
+        choices = Choices(
+            variable=variable,
+            metric=metric,
+            reading=reading,
+            rankings=objective,
+            measured=inputs.measured,
+            stored=inputs.metrics,
+            backgrounds=backgrounds,
+            consumed=consumed,
+            alpha=alpha,
+        )
+        found |= {"advantage": advantage, "alternatives": alternatives_of(choices, advantage)}
+        compared["advantage"] = ComparedAdvantage(analysed=advantage.overall, completers=of_completers.overall)
+    return found, compared
 
 
 def _generality(run: EvaluationRun) -> float | None:

@@ -10,10 +10,10 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from analysis.compute.perceived import values_of
 from analysis.enums import VARIABLE_OF, Variable
-from analysis.read.backgrounds import Backgrounds
 from analysis.read.inputs import Answers
 from analysis.read.lists import ShownLists
 from analysis.read.responses import Reading
+from analysis.read.sample import Backgrounds
 from analysis.results.covariates import (
     AdjustedVariable,
     Adjustment,
@@ -25,7 +25,7 @@ from analysis.results.covariates import (
     ListEffects,
     ListsOfCondition,
 )
-from analysis.results.flow import Flow
+from analysis.results.sample import Flow
 from core.provenance import rng_for
 from inference.aggregation import aggregation
 from inference.ancova import ParticipantValues, ancova
@@ -81,31 +81,23 @@ def _adjustment(answers: Answers, backgrounds: Backgrounds, tested: Sequence[Var
         factors=tuple(factor.name for factor in backgrounds.factors),
         covariates=tuple(covariate.name for covariate in backgrounds.covariates),
         variables=tuple(_adjusted(answers, backgrounds, variable, alpha) for variable in tested),
+        # A participant's value for each of their items.
         ratings=_ratings(
-            answers, [(covariate.name, _repeated(answers, covariate.values)) for covariate in every], alpha
+            answers, [(each.name, [each.values[person] for person in _persons(answers)]) for each in every], alpha
         ),
     )
 
 
 def _adjusted(answers: Answers, backgrounds: Backgrounds, variable: Variable, alpha: float) -> AdjustedVariable:
     values = values_of(answers, variable)
-    rows = [row for row, value in enumerate(values) if value is not None]
-    every = (*backgrounds.factors, *backgrounds.covariates)
-    data = _participants(answers, values, rows, every)
-    interviewed = [row for row in rows if backgrounds.interviewers[row] is not None]
+    data = participants_with(answers, variable, (*backgrounds.factors, *backgrounds.covariates))
+    led = [(row, by) for row, by in enumerate(backgrounds.interviewers) if by is not None and values[row] is not None]
+    interviewed = _participants(answers, values, [row for row, _by in led])
     return AdjustedVariable(
         key=variable.key,
         name=variable.name,
         ancova=ancova(data, alpha=alpha),
-        interviewers=(
-            clustered(
-                _participants(answers, values, interviewed),
-                [backgrounds.interviewers[row] for row in interviewed],
-                alpha=alpha,
-            )
-            if interviewed
-            else None
-        ),
+        interviewers=clustered(interviewed, [by for _row, by in led], alpha=alpha) if led else None,
     )
 
 
@@ -118,18 +110,12 @@ def participants_with(answers: Answers, variable: Variable, covariates: Sequence
 def _participants(
     answers: Answers, values: Sequence[float | None], rows: Sequence[int], covariates: Sequence[Covariate] = ()
 ) -> ParticipantValues:
-    """The values of some participants."""
     return ParticipantValues(
         values=[value for row in rows if (value := values[row]) is not None],
         conditions=[answers.people[row].condition for row in rows],
         covariates=[Covariate(covariate.name, [covariate.values[row] for row in rows]) for covariate in covariates],
         names=answers.conditions,
     )
-
-
-def _repeated(answers: Answers, values: Sequence[float | str | None]) -> list[float | str | None]:
-    """A participant's value for each of their items."""
-    return [value for person, value in zip(answers.people, values, strict=True) for _item in range(person.n_items)]
 
 
 def _persons(answers: Answers) -> list[int]:
@@ -154,15 +140,10 @@ def _ratings(
 
 def _attrition(answers: Answers, flow: Flow, variable: Variable) -> Attrition:
     """Lost is who held a slot, is not under way and is not analysed."""
-    counts = {
-        row.condition: (
-            row.assigned - row.under_way, max(row.assigned - row.under_way - row.analysed, 0)
-        )
-        for row in flow.by_condition
-    }  # fmt: skip
-    values = values_of(answers, variable)
+    ended = {row.condition: (row.assigned - row.under_way, row.analysed) for row in flow.by_condition}
+    counts = {name: (n_assigned, max(n_assigned - n, 0)) for name, (n_assigned, n) in ended.items()}
     observed: dict[str, list[float]] = {name: [] for name in counts}
-    for person, value in zip(answers.people, values, strict=True):
+    for person, value in zip(answers.people, values_of(answers, variable), strict=True):
         if value is not None:
             observed[person.condition].append(value)
     arms = {
@@ -210,9 +191,8 @@ def _list_effects(
     if lists is None:
         return Undefined("The items of the lists are incomplete.")
     values = values_of(answers, variable)
-    rows = [
-        row for row, value in enumerate(values) if value is not None and not np.isnan(lists.diversity[row])
-    ]  # fmt: skip
+    has_diversity = ~np.isnan(lists.diversity)
+    rows = [row for row, value in enumerate(values) if value is not None and has_diversity[row]]
     columns = {
         POPULARITY: [float(lists.popularity[row]) for row in rows],
         DIVERSITY: [float(lists.diversity[row]) for row in rows],
@@ -220,18 +200,16 @@ def _list_effects(
     data = _participants(answers, values, rows)
     return ListEffects(
         diversity_by=lists.diversity_by,
-        n_without=int(np.isnan(lists.diversity).sum()),
+        n_without=int((~has_diversity).sum()),
         variable=variable.key,
         conditions=tuple(_lists_of(answers, lists, name) for name in answers.conditions),
-        correlations=tuple(
-            _correlation(data, name, column, variable) for name, column in columns.items()
-        ),
+        correlations=tuple(_correlation(data, name, column, variable) for name, column in columns.items()),
         mediation=(
             mediation(data, columns, resamples=RESAMPLES, rng=rng_for(study.seed, "report", "mediation"))
             if rows
             else Undefined("No participant has a list whose diversity is known.")
         ),
-    )  # fmt: skip
+    )
 
 
 def _lists_of(answers: Answers, lists: ShownLists, name: str) -> ListsOfCondition:
@@ -248,7 +226,6 @@ def _lists_of(answers: Answers, lists: ShownLists, name: str) -> ListsOfConditio
 def _correlation(
     data: ParticipantValues, characteristic: str, column: Sequence[float], variable: Variable
 ) -> ListCorrelation:
-    """Both parts, over values on a fine grid."""
     x, y = (_on_grid(data, values) for values in (column, data.values))
     return ListCorrelation(
         characteristic=characteristic,

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from analysis.compute.perceived import groups_of
-from analysis.compute.rankings import Ranking
-from analysis.enums import Metric, Variable
+from analysis.enums import Metric, Variable, scale_variables
 from analysis.read.inputs import Answers
 from analysis.read.responses import Reading
 from analysis.results.exclusions import (
@@ -21,7 +20,7 @@ from analysis.results.exclusions import (
     VariableOver,
 )
 from analysis.results.perceived import PerceivedVariable
-from analysis.results.variables import scale_variables
+from analysis.results.rankings import Ranking
 from inference.agreement import kendall
 from inference.anova import welch
 from inference.descriptive import describe
@@ -39,11 +38,6 @@ class _Side:
 
     result: VariableOver
     relation: Relation
-
-    def is_significant(self, alpha: float) -> bool | None:
-        """Whether the conditions differ; None without a test."""
-        test = self.result.test
-        return None if isinstance(test, Undefined) else test.p < alpha
 
 
 @dataclass(frozen=True)
@@ -71,9 +65,7 @@ def with_and_without(
     """
     if not reading.n_left_out:
         return None
-    sides = {
-        test.variable: (_as_tested(test), _side(reading.completers, test.variable, alpha)) for test in tested
-    }  # fmt: skip
+    sides = {test.variable: (_as_tested(test), _side(reading.completers, test.variable, alpha)) for test in tested}
     return Exclusions(
         conditions=reading.analysed.conditions,
         n=Counts(analysed=len(reading.analysed.people), completers=len(reading.completers.people)),
@@ -86,7 +78,6 @@ def with_and_without(
 
 
 def _as_tested(test: TestedVariable) -> _Side:
-    """The results that the report has already."""
     result = VariableOver(
         n={name: len(test.result.points[name]) for name in test.result.conditions},
         means=dict(test.ranking.values),
@@ -101,12 +92,7 @@ def _side(answers: Answers, variable: Variable, alpha: float) -> _Side:
     means = {name: numbers.mean for name, numbers in describe(groups).items()}
     pairs = games_howell(groups, alpha)
     order = partial_order(means, () if isinstance(pairs, Undefined) else pairs)
-    result = VariableOver(
-        n=groups.sizes,
-        means=means,
-        welch=welch(groups),
-        tiers=dict(order.tiers),
-    )
+    result = VariableOver(n=groups.sizes, means=means, welch=welch(groups), tiers=dict(order.tiers))
     return _Side(result, set(order.direct))
 
 
@@ -116,7 +102,9 @@ def _compared(variable: Variable, analysed: _Side, completers: _Side, alpha: flo
     def in_order(relation: Relation) -> tuple[tuple[str, str], ...]:
         return tuple(sorted(relation, key=lambda pair: (names.index(pair[0]), names.index(pair[1]))))
 
-    conclusions = [(side.is_significant(alpha), side.relation) for side in (analysed, completers)]
+    tests = [side.result.test for side in (analysed, completers)]
+    is_significant = [None if isinstance(test, Undefined) else test.p < alpha for test in tests]
+    is_same = is_significant[0] == is_significant[1] and analysed.relation == completers.relation
     return ComparedVariable(
         key=variable.key,
         scale_variables=scale_variables([variable]),
@@ -126,7 +114,7 @@ def _compared(variable: Variable, analysed: _Side, completers: _Side, alpha: flo
         only_completers=in_order(completers.relation - analysed.relation),
         n_ordered=Counts(analysed=len(analysed.relation), completers=len(completers.relation)),
         # Without a test there is no conclusion that could survive.
-        survives=None if isinstance(analysed.result.test, Undefined) else conclusions[0] == conclusions[1],
+        survives=None if is_significant[0] is None else is_same,
     )
 
 
@@ -136,17 +124,22 @@ def _primary(
     primary: tuple[str, str],
     alpha: float,
 ) -> ComparedPrimary | None:
-    """Kendall's τ_b of the primary pair both ways; None where the report lacks one of its sides."""
     variable, metric = by_key(sides, primary[0]), by_key(objective, primary[1])
     if variable is None or metric is None:
         return None
-    analysed, completers = (_tau(side, objective[metric], alpha) for side in sides[variable])
-    verdicts = _verdict(analysed, alpha), _verdict(completers, alpha)
+    ranking = objective[metric]
+    sign = 1 if ranking.higher_is_better else -1
+    taus = []
+    for means in (side.result.means for side in sides[variable]):
+        names = [label for label in means if label in ranking.values]
+        values = [sign * ranking.values[name] for name in names]
+        taus.append(kendall([means[name] for name in names], values, alpha))
+    verdicts = _verdict(taus[0], alpha), _verdict(taus[1], alpha)
     return ComparedPrimary(
         variable_key=variable.key,
         metric_key=metric.key,
-        analysed=analysed,
-        completers=completers,
+        analysed=taus[0],
+        completers=taus[1],
         verdicts=verdicts,
         survives=verdicts[0] == verdicts[1],
     )
@@ -157,14 +150,7 @@ def by_key(measures: Iterable[Measure], key: str) -> Measure | None:
     return next((measure for measure in measures if measure.key == key), None)
 
 
-def _tau(side: _Side, ranking: Ranking, alpha: float) -> AgreementResult | Undefined:
-    sign, means = 1 if ranking.higher_is_better else -1, side.result.means
-    names = [label for label in means if label in ranking.values]
-    return kendall([means[name] for name in names], [sign * ranking.values[name] for name in names], alpha)
-
-
 def _verdict(tau: AgreementResult | Undefined, alpha: float) -> str:
-    """The outcome for the primary pair: alike, against, open, or none."""
     if isinstance(tau, Undefined):
         return "none"
     if tau.p >= alpha:

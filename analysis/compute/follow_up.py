@@ -1,20 +1,18 @@
-"""Follow-up analyses of the perceived side: effect sizes, ordinal models, correlations, and items as a sample."""
+"""Follow-up analyses of the perceived side: effect sizes, ordinal models, correlations, items as a sample, power."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from analysis.compute.perceived import LEAST_N, groups_of, paired_groups
-from analysis.compute.rankings import ALPHA
-from analysis.compute.scales import variable_of_scale
-from analysis.enums import Variable
+from analysis.compute.perceived import LEAST_N, groups_of, paired_groups, variable_of_scale
+from analysis.enums import Variable, scale_variables
 from analysis.read.inputs import Answers, ScaleAnswers
 from analysis.results.follow_up import (
     ConditionCorrelation,
@@ -23,9 +21,12 @@ from analysis.results.follow_up import (
     Effects,
     NoveltyCorrelation,
     PairEffect,
+    Power,
+    PowerCurve,
     VariableEffects,
 )
-from analysis.results.variables import scale_variables
+from analysis.results.rankings import ALPHA
+from core.errors import ParameterError
 from inference.anova import one_way
 from inference.average_advantage import MeanEstimates
 from inference.corrections import holm
@@ -35,6 +36,8 @@ from inference.groups import ExactGroups
 from inference.item_effects import ItemAnswers, ItemEffectsResult, fit_items
 from inference.ordinal import cumulative_link
 from inference.results import Undefined, defined
+from studies.design.selectors.planning import WISHED_POWER, power_plan
+from studies.models import Study
 
 POWER = 0.8
 
@@ -77,16 +80,6 @@ def effects_of_all(
 
 
 NOVELTY = ("fon", "son")  # the pair of most interest
-Correlation = CorrelationResult | Undefined
-
-
-@dataclass(frozen=True)
-class _Parts:
-    """The correlations of one pair that are in the family."""
-
-    overall: Correlation
-    within: Correlation
-    between: Correlation
 
 
 def correlations_of(
@@ -110,9 +103,7 @@ def correlations_of(
             a=a.key,
             b=b.key,
             scale_variables=scale_variables([a, b]),
-            overall=part.overall,
-            within=part.within,
-            between=part.between,
+            **part,
             by_condition=tuple(
                 ConditionCorrelation(condition=name, correlation=correlation)
                 for name, correlation in within_each(x, y).items()
@@ -123,12 +114,12 @@ def correlations_of(
     )
     if not has_novelty:
         return correlations, None
-    last, n_without = parts[-1], sum(not person.fon_sum for person in answers.people)
-    novelty = NoveltyCorrelation(
-        overall=last.overall, within=last.within, between=last.between, p_holm=corrected[-1],
-        n_without=n_without, r_if_independent=part_whole_correlation(answers),
-    )  # fmt: skip
-    return correlations, novelty
+    return correlations, NoveltyCorrelation(
+        **parts[-1],
+        p_holm=corrected[-1],
+        n_without=sum(not person.fon_sum for person in answers.people),
+        r_if_independent=part_whole_correlation(answers),
+    )
 
 
 def unheard_among_unwatched(answers: Answers) -> tuple[ExactGroups, ExactGroups]:
@@ -159,16 +150,15 @@ def part_whole_correlation(answers: Answers) -> float | None:
     return math.sqrt(q * (1 - p) / (1 - p * q))
 
 
-def _parts(x: ExactGroups, y: ExactGroups) -> _Parts:
-    return _Parts(over_all(x, y), within_conditions(x, y), between_conditions(x, y))
+def _parts(x: ExactGroups, y: ExactGroups) -> dict[str, CorrelationResult | Undefined]:
+    return {"overall": over_all(x, y), "within": within_conditions(x, y), "between": between_conditions(x, y)}
 
 
-def _corrected(parts: Sequence[_Parts]) -> list[CorrectedParts]:
-    """The p values of every part by Holm over all of them."""
+def _corrected(parts: Sequence[Mapping[str, CorrelationResult | Undefined]]) -> list[CorrectedParts]:
     defined = [
         (index, name, result.p)
         for index, part in enumerate(parts)
-        for name, result in vars(part).items()
+        for name, result in part.items()
         if not isinstance(result, Undefined)
     ]
     corrected = [CorrectedParts() for _part in parts]
@@ -198,3 +188,36 @@ def nested_model(
     with threadpool_limits(limits=1, user_api="blas"):
         fitted = fit_items(ratings)
         return (fitted, fitted) if isinstance(fitted, Undefined) else (fitted.result(alpha), fitted.means)
+
+
+def achieved_power(answers: Answers, study: Study, alpha: float) -> Power | Undefined:
+    """Power at the size of the smallest tested condition, for the study's stated effect and others.
+
+    It follows from the design and the numbers alone, never from the observed effect.
+    """
+    tested = [n for n in (len(answers.of(name)) for name in answers.conditions) if n >= LEAST_N]
+    if len(tested) < LEAST_N:
+        return Undefined("Fewer than two conditions have two participants.")
+    try:
+        plan = power_plan(
+            conditions=len(tested),
+            planned=min(tested),
+            f=study.design.effect,
+            power=WISHED_POWER,
+            alpha=alpha,
+        )
+    except ParameterError as error:
+        return Undefined(str(error))
+    return Power(
+        conditions=len(tested),
+        n_per_condition=min(tested),
+        is_smallest=len(set(tested)) > 1,
+        alpha=alpha,
+        target_power=WISHED_POWER,
+        stated=plan.stated,
+        n_values=plan.n_values,
+        effects=tuple(PowerCurve(name=name, power=line) for name, line in plan.curves.items()),
+        at_stated=plan.planned,
+        needed=plan.needed,
+        smallest=plan.smallest,
+    )

@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.compute.perceived import groups_among, values_of
-from analysis.compute.rankings import ALPHA, Ranking
-from analysis.enums import Variable
+from analysis.enums import Variable, scale_variables
 from analysis.read.inputs import Answers
 from analysis.read.lists import DECIMALS, Floats, ShownLists
 from analysis.results.lists_shown import LIST_METRICS, CorrelatedLists, ListMean, ListsShown, MeasuredLists
-from analysis.results.variables import scale_variables
+from analysis.results.rankings import ALPHA, Ranking
 from inference.agreement import kendall
 from inference.corrections import holm
 from inference.correlation import within_conditions
@@ -51,19 +50,16 @@ def lists_shown(
         for variable, ranking in perceived.items():
             has_both = ~np.isnan(column) & ~np.isnan(measures[variable.key])
             names = [name for name in means if name in ranking.values]
-            between = _between([means[name] for name in names], [ranking.values[name] for name in names], alpha)
-            pairs.append(
-                CorrelatedLists(
-                    metric=metric,
-                    variable_key=variable.key,
-                    within=within_conditions(
-                        _on_grid(answers, column, has_both), groups_among(answers, variable, has_both.tolist())
-                    ),
-                    p_holm_within=None,
-                    between=between,
-                    p_holm_between=None,
-                )
+            x, y = _on_grid(answers, column, has_both), groups_among(answers, variable, has_both.tolist())
+            pair = CorrelatedLists(
+                metric=metric,
+                variable_key=variable.key,
+                within=within_conditions(x, y),
+                p_holm_within=None,
+                between=_between([means[name] for name in names], [ranking.values[name] for name in names], alpha),
+                p_holm_between=None,
             )
+            pairs.append(pair)
     corrected, n_family = _corrected(pairs)
     return ListsShown(
         alpha=alpha,
@@ -114,17 +110,14 @@ def _between(x: Sequence[float], y: Sequence[float], alpha: float) -> AgreementR
 
 
 def _corrected(pairs: Sequence[CorrelatedLists]) -> tuple[tuple[CorrelatedLists, ...], int]:
-    """The pairs with Holm's correction over all correlations that have a p, and the number of these."""
     family = [result.p for pair in pairs for result in (pair.within, pair.between) if not isinstance(result, Undefined)]
-    corrected = iter(holm(family))
-    return (
-        tuple(
-            replace(
-                pair,
-                p_holm_within=None if isinstance(pair.within, Undefined) else next(corrected),
-                p_holm_between=None if isinstance(pair.between, Undefined) else next(corrected),
-            )
-            for pair in pairs
-        ),
-        len(family),
+    p = iter(holm(family))
+    corrected = tuple(
+        replace(
+            pair,
+            p_holm_within=None if isinstance(pair.within, Undefined) else next(p),
+            p_holm_between=None if isinstance(pair.between, Undefined) else next(p),
+        )
+        for pair in pairs
     )
+    return corrected, len(family)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from analysis.compute.rankings import ALPHA, Ranking
-from analysis.enums import Variable
+from analysis.enums import Variable, scale_variables
 from analysis.read.metrics import StoredMetric
-from analysis.results.comparison import Comparison
-from analysis.results.matrix import Matrix, MatrixCell, MatrixMetric
-from analysis.results.variables import scale_variables
+from analysis.results.comparison import Comparison, Matrix, MatrixCell, MatrixMetric
+from analysis.results.rankings import ALPHA, Ranking
 from evaluation.metrics.definition import written
 from evaluation.metrics.registry import METRICS, metric
 from inference.agreement import kendall

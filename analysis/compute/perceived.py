@@ -1,27 +1,44 @@
-"""The perceived side: every test of one variable, the orders it supports, and their uncertainty."""
+"""The perceived side: every test of one variable or scale, the orders it supports, and the constructs behind."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-from analysis.compute.rankings import ALPHA, Ranking, order_result
-from analysis.enums import Variable
-from analysis.read.inputs import Answers
-from analysis.results.perceived import FrequentItem, ItemsOfCondition, Liking, Orders, PerceivedVariable, PostHocTests
-from analysis.results.variables import scale_variables
+import numpy as np
+
+from analysis.enums import VARIABLE_OF, Variable, scale_variables
+from analysis.read.inputs import Answers, ScaleAnswers
+from analysis.results.perceived import (
+    Constructs,
+    FrequentItem,
+    ItemsOfCondition,
+    Liking,
+    Orders,
+    PerceivedVariable,
+    PostHocTests,
+    QuestionnaireScale,
+    ScaleConstruct,
+)
+from analysis.results.rankings import ALPHA, Ranking, order_result
 from inference.anova import one_way, welch
 from inference.assumptions import brown_forsythe, shapiro_residuals
 from inference.descriptive import describe
 from inference.equivalence import detectable_in_errors
+from inference.factor_analysis import LEAST_ITEMS, confirmatory_factors, mcdonald_omega
 from inference.groups import ExactGroups
+from inference.indicators import indicators
+from inference.invariance import measurement_invariance
 from inference.partial_order import partial_order
 from inference.posthoc import games_howell, tukey_hsd
 from inference.rank_tests import dunn_holm, kruskal_wallis
+from inference.reliability import cronbach_alpha
 from inference.results import PairwiseResult, Undefined
+from inference.structural import Outcome, StructuralModel, structural_model
 from inference.studentized_range import critical_range
+from studies.settings import SCALE_PREFIX
 
 LEAST_N = 2
 FEWEST_PARTICIPANTS = 5  # in a condition with fewer, few items are no warning
@@ -89,11 +106,10 @@ def study_variable(answers: Answers, variable: Variable, *, alpha: float = ALPHA
         games_howell=games_howell(groups, alpha),
         dunn_holm=dunn_holm(groups, alpha),
     )
-    tukey, games, dunn = (
-        partial_order(means, () if isinstance(pairs, Undefined) else pairs)
-        for pairs in (tests.tukey, tests.games_howell, tests.dunn_holm)
-    )
-    ranking = Ranking(values=means, pairs=tests.games_howell, order=games)
+    orders = {
+        name: partial_order(means, () if isinstance(pairs, Undefined) else pairs) for name, pairs in vars(tests).items()
+    }
+    ranking = Ranking(values=means, pairs=tests.games_howell, order=orders["games_howell"])
     step = math.gcd(groups.scale, *(point for group in groups.groups for point in group.points))
     plain_welch = welch(groups)
     result = PerceivedVariable(
@@ -112,20 +128,14 @@ def study_variable(answers: Answers, variable: Variable, *, alpha: float = ALPHA
         empty=tuple(name for name in groups if name not in described),
         anova=one_way(groups, least_n=LEAST_N),
         welch=plain_welch,
-        welch_without_constant=(
-            welch(groups, leave_out_constant=True) if isinstance(plain_welch, Undefined) else None
-        ),
+        welch_without_constant=welch(groups, leave_out_constant=True) if isinstance(plain_welch, Undefined) else None,
         brown_forsythe=brown_forsythe(groups),
         shapiro_residuals=shapiro_residuals(groups),
         kruskal=kruskal_wallis(groups),
         tests=tests,
-        orders=Orders(
-            tukey=order_result(tukey, tests.tukey),
-            games_howell=order_result(games, tests.games_howell),
-            dunn_holm=order_result(dunn, tests.dunn_holm),
-        ),
+        orders=Orders(**{name: order_result(order, getattr(tests, name)) for name, order in orders.items()}),
         detectable_difference=_detectable_difference(tests.games_howell),
-    )  # fmt: skip
+    )
     return result, ranking
 
 
@@ -195,3 +205,104 @@ def liking_and_interest(answers: Answers) -> tuple[Liking, ...]:
             )
         )
     return tuple(results)
+
+
+OUTSIDE = 0.05  # of an interval of reliability, which describes and tests nothing
+
+
+def variable_of_scale(scale: ScaleAnswers) -> Variable:
+    """A scale as a variable, under its prefix; a single question that was answered in whole numbers is in steps."""
+    scores = [Fraction(score) for _condition, score, _answers in scale.rows if score is not None]
+    return Variable.of_scale(
+        f"{SCALE_PREFIX}{scale.key}",
+        name=scale.name,
+        low=scale.low,
+        high=scale.high,
+        in_steps=len(scale.questions) == 1 and all(score.denominator == 1 for score in scores),
+    )
+
+
+def planned_scales(answers: Answers, planned: Sequence[str]) -> list[Variable]:
+    """The scales that the plan names as variables, in the order of the questionnaire."""
+    return [variable_of_scale(scale) for scale in answers.scales if scale.key in planned]
+
+
+def study_scale(answers: Answers, scale: ScaleAnswers, planned: Sequence[str] = ()) -> QuestionnaireScale:
+    """Describe one scale: alpha over all participants, means by condition, one analysis of variance."""
+    groups = groups_of(answers, variable_of_scale(scale))
+    table = [[None if answer is None else Fraction(answer) for answer in row] for *_of, row in scale.rows]
+    return QuestionnaireScale(
+        key=scale.key,
+        is_planned=scale.key in planned,
+        name=scale.name,
+        low=scale.low,
+        high=scale.high,
+        questions=scale.questions,
+        n_scored=sum(groups.sizes.values()),
+        n=len(scale.rows),
+        conditions=tuple(groups),
+        reliability=cronbach_alpha(table, OUTSIDE),
+        described=dict(describe(groups)),
+        anova=one_way(groups, least_n=LEAST_N),
+    )
+
+
+SATISFACTION = "satisfaction"  # a scale of this key measures the outcome itself, so it is not a quality
+
+
+def constructs_of(answers: Answers, rng: np.random.Generator, progress: Callable[[str], None]) -> Constructs | None:
+    """Every model of the scales with enough questions; None where there are none."""
+    scales = [scale for scale in answers.scales if len(scale.questions) >= LEAST_ITEMS]
+    if not scales or not answers.people:
+        return None
+    progress("Fitting factor and structural models of the scales")
+    # In the order of the design, so that its first condition is the reference.
+    order = sorted(
+        range(len(answers.people)), key=lambda index: answers.conditions.index(answers.people[index].condition)
+    )
+    data, _complete = indicators(_items(scales), _rows(scales, order))
+    return Constructs(
+        scales=tuple(_scale(answers, scale, order) for scale in scales),
+        factors=confirmatory_factors(data),
+        structural=_structural(answers, [scale for scale in scales if scale.key != SATISFACTION], order, rng),
+    )
+
+
+def _items(scales: Sequence[ScaleAnswers]) -> dict[str, tuple[str, ...]]:
+    return {scale.name: scale.questions for scale in scales}
+
+
+def _rows(scales: Sequence[ScaleAnswers], order: Sequence[int]) -> list[list[float | None]]:
+    return [
+        [None if value is None else float(Fraction(value)) for scale in scales for value in scale.rows[index][2]]
+        for index in order
+    ]
+
+
+def _scale(answers: Answers, scale: ScaleAnswers, order: Sequence[int]) -> ScaleConstruct:
+    data, complete = indicators(_items([scale]), _rows([scale], order))
+    positions = [order[index] for index in complete]
+    languages = [answers.languages[index] for index in positions]
+    return ScaleConstruct(
+        key=scale.key,
+        name=scale.name,
+        omega=mcdonald_omega(data),
+        across_conditions=measurement_invariance(data, [answers.people[index].condition for index in positions]),
+        across_languages=measurement_invariance(data, languages) if len(set(languages)) > 1 else None,
+    )
+
+
+def _structural(
+    answers: Answers, qualities: Sequence[ScaleAnswers], order: Sequence[int], rng: np.random.Generator
+) -> StructuralModel | Undefined:
+    """Conditions act on the qualities, and both on the answer about satisfaction."""
+    if not qualities:
+        return Undefined("The study has no scale of a perceived quality with three questions or more.")
+    data, complete = indicators(_items(qualities), _rows(qualities, order))
+    positions = [order[index] for index in complete]
+    outcome = Outcome(
+        VARIABLE_OF["satisfaction"].name,
+        np.array([float(answers.people[index].satisfaction) for index in positions]),
+        tuple(answers.people[index].condition for index in positions),
+    )
+    return structural_model(data, outcome, rng)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from analysis.enums import VARIABLE_OF, Metric
 from analysis.read.plans import FrozenPlan
 from analysis.results import plan as results
-from analysis.results.flow import Flow
-from analysis.results.plan import Deviation, FrozenAnalysis, ReportPlan
+from analysis.results.plan import Deviation, ReportPlan
+from analysis.results.sample import Flow
 from core.errors import ParallaxError, ParameterError
 from core.field_problems import read_model
 from evaluation.models import EvaluationRun
@@ -87,7 +87,13 @@ def deviations(
         found.append(results.MissingPrimary(lacks="metric", key=primary.objective))
     if omitted := tuple(key for key in VARIABLE_OF if key in planned.variables and key not in plan.variables):
         found.append(results.OmittedVariables(omitted=omitted))
-    found += [*_exclusions(planned, plan, flow), *_participants(frozen, flow), *frozen.reopenings, *_run(frozen, run)]
+    if planned.exclude != plan.exclude:
+        found.append(results.OtherRule(planned=planned.exclude, actual=plan.exclude))
+    if not plan.by_hand:
+        found.append(results.HandExclusionsIgnored())
+    if n := sum(reason.n for reason in flow.excluded_for if reason.how == "hand"):
+        found.append(results.HandExclusions(n=n, words=planned.exclude_words))
+    found += [*_participants(frozen, flow), *frozen.reopenings, *_run(frozen, run)]
     changed = tuple(
         results.OtherSetting(name=name, planned=launch[name], actual=version)
         for name, version in versions
@@ -96,20 +102,7 @@ def deviations(
     return (*found, results.OtherVersions(changed=changed)) if changed else tuple(found)
 
 
-def _exclusions(planned: FrozenAnalysis, plan: ReportPlan, flow: Flow) -> list[Deviation]:
-    changes: list[Deviation] = []
-    if planned.exclude != plan.exclude:
-        changes.append(results.OtherRule(planned=planned.exclude, actual=plan.exclude))
-    if not plan.by_hand:
-        changes.append(results.HandExclusionsIgnored())
-    n = sum(reason.n for reason in flow.excluded_for if reason.how == "hand")
-    if n:
-        changes.append(results.HandExclusions(n=n, words=planned.exclude_words))
-    return changes
-
-
 def _participants(frozen: FrozenPlan, flow: Flow) -> list[Deviation]:
-    """Conditions whose number of participants differs from the launch, and the extensions decided since."""
     extended = {target.condition for extension in frozen.extensions for target in extension.targets}
     sizes = [
         results.ConditionSize(

@@ -61,16 +61,11 @@ def _english(texts: Mapping[str, str]) -> str:
 def _characteristics(
     question: Question, people: Sequence[Respondent], conditions: Sequence[str], seed: int
 ) -> list[Characteristic]:  # fmt: skip
-    """One for a question, and one for each row of a matrix."""
+    key, text = question.key, _english(question.text)
     if question.kind != MATRIX:
-        return [_characteristic(question, question.key, _english(question.text), people, conditions, seed)]
-    return [
-        _characteristic(
-            question, f"{question.key}.{row.key}", f"{_english(question.text)} {_english(row.text)}", people,
-            conditions, seed, row=row.key,
-        )
-        for row in question.rows
-    ]  # fmt: skip
+        return [_characteristic(question, key, text, people, conditions, seed)]
+    rows = [(row.key, f"{text} {_english(row.text)}") for row in question.rows]
+    return [_characteristic(question, f"{key}.{row}", words, people, conditions, seed, row=row) for row, words in rows]
 
 
 def _characteristic(
@@ -83,7 +78,6 @@ def _characteristic(
     *,
     row: str = "",
 ) -> Characteristic:
-    """The answers of every condition, and how far apart the conditions are."""
 
     def answer(person: Respondent) -> Any:
         whole = person.answers.get(question.key)
@@ -145,7 +139,6 @@ def _of_choices(a: Floats, b: Floats) -> float | None:
 
 
 def _labels(question: Question) -> dict[Any, str]:
-    """The answers that can be chosen, with their labels; none for numbers and words."""
     if question.kind == YES_NO:
         return {True: YES, False: NO}
     if question.kind not in (CHOICE, MULTIPLE, MATRIX):

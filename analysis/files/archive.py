@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import tempfile
 from collections.abc import Callable, Mapping
+from hashlib import sha256
 from pathlib import Path
 
 from analysis.files.contents import (
@@ -21,17 +21,13 @@ from analysis.files.document import DATASET_BADGE, SYNTHETIC_NOTICE
 from analysis.files.numbers import numbers_csv
 from analysis.models import Report
 from analysis.present import verdict
+from analysis.read import Progress, silent
 from core.provenance import versions
 from documents.markdown import escaped
 from studies.allocation.selectors.assignment_seed import seed_sentence
 from studies.data.exports.table_files import Written, sums_of, write_text, zipped_to
 
 SUMS = "SHA256SUMS"
-Progress = Callable[[str], None]
-
-
-def silent(words: str) -> None:
-    """Report no progress."""
 
 
 def package_of(report: Report, files: Mapping[str, Callable[[], bytes]], progress: Progress = silent) -> bytes:
@@ -67,16 +63,12 @@ def package_of(report: Report, files: Mapping[str, Callable[[], bytes]], progres
 
 
 def _written(folder: Path) -> list[Written]:
-    """Every file in the folder, by name."""
-    paths = sorted(
-        (path for path in folder.rglob("*") if path.is_file()), key=lambda path: path.relative_to(folder).as_posix()
-    )
-    files = []
-    for path in paths:
-        content = path.read_bytes()
-        name = path.relative_to(folder).as_posix()
-        files.append(Written(name, None, hashlib.sha256(content).hexdigest(), len(content)))
-    return files
+    files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return [Written(name, None, sha256(content).hexdigest(), len(content)) for name, content in sorted(files.items())]
+
+
+def _where(is_there: bool, name: str, content: str) -> list[str]:
+    return [f"- `data/{name}.csv`: {content}"] if is_there else []
 
 
 def readme(report: Report) -> str:
@@ -85,6 +77,7 @@ def readme(report: Report) -> str:
     notices = [verdict.simulated_notice(results)]
     if provenance.is_dataset_synthetic:
         notices.append(f"{DATASET_BADGE}. {SYNTHETIC_NOTICE}")
+    has_scales = any(variable.variable.scale for variable in results.variables)
     weights = "1 for a user with a value" if results.objective.is_by_user else "the user's number of cases"
     lines = [
         f"# {escaped(study.title)}",
@@ -96,42 +89,36 @@ def readme(report: Report) -> str:
         "",
         "- `data/analysed.csv`: one row per analysed participant, with the four measures and the score of each scale "
         "that the plan names",
-        *(
-            ["- `data/scales.csv`: the questions of each planned scale, and how their answers are scored"]
-            if any(variable.variable.scale for variable in results.variables)
-            else []
-        ),
+        *_where(has_scales, "scales", "the questions of each planned scale, and how their answers are scored"),
         "- `data/plan.csv`: the tested variables, and the primary pair of a variable and a metric",
         "- `data/participants.csv`: one row per participant who gave consent, analysed or not, with every answer",
         "- `data/items.csv`: one row per participant and recommended item",
-        *(
-            ["- `data/lists.csv`: one row per analysed participant, with the metrics of the list shown"]
-            if results.lists_shown is not None
-            else []
+        *_where(
+            results.lists_shown is not None,
+            "lists",
+            "one row per analysed participant, with the metrics of the list shown",
         ),
         "- `data/*_codebook.csv`, `_codebook.json`, `_schema.json`: the meaning of every column",
         "- `data/conditions.csv`: the conditions in the order of the design, with their models",
         "- `data/run-users.csv`: recall and fallout of each model for each test user, by profile length (0 is the "
         f"whole profile), with {weights}; an empty cell means no case",
-        *(
-            ["- `data/run-metrics.csv`: every other metric of the models; sign is −1 where lower is better"]
-            if results.matrix is not None
-            else []
+        *_where(
+            results.matrix is not None,
+            "run-metrics",
+            "every other metric of the models; sign is −1 where lower is better",
         ),
-        *(
-            ["- `data/separated.csv`: the pairs that the primary metric separates, the better algorithm first"]
-            if results.advantage is not None
-            else []
+        *_where(
+            results.advantage is not None,
+            "separated",
+            "the pairs that the primary metric separates, the better algorithm first",
         ),
-        *(
-            ["- `data/contrast.csv`: the planned contrast, the primary test: conditions expected higher and lower"]
-            if results.contrast is not None
-            else []
+        *_where(
+            results.contrast is not None,
+            "contrast",
+            "the planned contrast, the primary test: conditions expected higher and lower",
         ),
-        *(
-            ["- `data/equivalence.csv`: the smallest effect of interest in the primary variable"]
-            if results.equivalence is not None
-            else []
+        *_where(
+            results.equivalence is not None, "equivalence", "the smallest effect of interest in the primary variable"
         ),
         "- `design/`: the frozen design and its hash, the questionnaire, the texts participants read, and the "
         "preregistration",

@@ -107,7 +107,6 @@ def _is_shown(key: str, chosen: Chosen, metrics: tuple[str, ...]) -> bool:
 
 
 def _keep_significant(key: str, element: HtmlElement, alpha: float) -> None:
-    """Drop the rows of pairs without a significant difference from a table of pairs."""
     if not key.endswith("-pairs"):
         return
     heads = [" ".join(head.text_content().split()) for head in element.xpath(".//thead//th")]
@@ -126,7 +125,6 @@ def _below(printed: str, alpha: float) -> bool:
 
 
 def _highlight(root: HtmlElement, name: str) -> None:
-    """Mark the rows of an algorithm in every table."""
     for row in root.xpath(".//tbody/tr"):
         if len(row) and row[0].text_content().strip() == name:
             row.set("class", " ".join(filter(None, (row.get("class"), "highlighted"))))

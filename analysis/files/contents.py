@@ -4,29 +4,32 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from analysis.enums import VARIABLES, Variable
-from analysis.files.lists import write_lists
 from analysis.models import Report
 from analysis.read.inputs import Measured, conditions_of, measured_by, positions_in
+from analysis.read.lists import FEATURES, Slots, shown_lists
 from analysis.results.comparison import DecidedPairs
+from analysis.results.lists_shown import LIST_METRICS
 from analysis.results.perceived import PerceivedVariable
 from analysis.results.plan import ReportPlan
 from core.errors import ParallaxError
 from evaluation.reported_kinds import tested_kinds
 from inference.ordinal import OrdinalResult
+from studies.data.codebook import variable as codebook
 from studies.data.codebook.cells import cell
 from studies.data.codebook.items import Judged
 from studies.data.codebook.participants import Person
 from studies.data.exports.rows import Source
 from studies.data.exports.table_files import write_json, write_table, write_text
-from studies.data.exports.tables import tables_of, write_codebook
+from studies.data.exports.tables import Table, tables_of, write_codebook
 from studies.design.narrative.preregistration import preregistration
 from studies.design.selectors.placeholders import as_read
 from studies.design.selectors.planning import preregistration_plan
@@ -83,7 +86,6 @@ def write_people(report: Report, folder: Path) -> None:
 
 
 def _members(planned: Iterable[ScaleOfStudy], questionnaire: Questionnaire) -> Iterator[list[Any]]:
-    """One line per question of each planned scale: its column, and how its answers are scored."""
     for scale in planned:
         for member in scale.members:
             block = next(name for name in BLOCKS if any(q.key == member.question for q in questionnaire.block(name)))
@@ -163,13 +165,11 @@ def _condition(person: Person) -> str:
 
 
 def _values(people: list[Person], variable: Variable, scales: Scales) -> Counter[tuple[str, Fraction]]:
-    """How often each value of a variable occurs in each condition, among these participants."""
     values = ((_condition(person), _value(person, variable, scales)) for person in people)
     return Counter((condition, value) for condition, value in values if value is not None)
 
 
 def _reported_values(result: PerceivedVariable) -> Counter[tuple[str, Fraction]]:
-    """The same in the report."""
     unit = result.points_per_unit
     return Counter((name, Fraction(point, unit)) for name, points in result.points.items() for point in points)
 
@@ -277,3 +277,71 @@ def write_scripts(report: Report, folder: Path) -> None:
     for name in ("recompute.py", "recompute.R"):
         text = (SCRIPTS / name).read_text(encoding="utf-8").replace(SCRIPTED_ALPHA, repr(report.read_plan().alpha))
         write_text(folder, f"scripts/{name}", text)
+
+
+PREFIX = "list."
+WEIGHED = "mean over the items of the list"
+Row = dict[str, Any]
+DIRECTIONS = {
+    "popularity": "items that many users rated",
+    "diversity": "items that differ from each other",
+    "novelty": "items that few users rated",
+    "predicted_rating": "items that the model expects to be rated high",
+    "overlap_within": "a list much like those of the same condition",
+    "overlap_between": "a list much like those of other conditions",
+}
+
+
+def write_lists(report: Report, people: Sequence[Person], folder: Path) -> None:
+    """Write one row per analysed participant with the metrics of the list shown; nothing where there is no list."""
+    conditions = [person.record.participant.condition for person in people]
+    slots = Slots(
+        conditions=[condition.label if condition else "" for condition in conditions],
+        sizes=[len(person.record.items) for person in people],
+        items=[item.slot.item.external_id for person in people for item in person.record.items],
+        scores=[item.slot.score for person in people for item in person.record.items],
+    )
+    if not slots.items:
+        return
+    lists = shown_lists(report.study, report.run, slots)
+    rows: list[Row] = [
+        {"participant.id": person.record.public_id, "condition": condition}
+        for person, condition in zip(people, slots.conditions, strict=True)
+    ]
+    for metric in LIST_METRICS:
+        for row, value in zip(rows, lists.column(metric.key).tolist(), strict=True):
+            row[f"{PREFIX}{metric.key}"] = None if np.isnan(value) else value
+    table = Table("lists", _variables(lists.diversity_by), lambda source: iter(rows))
+    write_table(folder, "data/lists.csv", table.variables, rows)
+    write_codebook(folder, "data/lists", table)
+
+
+def _variables(diversity_by: str) -> tuple[codebook.Variable[Row], ...]:
+    by = "of their features" if diversity_by == FEATURES else "of the training users who rated them"
+    derivations = {
+        "popularity": f"percentage of training users who rated an item, {WEIGHED}; no logarithm",
+        "diversity": f"1 - mean cosine of all pairs of items, {by}",
+        "novelty": f"-log2 of the share of training users who rated an item, {WEIGHED}",
+        "predicted_rating": "mean of item.score; empty where scores are not on the rating scale",
+        "overlap_within": "mean share of the list in common with the lists of the condition's other participants",
+        "overlap_between": "mean share of the list in common with the lists of participants of other conditions",
+    }
+    metrics = [
+        codebook.Variable[Row](
+            f"{PREFIX}{metric.key}",
+            f"{metric.title} of the list shown",
+            "number",
+            itemgetter(f"{PREFIX}{metric.key}"),
+            allowed="0 to 1" if metric.is_share else "",
+            derivation=derivations[metric.key],
+            direction=f"high: {DIRECTIONS[metric.key]}",
+            minimum=0 if metric.is_share else None,
+            maximum=1 if metric.is_share else None,
+        )
+        for metric in LIST_METRICS
+    ]
+    return (
+        codebook.Variable("participant.id", "Participant, as in the other files", "text", itemgetter("participant.id")),
+        codebook.Variable("condition", "Condition", "text", itemgetter("condition")),
+        *metrics,
+    )

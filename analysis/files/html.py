@@ -57,7 +57,6 @@ def _page(document: Document, svg: Callable[[Figure], str], body: str) -> str:
 
 
 def _styles() -> str:
-    """The project's style sheets, as one text."""
     texts = []
     for name in STYLE_SHEETS:
         path = finders.find(name)

@@ -10,13 +10,14 @@ from itertools import groupby
 from pathlib import Path
 from typing import Literal
 
-from analysis.files.archive import Progress, package_of, silent
+from analysis.files.archive import package_of
 from analysis.files.document import DATASET_BADGE, Document, document_of, mark_of
 from analysis.files.html import html_of, report_json, supplement_html
 from analysis.files.paper import report_pdf
 from analysis.files.quarto import report_quarto
 from analysis.models import Report
 from analysis.present.apa import Part, apa_sentences, as_text
+from analysis.read import Progress, silent
 from analysis.results.report import SCHEMA_NAME
 from charting import render
 from documents.blocks import Figure

@@ -9,10 +9,9 @@ from itertools import chain
 from typing import Any
 
 from analysis.enums import Metric
-from analysis.results.comparison import Comparison, Equivalence, PlannedContrast
+from analysis.results.comparison import Comparison, Equivalence, MatrixCell, PlannedContrast
 from analysis.results.follow_up import CorrectedParts, CorrelatedVariables, NoveltyCorrelation, VariableEffects
 from analysis.results.lists_shown import ListsShown
-from analysis.results.matrix import MatrixCell
 from analysis.results.objective import ProfileLength
 from analysis.results.perceived import PerceivedVariable
 from analysis.results.report import Results
@@ -158,7 +157,6 @@ def _of_lists(lists: ListsShown) -> Iterator[Line]:
 
 
 def _of_items(model: ItemEffectsResult) -> Iterator[Line]:
-    """The model with items nested in conditions, of the ratings behind perceived accuracy."""
     sds = ("log_likelihood", "sd_persons", "sd_items", "sd_residual")
     yield from _statistics("accuracy", "nested", ("", ""), model, sds)
     for condition in model.conditions:

@@ -8,14 +8,14 @@ from typing import TypeVar
 from analysis.enums import Metric
 from analysis.present import contrast
 from analysis.present.lists_shown import findings
-from analysis.present.words import coverage, method
+from analysis.present.words import coverage, f_test, method
 from analysis.results.comparison import Comparison
 from analysis.results.objective import ProfileLength
 from analysis.results.perceived import PerceivedVariable
 from analysis.results.report import Results
-from documents.numbers import coefficient, f_statistic, interval, named_p, number, plural
+from documents.numbers import coefficient, interval, named_p, number, plural
 from evaluation.reported_kinds import ERRORS, kind_name, kind_word
-from inference.results import AnovaResult, KruskalResult, PairwiseResult, SpreadResult, Undefined, WelchResult
+from inference.results import AnovaResult, KruskalResult, PairwiseResult, Undefined
 
 Part = tuple[str, list[str]]
 T = TypeVar("T")
@@ -69,11 +69,6 @@ def _test(result: T | Undefined, name: str, statistic: Callable[[T], str]) -> st
     if isinstance(result, Undefined):
         return f"{name} could not be computed. {result.reason}"
     return f"{name} gave {statistic(result)}."
-
-
-def f_test(result: AnovaResult | WelchResult | SpreadResult) -> str:
-    """An F test."""
-    return f"{f_statistic(result.df_between, result.df_within, result.f)}, {named_p(result.p)}"
 
 
 def anova(result: AnovaResult) -> str:

@@ -106,7 +106,6 @@ def pair_figures(
 def _scatter(
     results: Results, comparison: Comparison, numbers: Table, figure: FigureMaker, prefix: str = ""
 ) -> Figure | None:
-    """One point per algorithm, with both intervals; None with fewer than two."""
     variable, names = results.variable(comparison.variable_key), comparison.conditions
     if variable is None or len(names) < 2:
         return None
@@ -150,7 +149,6 @@ def _correlation(comparison: Comparison) -> str:
 
 
 def _values_table(results: Results, comparison: Comparison) -> Table:
-    """The numbers of the scatter: both values of every algorithm."""
     length, variable = results.objective.at(comparison.profile_length), results.variable(comparison.variable_key)
     return table(
         "pair-values",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from analysis.present.words import MISSING, decimal, limits, probability, share_cell, whole
+from analysis.present.words import ESTIMATED, MISSING, PAIR, decimal, limits, probability, share_cell, whole
 from analysis.results.covariates import (
     AdjustedVariable,
     Adjustment,
@@ -20,9 +20,9 @@ from documents.numbers import (
     f_statistic,
     interval,
     listed,
+    named_p,
     number,
     number_word,
-    p_with_sign,
     percent,
     plural,
 )
@@ -119,7 +119,7 @@ MOST_PAIRS = 3  # by name; the table has all
 
 def _f(test: FTest) -> str:
     within: float = int(test.df_within) if float(test.df_within).is_integer() else test.df_within
-    return f"{f_statistic(test.df, within, test.f)}, p {p_with_sign(test.p)}"
+    return f"{f_statistic(test.df, within, test.f)}, {named_p(test.p)}"
 
 
 def adjustment_sentences(results: Adjustment, alpha: float) -> list[str]:
@@ -194,7 +194,7 @@ def ratings(adjusted: AdjustedItems | Undefined, unadjusted: ItemEffectsResult |
 
 
 def _wald(model: ItemEffectsResult) -> str:
-    return f"{f_statistic(model.df, model.df_denominator or 0.0, model.f)}, p {p_with_sign(model.p)}"
+    return f"{f_statistic(model.df, model.df_denominator or 0.0, model.f)}, {named_p(model.p)}"
 
 
 def interviewers(results: Adjustment) -> list[str]:
@@ -209,8 +209,8 @@ def interviewers(results: Adjustment) -> list[str]:
             continue
         sentences.append(
             f"{variable.name}: {number_word(model.n_clusters)} interviewers account for {percent(model.icc)} of the "
-            f"variance within algorithms (likelihood ratio {number(model.likelihood_ratio)}, p "
-            f"{p_with_sign(model.p_clusters)}); with interviewers as a random effect the algorithms compare by "
+            f"variance within algorithms (likelihood ratio {number(model.likelihood_ratio)}, "
+            f"{named_p(model.p_clusters)}); with interviewers as a random effect the algorithms compare by "
             f"{_f(model.test)}."
         )
     return sentences
@@ -250,9 +250,9 @@ def attrition_sentences(results: Attrition, alpha: float) -> list[str]:
 
 def _attrition_test(test: AttritionResult) -> str:
     if test.p_method == CHI_SQUARED:
-        return f"χ²({test.df}) = {number(test.chi_squared)}, p {p_with_sign(test.p)}, V = {coefficient(test.cramers_v)}"
+        return f"χ²({test.df}) = {number(test.chi_squared)}, {named_p(test.p)}, V = {coefficient(test.cramers_v)}"
     how = "exact" if test.p_method == EXACT else test.p_method
-    return f"Fisher-Freeman-Halton {how} p {p_with_sign(test.p)}, V = {coefficient(test.cramers_v)}"
+    return f"Fisher-Freeman-Halton {how} {named_p(test.p)}, V = {coefficient(test.cramers_v)}"
 
 
 def items(view: ItemView, words: ItemWords, alpha: float) -> list[str]:
@@ -265,7 +265,7 @@ def items(view: ItemView, words: ItemWords, alpha: float) -> list[str]:
         verb = "differed significantly" if model.p < alpha else "did not differ significantly"
         slopes = [
             f"{slope.name}, b = {number(slope.estimate)}, 95% CI "
-            f"{interval(slope.interval.low, slope.interval.high)}, p {p_with_sign(slope.p)}"
+            f"{interval(slope.interval.low, slope.interval.high)}, {named_p(slope.p)}"
             for slope in view.model.slopes
         ]
         sentences.append(
@@ -298,7 +298,7 @@ def _levels(name: str, result: AggregationResult | Undefined) -> str:
     else:
         sentence += " The two have the same sign, so no reversal is seen."
     if result.is_reversed_between and result.between_slope is not None:
-        tested = "not tested" if isinstance(result.between, Undefined) else f"p {p_with_sign(result.between.p)}"
+        tested = "not tested" if isinstance(result.between, Undefined) else f"{named_p(result.between.p)}"
         sentence += (
             f" The relation between the means of the algorithms has the opposite sign (b = "
             f"{number(result.between_slope)}, {tested})."
@@ -313,7 +313,7 @@ def _points(slope: LevelSlope) -> str:
     compared = f"{size} points {direction} than others" if size.strip("0.") else "the same as others"
     return (
         f"{compared} (b = {number(slope.estimate)}, 95% CI "
-        f"{interval(slope.interval.low, slope.interval.high)}, p {p_with_sign(slope.p)})"
+        f"{interval(slope.interval.low, slope.interval.high)}, {named_p(slope.p)})"
     )
 
 
@@ -378,8 +378,7 @@ def means_table(variable: AdjustedVariable) -> Table | None:
         Numbers("n", lambda mean: whole(mean.n)),
         Numbers("Mean", lambda mean: decimal(mean.mean), "perceived"),
         Numbers("Adjusted mean", lambda mean: decimal(mean.adjusted), "perceived"),
-        Numbers("SE", lambda mean: decimal(mean.se)),
-        Numbers("95% CI", lambda mean: limits(mean.interval)),
+        *ESTIMATED,
         note="Adjusted to the mean of every covariate.",
     )
 
@@ -455,8 +454,7 @@ def bounds_table(results: Attrition, name: str) -> Table | None:
         "attrition-bounds",
         f"{name}: bounds of the differences under attrition",
         results.pairs,
-        Words("Algorithm", lambda pair: pair.a),
-        Words("and", lambda pair: pair.b),
+        *PAIR,
         Numbers("Difference", lambda pair: decimal(pair.observed), "perceived"),
         Numbers("Lee's bounds", lambda pair: limits(pair.lee)),
         Numbers("95% CI, Lee", lambda pair: _uncertainty(pair.lee)),
@@ -481,8 +479,7 @@ def known_items_table(view: ItemView, consumed: str) -> Table | None:
         Words("Algorithm", lambda mean: mean.condition),
         Numbers("Ratings", lambda mean: whole(mean.n_answers)),
         Numbers("Adjusted mean", lambda mean: decimal(mean.mean), "perceived"),
-        Numbers("SE", lambda mean: decimal(mean.se)),
-        Numbers("95% CI", lambda mean: limits(mean.interval)),
+        *ESTIMATED,
         note="Random intercepts of participants and of items within algorithms; every participant has the same weight.",
     )
 
@@ -497,8 +494,7 @@ def mediation_table(results: ListEffects, name: str) -> Table | None:
         "list-parts",
         f"{name}: parts of the differences that go along with list characteristics",
         model.pairs,
-        Words("Algorithm", lambda pair: pair.a),
-        Words("and", lambda pair: pair.b),
+        *PAIR,
         Numbers("Difference", lambda pair: decimal(pair.total), "perceived"),
         *parts,
         Numbers("Remainder", lambda pair: decimal(pair.direct)),

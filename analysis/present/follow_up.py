@@ -5,12 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from analysis.enums import RATED
-from analysis.present.words import cell_of, coverage, decimal, interval_cell, limits, probability, share_cell, whole
+from analysis.present.words import (
+    ESTIMATED,
+    PAIR,
+    cell_of,
+    coverage,
+    decimal,
+    interval_cell,
+    limits,
+    probability,
+    share_cell,
+    whole,
+)
 from analysis.results.follow_up import CorrelatedVariables, Effects, NoveltyCorrelation, PairEffect
 from analysis.results.perceived import PerceivedVariable
 from analysis.results.report import ItemWords, Results
 from documents.blocks import Section
-from documents.numbers import coefficient, f_statistic, interval, listed, number, p_with_sign, percent, relation
+from documents.numbers import coefficient, f_statistic, interval, listed, named_p, number, percent, relation
 from documents.tables import Column, Numbers, Row, Table, Words, table, text
 from inference.correlation import CorrelationResult
 from inference.item_effects import ItemEffectsResult, ItemPair
@@ -145,7 +156,7 @@ def ordinal(effects: Effects, model: OrdinalResult, variable: PerceivedVariable 
     verdict = "the algorithms differed significantly" if model.p < alpha else "no significant difference was found"
     sentences = [
         f"In the ordinal model, which treats answers as ordered categories, {verdict} in {in_text(effects.name)}, "
-        f"LR χ²({model.df}) = {number(model.lr)}, p {p_with_sign(model.p)}."
+        f"LR χ²({model.df}) = {number(model.lr)}, {named_p(model.p)}."
     ]
     if model.empty_categories:
         steps = listed([f"{value:g}" for value in model.empty_categories])
@@ -154,7 +165,7 @@ def ordinal(effects: Effects, model: OrdinalResult, variable: PerceivedVariable 
         ratio = "" if model.proportional_lr is None else number(model.proportional_lr)
         sentences.append(
             "The proportional odds assumption is violated: shifts between algorithms depend on the threshold, "
-            f"LR χ²({model.proportional_df}) = {ratio}, p {p_with_sign(model.proportional_p)}. "
+            f"LR χ²({model.proportional_df}) = {ratio}, {named_p(model.proportional_p)}. "
             "Interpret the observed shares instead."
         )
     if variable is not None:
@@ -168,7 +179,6 @@ def _significant_pairs(pairs: Iterable[Pair | ItemPair]) -> set[tuple[str, str]]
 
 
 def _against_means(model: OrdinalResult, variable: PerceivedVariable, alpha: float) -> str:
-    """Whether the model and the tests of means find the same pairs."""
     order, welch, changes = variable.orders.games_howell, variable.welch, []
     if not isinstance(welch, Undefined) and (welch.p < alpha) != (model.p < alpha):
         verdict = "significant" if model.p < alpha else "not significant"
@@ -275,9 +285,9 @@ def nested(model: ItemEffectsResult, variable: PerceivedVariable, alpha: float) 
 
 def _generalised_difference(model: ItemEffectsResult, alpha: float) -> str:
     if model.df_denominator is None:
-        test = f"Wald χ²({model.df}) = {number(model.chi_squared)}, p {p_with_sign(model.p)} (large-sample)"
+        test = f"Wald χ²({model.df}) = {number(model.chi_squared)}, {named_p(model.p)} (large-sample)"
     else:
-        test = f"{f_statistic(model.df, model.df_denominator, model.f)}, p {p_with_sign(model.p)}"
+        test = f"{f_statistic(model.df, model.df_denominator, model.f)}, {named_p(model.p)}"
     if model.p < alpha:
         return f"the ratings of single items differed significantly between the algorithms, {test}"
     return f"we found no significant difference between the algorithms in the ratings of single items, {test}"
@@ -301,8 +311,7 @@ def hedges_table(effects: Effects) -> Table:
         f"{effects.key}-hedges",
         f"Effect sizes of all pairs, {in_text(effects.name)}",
         effects.hedges,
-        Words("Algorithm", lambda pair: pair.a),
-        Words("and", lambda pair: pair.b),
+        *PAIR,
         Numbers("Hedges' g", lambda pair: cell_of(pair.effect, lambda effect: decimal(effect.g)), "perceived"),
         Numbers("95% CI", lambda pair: cell_of(pair.effect, lambda effect: limits(effect.interval))),
         *((reason,) if has_reasons else ()),
@@ -396,8 +405,7 @@ def means_table(model: ItemEffectsResult) -> Table:
         Numbers("Items", lambda estimate: whole(estimate.n_items)),
         Numbers("Ratings", lambda estimate: whole(estimate.n_answers)),
         Numbers("Mean", lambda estimate: decimal(estimate.mean), "perceived"),
-        Numbers("SE", lambda estimate: decimal(estimate.se)),
-        Numbers("95% CI", lambda estimate: limits(estimate.interval)),
+        *ESTIMATED,
         note="Observed means over participants; standard errors by random intercepts of participants and of items "
         f"within algorithms. REML; limits by {_distribution(model)}.",
     )
@@ -409,11 +417,9 @@ def pairs_table(model: ItemEffectsResult) -> Table:
         "nested-pairs",
         "Pairwise comparisons with items nested in algorithms",
         model.pairs.pairs,
-        Words("Algorithm", lambda pair: pair.a),
-        Words("and", lambda pair: pair.b),
+        *PAIR,
         Numbers("Difference", lambda pair: decimal(pair.difference), "perceived"),
-        Numbers("SE", lambda pair: decimal(pair.se)),
-        Numbers("95% CI", lambda pair: limits(pair.interval)),
+        *ESTIMATED,
         Numbers("p, Holm", lambda pair: probability(pair.p)),
         note=f"Limits for each pair separately, by {_distribution(model)}.",
         is_quiet=lambda pair: not pair.is_significant,

@@ -11,7 +11,7 @@ from analysis.results.lists_shown import LIST_METRIC_OF, CorrelatedLists, ListsS
 from analysis.results.report import Results
 from charting import marks
 from documents.blocks import Figure, FigureMaker, Section
-from documents.numbers import capital, coefficient, interval, listed, number_word, p_with_sign, plural
+from documents.numbers import capital, coefficient, interval, listed, named_p, number_word, plural
 from documents.tables import Cell, Numbers, Table, Words, table
 from inference.correlation import CorrelationResult
 from inference.results import AgreementResult, Undefined
@@ -40,7 +40,6 @@ def lists_section(results: Results, figure: FigureMaker) -> Section:
 
 
 def _figure(lists: ListsShown, figure: FigureMaker) -> Figure | None:
-    """Correlations within conditions: a row per metric, a column per measure; None where there is none."""
     if all(isinstance(pair.within, Undefined) for pair in lists.correlations):
         return None
     column_of = column_labels(lists.variables)
@@ -143,8 +142,8 @@ def _within(lists: ListsShown, pair: CorrelatedLists) -> str:
     limits = pair.within.interval
     ends = f", 95% CI {interval(limits.low, limits.high, is_share=True)}" if limits else ""
     return (
-        f"{_names(lists, pair)}, r = {coefficient(pair.within.coefficient)}{ends}, corrected p "
-        f"{p_with_sign(pair.p_holm_within)}"
+        f"{_names(lists, pair)}, r = {coefficient(pair.within.coefficient)}{ends}, corrected "
+        f"{named_p(pair.p_holm_within)}"
     )
 
 
@@ -152,8 +151,8 @@ def _between(lists: ListsShown, pair: CorrelatedLists) -> str:
     if isinstance(pair.between, Undefined) or pair.p_holm_between is None:
         return ""
     return (
-        f"{_names(lists, pair)}, τ_b = {coefficient(pair.between.coefficient)}, corrected p "
-        f"{p_with_sign(pair.p_holm_between)}"
+        f"{_names(lists, pair)}, τ_b = {coefficient(pair.between.coefficient)}, corrected "
+        f"{named_p(pair.p_holm_between)}"
     )
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 
 from analysis.enums import Variable
 from analysis.present.words import cell_of, coverage, decimal, limits, probability, whole
-from analysis.results.matrix import KNOWN_USERS, Matrix, MatrixCell, MatrixMetric
+from analysis.results.comparison import KNOWN_USERS, Matrix, MatrixCell, MatrixMetric
 from analysis.results.report import Results
 from charting import marks
 from charting.theme import Spec

@@ -17,16 +17,15 @@ from analysis.results.design_checks import (
     SeveralConditions,
     Ungraded,
 )
-from analysis.results.flow import Flow
 from analysis.results.follow_up import Power
 from analysis.results.objective import FULL_RANKING, ObjectiveSide
 from analysis.results.plan import ReportPlan
-from analysis.results.provenance import Provenance
-from analysis.results.report import Results
+from analysis.results.report import Provenance, Results
+from analysis.results.sample import Flow
 from charting import marks
 from charting.theme import Spec
 from documents.blocks import FigureMaker, Section
-from documents.numbers import listed, number, number_word, p_with_sign, percent, plural
+from documents.numbers import listed, named_p, number, number_word, percent, plural
 from documents.tables import Column, Numbers, Row, Table, Words, plain_table, table
 from evaluation.protocols.facts import CandidateRange
 from evaluation.reported_kinds import ERRORS
@@ -108,7 +107,6 @@ def _run(run: ObjectiveSide) -> str:
 
 
 def _titles(results: Results) -> str:
-    """Which models have no content but titles."""
     names = [condition.label for condition in results.conditions if condition.is_of_titles]
     if not names:
         return ""
@@ -179,7 +177,7 @@ def _sentence(check: DesignCheck) -> str:
     if isinstance(check, OtherDays):
         days = [f"{name} day {day + 1:.1f}" for name, day in check.median_day.items()]
         return (
-            f"The conditions were not collected at the same time (Kruskal-Wallis, p {p_with_sign(check.p)}; median "
+            f"The conditions were not collected at the same time (Kruskal-Wallis, {named_p(check.p)}; median "
             f"{listed(days)}), so differences between them may be differences between days."
         )
     if isinstance(check, SeveralConditions):

@@ -9,6 +9,7 @@ from typing import Any
 from analysis.present.words import (
     Triple,
     around,
+    cell_of,
     decimal,
     dominance_columns,
     interval_cell,
@@ -17,13 +18,13 @@ from analysis.present.words import (
     share_cell,
     tiered_names,
 )
-from analysis.results.objective import FULL_RANKING, KINDS, ObjectiveSide, ProfileLength
+from analysis.results.objective import FULL_RANKING, KINDS, MetricValues, ObjectiveSide, ProfileLength
 from analysis.results.report import ConditionFacts, Results, StudyFacts
 from charting import marks
 from charting.theme import Spec
 from documents.blocks import Figure, FigureMaker, Section
 from documents.numbers import NONE, capital, listed, number, plural
-from documents.tables import Cell, Column, Numbers, Row, Table, Words, table, text
+from documents.tables import Cell, Numbers, Table, Words, plain_table, table
 from evaluation.reported_kinds import ERRORS, HITS, LOWER_IS_BETTER, kind_at, kind_name, kind_word
 from evaluation.splitting.registry import STRANGERS
 from evaluation.tables import POOLED
@@ -99,7 +100,6 @@ def _bars(run: ObjectiveSide, kind: str, figure: FigureMaker) -> Figure | None:
 
 
 def _hasse(length: ProfileLength, kind: str, n: int, figure: FigureMaker) -> Figure | None:
-    """The order that the comparisons of pairs support, at one profile length."""
     tests = length.tests(kind)
     if isinstance(tests.sign_tests if tests.pairs is None else tests.pairs, Undefined):
         return None
@@ -116,7 +116,6 @@ def _hasse(length: ProfileLength, kind: str, n: int, figure: FigureMaker) -> Fig
 
 
 def _curves(length: ProfileLength, kind: str, n: int, figure: FigureMaker) -> Figure | None:
-    """A metric by length of the list at one profile length."""
     lines = length.curves(kind)
     if not lines:
         return None
@@ -165,16 +164,9 @@ def unmeasured(run: ObjectiveSide) -> str:
     >>> unmeasured(ObjectiveSide(n=5, protocol={"name": "one-plus-random"}, split={}, lengths=()))
     ''
     """
-    if run.tested == ERRORS:
-        return _unmeasured_lists(run)
-    if run.protocol["name"] != FULL_RANKING:
-        return ""
-    return (
-        "Fallout has no value: full ranking makes one list per user and does not measure which disliked items reach it."
-    )
-
-
-def _unmeasured_lists(run: ObjectiveSide) -> str:
+    if run.tested != ERRORS:
+        fallout = "Fallout has no value: full ranking makes one list per user and does not measure which disliked items"
+        return f"{fallout} reach it." if run.protocol["name"] == FULL_RANKING else ""
     values = run.lengths[0].values(run.tested[0])
     missing = [name for name, value in values.items() if value is None]
     sentence = (
@@ -233,7 +225,6 @@ def bars_title(length: ProfileLength, kind: str) -> str:
 
 
 def _range(values: Mapping[str, float], kind: str) -> str:
-    """The lowest and the highest value, each with its algorithms."""
     ends = []
     for value in (min(values.values()), max(values.values())):
         names = listed([name for name in values if values[name] == value])
@@ -341,7 +332,6 @@ def _suffix(length: ProfileLength) -> str:
 
 
 def _header(kind: str, length: ProfileLength) -> str:
-    """A metric with the length of the profiles and what is averaged."""
     return f"{kind_name(kind)}{_suffix(length)}, {length.averaged}"
 
 
@@ -352,50 +342,57 @@ def slug(length: int) -> str:
 
 def table_2(objective: ObjectiveSide, conditions: Sequence[ConditionFacts]) -> Table:
     """Table 2: the tested metrics of each algorithm with their limits at every profile length."""
-    columns = [Column("Algorithm"), Column("Type")]
-    for length in objective.lengths:
-        for kind in objective.tested:
-            columns += [Column(_header(kind, length), True, "objective"), Column("95% CI", True)]
     # The paper's column: the family of an algorithm in the registry.
     of_family = {key: TYPES[title] for title, keys in families().items() if title in TYPES for key in keys}
     types = {facts.label: of_family.get(facts.algorithm, NONE) for facts in conditions}
-    rows = []
-    for lines in zip(*(length.table for length in objective.lengths), strict=True):
-        cells = [text(lines[0].condition), text(types.get(lines[0].condition, NONE))]
-        for line in lines:
-            for kind in objective.tested:
-                low, high = line.intervals[kind] or (None, None)
-                cells += [_value(line.value(kind), kind), interval_cell(low, high, 3, is_share=kind not in ERRORS)]
-        rows.append(Row(tuple(cells)))
-    return Table(
+    at_n = "" if objective.kinds == ERRORS else f" at N = {objective.n}"
+    return table(
         "table-2",
-        "Table 2. Objective measures"
-        if objective.kinds == ERRORS
-        else f"Table 2. Objective measures at N = {objective.n}",
-        tuple(columns),
-        tuple(rows),
-        f"{_means_note(objective) if objective.is_by_user else RATES_NOTE}{_rare_note(objective)}",
+        f"Table 2. Objective measures{at_n}",
+        list(zip(*(length.table for length in objective.lengths), strict=True)),
+        Words[Lines]("Algorithm", lambda lines: lines[0].condition),
+        Words[Lines]("Type", lambda lines: types.get(lines[0].condition, NONE)),
+        *(
+            column
+            for index, length in enumerate(objective.lengths)
+            for kind in objective.tested
+            for column in _with_limits(_header(kind, length), kind, index)
+        ),
+        note=f"{_means_note(objective) if objective.is_by_user else RATES_NOTE}{_rare_note(objective)}",
     )
+
+
+Lines = tuple[MetricValues, ...]  # of one condition at several profile lengths
+
+
+def _with_limits(heading: str, kind: str, index: int = 0) -> tuple[Numbers[Lines], Numbers[Lines]]:
+    is_share = kind not in ERRORS
+    return (
+        Numbers(heading, lambda lines: decimal(lines[index].value(kind), 3, is_share), "objective"),
+        Numbers(
+            "95% CI",
+            lambda lines: cell_of(lines[index].intervals[kind], lambda ends: interval_cell(*ends, 3, is_share)),
+        ),
+    )
+
+
+def _by_name(heading: str, values: Mapping[str, float | None]) -> Numbers[str]:
+    return Numbers(heading, lambda name: decimal(values[name], 3, is_share=True), "objective")
 
 
 def popularity_table(length: ProfileLength) -> Table | None:
     """Recall by the popularity of the hidden item."""
     if not length.by_popularity:
         return None
-    parts = length.by_popularity
-    rows = [
-        Row((text(name), *(decimal(part.recall[name], 3, is_share=True) for part in parts)))
-        for name in length.conditions
-    ]
-    columns = (
-        Column("Algorithm"),
-        *(Column(f"{THIRDS[part.third]} ({part.n_cases:,} cases)", True, "objective") for part in parts),
+    return table(
+        "by-popularity",
+        "Recall by the popularity of the hidden item",
+        length.conditions,
+        Words[str]("Algorithm", str),
+        *(_by_name(f"{THIRDS[part.third]} ({part.n_cases:,} cases)", part.recall) for part in length.by_popularity),
+        note="Thirds of the training ratings, items in order of their number of ratings. Recall with whole profiles, "
+        "pooled over the cases of each third; differences are not tested.",
     )
-    note = (
-        "Thirds of the training ratings, items in order of their number of ratings. Recall with whole profiles, pooled "
-        "over the cases of each third; differences are not tested."
-    )
-    return Table("by-popularity", "Recall by the popularity of the hidden item", columns, tuple(rows), note)
 
 
 def _rare_note(objective: ObjectiveSide) -> str:
@@ -406,10 +403,6 @@ def _rare_note(objective: ObjectiveSide) -> str:
         if names
     ]
     return f" Fewer than 10 events: {'; '.join(rare)}." if rare else ""
-
-
-def _value(value: float | None, kind: str) -> Cell:
-    return decimal(value, 3, is_share=kind not in ERRORS)
 
 
 def _means_note(objective: ObjectiveSide) -> str:
@@ -427,23 +420,17 @@ def _means_note(objective: ObjectiveSide) -> str:
 
 def intervals_table(length: ProfileLength) -> Table:
     """Values at one profile length with their bootstrap intervals."""
-    columns = [Column("Algorithm")]
-    kinds = ERRORS if length.errors else KINDS
-    for kind in kinds:
-        columns += [Column(f"{kind_name(kind)}, {length.averaged}", True, "objective"), Column("95% CI", True)]
-    rows = []
-    for line in length.table:
-        cells = [text(line.condition)]
-        for kind in kinds:
-            low, high = line.intervals[kind] or (None, None)
-            cells += [_value(line.value(kind), kind), interval_cell(low, high, 3, is_share=kind not in ERRORS)]
-        rows.append(Row(tuple(cells)))
-    return Table(
+    return table(
         f"objective-{slug(length.profile_length)}",
         f"Objective measures with intervals, {length_name(length.profile_length)}",
-        tuple(columns),
-        tuple(rows),
-        f"{'' if length.is_by_user else POOLED_NOTE} Recall and fallout have exact limits, the others percentile "
+        [(line,) for line in length.table],
+        Words[Lines]("Algorithm", lambda lines: lines[0].condition),
+        *(
+            column
+            for kind in (ERRORS if length.errors else KINDS)
+            for column in _with_limits(f"{kind_name(kind)}, {length.averaged}", kind)
+        ),
+        note=f"{'' if length.is_by_user else POOLED_NOTE} Recall and fallout have exact limits, the others percentile "
         "intervals over resampled users.",
     )
 
@@ -453,31 +440,23 @@ def served_table(objective: ObjectiveSide) -> Table | None:
     lengths = [length for length in objective.lengths if length.served]
     if not lengths:
         return None
-    columns = [Column("Algorithm")]
-    rows: dict[str, list[Cell]] = {name: [text(name)] for name in lengths[0].conditions}
+    columns = []
     for length in lengths:
-        suffix = _suffix(length)
-        for kind in HITS:
-            if kind not in length.served:
-                continue
+        served, suffix = length.served, _suffix(length)
+        for kind in (kind for kind in HITS if kind in served):
             columns += [
-                Column(_header(kind, length), True, "objective"),
-                Column(f"as served{suffix}", True, "objective"),
-            ]
-            values = length.values(kind)
-            for name, cells in rows.items():
-                cells.append(decimal(values[name], 3, is_share=True))
-                cells.append(decimal(length.served[kind][name], 3, is_share=True))
-        if "filled" in length.served:
-            columns.append(Column(f"Slots filled{suffix}", True))
-            for name, cells in rows.items():
-                cells.append(share_cell(length.served["filled"][name]))
-    return Table(
+                _by_name(_header(kind, length), length.values(kind)), _by_name(f"as served{suffix}", served[kind]),
+            ]  # fmt: skip
+        if "filled" in served:
+            filled = {name: share_cell(share) for name, share in served["filled"].items()}
+            columns.append(Numbers(f"Slots filled{suffix}", filled.__getitem__))
+    return table(
         "as-served",
         "The same lists as they are served",
-        tuple(columns),
-        tuple(Row(tuple(cells)) for cells in rows.values()),
-        "The protocol breaks ties of equal scores at random; served lists have a fixed order, and slots without a "
+        lengths[0].conditions,
+        Words[str]("Algorithm", str),
+        *columns,
+        note="The protocol breaks ties of equal scores at random; served lists have a fixed order, and slots without a "
         "score are filled by popularity.",
     )
 
@@ -485,14 +464,12 @@ def served_table(objective: ObjectiveSide) -> Table | None:
 def curve_table(length: ProfileLength, kind: str) -> Table:
     """Values at every N."""
     lines = length.by_n[kind]
-    n_values = max((len(line) for line in lines.values()), default=0)
-    columns = (Column("Algorithm"), *(Column(str(n), True) for n in range(1, n_values + 1)))
-    rows = tuple(
-        Row((text(name), *(decimal(value, 3, is_share=True) for value in lines[name]))) for name in length.conditions
-    )
-    return Table(
-        f"{kind}-by-n-{slug(length.profile_length)}", f"{kind_name(kind)} at every N, {length.averaged}", columns, rows
-    )
+    heads = ["Algorithm", *map(str, range(1, 1 + max(map(len, lines.values()), default=0)))]
+    rows: list[list[str | Cell]] = [
+        [name, *(decimal(value, 3, is_share=True) for value in lines[name])] for name in length.conditions
+    ]
+    title = f"{kind_name(kind)} at every N, {length.averaged}"
+    return plain_table(f"{kind}-by-n-{slug(length.profile_length)}", title, heads, rows)
 
 
 def objective_order(length: ProfileLength, kind: str) -> Table:
@@ -507,7 +484,9 @@ def objective_order(length: ProfileLength, kind: str) -> Table:
         tiered_names(order),
         Words("Algorithm", lambda row: row[1]),
         Numbers(
-            f"{kind_name(kind)}, {length.aggregation}", lambda row: _value(order.locations[row[1]], kind), "objective"
+            f"{kind_name(kind)}, {length.aggregation}",
+            lambda row: decimal(order.locations[row[1]], 3, kind not in ERRORS),
+            "objective",
         ),
         *dominance_columns(order),
         Numbers("Rank confidence set", lambda row: ranks_cell(sets[row[1]])),

@@ -15,8 +15,7 @@ from analysis.present.words import (
     share_cell,
     whole,
 )
-from analysis.results.objective import MEANS
-from analysis.results.offline import OfflineEffect, OfflineMetric, RepeatedMetric, Repeats
+from analysis.results.objective import MEANS, OfflineEffect, OfflineMetric, RepeatedMetric, Repeats
 from analysis.results.report import Results
 from documents.blocks import Section
 from documents.numbers import capital, interval, number, percent, plural

@@ -8,12 +8,14 @@ from collections.abc import Mapping, Sequence
 from analysis.present.comparison import primary_variable
 from analysis.present.words import (
     MISSING,
+    PAIR,
     TIER_NAMES,
     axis,
     cell_of,
     coverage,
     decimal,
     dominance_columns,
+    f_test,
     interval_cell,
     means_of,
     probability,
@@ -26,7 +28,7 @@ from analysis.results.report import Results
 from charting import marks
 from charting.theme import Spec
 from documents.blocks import Figure, FigureMaker, Section
-from documents.numbers import NONE, capital, f_statistic, listed, number, p_with_sign, percent, plural
+from documents.numbers import NONE, capital, f_statistic, listed, named_p, number, percent, plural
 from documents.tables import Cell, Column, Numbers, Row, Table, Words, plain_table, table, text
 from inference.partial_order import Tier
 from inference.results import (
@@ -34,7 +36,6 @@ from inference.results import (
     KruskalResult,
     NormalityResult,
     Pair,
-    PairwiseResult,
     SpreadResult,
     Undefined,
     WelchResult,
@@ -102,7 +103,6 @@ def _box(variable: PerceivedVariable, figure: FigureMaker) -> Figure | None:
 
 
 def _hasse(variable: PerceivedVariable, figure: FigureMaker) -> Figure | None:
-    """The dominance relation with the means; None where no order can be claimed."""
     order, defined = variable.orders.games_howell, variable.variable
     if order.is_empty:
         return None
@@ -124,7 +124,6 @@ def _hasse(variable: PerceivedVariable, figure: FigureMaker) -> Figure | None:
 
 
 def _steps(variable: PerceivedVariable, figure: FigureMaker) -> Figure | None:
-    """Stacked bars of answers in steps; None for means and shares."""
     if not variable.points or not variable.described or not is_in_steps(variable):
         return None
     steps, counts = steps_of(variable)
@@ -137,17 +136,14 @@ def _steps(variable: PerceivedVariable, figure: FigureMaker) -> Figure | None:
 
 
 def _forest(variable: PerceivedVariable, figure: FigureMaker) -> Figure | None:
-    """Every pairwise difference with its simultaneous interval."""
-    table = pairs_table(variable)
-    if table is None:
+    if (numbers := pairs_table(variable)) is None:
         return None
-    return figure(
-        f"forest-{variable.key}",
-        forest(variable, forest_title(variable), coverage(variable.alpha)),
+    caption = (
         f"Games-Howell at α = {level(variable.alpha)}: differences of means, the larger first, with simultaneous "
-        "intervals. Filled and bold: significant. Hollow: the interval includes 0.",
-        table,
+        "intervals. Filled and bold: significant. Hollow: the interval includes 0."
     )
+    chart = forest(variable, forest_title(variable), coverage(variable.alpha))
+    return figure(f"forest-{variable.key}", chart, caption, numbers)
 
 
 def classic_section(results: Results) -> Section:
@@ -162,7 +158,7 @@ def classic_section(results: Results) -> Section:
     section.put(table_1(results.variables, by_tukey=True))
     for variable in results.variables:
         section.put(anova_table(variable))
-        section.put(tukey_table(variable))
+        section.put(pairs_table(variable, by_tukey=True))
     return section
 
 
@@ -179,9 +175,8 @@ def omnibus(variable: PerceivedVariable) -> str:
         if result.p < variable.alpha
         else f"We found no significant difference in {name} between the algorithms"
     )
-    test = f_statistic(result.df_between, result.df_within, result.f)
     without = f" The test leaves out {left_out}, without variance." if left_out else ""
-    return f"{opening}, Welch's {test}, p {p_with_sign(result.p)}.{without}"
+    return f"{opening}, Welch's {f_test(result)}.{without}"
 
 
 def _welch(variable: PerceivedVariable) -> tuple[WelchResult | Undefined, str]:
@@ -218,7 +213,6 @@ def order(variable: PerceivedVariable) -> str:
 
 
 def _detectable(variable: PerceivedVariable) -> str:
-    """The difference that Games-Howell detects with 80% power; empty in reports that lack it."""
     if variable.detectable_difference is None:
         return ""
     low, high = (number(value, 2, variable.variable.is_share) for value in variable.detectable_difference)
@@ -242,7 +236,7 @@ def other_tests(variable: PerceivedVariable) -> str:
         if isinstance(test, Undefined) or (test.p < variable.alpha) == (welch.p < variable.alpha):
             continue
         verdict = "significant" if test.p < variable.alpha else "not significant"
-        sentences.append(f"{name} was {verdict} (p {p_with_sign(test.p)}), unlike Welch's.")
+        sentences.append(f"{name} was {verdict} ({named_p(test.p)}), unlike Welch's.")
     return " ".join(sentences)
 
 
@@ -346,38 +340,27 @@ def anova_table(variable: PerceivedVariable) -> Table | None:
     )  # fmt: skip
 
 
-def pairs_table(variable: PerceivedVariable) -> Table | None:
-    """Every pair by Games-Howell, with p by ranks; None where it has no result."""
-    dunn = variable.tests.dunn_holm
-    p_of = {} if isinstance(dunn, Undefined) else {(pair.a, pair.b): pair.p for pair in dunn.pairs}
-    by_ranks = Numbers[Pair]("p, Dunn-Holm", lambda pair: probability(p_of.get((pair.a, pair.b))))
-    return _pairs(variable, variable.tests.games_howell, f"{variable.key}-pairs", "Games-Howell", by_ranks)
-
-
-def tukey_table(variable: PerceivedVariable) -> Table | None:
-    """Every pair by Tukey's HSD, as in the paper; None where it has no result."""
-    return _pairs(variable, variable.tests.tukey, f"{variable.key}-tukey", "Tukey")
-
-
-def _pairs(
-    variable: PerceivedVariable, tests: PairwiseResult | Undefined, key: str, by: str, *more: Numbers[Pair]
-) -> Table | None:
+def pairs_table(variable: PerceivedVariable, *, by_tukey: bool = False) -> Table | None:
+    """Every pair by Games-Howell, with p by ranks, or, as in the paper, by Tukey's HSD; None without a result."""
+    tests, dunn = variable.tests.tukey if by_tukey else variable.tests.games_howell, variable.tests.dunn_holm
     if isinstance(tests, Undefined):
         return None
+    key, by = (f"{variable.key}-tukey", "Tukey") if by_tukey else (f"{variable.key}-pairs", "Games-Howell")
     is_share, name = variable.variable.is_share, in_text(variable.name)
+    p_of = {} if isinstance(dunn, Undefined) else {(pair.a, pair.b): pair.p for pair in dunn.pairs}
+    by_ranks = Numbers[Pair]("p, Dunn-Holm", lambda pair: probability(p_of.get((pair.a, pair.b))))
     return table(
         key,
         f"All {len(tests.pairs)} pairs by {by}, {name}" if len(tests.pairs) > 1 else f"The pair by {by}, {name}",
         tests.pairs,
-        Words("Algorithm", lambda pair: pair.a),
-        Words("and", lambda pair: pair.b),
+        *PAIR,
         Numbers("Difference of means", lambda pair: decimal(pair.difference, 2, is_share), "perceived"),
         Numbers(
             f"Simultaneous {coverage(variable.alpha)} CI",
             lambda pair: interval_cell(pair.ci_low, pair.ci_high, 2, is_share),
         ),
         Numbers(f"p, {by}", lambda pair: probability(pair.p)),
-        *more,
+        *(() if by_tukey else (by_ranks,)),
         note="Every p is adjusted for all pairs of this variable; a dash means that the pair could not be tested.",
         is_quiet=lambda pair: not pair.is_significant,
     )
@@ -545,4 +528,6 @@ def _difference(pair: Pair) -> marks.Difference | None:
     names, limits = (pair.a, pair.b), (pair.ci_low, pair.ci_high)
     if pair.difference < 0:
         names, limits = (pair.b, pair.a), (-pair.ci_high, -pair.ci_low)
-    return marks.Difference(*names, abs(pair.difference), *limits, p_with_sign(pair.p), pair.is_significant)
+    return marks.Difference(
+        *names, abs(pair.difference), *limits, named_p(pair.p).removeprefix("p "), pair.is_significant
+    )

@@ -7,11 +7,10 @@ from datetime import date
 from operator import itemgetter
 from typing import Any
 
-from analysis.enums import VARIABLE_OF
+from analysis.enums import VARIABLE_OF, variable_of
 from analysis.results import plan as results_plan
 from analysis.results.plan import Planned
 from analysis.results.report import Results
-from analysis.results.variables import variable_of
 from documents.blocks import Section
 from documents.numbers import listed
 from documents.tables import Words, table
@@ -164,7 +163,6 @@ def _condition(condition: results_plan.ConditionSize) -> str:
 
 
 def _extension(extension: results_plan.TargetExtension) -> str:
-    """When targets grew, on whose decision, by how much, and why."""
     targets = listed([f"{target.condition} from {target.before:,} to {target.after:,}" for target in extension.targets])
     by = f" by {extension.by}" if extension.by else ""
     return (

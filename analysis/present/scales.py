@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from analysis.present.words import MISSING, cell_of, decimal, interval_cell, probability, whole
-from analysis.results.constructs import Constructs, ScaleConstruct, omegas_of
-from analysis.results.perceived import QuestionnaireScale
+from analysis.results.perceived import Constructs, QuestionnaireScale, ScaleConstruct, omegas_of
 from analysis.results.report import Results
 from charting import marks
 from charting.theme import Spec
 from documents.blocks import FigureMaker, Section
-from documents.numbers import f_statistic, interval, listed, named_p, number, p_with_sign
+from documents.numbers import f_statistic, interval, listed, named_p, number
 from documents.tables import Cell, Column, Numbers, Row, Table, Words, table, text
 from inference.covariance_fit import FitIndices
 from inference.factor_analysis import FactorModel, OmegaResult
@@ -169,7 +168,7 @@ def fit_words(fit: FitIndices) -> str:
     if fit.p is None:
         return "the model is saturated, so its fit is not tested"
     return (
-        f"χ²({fit.df}) = {number(fit.chi_square)}, p {p_with_sign(fit.p)}, CFI = {number(fit.cfi, 3, True)}, "
+        f"χ²({fit.df}) = {number(fit.chi_square)}, {named_p(fit.p)}, CFI = {number(fit.cfi, 3, True)}, "
         f"TLI = {number(fit.tli, 3)}, RMSEA = {number(fit.rmsea, 3, True)}, "
         f"90% CI {interval(fit.rmsea_low, fit.rmsea_high, 3, True)}, SRMR = {number(fit.srmr, 3, True)}"
     )
@@ -222,7 +221,7 @@ def _level(scale: ScaleConstruct, across: str, result: InvarianceResult) -> str:
         if change is None or change.is_supported:
             continue
         difference = (
-            f"Δχ²({change.df}) = {number(max(change.chi_square, 0.0))}, p {p_with_sign(change.p)}, "
+            f"Δχ²({change.df}) = {number(max(change.chi_square, 0.0))}, {named_p(change.p)}, "
             f"ΔCFI = {number(change.cfi, 3, True)}, ΔRMSEA = {number(change.rmsea, 3, True)}"
         )
         if not change.is_within_criteria and change.p < 0.05:

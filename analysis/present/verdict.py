@@ -11,7 +11,7 @@ from analysis.present import contrast
 from analysis.present.words import coverage
 from analysis.results.comparison import Comparison, DecidedPairs
 from analysis.results.report import FEWEST_ANALYSED, Results
-from documents.numbers import capital, coefficient, interval, listed, number, number_word, p_with_sign, percent, plural
+from documents.numbers import capital, coefficient, interval, listed, named_p, number, number_word, percent, plural
 from documents.tables import Side
 from evaluation.reported_kinds import ERRORS
 from inference.average_advantage import AverageAdvantage, Verdict
@@ -70,9 +70,7 @@ def _of_ranks(comparison: Comparison) -> tuple[Run, ...]:
             middle, end = " ranked the algorithms in the opposite direction to ", "."
         return (Run(capital(metric), "objective"), Run(middle), Run(variable, "perceived"), Run(end))
     numbers = (
-        f"τ_b = {coefficient(tau.coefficient)}, p {p_with_sign(tau.p)}"
-        if not isinstance(tau, Undefined)
-        else tau.reason
+        f"τ_b = {coefficient(tau.coefficient)}, {named_p(tau.p)}" if not isinstance(tau, Undefined) else tau.reason
     )
     return (
         Run("This study cannot tell whether "), Run(metric, "objective"), Run(" ranks the algorithms as "),
@@ -138,12 +136,11 @@ def _rank_correlation(comparison: Comparison) -> str:
     tau = comparison.tau
     if isinstance(tau, Undefined):
         return ""
-    p = f"{tau.p_method} p {p_with_sign(tau.p)}"
+    p = f"{tau.p_method} {named_p(tau.p)}"
     return f"Rank correlation of the primary pair: τ_b = {coefficient(tau.coefficient)}, {p}."
 
 
 def _advantage(results: Results, comparison: Comparison) -> str:
-    """The average advantage with its statistics, and the algorithms it rests on."""
     advantage = results.advantage
     if advantage is None:
         return ""
@@ -162,14 +159,12 @@ def _advantage(results: Results, comparison: Comparison) -> str:
         bound = f"±{number(overall.bound, 2, is_share)}{'' if is_share else ' points'}"
         statistics = (
             f"within {bound} ({coverage(2 * overall.alpha)} CI {interval(low, high, 2, is_share)}, equivalence "
-            f"p {p_with_sign(overall.p_equivalence)})"
+            f"{named_p(overall.p_equivalence)})"
         )
     elif is_decided:
-        statistics += (
-            f", t({number(overall.df)}) = {number(overall.t)}, p {p_with_sign(overall.p)}" if overall.df else ""
-        )
+        statistics += f", t({number(overall.df)}) = {number(overall.t)}, {named_p(overall.p)}" if overall.df else ""
     else:
-        statistics += f", p {p_with_sign(overall.p)}"
+        statistics += f", {named_p(overall.p)}"
     # "This study cannot tell …:" goes on in the same sentence.
     sentence = f"{opening}{difference_in_words(comparison, overall.value)} on average, {statistics}."
     return " ".join(
@@ -194,7 +189,6 @@ def _limits(result: AverageAdvantage, is_share: bool) -> str:
 
 
 def _short(result: AverageAdvantage | Undefined, is_share: bool) -> str:
-    """An average advantage with its interval."""
     if isinstance(result, Undefined):
         return "no average advantage"
     points = "" if is_share else " points"
@@ -218,7 +212,7 @@ def _other_items(results: Results) -> str:
     if nested_model is None or isinstance(nested_model, Undefined):
         return ""
     advantage = _short(nested_model, is_share=False)
-    return f"For other items from the same algorithms: {advantage}, p {p_with_sign(nested_model.p)}."
+    return f"For other items from the same algorithms: {advantage}, {named_p(nested_model.p)}."
 
 
 def contradictions(comparison: Comparison) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TypeVar
+from operator import attrgetter
+from typing import Any, TypeVar
 
 from analysis.results.perceived import PerceivedVariable
 from analysis.results.rankings import Order
@@ -12,12 +13,13 @@ from documents.numbers import (
     NONE,
     Limits,
     coefficient,
-    p_with_sign,
+    f_statistic,
+    named_p,
     percent,
 )
 from documents.tables import Cell, Numbers, Words
 from inference.partial_order import Tier
-from inference.results import AgreementResult, Undefined
+from inference.results import AgreementResult, AnovaResult, SpreadResult, Undefined, WelchResult
 
 T = TypeVar("T")
 
@@ -37,7 +39,12 @@ def tau_b(tau: AgreementResult, symbol: str = "τ_b") -> str:
     >>> tau_b(AgreementResult(0.39, 0.3, "exact permutation", 7, 0.714))
     'τ_b = .39, exact p = .300'
     """
-    return f"{symbol} = {coefficient(tau.coefficient)}, {method(tau)} p {p_with_sign(tau.p)}"
+    return f"{symbol} = {coefficient(tau.coefficient)}, {method(tau)} {named_p(tau.p)}"
+
+
+def f_test(result: AnovaResult | WelchResult | SpreadResult) -> str:
+    """An F test."""
+    return f"{f_statistic(result.df_between, result.df_within, result.f)}, {named_p(result.p)}"
 
 
 def length_words(length: int) -> str:
@@ -155,6 +162,11 @@ def axis(variable: PerceivedVariable) -> str:
     return f"{variable.variable.name}, {variable.variable.unit}"
 
 
+# Columns of results about two conditions, and of estimates.
+PAIR: tuple[Words[Any], ...] = (Words("Algorithm", attrgetter("a")), Words("and", attrgetter("b")))
+ESTIMATED: tuple[Numbers[Any], ...] = (
+    Numbers("SE", lambda of: decimal(of.se)), Numbers("95% CI", lambda of: limits(of.interval)),
+)  # fmt: skip
 Placed = tuple[str, str]  # the title of a tier, and a condition in it
 TIER_NAMES = {
     Tier.MAXIMAL: "Maximal",

@@ -139,7 +139,6 @@ def _unscored(study: Study) -> dict[str, str]:
 
 
 def _predicted(slots: Slots, unscored: Mapping[str, str]) -> Floats:
-    """The mean score of each list; slots that popularity filled have none."""
     scores = slots.as_rows([np.nan if score is None else score for score in slots.scores], np.nan)
     scores[[condition in unscored for condition in slots.conditions]] = np.nan
     is_scored = ~np.isnan(scores)

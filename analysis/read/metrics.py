@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.read.inputs import conditions_of, means_of_shared_users
-from analysis.results.matrix import KNOWN_USERS
+from analysis.results.comparison import KNOWN_USERS
 from core.errors import ParallaxError
 from core.provenance import digest_of
 from evaluation.metrics.registry import METRICS

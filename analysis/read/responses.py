@@ -14,7 +14,7 @@ from django.db.models import Count
 from analysis.read.inputs import Answers, Person, ScaleAnswers, Shown, conditions_of
 from analysis.read.sample import Respondent, respondent_of
 from analysis.results.exclusions import ExclusionReason
-from analysis.results.flow import ConditionFlow, Flow, Interviews
+from analysis.results.sample import ConditionFlow, Flow, Interviews
 from studies.design.selectors.placeholders import asked_questions
 from studies.enums import Mode, ParticipantStatus, StudyStatus
 from studies.instrument.questionnaires.schema import Questionnaire
@@ -45,6 +45,11 @@ class Reading:
     respondents: tuple[Respondent, ...] = ()
 
     @property
+    def sides(self) -> tuple[Answers, Answers]:
+        """What is analysed, and what all completers answered."""
+        return self.analysed, self.completers
+
+    @property
     def n_left_out(self) -> int:
         """Completers who are excluded."""
         return self.analysed.n_excluded
@@ -63,8 +68,6 @@ class Reading:
 
 @dataclass
 class _Rows:
-    """Rows of participants while they are read."""
-
     scales: Sequence[ScaleOfStudy]
     questionnaire: Questionnaire
     people: list[Person] = field(default_factory=list)
@@ -201,7 +204,6 @@ def _fraction(value: Fraction | None) -> str | None:
 
 
 def _interviews(study: Study, mode: str) -> Interviews | None:
-    """Participants started by interviewers, and whether each interviewer had one condition alone."""
     rows = Interview.objects.filter(participant__study=study, participant__mode=mode)
     n = rows.count()
     if not n:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from analysis.enums import Variable
-from analysis.results.codec import stored
-from analysis.results.variables import ScaleVariable, variable_of
+from analysis.results.rankings import OfVariable
 from inference.bayes_factors import BayesFactor
 from inference.beta_binomial import HitPrior
 from inference.convergence import Convergence
@@ -76,19 +74,12 @@ class PairFactor:
 
 
 @dataclass(frozen=True, kw_only=True)
-class BayesFactors:
+class BayesFactors(OfVariable):
     """JZS Bayes factors of one variable: any difference, every pair, and the planned contrast if there is one."""
 
-    variable_key: str = field(metadata=stored("variable"))
-    scale_variables: dict[str, ScaleVariable] = field(default_factory=dict, metadata=stored(is_omitted=True))
     anova: BayesFactor | Undefined
     pairs: tuple[PairFactor, ...]
     contrast: BayesFactor | Undefined | None = None
-
-    @property
-    def variable(self) -> Variable:
-        """The perceived side."""
-        return variable_of(self.variable_key, self.scale_variables)
 
 
 @dataclass(frozen=True, kw_only=True)

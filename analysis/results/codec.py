@@ -52,7 +52,6 @@ def decode(hint: type[T], plain: Any) -> T:
 
 @cache
 def _codec(hint: Any) -> tuple[SchemaValidator, SchemaSerializer]:
-    """Both directions of a type."""
     schema = core_schema(hint)
     return SchemaValidator(schema), SchemaSerializer(schema)
 

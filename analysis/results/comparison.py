@@ -1,14 +1,13 @@
-"""The two sides compared: every variable with every metric, every pair decided, the average advantage, the contrast."""
+"""The two sides compared: every variable with every metric, pairs decided, average advantage, contrast, matrix."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Literal
 
-from analysis.enums import Metric, Variable
+from analysis.enums import Metric, ScaleVariable, Variable, variable_of
 from analysis.results.codec import stored
-from analysis.results.perceived import ALPHA
-from analysis.results.variables import ScaleVariable, variable_of
+from analysis.results.rankings import ALPHA, OfVariable
 from evaluation.reported_kinds import kind_word
 from inference.average_advantage import AverageAdvantage, rests_on
 from inference.contrasts import ContrastResult
@@ -78,15 +77,13 @@ class Ranks:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Comparison:
+class Comparison(OfVariable):
     """One variable with one metric over the conditions that have both, the larger value better on either side.
 
     `is_tested` is True for the primary pair where the rank correlation is the primary test. `decided` is
     None in reports of versions that decided pairs by other tests.
     """
 
-    variable_key: str = field(metadata=stored("variable"))
-    scale_variables: dict[str, ScaleVariable] = field(default_factory=dict, metadata=stored(is_omitted=True))
     metric_key: str = field(metadata=stored("metric"))
     kind: str
     alpha: float = ALPHA
@@ -99,11 +96,6 @@ class Comparison:
     decided: DecidedPairs | Undefined | None = field(default=None, metadata=stored(is_omitted=True))
     is_primary: bool
     is_tested: bool = field(default=True, metadata=stored(is_omitted=True))
-
-    @property
-    def variable(self) -> Variable:
-        """The perceived side."""
-        return variable_of(self.variable_key, self.scale_variables)
 
     def metric(self, n: int) -> Metric:
         """The objective side, in lists of `n`."""
@@ -148,35 +140,95 @@ class ContrastedMetric:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Equivalence:
+class Equivalence(OfVariable):
     """Every pair of conditions, and the planned contrast, against the smallest effect of interest.
 
     The contrast is tested with Welch's standard error; None where none is planned or it has no such error.
     """
 
-    variable_key: str = field(metadata=stored("variable"))
-    scale_variables: dict[str, ScaleVariable] = field(default_factory=dict, metadata=stored(is_omitted=True))
     alpha: float
     bound: float
     result: EquivalenceResult | Undefined
     contrast: BoundTest | None = None
 
-    @property
-    def variable(self) -> Variable:
-        """The perceived side."""
-        return variable_of(self.variable_key, self.scale_variables)
-
 
 @dataclass(frozen=True, kw_only=True)
-class PlannedContrast:
+class PlannedContrast(OfVariable):
     """The planned contrast of the primary variable, where it is the primary test."""
 
-    variable_key: str = field(metadata=stored("variable"))
-    scale_variables: dict[str, ScaleVariable] = field(default_factory=dict, metadata=stored(is_omitted=True))
     test: TestedContrast = field(metadata=stored(is_flat=True))
     objective: ContrastedMetric | None = None
 
+
+Direction = Literal["higher", "lower", "neither"]
+KNOWN_USERS = "known users"  # the test users of a run that are not strangers to its models
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatrixMetric:
+    """One metric as a run stored it: a row of the matrix.
+
+    `name` is the stored name, `label` the name within a sentence. `protocol` is empty for the run of the report; it
+    names the protocol of another run of the same models, or the test users of another run of the same algorithms.
+    `direction` says which values are better.
+    """
+
+    key: str
+    name: str
+    label: str
+    protocol: str = ""
+    profile_length: int
+    direction: Direction
+    values: dict[str, float | None]
+
     @property
-    def variable(self) -> Variable:
-        """The perceived side."""
-        return variable_of(self.variable_key, self.scale_variables)
+    def sign(self) -> int:
+        """-1 where lower values are better, so that larger is better on both sides; else 1."""
+        return -1 if self.direction == "lower" else 1
+
+    @property
+    def in_text(self) -> str:
+        """The whole name within a sentence."""
+        protocol = f" ({self.protocol})" if self.protocol else ""
+        profiles = f" with profiles of {self.profile_length} ratings" if self.profile_length else ""
+        return f"{self.label}{protocol}{profiles}"
+
+    @property
+    def title(self) -> str:
+        """The name as the head of a row."""
+        label = f"{self.label[0].upper()}{self.label[1:]}"
+        profiles = f"profiles of {self.profile_length} ratings" if self.profile_length else ""
+        return ", ".join(part for part in (label, self.protocol, profiles) if part)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatrixCell:
+    """One metric with one measure: a description without a test."""
+
+    metric: str
+    variable_key: str = field(metadata=stored("variable"))
+    tau: AgreementResult | Undefined
+    is_primary: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Matrix:
+    """All metrics by all measures; `cells` go through the measures of the first metric, then of the next."""
+
+    variable_keys: tuple[str, ...] = field(metadata=stored("variables"))
+    scale_variables: dict[str, ScaleVariable] = field(default_factory=dict, metadata=stored(is_omitted=True))
+    metrics: tuple[MatrixMetric, ...]
+    cells: tuple[MatrixCell, ...]
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The measures, in the order of the columns."""
+        return tuple(variable_of(key, self.scale_variables) for key in self.variable_keys)
+
+    def metric(self, cell: MatrixCell) -> MatrixMetric:
+        """The metric of a cell."""
+        return next(metric for metric in self.metrics if metric.key == cell.metric)
+
+    def variable(self, cell: MatrixCell) -> Variable:
+        """The measure of a cell."""
+        return variable_of(cell.variable_key, self.scale_variables)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from analysis.enums import Variable
+from analysis.enums import ScaleVariable, Variable, variable_of
 from analysis.results.codec import stored
 from analysis.results.comparison import TestedContrast
-from analysis.results.variables import ScaleVariable, variable_of
 from inference.average_advantage import AverageAdvantage
 from inference.partial_order import Tier
 from inference.results import AgreementResult, AnovaResult, Undefined, WelchResult

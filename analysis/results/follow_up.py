@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from analysis.enums import Variable
+from analysis.enums import ScaleVariable, Variable, variable_of
 from analysis.results.codec import stored
-from analysis.results.variables import ScaleVariable, variable_of
 from inference.correlation import CorrelationResult
 from inference.effect_sizes import EffectSize
 from inference.ordinal import OrdinalResult

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from analysis.enums import Variable
+from analysis.enums import ScaleVariable, Variable, variable_of
 from analysis.results.codec import stored
-from analysis.results.variables import ScaleVariable, variable_of
 from inference.correlation import CorrelationResult
 from inference.results import AgreementResult, Undefined
 

@@ -1,4 +1,4 @@
-"""What a run measured of the same models, at every profile length."""
+"""What a run measured of the same models at every profile length, effects by user, and repetitions of the run."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from analysis.enums import Metric
 from analysis.results.codec import stored
-from analysis.results.perceived import ALPHA
-from analysis.results.rankings import Order
+from analysis.results.rankings import ALPHA, Order
 from evaluation.reported_kinds import ERRORS, HITS, tested_kinds
 from evaluation.tables import POOLED
 from inference.pair_decisions import OfflinePairs
-from inference.results import SignTests, Undefined
+from inference.paired import SignEffect
+from inference.rank_sets import RankSets
+from inference.repeats import RepeatedValue
+from inference.results import Interval, SignTests, Undefined
 
 KINDS = (*HITS, "precision", "f")
 MEANS = "means over users"
@@ -162,3 +165,80 @@ class ObjectiveSide:
     def at(self, profile_length: int) -> ProfileLength:
         """The results at one profile length."""
         return next(length for length in self.lengths if length.profile_length == profile_length)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfflineEffect:
+    """Two algorithms: the effect size of their sign test, and the difference of their values with its interval."""
+
+    a: str
+    b: str
+    effect: SignEffect | Undefined
+    difference: float
+    interval: Interval | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfflineMetric:
+    """Effect sizes of every pair by one metric; differences have simultaneous intervals."""
+
+    kind: str
+    profile_length: int
+    effects: tuple[OfflineEffect, ...]
+
+    def metric(self, n: int) -> Metric:
+        """The metric in lists of `n`."""
+        return Metric(self.kind, self.profile_length, n)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RepeatedCondition:
+    """A condition's algorithm over the repetitions; `by_repetition` begins with the run of the report."""
+
+    condition: str
+    pooled: RepeatedValue
+    by_repetition: tuple[float, ...]
+    sd: float
+    ranks: tuple[int, int]  # best and worst rank in any repetition
+
+
+@dataclass(frozen=True, kw_only=True)
+class PooledMetric:
+    """One metric over all repetitions, with users as clusters.
+
+    Sign tests compare each user's values over all repetitions; `same_ranking` counts the repetitions with the ranking
+    of the run of the report, itself included.
+    """
+
+    n_users: int
+    rows: tuple[RepeatedCondition, ...]
+    sign_tests: SignTests | Undefined
+    effects: tuple[OfflineEffect, ...]
+    rank_sets: RankSets | Undefined
+    same_ranking: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class RepeatedMetric:
+    """One metric at one profile length, or the reason why it is not pooled."""
+
+    kind: str
+    profile_length: int
+    result: PooledMetric | Undefined = field(metadata=stored(is_flat=True))
+
+    def metric(self, n: int) -> Metric:
+        """The metric in lists of `n`."""
+        return Metric(self.kind, self.profile_length, n)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Repeats:
+    """The run of the report, repeated with other splits and training seeds; `seeds` begin with its own."""
+
+    seeds: tuple[int, ...]
+    metrics: tuple[RepeatedMetric, ...]
+
+    @property
+    def n(self) -> int:
+        """Number of repetitions, with the run of the report."""
+        return len(self.seeds)

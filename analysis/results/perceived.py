@@ -1,13 +1,14 @@
-"""What participants perceived: every test of each variable, and what the means are made of."""
+"""What participants perceived: every test of each variable, what the means are made of, and the constructs."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from analysis.enums import Variable
+from analysis.enums import ScaleVariable, Variable, variable_of
 from analysis.results.codec import stored
-from analysis.results.rankings import Order
-from analysis.results.variables import ScaleVariable, variable_of
+from analysis.results.rankings import ALPHA, Order
+from inference.factor_analysis import FactorModel, OmegaResult
+from inference.invariance import InvarianceResult
 from inference.reliability import ReliabilityResult
 from inference.results import (
     AnovaResult,
@@ -19,9 +20,7 @@ from inference.results import (
     Undefined,
     WelchResult,
 )
-from studies.settings import AnalysisPlan
-
-ALPHA = AnalysisPlan().alpha  # of results that are older than plans
+from inference.structural import StructuralModel
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,3 +134,28 @@ class QuestionnaireScale:
     reliability: ReliabilityResult | Undefined
     described: dict[str, Description]
     anova: AnovaResult | Undefined
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScaleConstruct:
+    """One scale of at least three questions; `across_languages` is None where all participants used one language."""
+
+    key: str
+    name: str
+    omega: OmegaResult | Undefined
+    across_conditions: InvarianceResult | Undefined
+    across_languages: InvarianceResult | Undefined | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Constructs:
+    """The scales of at least three questions, as factors of one model."""
+
+    scales: tuple[ScaleConstruct, ...]
+    factors: FactorModel | Undefined
+    structural: StructuralModel | Undefined
+
+
+def omegas_of(constructs: Constructs | None) -> dict[str, OmegaResult | Undefined]:
+    """McDonald's omega by key of the scale."""
+    return {} if constructs is None else {scale.key: scale.omega for scale in constructs.scales}

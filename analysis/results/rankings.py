@@ -1,10 +1,15 @@
-"""Orders of the conditions, on either side."""
+"""Rankings of the conditions and the orders that tests support, on either side."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from inference.partial_order import Tier, TierRow
+from analysis.enums import ScaleVariable, Variable, variable_of
+from analysis.results.codec import stored
+from inference.partial_order import PartialOrder, Tier, TierRow, compact_letters
+from inference.results import PairwiseResult, Undefined
+from studies.settings import AnalysisPlan
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,3 +49,49 @@ class Order:
     def n_possible(self) -> int:
         """Number of pairs of conditions."""
         return len(self.names) * (len(self.names) - 1) // 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfVariable:
+    """A result about one variable, with the description of the scale that it may be."""
+
+    variable_key: str = field(metadata=stored("variable"))
+    scale_variables: dict[str, ScaleVariable] = field(default_factory=dict, metadata=stored(is_omitted=True))
+
+    @property
+    def variable(self) -> Variable:
+        """The perceived side."""
+        return variable_of(self.variable_key, self.scale_variables)
+
+
+RESAMPLES = AnalysisPlan().resamples  # by default
+ALPHA = AnalysisPlan().alpha  # also of results that are older than plans
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """One measure of the conditions: its values, the comparisons of every two, and the order that these support."""
+
+    values: Mapping[str, float]
+    pairs: PairwiseResult | Undefined
+    order: PartialOrder
+    higher_is_better: bool = True
+
+
+def order_result(order: PartialOrder, pairs: PairwiseResult | Undefined) -> Order:
+    """A partial order with the rows of the printed table and the letters that agree with it."""
+    tested = () if isinstance(pairs, Undefined) else pairs.pairs
+    return Order(
+        **vars(order),
+        rows=order.rows(),
+        best_first=order.best_first,
+        letters=compact_letters(order.locations, tested, order.higher_is_better),
+    )
+
+
+def mean_ranks(values: Mapping[str, float], higher_is_better: bool = True) -> dict[str, float]:
+    """Rank of each condition, 1 the best; equal values share the mean of their ranks."""
+    from scipy.stats import rankdata
+
+    sign = -1 if higher_is_better else 1
+    return dict(zip(values, rankdata([sign * value for value in values.values()]).tolist(), strict=True))

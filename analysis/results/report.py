@@ -1,29 +1,72 @@
-"""Everything that a report computed."""
+"""Everything that a report computed, and what it was computed from."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any
 
+from analysis.enums import ScaleVariable
 from analysis.results.codec import stored
-from analysis.results.comparison import Advantage, Alternative, Comparison, Equivalence, PlannedContrast
-from analysis.results.constructs import Constructs
+from analysis.results.comparison import Advantage, Alternative, Comparison, Equivalence, Matrix, PlannedContrast
 from analysis.results.covariates import CovariateAnalyses
 from analysis.results.design_checks import DesignCheck
 from analysis.results.exclusions import Exclusions
-from analysis.results.flow import Flow
 from analysis.results.follow_up import CorrelatedVariables, Effects, NoveltyCorrelation, Power, VariableEffects
 from analysis.results.lists_shown import ListsShown
-from analysis.results.matrix import Matrix
-from analysis.results.objective import ObjectiveSide
-from analysis.results.offline import OfflineMetric, Repeats
-from analysis.results.perceived import ItemsOfCondition, Liking, PerceivedVariable, QuestionnaireScale
+from analysis.results.objective import ObjectiveSide, OfflineMetric, Repeats
+from analysis.results.perceived import Constructs, ItemsOfCondition, Liking, PerceivedVariable, QuestionnaireScale
 from analysis.results.plan import Planned, ReportPlan
-from analysis.results.sample import Sample
-from analysis.results.variables import ScaleVariable
+from analysis.results.sample import Flow, Sample
 from inference.average_advantage import AverageAdvantage, ExploratoryFamily
 from inference.item_effects import ItemEffectsResult
 from inference.results import Undefined
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConditionDigest:
+    """The digest of a condition's model."""
+
+    condition: str
+    digest: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunDigest:
+    """The digest of what the run measured of one model at one profile length."""
+
+    profile_length: int
+    condition: str
+    digest: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Provenance:
+    """The inputs of a report; `repetitions` are digests of the inputs and the results of each repetition of its run,
+    `metric_runs` the same of each run of another protocol whose metrics the report compares. `sample_digest` is of all
+    that the description of the participants rests on.
+    """
+
+    design_hash: str
+    dataset: str
+    dataset_version: int
+    dataset_hash: str
+    is_dataset_synthetic: bool
+    models: tuple[ConditionDigest, ...]
+    answers_digest: str
+    run_inputs_hash: str
+    run_cases_digest: str
+    run_results: tuple[RunDigest, ...]
+    mode: str
+    study_seed: int
+    run_seed: int
+    bootstrap_seeds: tuple[tuple[str, int], ...]
+    versions: tuple[tuple[str, str], ...]
+    pilot_design: str = field(default="", metadata=stored(is_omitted=True))
+    repetitions: tuple[tuple[str, str], ...] = field(default=(), metadata=stored(is_omitted=True))
+    sample_digest: str = field(default="", metadata=stored(is_omitted=True))
+    metric_runs: tuple[tuple[str, str], ...] = field(default=(), metadata=stored(is_omitted=True))
+    completers_digest: str = field(default="", metadata=stored("everybody_digest", is_omitted=True))
+
 
 FORMAT = 5
 SCHEMA_NAME = "report.schema.json"

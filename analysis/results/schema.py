@@ -12,8 +12,7 @@ from pydantic.json_schema import GenerateJsonSchema
 from analysis.results.bayesian import BayesianResults
 from analysis.results.codec import DEFINED, KIND, core_schema, flat_fields, tag_of_result
 from analysis.results.plan import ReportPlan
-from analysis.results.provenance import Provenance
-from analysis.results.report import SCHEMA_NAME, Results
+from analysis.results.report import SCHEMA_NAME, Provenance, Results
 from evaluation.reported_kinds import ERRORS, HITS
 
 Schema = dict[str, Any]

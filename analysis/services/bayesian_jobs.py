@@ -7,8 +7,8 @@ from typing import Any
 from django.db import transaction
 
 from analysis.compute.bayesian import compute_bayesian
-from analysis.files.archive import Progress
 from analysis.models import Report
+from analysis.read import Progress
 from analysis.services.packages import request_files
 from analysis.services.report_cache import PAGE, draw_pages, is_outdated
 from jobs.models import Job, JobStatus

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from analysis.files.archive import Progress, silent
 from analysis.files.listing import PACKAGE, File, file_of
 from analysis.models import Report
+from analysis.read import Progress, silent
 from analysis.services.report_cache import cached, cached_document, is_cached
 from core.errors import ParallaxError
 from studies.enums import Mode

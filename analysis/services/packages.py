@@ -13,9 +13,9 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from analysis.files.archive import Progress
 from analysis.files.listing import PACKAGE, Listing, files_of
 from analysis.models import Drawing, Report
+from analysis.read import Progress
 from analysis.read.reports import has_changed_since
 from analysis.services.downloads import Download, filename_of, record_package, stored_file
 from analysis.services.report_cache import cached, cached_document, page_of, version_of

@@ -8,19 +8,19 @@ from typing import Any
 
 from django.db import transaction
 
-from analysis.compute.computation import Inputs, Progress, compute, silent
+from analysis.compute.computation import Inputs, compute
 from analysis.compute.plans import AS_PLANNED, Overrides, deviations, plan_of
 from analysis.models import Report
+from analysis.read import Progress, silent
 from analysis.read.inputs import conditions_of, measured_by, positions_in
 from analysis.read.metrics import repetitions_of, stored_metrics
 from analysis.read.plans import frozen_plan
 from analysis.read.responses import flow_of, mode_to_report, read_answers
 from analysis.read.sample import opened_by, sample_digest
 from analysis.results.codec import encode
-from analysis.results.flow import Flow
 from analysis.results.plan import Planned, ReportPlan
-from analysis.results.provenance import ConditionDigest, Provenance, RunDigest
-from analysis.results.report import FEWEST_ANALYSED, FORMAT
+from analysis.results.report import FEWEST_ANALYSED, FORMAT, ConditionDigest, Provenance, RunDigest
+from analysis.results.sample import Flow
 from analysis.services.bayesian_jobs import request_bayesian
 from core.errors import ParallaxError
 from core.provenance import derived_seed, digest_of, versions
@@ -99,7 +99,6 @@ def _read(
     draft: dict[str, Any] | None,
     progress: Progress,
 ) -> tuple[Inputs, Provenance]:
-    """Read the plan, the answers and the measurements."""
     positions = positions_in(study, run)
     frozen = frozen_plan(study, draft)
     plan = plan_of(frozen, run, overrides)
@@ -164,7 +163,6 @@ def _compared(flow: Flow) -> list[str]:
 
 
 def _why_empty(inputs: Inputs) -> str:
-    """Why there is nothing to report."""
     people = "simulated participant" if inputs.mode == Mode.SIMULATED else "participant"
     if n := inputs.flow.completed:
         verb = "has" if n == 1 else "have"
@@ -176,7 +174,6 @@ def _why_empty(inputs: Inputs) -> str:
 
 
 def _versions() -> tuple[tuple[str, str], ...]:
-    """Versions of the software that numbers depend on."""
     installed = versions()
     return (*((name, installed[name]) for name in NUMERIC), ("statsmodels", metadata.version("statsmodels")))
 

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from analysis.compute.plans import AS_PLANNED, Overrides
-from analysis.files.archive import Progress
+from analysis.read import Progress
 from analysis.read.responses import mode_to_report
 from analysis.services.packages import files_state, request_files
 from analysis.services.report_builder import build_report

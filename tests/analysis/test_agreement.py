@@ -8,9 +8,9 @@ from typing import TypeVar
 import pytest
 
 from analysis.compute.comparison import all_comparisons, compare
-from analysis.compute.rankings import Ranking, mean_ranks
 from analysis.enums import VARIABLE_OF, VARIABLES, Metric
 from analysis.results.comparison import DecidedPairs
+from analysis.results.rankings import Ranking, mean_ranks
 from inference.pair_decisions import PairClass, PairDecision
 from inference.partial_order import partial_order
 from inference.results import Pair, PairwiseResult, Undefined

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
 
-from analysis.compute.scales import constructs_of
+from analysis.compute.perceived import constructs_of
 from analysis.files.document import document_of
 from analysis.files.html import report_json
 from analysis.present.scales import construct_sections
 from analysis.read.inputs import Answers, Person, ScaleAnswers
 from analysis.results.codec import decode, encode
-from analysis.results.constructs import Constructs
+from analysis.results.perceived import Constructs
 from analysis.results.schema import report_schema
 from analysis.services import build_report
 from documents.blocks import FigureMaker, Section

@@ -9,9 +9,9 @@ import pytest
 
 from analysis.compute.comparison import advantage_of
 from analysis.compute.follow_up import nested_model
-from analysis.compute.rankings import Ranking
 from analysis.enums import VARIABLE_OF
 from analysis.read.inputs import Answers
+from analysis.results.rankings import Ranking
 from inference.average_advantage import AverageAdvantage, MeanEstimates
 from inference.item_effects import ItemEffectsResult
 from inference.partial_order import partial_order

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from analysis.read.responses import flow_of, read_answers
-from analysis.results.flow import Interviews
+from analysis.results.sample import Interviews
 from analysis.services import build_report
 from studies.enums import Mode, Role
 from studies.models import Interview, Participant, PersonalLink, Study

@@ -16,7 +16,6 @@ from scipy.stats import kendalltau, t
 from statsmodels.stats.multitest import multipletests
 
 from analysis.compute.lists_shown import lists_shown
-from analysis.compute.rankings import Ranking
 from analysis.enums import VARIABLE_OF
 from analysis.files.contents import write_people
 from analysis.files.html import report_json
@@ -26,6 +25,7 @@ from analysis.present.apa import apa_sentences
 from analysis.read.inputs import Answers, Person
 from analysis.read.lists import NO_RATINGS, NOT_INSTALLED, ONLY_RANKS, ShownLists, Slots, _overlaps, shown_lists
 from analysis.results.lists_shown import LIST_METRICS, CorrelatedLists, ListsShown
+from analysis.results.rankings import Ranking
 from analysis.results.schema import report_schema
 from analysis.services import build_report
 from catalog.models import DatasetVersion

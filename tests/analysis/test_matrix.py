@@ -19,7 +19,7 @@ from analysis.files.listing import files_of
 from analysis.models import Report
 from analysis.read.metrics import StoredMetric, is_metric
 from analysis.results.codec import decode
-from analysis.results.matrix import Matrix
+from analysis.results.comparison import Matrix
 from analysis.results.report import Results
 from analysis.services import build_report
 from evaluation.metrics.registry import METRICS

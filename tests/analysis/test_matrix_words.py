@@ -10,7 +10,7 @@ import pytest
 from analysis.present import matrix as sentences
 from analysis.present.matrix import matrix_chart, matrix_table, orientation
 from analysis.results.codec import decode, encode
-from analysis.results.matrix import Matrix, MatrixCell, MatrixMetric
+from analysis.results.comparison import Matrix, MatrixCell, MatrixMetric
 from inference.results import AgreementResult, Undefined
 
 pytestmark = pytest.mark.unit

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
 
-from analysis.compute.offline import pooled_repeats
+from analysis.compute.objective import pooled_repeats
 from analysis.files.document import document_of
 from analysis.files.html import report_json
 from analysis.models import Report
@@ -18,7 +18,7 @@ from analysis.present import offline
 from analysis.present.offline import repeats_section
 from analysis.read.metrics import RepeatedMeasure, Repetitions
 from analysis.results.comparison import DecidedPairs
-from analysis.results.offline import OfflineEffect, OfflineMetric, RepeatedMetric
+from analysis.results.objective import OfflineEffect, OfflineMetric, RepeatedMetric
 from analysis.results.schema import report_schema
 from analysis.services import build_report
 from evaluation.selectors.repeats import repeated_values

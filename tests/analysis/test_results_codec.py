@@ -15,8 +15,7 @@ from analysis.present import verdict
 from analysis.present.verdict import facts
 from analysis.results.codec import decode, encode, stored
 from analysis.results.plan import Deviation, HandExclusions, OtherAlpha, OtherSize, ReportPlan
-from analysis.results.provenance import Provenance
-from analysis.results.report import Results
+from analysis.results.report import Provenance, Results
 from analysis.services import build_report
 from core.errors import DataError
 from inference.results import Interval, Undefined

@@ -95,7 +95,6 @@ class Command(ParallaxCommand):
             self.stdout.write(f"Open {options['out'] / 'report.html'}")
 
     def _with_bayesian(self, report: Report) -> Report:
-        """The report with its Bayesian analysis computed."""
         self._say("computing the Bayesian analysis")
         analysis = request_bayesian(report=report)
         do_job(job_id=analysis.pk)
@@ -140,7 +139,6 @@ def summary_lines(report: Report) -> list[str]:
 
 
 def _table(results: Results) -> list[list[str]]:
-    """The heading and one row per algorithm: n, the mean of every variable, and the metrics."""
     n, whole = results.objective.n, results.objective.lengths[0]
     tested = results.objective.tested
     names = [SHORT.get(variable.key, variable.key) for variable in results.variables]
