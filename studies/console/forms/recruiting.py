@@ -142,6 +142,10 @@ class ExcludedStudiesForm(forms.Form):
             (each.slug, f"{each.title} ({each.slug})") for each in offered
         ]
 
+    def changes(self) -> dict[str, Any]:
+        """The cleaned values as `exclude_studies` takes them."""
+        return {"slugs": self.cleaned_data["studies"]}
+
 
 class LimitsForm(forms.Form):
     """How many may enter within ten minutes."""
@@ -176,6 +180,10 @@ class LimitsForm(forms.Form):
             f"{pause_default:,}, from the panel and the targets."
         )
 
+    def changes(self) -> dict[str, Any]:
+        """The cleaned values as `set_limits` takes them."""
+        return self.cleaned_data
+
 
 class ExitForm(forms.Form):
     """The exit link of one outcome."""
@@ -209,13 +217,14 @@ class ExitForm(forms.Form):
                 help_text="You may use Markdown. Empty: the study’s own text for this outcome.",
             )
 
-    def exit(self) -> exits.Exit:
-        """The cleaned values as an exit."""
+    def changes(self) -> dict[str, Any]:
+        """The cleaned values as `set_exits` takes them."""
         cleaned = self.cleaned_data
         # Browsers send a line break as two characters.
         text = {language: cleaned[f"text_{language}"].replace("\r\n", "\n") for language in self.languages}
         text = {**self.stored_texts, **text}  # languages that a draft is not offered in keep their text
-        return exits.Exit(cleaned["code"], cleaned["static_code"], cleaned["url"], text)
+        exit_ = exits.Exit(cleaned["code"], cleaned["static_code"], cleaned["url"], text)
+        return {"exits": {self.outcome: exit_}}
 
 
 class LinksForm(_ListForm):
@@ -237,6 +246,10 @@ class GuestsForm(_ListForm):
         super().__init__(*args, **kwargs)
         self.fields["text"].label = "Ids, one per line"
         self.fields["text"].help_text = "They replace the current list. Ids are case-sensitive."
+
+    def changes(self) -> dict[str, Any]:
+        """The cleaned values as `set_guests` takes them."""
+        return {"text": self.entries}
 
 
 class SignedLinksForm(_ListForm):

@@ -16,8 +16,7 @@ from studies.console.forms.texts import ConsentForm, NotesForm
 from studies.console.views.outcomes import button, perform, refusals_in, warn_of_numbers
 from studies.console.views.workspace import DESIGN, OVERVIEW, QUESTIONNAIRE, SETTINGS, study_page
 from studies.design.selectors.consent import consent_lines
-from studies.design.selectors.launch_checklist import DONE, CheckLine, launch_checklist
-from studies.design.selectors.launch_overview import launch_overview
+from studies.design.selectors.launch_overview import DONE, CheckLine, launch_checklist, launch_overview
 from studies.design.selectors.markdown import rendered
 from studies.design.selectors.placeholders import filled
 from studies.design.selectors.texts import language_name

@@ -1,4 +1,4 @@
-"""What a launch would freeze, and what a draft still lacks: read before the launch is confirmed."""
+"""What a launch would freeze, and what a draft still lacks, as a checklist: read before the launch is confirmed."""
 
 from __future__ import annotations
 
@@ -38,9 +38,23 @@ from studies.models import Study
 from studies.settings import MEDIUM
 from studies.usage_data import is_usage, taken_rule
 
-# Keys of the checks that gaps and problems belong to; `launch_checklist` has their titles.
+# Keys of the checks that gaps and problems belong to.
 MODELS, PREVIEW, PILOT, POWER, PLAN = "models", "preview", "pilot", "power", "plan"
 CONSENT, LANGUAGES, ASSIGNMENT, PATH, SHOWN = "consent", "languages", "assignment", "path", "shown"
+DONE, MISSING, PROBLEM = "done", "missing", "problem"
+# Title and page, by a key of the view's, of each check.
+CHECKS = {
+    MODELS: ("Conditions complete, models present", "conditions"),
+    PREVIEW: ("Previewed by a person", "preview"),
+    PILOT: ("Simulated pilot passed", "pilot"),
+    POWER: ("Power computed", "power"),
+    PLAN: ("Hypothesis and exclusion rules set", "design"),
+    CONSENT: ("Consent text complete", "design"),
+    LANGUAGES: ("Texts in every offered language", "design"),
+    ASSIGNMENT: ("Assignment unpredictable", "assignment"),
+    SHOWN: ("Item information complete", "preview"),
+    PATH: ("No dead end for participants", "questionnaire"),
+}
 CHECKED_TEXTS = ("consent", "consent_boxes")
 OPTIONAL_TEXTS = ("declined", "contact")
 UNFINISHED = (ParticipantStatus.CONSENTED, ParticipantStatus.ACTIVE, ParticipantStatus.ABANDONED)
@@ -238,3 +252,32 @@ def _power_gaps(study: Study) -> list[Gap]:
     if f == MEDIUM:
         return [Gap(POWER, f"The effect to find is the template's: {stated}. Confirm it, or state your own.", "power")]
     return []
+
+
+@dataclass(frozen=True)
+class CheckLine:
+    """One check. `problems` prevent the launch, `gaps` do not; `page` is where the check is done."""
+
+    title: str
+    page: str
+    problems: tuple[Gap, ...]
+    gaps: tuple[Gap, ...]
+
+    @property
+    def state(self) -> str:
+        """`PROBLEM`, `MISSING` or `DONE`."""
+        return PROBLEM if self.problems else MISSING if self.gaps else DONE
+
+
+def launch_checklist(gaps: Sequence[Gap], problems: Sequence[Gap]) -> list[CheckLine]:
+    """Sort what is missing and what prevents the launch by check; a gap that is also a problem is listed once."""
+    prevented = {problem.text for problem in problems}
+    return [
+        CheckLine(
+            title,
+            page,
+            tuple(problem for problem in problems if problem.check == check),
+            tuple(gap for gap in gaps if gap.check == check and gap.text not in prevented),
+        )
+        for check, (title, page) in CHECKS.items()
+    ]
