@@ -77,7 +77,6 @@ def effects_from(data: Any, conditions: Sequence[str], questionnaire: Questionna
 
 
 def _known(questionnaire: Questionnaire | None) -> tuple[dict[str, float], frozenset[str]]:
-    """Return the largest shift of each variable, and the scales with questions before assignment."""
     if questionnaire is None:
         return LARGEST, frozenset()
     about = {question.scale for question in questionnaire.block(ABOUT)}
@@ -122,7 +121,6 @@ def planted_sentence(planted: Mapping[str, Effect]) -> str:
 
 
 def _whole(shift: float, draw: float) -> int:
-    """Round the shift at random to a whole number with the same mean; `draw` is uniform on [0, 1)."""
     return math.floor(shift + draw)
 
 
@@ -192,7 +190,6 @@ class AffectedPerson(SimulatedPerson):
         return answers
 
     def _shift_fon(self, answers: dict[str, Answer]) -> dict[str, Answer]:
-        """Shift first-order novelty without changing second-order novelty."""
         if self._newer > 0 and answers["watched"].value:
             self._newer -= 1
             return {
@@ -219,7 +216,6 @@ class AffectedPerson(SimulatedPerson):
         return answers
 
     def _shift_rating(self, answers: dict[str, Answer]) -> dict[str, Answer]:
-        """Shift the rating by this item's part of the remaining steps; steps out of range pass to the next item."""
         part = self._steps / self._items_left
         step = math.ceil(part) if part > 0 else math.floor(part)
         before = answers["rating"].value

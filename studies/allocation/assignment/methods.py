@@ -57,7 +57,6 @@ class Occupancy:
 
     @property
     def has_room(self) -> list[bool]:
-        """For each condition, whether it is below its target."""
         return [target is None or n < target for n, target in zip(self.counts, self.targets, strict=True)]
 
 

@@ -42,13 +42,10 @@ def _content(file: Any) -> bytes:
 
 
 class _ListForm(forms.Form):
-    """A list, pasted or uploaded."""
-
     text = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 4}), strip=False)
     file = forms.FileField(required=False, label="Or a file", help_text="CSV or text; the first column counts.")
 
     def clean_file(self) -> str:
-        """Read the file."""
         file = self.cleaned_data["file"]
         try:
             return "" if file is None else _content(file).decode("utf-8-sig")
@@ -57,7 +54,6 @@ class _ListForm(forms.Form):
 
     @property
     def entries(self) -> str:
-        """The uploaded list, or else the pasted one."""
         return self.cleaned_data.get("file") or self.cleaned_data.get("text") or ""
 
 
@@ -106,7 +102,6 @@ class PanelForm(forms.Form):
         self.order_fields(["panel", "entrance", "longest_gap_minutes", "person", "submission"])
 
     def changes(self) -> dict[str, Any]:
-        """The cleaned values as `set_panel` takes them."""
         cleaned = self.cleaned_data
         names = {
             name: [part.strip() for part in cleaned[name].split(",") if part.strip()]
@@ -143,7 +138,6 @@ class ExcludedStudiesForm(forms.Form):
         ]
 
     def changes(self) -> dict[str, Any]:
-        """The cleaned values as `exclude_studies` takes them."""
         return {"slugs": self.cleaned_data["studies"]}
 
 
@@ -181,7 +175,6 @@ class LimitsForm(forms.Form):
         )
 
     def changes(self) -> dict[str, Any]:
-        """The cleaned values as `set_limits` takes them."""
         return self.cleaned_data
 
 
@@ -218,7 +211,6 @@ class ExitForm(forms.Form):
             )
 
     def changes(self) -> dict[str, Any]:
-        """The cleaned values as `set_exits` takes them."""
         cleaned = self.cleaned_data
         # Browsers send a line break as two characters.
         text = {language: cleaned[f"text_{language}"].replace("\r\n", "\n") for language in self.languages}
@@ -248,7 +240,6 @@ class GuestsForm(_ListForm):
         self.fields["text"].help_text = "They replace the current list. Ids are case-sensitive."
 
     def changes(self) -> dict[str, Any]:
-        """The cleaned values as `set_guests` takes them."""
         return {"text": self.entries}
 
 
@@ -278,10 +269,8 @@ class SubmissionsForm(forms.Form):
     COLUMNS = ("person", "submission", "status", "code")
 
     def clean_file(self) -> bytes:
-        """Read the file."""
         return _content(self.cleaned_data["file"])
 
     @property
     def column_names(self) -> Mapping[str, str]:
-        """The column names entered."""
         return {name: self.cleaned_data[name] for name in self.COLUMNS}

@@ -87,7 +87,6 @@ def export_file(request: HttpRequest, seat: Seat, pk: int) -> HttpResponse:
 
 
 def _monitored(study: Study) -> list[dict[str, Any]]:
-    """The incoming data by mode, of modes with participants: newest answers, strata, quotas, times by step."""
     shown = []
     conditions = list(study.conditions.order_by("position"))
     for mode in monitor.modes_of(study):
@@ -164,8 +163,6 @@ def _reason(request: HttpRequest) -> str:
 
 
 def _judgement(act: Callable[..., object], success: str) -> StudyView:
-    """A view that decides on one participant, with a reason."""
-
     @seated(OWNERS, POST)
     def judged(request: HttpRequest, seat: Seat, pk: int) -> HttpResponse:
         participant = get_object_or_404(Participant, study=seat.study, pk=pk)

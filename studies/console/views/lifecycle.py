@@ -48,7 +48,6 @@ CHECK_PAGES = {
 
 
 def _check_links(study: Study, line: CheckLine) -> list[tuple[str, str]]:
-    """The addresses and names of the pages of what is missing, or of the check itself where nothing is."""
     pages = dict.fromkeys(finding.page for finding in (*line.problems, *line.gaps) if finding.page)
     links = [CHECK_PAGES[page] for page in pages or (line.page,)]
     return [(reverse(name, args=[study.slug]) + fragment, label) for name, fragment, label in links]

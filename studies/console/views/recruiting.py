@@ -53,7 +53,7 @@ APPROVAL_HEADS = (
 
 
 def _table(name: str, heads: tuple[str, ...], rows: list[list[Any]]) -> HttpResponse:
-    """A CSV to download, kept by no cache: it names people or lets them in."""
+    # No cache keeps it: it names people or lets them in.
     response = HttpResponse(content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     writer = csv.writer(response)
@@ -64,7 +64,6 @@ def _table(name: str, heads: tuple[str, ...], rows: list[list[Any]]) -> HttpResp
 
 
 def _panel_cards(request: HttpRequest, study: Study, link: str) -> list[dict[str, Any]]:
-    """For each known panel the address to paste, how to set it up, and a preview as its participants would enter."""
     may_preview = study.status != StudyStatus.CLOSED and study.archived_at is None
     preview = request.build_absolute_uri(entry_link(study=study, mode=Mode.PREVIEW)) if may_preview else ""
     return [

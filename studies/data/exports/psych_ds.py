@@ -137,7 +137,6 @@ def _readme(study: Study, files: list[Written], source: Source, options: Options
 
 
 def _changes(study: Study) -> str:
-    """The study's activity log, oldest first, without the actors."""
     lines = ["# Changes", ""]
     for entry in LogEntry.objects.filter(kind="studies.study", object_id=study.pk).order_by("at", "id"):
         if entry.facts.get("act") == "exported":

@@ -108,7 +108,7 @@ def launch_overview(study: Study) -> LaunchOverview:
 
 
 def _title(key: str) -> str:
-    """The title of an algorithm; its key where the package that adds it is not installed."""
+    # The package that adds an algorithm may not be installed any more.
     known = registry.keys()
     return registry.algorithm(key).title if key in known else key
 
@@ -265,7 +265,6 @@ class CheckLine:
 
     @property
     def state(self) -> str:
-        """`PROBLEM`, `MISSING` or `DONE`."""
         return PROBLEM if self.problems else MISSING if self.gaps else DONE
 
 

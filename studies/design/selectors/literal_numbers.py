@@ -55,7 +55,6 @@ def _wrong(text: str, language: str, design: StudySettings) -> list[str]:
 
 
 def _texts(node: Any, language: str = "") -> Iterator[tuple[str, str]]:
-    """Every text under a language's code, with the language."""
     if isinstance(node, Mapping):
         for name, value in node.items():
             yield from _texts(value, name if name in dict(installation.LANGUAGES) else language)

@@ -205,7 +205,6 @@ def method_sentence(study: Study) -> str:
 
 
 def _strata_in_words(method: Method, strata: Strata) -> tuple[str, ...]:
-    """What is kept even: strata, or the margins of traits; nothing where the method looks at neither."""
     if method.name == PERMUTED_BLOCKS and strata.rules:
         return tuple(strata.expected_merged())
     if method.name == MINIMISATION:

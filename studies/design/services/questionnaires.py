@@ -61,7 +61,6 @@ def _edited(study: Study, actor: Any, change: str, *, undo: str = "") -> Iterato
 
 
 def _store_undo(study: Study, title: str, edited: Data) -> None:
-    """Store the questionnaire before a deletion; without a title, forget what an earlier deletion stored."""
     QuestionnaireUndo.objects.filter(study=study).delete()
     if title:
         before = copy.deepcopy(study.questionnaire)
@@ -121,8 +120,6 @@ def save_question(*, study: Study, block: str, question: Mapping[str, Any], key:
 
 
 def _rename(data: Data, old: str, new: str) -> None:
-    """Let conditions follow a question to its new key."""
-
     def renamed(node: Any) -> Any:
         if isinstance(node, dict):
             return {

@@ -72,7 +72,6 @@ class Command(ParallaxCommand):
         self.summary(study, end, effects)
 
     def effects(self, file: Path | None, study: Study) -> dict[str, Effect]:
-        """The effects in the file; errors name the file."""
         if file is None:
             return {}
         try:
@@ -87,7 +86,6 @@ class Command(ParallaxCommand):
             raise CommandError(f"{file}: {problem}") from problem
 
     def summary(self, study: Study, end: Progress, effects: dict[str, Effect]) -> None:
-        """Print completions, statuses, and the planted effects next to the outcomes."""
         seconds = time.monotonic() - self.started
         self.stdout.write(
             f"\n{end.finished} of {end.total} simulated participants completed the study; "
@@ -117,7 +115,6 @@ class Command(ParallaxCommand):
             self.stdout.write(f"  scale.{key}: {means}")
 
     def exclusion_summary(self, study: Study, completed: QuerySet[Participant]) -> str:
-        """How many completers the plan excludes, and for which flags."""
         rule, n = planned_rule(study), completed.count()
         if not rule:
             return f"The plan has no exclusion rule, so all {n} would be analysed."
@@ -129,7 +126,6 @@ class Command(ParallaxCommand):
         return f"The plan excludes {len(reasons)} of the {n}: {listed}."
 
     def tell(self, progress: Progress) -> None:
-        """Update one line on a terminal; elsewhere print one line per tenth."""
         line = f"  {progress.finished} of {progress.total} participants, {time.monotonic() - self.started:.0f} s"
         if self.stdout.isatty():
             self.stdout.write(f"\r{line}", ending="")

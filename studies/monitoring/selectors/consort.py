@@ -47,7 +47,6 @@ class Consort(Flow):
     by_condition: tuple[ConditionFlow, ...]
 
     def as_dict(self) -> dict[str, Any]:
-        """The flow as JSON holds it."""
         return {"mode": self.mode, **asdict(self)}
 
 
@@ -59,7 +58,6 @@ def _left(counted: dict[str, int]) -> dict[str, int]:
 
 
 def _reasons(people: QuerySet[Participant], out: Exclusions) -> list[tuple[int | None, str]]:
-    """Condition and reason of all completers who are not analysed."""
     done = people.filter(status=ParticipantStatus.COMPLETED).values_list("pk", "condition_id", "erased_at")
     return [
         (condition_id, ERASED if erased_at is not None else reason_label(*out[pk]))

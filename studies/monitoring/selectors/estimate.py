@@ -49,23 +49,19 @@ class StepEstimate:
 
     @property
     def name(self) -> str:
-        """The step as the page calls it."""
         return NAMES[self.step]
 
     @property
     def minutes(self) -> float:
-        """The same in minutes."""
         return self.seconds / 60
 
     @property
     def quartile_minutes(self) -> tuple[float, float] | None:
-        """The quartiles of the participants' minutes; None where the time is assumed."""
         timing = self.timing
         return None if timing is None else ((timing.quartile_1 or 0.0) / 60, (timing.quartile_3 or 0.0) / 60)
 
     @property
     def basis(self) -> str:
-        """The source of the time, in words."""
         if self.timing is None:
             return "assumed"
         clock = "time in sight" if self.timing.source == BROWSER else "the server's clock, pauses included"
@@ -82,7 +78,6 @@ class Estimate:
 
     @property
     def minutes(self) -> float:
-        """Minutes of the whole study: the sum over the steps."""
         return sum(step.seconds for step in self.steps) / 60
 
     @property
@@ -92,7 +87,6 @@ class Estimate:
 
     @property
     def basis(self) -> str:
-        """Which times are used, in words."""
         if self.is_all_assumed:
             so_far = {0: "none has", 1: "1 has"}.get(self.n_completed, f"{self.n_completed} have")
             used = (
@@ -156,7 +150,6 @@ def cost_of(estimate: Estimate, *, reward: Decimal, fee_percent: Decimal = Decim
 
 
 def _stated(study: Study) -> dict[str, float]:
-    """Seconds of each step by the assumptions above; of a range of known items, its middle."""
     questionnaire = questionnaire_from(study.questionnaire)
     languages = study.design.languages
     texts = texts_of(study, languages[0])

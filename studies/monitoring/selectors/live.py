@@ -57,12 +57,10 @@ class StratumLine:
 
     @property
     def n_held(self) -> int:
-        """Slots held in all conditions together."""
         return sum(cell.n_held for cell in self.cells)
 
 
 def _wordings(part: Any, language: str) -> Iterator[tuple[str, str]]:
-    """Key and wording of every question of a questionnaire, at any depth."""
     if isinstance(part, Mapping):
         text = part.get("text")
         if "key" in part and isinstance(text, Mapping):

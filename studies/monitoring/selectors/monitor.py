@@ -139,7 +139,6 @@ class ConditionProgress:
 
     @property
     def percent(self) -> int:
-        """Completed participants in percent of the target, at most 100."""
         return min(100, 100 * self.completed // max(self.target, 1))
 
 
@@ -151,12 +150,10 @@ class StudyProgress:
 
     @property
     def completed(self) -> int:
-        """Completed participants in all conditions."""
         return sum(condition.completed for condition in self.conditions)
 
     @property
     def target(self) -> int:
-        """The sum of the targets."""
         return sum(condition.target for condition in self.conditions)
 
 

@@ -123,7 +123,6 @@ def _consent(request: HttpRequest, study: Study, language: str, *, personal: str
 
 
 def _attempt(request: HttpRequest, study: Study, language: str, personal: str) -> EntryAttempt:
-    """The entry attempt of a request; raises `study.bad_link`."""
     is_post = request.method == "POST"
     signed = request.POST.get(f"param:{PARAMETER}", "") if is_post else request.GET.get(PARAMETER, "")
     mode, signed_key, ticket = read_entry(study=study, signed=signed)
@@ -145,7 +144,6 @@ def _attempt(request: HttpRequest, study: Study, language: str, personal: str) -
 
 
 def _opened(request: HttpRequest, attempt: EntryAttempt) -> HttpResponse:
-    """The consent text; visitors who consented in this browser before are redirected to their step."""
     if token := _remembered(request, attempt):
         return redirect(spoken.with_language(request, reverse("participant:resume", args=[token])))
     if entry_gate.entered_participant(attempt) is None:
@@ -157,7 +155,6 @@ def _opened(request: HttpRequest, attempt: EntryAttempt) -> HttpResponse:
 
 
 def _declined(request: HttpRequest, attempt: EntryAttempt) -> HttpResponse:
-    """Thank the visitor, or redirect them if they consented before."""
     study = attempt.study
     if entry_gate.entered_participant(attempt) is not None:
         token = tokens.link_token(study=study, entry_key=attempt.entry_key)
@@ -174,7 +171,6 @@ def _declined(request: HttpRequest, attempt: EntryAttempt) -> HttpResponse:
 
 
 def _agreed(request: HttpRequest, attempt: EntryAttempt, personal: str) -> HttpResponse:
-    """Create the participant and redirect to the first page, once every box is ticked."""
     if entry_gate.entered_participant(attempt) is None:
         entry_gate.refuse_newcomer(attempt)
     ticked = request.POST.getlist("box")
@@ -209,7 +205,6 @@ def _limited(attempt: EntryAttempt) -> dict[str, Any]:
 
 
 def _browser_key(request: HttpRequest, entry_key: str) -> str:
-    """The random key of the browser that opened a personal link: from its consent form, or from its cookie."""
     name = f"{settings.COOKIE_PREFIX}{_link_cookie(entry_key)}"
     return request.POST.get("browser_key", "") or request.COOKIES.get(name, "")
 

@@ -131,7 +131,6 @@ def walk_group(
 
 
 def _numbers(study: Study, seed: int, wanted: int) -> Iterator[int]:
-    """Yield the numbers of people to walk: all unfinished ones in order, then a few spare ones."""
     finished = set(
         Participant.objects.filter(study=study, mode=Mode.SIMULATED, status=ParticipantStatus.COMPLETED).values_list(
             "entry_key", flat=True
@@ -154,7 +153,7 @@ def entry_key_of(study: Study, seed: int, number: int) -> str:
 
 @cache
 def _tls() -> ssl.SSLContext:
-    """Return the shared TLS context; loading certificates takes longer than several pages."""
+    # Loading certificates takes longer than several pages.
     return httpx.create_ssl_context()
 
 
@@ -218,7 +217,6 @@ def _walk_one(
 def _person_for(
     study: Study, pool: Pool, number: int, seed: int, code: str, *, effects: Mapping[str, Effect]
 ) -> SimulatedPerson:
-    """Return the person of a number after assignment; the source user is drawn within the condition."""
     chosen = assign_source_user(study=study, code=code, external_ids=tuple(pool.users))
     stream = rng_for(seed, "answers", study.slug, number)
     elicitation = study.design.scale

@@ -87,11 +87,9 @@ class Page:
         return elements[0]
 
     def text(self, expression: str) -> str:
-        """Return the text of the first element that matches the XPath."""
         return str(self.find(expression).text_content()).strip()
 
     def has(self, expression: str) -> bool:
-        """Whether anything matches the XPath."""
         return bool(self.tree.xpath(expression))
 
 
@@ -228,7 +226,6 @@ class Walker:
     # Shared steps -------------------------------------------------------------------
 
     def _assigned_person(self, page: Page) -> SimulatedPerson:
-        """Return the person for the code on the page, after assignment."""
         self.walk.code = page.text("//footer//*[@class='code']")
         person = self.person_for(self.walk.code)
         self.turn.over()
@@ -256,14 +253,12 @@ class Walker:
         return int(page.find("//*[@data-item]").get("data-item", ""))
 
     def _answer(self, page: Page, key: str, answer: Answer) -> None:
-        """Post one answer; raises if the page does not have the question."""
         form = page.find("//form[@id='questions']")
         value = ("yes" if answer.value else "no") if isinstance(answer.value, bool) else str(answer.value)
         page.find(f"//form[@id='questions']//input[@name='{key}'][@value='{value}']")
         self._send(page.url, {**self._hidden(form), key: value}, answer.provenance, is_htmx=True)
 
     def _answer_the_rest(self, page: Page) -> Page:
-        """Answer all questions except the study's own measures, including follow-ups that appear."""
         questions = page.tree.xpath(f"//form[@id='questions']{QUESTIONS[1:]}")
         if not any(key_of(question) not in CORE and not is_optional_text(question) for question in questions):
             return page
