@@ -20,7 +20,6 @@ from studies.design.narrative.plan import (
     primary_test_sentence,
     share,
 )
-from studies.design.selectors.literal_numbers import literal_number_warnings
 from studies.design.selectors.placeholders import asked_questions
 from studies.design.selectors.planning import (
     WISHED_POWER,
@@ -28,7 +27,7 @@ from studies.design.selectors.planning import (
     objective_name,
     planned_number,
 )
-from studies.design.selectors.rating_words import rating_word_warnings
+from studies.design.selectors.text_warnings import literal_number_warnings, rating_word_warnings
 from studies.design.selectors.texts import language_name, languages_in_translation, texts_of
 from studies.design.selectors.versions import frozen_tests
 from studies.enums import Mode, ParticipantStatus
