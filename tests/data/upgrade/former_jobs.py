@@ -20,8 +20,8 @@ from django.utils import timezone  # noqa: E402
 FORMER = [
     ("jobs", "0001_initial"),
     ("studies", "0024_slots_by_progress"),
-    ("evaluation", "0008_project"),
-    ("analysis", "0006_sample_reports"),
+    ("evaluation", "0001_squashed_0008_project"),
+    ("analysis", "0001_squashed_0006_sample_reports"),
     ("catalog", "0007_more_item_types"),
     ("replication", "0001_replication_jobs"),
 ]
@@ -43,7 +43,9 @@ def store(apps: Any) -> None:
     version_id = study.dataset_version_id
     create("studies", "ExportJob", pk=7, study=study, kind="wide", options={"without_excluded": True}, status="done",
            file="exports/1/a.zip", sha256="ab", n_bytes=3, **by)  # fmt: skip
-    failed = create("studies", "ExportJob", study=study, kind="long", status="failed", error="The disk is full.", **by)
+    failed = create(
+        "studies", "ExportJob", pk=8, study=study, kind="long", status="failed", error="The disk is full.", **by
+    )
     create("studies", "Notice", study=study, kind="fault", key=f"export:{failed.pk}", text="It failed.")
     gone = {"lease": "gone:1:a", "leased_until": LONG_AGO, "attempts": 1}
     walked = {"per_condition": 2, "seed": 1, "base_url": "http://x/"}
