@@ -20,16 +20,16 @@ def stored_sql(name: str) -> str:
     return gzip.decompress((STORED / f"{name}.sql.gz").read_bytes()).decode()
 
 
-def restore_sqlite(var: Path) -> None:
+def restore_sqlite(var: Path, prefix: str = "") -> None:
     with closing(sqlite3.connect(var / "parallax.sqlite3")) as database:
-        database.executescript(stored_sql("sqlite"))
+        database.executescript(stored_sql(f"{prefix}sqlite"))
 
 
-def restore_postgresql(url: str) -> None:
+def restore_postgresql(url: str, prefix: str = "") -> None:
     import psycopg
 
     with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute(stored_sql("postgresql"))  # type: ignore[arg-type]
+        connection.execute(stored_sql(f"{prefix}postgresql"))  # type: ignore[arg-type]
 
 
 class Installation:
@@ -56,12 +56,15 @@ class Installation:
         return self.run("manage.py", *arguments, status=status)
 
 
-def older_installation(var: Path, postgresql_url: str = "") -> Installation:
-    """The stored installation of an older version with a half-finished study; its database is not migrated."""
+def older_installation(var: Path, postgresql_url: str = "", prefix: str = "") -> Installation:
+    """The stored installation of an older version with a half-finished study; its database is not migrated.
+
+    The one whose files begin with `queued_` is of a later version, with a run half measured and jobs queued.
+    """
     var.mkdir(mode=0o700)
-    shutil.unpack_archive(STORED / "artefacts.tar.gz", var)
+    shutil.unpack_archive(STORED / f"{prefix}artefacts.tar.gz", var)
     if not postgresql_url:
-        restore_sqlite(var)
+        restore_sqlite(var, prefix)
         return Installation(var)
-    restore_postgresql(postgresql_url)
+    restore_postgresql(postgresql_url, prefix)
     return Installation(var, DATABASE_URL=postgresql_url)
