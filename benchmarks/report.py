@@ -171,7 +171,7 @@ def _answers(condition: Any, pool: Any, length: int, rng: np.random.Generator) -
     from evaluation.services.serving import recommend
     from studies.simulation.answer_model import SimulatedPerson
 
-    user = pool.users[int(rng.integers(len(pool.users)))]
+    user = list(pool.users.values())[int(rng.integers(len(pool.users)))]
     person = SimulatedPerson(user, pool.training, rng)
     profile = sorted(person.profile(pool.requested.fewest).items())
     served = recommend(

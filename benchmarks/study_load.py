@@ -184,14 +184,13 @@ def _walk(study: Any, url: str, chosen: argparse.Namespace) -> bool:
 
 def _planted(study: Any, url: str, chosen: argparse.Namespace) -> bool:
     from analysis.services import build_report
-    from studies.simulation.planted_effects import Effect
     from studies.simulation.services import pilot
 
     labels = list(study.conditions.order_by("position").values_list("label", flat=True))
     shifted = labels[len(labels) // 2]
     pilot.walk_group(
         study=study, per_condition=chosen.per_condition, seed=chosen.seed, base_url=url, parallel=chosen.parallel,
-        tell=lambda progress: None, effects={shifted: Effect(accuracy=chosen.shift)},
+        tell=lambda progress: None, effects={shifted: {"accuracy": chosen.shift}},
     )  # fmt: skip
     report = build_report(study=study, mode="simulated")
     accuracy = next(variable for variable in report.results["variables"] if variable["key"] == "accuracy")

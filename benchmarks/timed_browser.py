@@ -68,7 +68,7 @@ class TimedBrowser(Walker):
         rated: Ratings,
     ) -> None:
         facts = demographics(number, rng, low_age=pool.low_age, high_age=pool.high_age)
-        person = SimulatedPerson(pool.users[int(rng.integers(len(pool.users)))], pool.training, rng)
+        person = SimulatedPerson(list(pool.users.values())[int(rng.integers(len(pool.users)))], pool.training, rng)
         super().__init__(
             client=client, entry=f"/s/{study.slug}/", facts=facts, person_for=lambda code: person,
             item_titles=pool.item_titles, item_ids=pool.item_ids, requested=pool.requested, rng=rng,

@@ -31,12 +31,10 @@ class ElicitationScale:
 
     @property
     def n_points(self) -> int:
-        """The number of points."""
         return round((self.scale.high - self.scale.low) / self.scale.step) + 1
 
     @property
     def points(self) -> range:
-        """The numbers of the points, as ratings are stored."""
         return range(1, self.n_points + 1)
 
     @property

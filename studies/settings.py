@@ -200,7 +200,6 @@ class AnalysisPlan(_Settings):
 
     @property
     def tested(self) -> tuple[str, ...]:
-        """All tested variables: perceived variables, then scales with their prefix."""
         return (*self.variables, *(f"{SCALE_PREFIX}{key}" for key in self.scales))
 
     def in_full(self) -> dict[str, Any]:
@@ -518,7 +517,6 @@ class StudySettings(_Settings):
 
     @model_validator(mode="after")
     def _agree(self) -> StudySettings:
-        """Check what settings say together; each problem is at the setting that can be changed or left out."""
         problems = [*self._elicitation_problems(), *self._strata_problems()]
         if problems:
             raise FieldProblems(problems)
@@ -564,12 +562,10 @@ class StudySettings(_Settings):
 
     @property
     def is_choice(self) -> bool:
-        """Whether participants choose items instead of rating them."""
         return self.elicitation == "choice"
 
     @property
     def scale(self) -> ElicitationScale:
-        """The scale on which participants rate known items."""
         return SCALES[self.elicitation_scale]
 
     @property
@@ -632,7 +628,7 @@ def settings_problems(stored: Mapping[str, Any]) -> list[Problem]:
 
 @lru_cache(maxsize=512)
 def _read(text: str) -> tuple[StudySettings, tuple[Problem, ...]]:
-    """Cached: every page of a participant reads the same settings."""
+    # Every page of a participant reads the same settings.
     try:
         return StudySettings.model_validate_json(text), ()
     except ValidationError as error:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-
 from analysis.enums import VARIABLE_OF
 from analysis.present import objective, plan
 from analysis.present.words import decimal, whole
@@ -32,7 +29,7 @@ from evaluation.reported_kinds import ERRORS
 from inference.results import Undefined
 from studies.design.narrative.plan import level
 from studies.known_items import FIVE_STARS, SCALES, ItemsAsked, scale_rule
-from studies.monitoring.charts import consort_diagram
+from studies.monitoring import charts
 from studies.settings import SCALE_PREFIX, StudySettings
 from studies.usage_data import CHOICE, taken_rule
 
@@ -334,19 +331,6 @@ def power_table(power: Power) -> Table:
 # Charts
 
 
-@dataclass(frozen=True)
-class _Flow:
-    opened: int | None
-    declined: int
-    consented: int
-    left_before: Mapping[str, int]
-    assigned: int
-    left_after: Mapping[str, int]
-    completed: int
-    excluded: Mapping[str, int]
-    analysed: int
-
-
 def consort(results: Results) -> Spec | None:
     """The flow of participants; None where there are none, or where a report is older than the diagram."""
     flow = results.flow
@@ -355,8 +339,8 @@ def consort(results: Results) -> Spec | None:
     excluded = {reason.reason: reason.n for reason in flow.excluded_for}
     if n := results.answers.n_incomplete:
         excluded["not all answers given"] = n
-    return consort_diagram(
-        _Flow(
+    return charts.consort_diagram(
+        charts.Flow(
             opened=None,  # openings still grow after a report is built, so it would not stay the same
             declined=flow.declined,
             consented=flow.consented,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from charting.frame import number
 from charting.marks import Stage, consort, curves
@@ -73,27 +72,23 @@ def power_curve(
     )
 
 
-class Flow(Protocol):
-    """What the diagram needs of a flow; the selector's own has it."""
+@dataclass(frozen=True, kw_only=True)
+class Flow:
+    """The flow of participants. `opened` is None where openings were not counted.
 
-    @property
-    def opened(self) -> int | None: ...
-    @property
-    def declined(self) -> int: ...
-    @property
-    def consented(self) -> int: ...
-    @property
-    def left_before(self) -> Mapping[str, int]: ...
-    @property
-    def assigned(self) -> int: ...
-    @property
-    def left_after(self) -> Mapping[str, int]: ...
-    @property
-    def completed(self) -> int: ...
-    @property
-    def excluded(self) -> Mapping[str, int]: ...
-    @property
-    def analysed(self) -> int: ...
+    consented = assigned + the sum of `left_before`; assigned = completed + the sum of `left_after`;
+    completed = analysed + the sum of `excluded`.
+    """
+
+    opened: int | None
+    declined: int
+    consented: int
+    left_before: Mapping[str, int]
+    assigned: int
+    left_after: Mapping[str, int]
+    completed: int
+    excluded: Mapping[str, int]
+    analysed: int
 
 
 def consort_diagram(flow: Flow, *, badge: str = "") -> Spec:

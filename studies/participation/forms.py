@@ -44,7 +44,6 @@ def value_of(question: schema.Question, raw: str) -> Any:
 
 
 def _posted(question: schema.Question, data: QueryDict) -> tuple[bool, Any]:
-    """Return whether the form contains the question, and the answer posted."""
     key = question.key
     if data.get(f"{key}--declined") and question.may_decline:
         return True, dict(schema.DECLINED)
@@ -78,7 +77,7 @@ def _own_words(question: schema.Question, data: QueryDict) -> dict[str, str] | N
 
 
 def _is_untouched(question: schema.Question, data: QueryDict) -> bool:
-    """Whether the posted answer equals the one the page was rendered with, which may be older than the stored one."""
+    # What the page was rendered with may be older than the stored answer.
     key = question.key
     if f"{WAS}{key}" not in data:
         return False
@@ -88,7 +87,6 @@ def _is_untouched(question: schema.Question, data: QueryDict) -> bool:
 
 
 def _is_valid(question: schema.Question, value: Any) -> bool:
-    """Whether the value can be stored; None clears the answer."""
     try:
         if value is not None:
             question.check(value)

@@ -67,7 +67,6 @@ class TrainingSide:
 
     @property
     def is_usage(self) -> bool:
-        """Whether the data are usage data."""
         return self.low == self.high
 
     @property

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -19,10 +17,12 @@ from core.errors import ParameterError
 from studies.instrument.questionnaires.schema import ABOUT, Questionnaire
 from studies.instrument.scales import ScaleOfStudy, scales_of
 from studies.known_items import FIVE_STARS, ElicitationScale
+from studies.settings import SCALE_PREFIX
 from studies.simulation.answer_model import HIGH, LOW, MODELLED, Answer, SimulatedPerson, SourceUser, TrainingSide
 
-SCALE = "scale."  # prefix of scale variables, as in export columns
-MEASURES = ("accuracy", "satisfaction", "fon", "son")
+# Shifts by variable, of the mean rating, of satisfaction, of the share of items not watched, of that of items neither
+# watched nor heard of, and of the score of a scale (``scale.KEY``), each in its own points; none is 0.
+Effect = Mapping[str, float]
 ROUNDING = 1e-9  # of a step: tolerance for floating-point error in summed shifts
 LARGEST = {"accuracy": 4.0, "satisfaction": 4.0, "fon": 1.0, "son": 1.0}
 NAMES = {
@@ -31,20 +31,6 @@ NAMES = {
     "fon": "first-order novelty",
     "son": "second-order novelty",
 }
-
-
-@dataclass(frozen=True)
-class Effect:
-    """The effects planted in one condition."""
-
-    # `accuracy`, `satisfaction`: shift of the mean rating and of satisfaction, in points of the 1..5 scale, -4 to 4
-    accuracy: float = 0.0
-    satisfaction: float = 0.0
-    # `fon`, `son`: shift of the share of items not watched, or neither watched nor heard of, -1 to 1
-    fon: float = 0.0
-    son: float = 0.0
-    # scale key to the shift of the score, in points of the scale, at most their range
-    scales: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
 
 
 def effects_from(data: Any, conditions: Sequence[str], questionnaire: Questionnaire | None = None) -> dict[str, Effect]:
@@ -57,8 +43,8 @@ def effects_from(data: Any, conditions: Sequence[str], questionnaire: Questionna
 
     Examples
     --------
-    >>> effects_from({"LSA": {"accuracy": 0.8}}, ["TopPop", "LSA"])["LSA"].accuracy
-    0.8
+    >>> effects_from({"LSA": {"accuracy": 0.8, "fon": 0}}, ["TopPop", "LSA"])
+    {'LSA': {'accuracy': 0.8}}
     """
     if not isinstance(data, Mapping):
         raise ParameterError(
@@ -70,7 +56,7 @@ def effects_from(data: Any, conditions: Sequence[str], questionnaire: Questionna
             f"The effects name {', '.join(unknown)}, and the study's conditions are {', '.join(conditions)}."
         )
     largest, too_early = _known(questionnaire)
-    effects = {}
+    effects: dict[str, Effect] = {}
     for condition in conditions:
         shifts = data.get(condition)
         if shifts is None:
@@ -85,21 +71,19 @@ def effects_from(data: Any, conditions: Sequence[str], questionnaire: Questionna
                     "before there is a condition that could shift them. Leave it out."
                 )
             read[str(name)] = _shift(condition, str(name), value, largest)
-        effects[condition] = Effect(
-            **{name: read[name] for name in MEASURES if name in read},
-            scales={
-                name.removeprefix(SCALE): value for name, value in read.items() if name.startswith(SCALE) and value
-            },
-        )
-    return {condition: effect for condition, effect in effects.items() if effect != Effect(scales={})}
+        in_order = sorted(read, key=lambda name: [*NAMES, name].index(name))
+        effects[condition] = {name: read[name] for name in in_order if read[name]}
+    return {condition: effect for condition, effect in effects.items() if effect}
 
 
 def _known(questionnaire: Questionnaire | None) -> tuple[dict[str, float], frozenset[str]]:
-    """Return the largest shift of each variable, and the scales with questions before assignment."""
-    scales = scales_of(questionnaire) if questionnaire is not None else ()
-    about = {question.scale for question in questionnaire.block(ABOUT)} if questionnaire is not None else set()
-    late = {SCALE + scale.key: float(scale.maximum - scale.minimum) for scale in scales if scale.key not in about}
-    return LARGEST | late, frozenset(SCALE + scale.key for scale in scales if scale.key in about)
+    if questionnaire is None:
+        return LARGEST, frozenset()
+    about = {question.scale for question in questionnaire.block(ABOUT)}
+    scales = scales_of(questionnaire)
+    late = [scale for scale in scales if scale.key not in about]
+    ranges = {SCALE_PREFIX + scale.key: float(scale.maximum - scale.minimum) for scale in late}
+    return LARGEST | ranges, frozenset(SCALE_PREFIX + scale.key for scale in scales if scale.key in about)
 
 
 def _shift(condition: str, name: str, value: Any, largest: Mapping[str, float]) -> float:
@@ -117,23 +101,7 @@ def _shift(condition: str, name: str, value: Any, largest: Mapping[str, float]) 
     return float(value)
 
 
-def as_plain(effects: Mapping[str, Effect]) -> dict[str, dict[str, float]]:
-    """Return the effects as plain data, without zero shifts.
-
-    Examples
-    --------
-    >>> as_plain({"LSA": Effect(fon=-0.2, scales={"trust": 0.5})})
-    {'LSA': {'fon': -0.2, 'scale.trust': 0.5}}
-    """
-    plain = {}
-    for condition, effect in effects.items():
-        shifts = {name: float(getattr(effect, name)) for name in MEASURES}
-        shifts |= {SCALE + key: value for key, value in effect.scales.items()}
-        plain[condition] = {name: shift for name, shift in shifts.items() if shift}
-    return plain
-
-
-def planted_sentence(planted: Mapping[str, Mapping[str, float]]) -> str:
+def planted_sentence(planted: Mapping[str, Effect]) -> str:
     """Describe the planted effects in a sentence; empty without effects.
 
     Examples
@@ -144,8 +112,8 @@ def planted_sentence(planted: Mapping[str, Mapping[str, float]]) -> str:
     parts = []
     for condition, shifts in planted.items():
         # Scales are sorted by name: databases may not preserve the key order of JSON objects.
-        scales = sorted(name for name in shifts if name.startswith(SCALE))
-        names = NAMES | {name: f"scale {name.removeprefix(SCALE)}" for name in scales}
+        scales = sorted(name for name in shifts if name.startswith(SCALE_PREFIX))
+        names = NAMES | {name: f"scale {name.removeprefix(SCALE_PREFIX)}" for name in scales}
         parts.append(
             f"{condition} " + ", ".join(f"{names[name]} {shifts[name]:+g}" for name in names if name in shifts)
         )
@@ -153,7 +121,6 @@ def planted_sentence(planted: Mapping[str, Mapping[str, float]]) -> str:
 
 
 def _whole(shift: float, draw: float) -> int:
-    """Round the shift at random to a whole number with the same mean; `draw` is uniform on [0, 1)."""
     return math.floor(shift + draw)
 
 
@@ -201,18 +168,18 @@ class AffectedPerson(SimulatedPerson):
         elicitation: ElicitationScale = FIVE_STARS,
     ) -> None:
         super().__init__(user, training, rng, elicitation=elicitation)
-        draws = effect_rng.random(len(MEASURES))
-        self._steps = _whole(effect.accuracy * list_length, draws[0])
-        self._satisfied = _whole(effect.satisfaction, draws[1])
-        self._newer = _whole(effect.fon * list_length, draws[2])
-        self._unheard = _whole(effect.son * list_length, draws[3])
+        draws = effect_rng.random(4)
+        self._steps = _whole(effect.get("accuracy", 0.0) * list_length, draws[0])
+        self._satisfied = _whole(effect.get("satisfaction", 0.0), draws[1])
+        self._newer = _whole(effect.get("fon", 0.0) * list_length, draws[2])
+        self._unheard = _whole(effect.get("son", 0.0) * list_length, draws[3])
         self._items_left = list_length
         self._effect_rng = effect_rng
         self._scale_shifts = {
             member.name: shift
             for scale in scales
-            if scale.key in effect.scales
-            for shift in (_ScaleShift(scale, effect.scales[scale.key]),)
+            if SCALE_PREFIX + scale.key in effect
+            for shift in (_ScaleShift(scale, effect[SCALE_PREFIX + scale.key]),)
             for member in scale.members
         }
 
@@ -223,7 +190,6 @@ class AffectedPerson(SimulatedPerson):
         return answers
 
     def _shift_fon(self, answers: dict[str, Answer]) -> dict[str, Answer]:
-        """Shift first-order novelty without changing second-order novelty."""
         if self._newer > 0 and answers["watched"].value:
             self._newer -= 1
             return {
@@ -250,7 +216,6 @@ class AffectedPerson(SimulatedPerson):
         return answers
 
     def _shift_rating(self, answers: dict[str, Answer]) -> dict[str, Answer]:
-        """Shift the rating by this item's part of the remaining steps; steps out of range pass to the next item."""
         part = self._steps / self._items_left
         step = math.ceil(part) if part > 0 else math.floor(part)
         before = answers["rating"].value

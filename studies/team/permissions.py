@@ -53,7 +53,6 @@ class Seat:
 
     @property
     def is_owner(self) -> bool:
-        """Whether the researcher owns the study."""
         return self.role == Role.OWNER
 
     @property

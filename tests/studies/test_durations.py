@@ -9,7 +9,7 @@ import pytest
 from studies.design.services.design import change_design
 from studies.instrument.questionnaires.durations import SECONDS, expected_seconds, seconds_of, shares_asked
 from studies.instrument.questionnaires.schema import KINDS, Questionnaire, questionnaire_from
-from studies.monitoring.selectors.estimate import STATED, estimate_of
+from studies.monitoring.selectors.estimate import estimate_of
 from tests.factories.questionnaires import make_study_asking, words
 from tests.factories.studies import make_study
 
@@ -123,7 +123,7 @@ def test_the_steps_of_a_study_worked_out_by_hand() -> None:
     change_design(study=study, settings={"list_length": 4})
     study.refresh_from_db()
     found = {step.step: step for step in estimate_of(study).steps}
-    assert {step.source for step in found.values()} == {STATED}
+    assert {step.timing for step in found.values()} == {None}
     # Two of screening, the age, the gender and by one answer of five its own words, education, nationality, films.
     assert found["about"].seconds == pytest.approx(5 + 5 + 8 + 7 + 15 / 5 + 7 + 15 + 7)
     # Each film: its details, watched, heard of and trailer seen after a no, and a rating.

@@ -14,8 +14,8 @@ from django.utils import timezone
 from lxml import html
 
 from core.models import LogEntry
-from studies.design.selectors.undo import undoable
 from studies.design.services.launch import launch_study
+from studies.design.services.questionnaires import undoable
 from studies.enums import Role
 from studies.instrument.questionnaires.document import read_document, write_document
 from studies.instrument.questionnaires.schema import questionnaire_from

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from studies.enums import Mode
 from studies.models import Event, Participant, Study
-from studies.monitoring.selectors.estimate import LIVE, STATED, cost_of, estimate_of
+from studies.monitoring.selectors.estimate import cost_of, estimate_of
 from studies.monitoring.selectors.page_times import BROWSER, SERVER, page_summaries, spent_by_page, step_times
 from tests.factories.studies import completed, make_study
 
@@ -72,16 +72,14 @@ def test_the_estimate_assumes_until_five_people_completed_and_never_counts_previ
     simulated = completed(study, Mode.SIMULATED)
     left(simulated, "rate", 0.01)
     stated = estimate_of(study)
-    assert {step.source for step in stated.steps} == {STATED}
+    assert {step.timing for step in stated.steps} == {None}
     assert (stated.is_assumed, stated.n_planned) == (True, 40)
     preview = completed(study, Mode.PREVIEW)
     left(preview, "rate", 90.0)
     for n in range(4):
         left(completed(study, number=n), "rate", 60.0 + n)
     early = estimate_of(study)
-    assert [(step.source, step.seconds) for step in early.steps] == [
-        (step.source, step.seconds) for step in stated.steps
-    ]
+    assert early.steps == stated.steps
     assert early.basis == (
         "All times are assumptions: measured times are used once 5 live participants have completed; so far 4 have. "
         "Previews and simulated participants never count."
@@ -93,8 +91,10 @@ def test_the_estimate_assumes_until_five_people_completed_and_never_counts_previ
         "Previews and simulated participants never count."
     )
     found = {step.step: step for step in whole.steps}["rate"]
-    assert {step.source for step in whole.steps if step.step != "rate"} == {STATED}
-    assert (found.source, found.n, found.seconds, found.quartile_1, found.quartile_3) == (LIVE, 5, 62.0, 61.0, 63.0)
+    assert {step.timing for step in whole.steps if step.step != "rate"} == {None}
+    assert found.timing is not None
+    timing = found.timing
+    assert (timing.n, found.seconds, timing.quartile_1, timing.quartile_3) == (5, 62.0, 61.0, 63.0)
     assert found.basis == "median of 5 participants, time in sight"
 
 

@@ -9,8 +9,8 @@ from django.test import Client
 from django.urls import reverse
 
 from studies.data.codebook.participants import participant_variables
-from studies.design.selectors.literal_numbers import literal_number_warnings
 from studies.design.selectors.placeholders import filled
+from studies.design.selectors.text_warnings import literal_number_warnings
 from studies.design.services.launch import launch_study
 from studies.models import Study
 from studies.settings import StudySettings

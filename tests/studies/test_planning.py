@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import json
+import re
 from typing import Any
 
 import pytest
@@ -219,11 +220,14 @@ class TestPower:
         plan = response.context["plan"]
         assert plan.stated in plan.curves
         assert plan.stated == "f = 1.50"
-        found = response.context["simulated"]
-        assert (found.n, found.sd, len(found.means)) == (12, 1.0, 7)
-        assert found.power.power > 0.5
-        assert sentence(response.context["simulated_sentence"]) in response.content.decode()
-        assert client.get(_url("power", draft), said).context["simulated"] == found
+        found = response.context["simulated_sentence"]
+        assert "simulated studies with 12 participants per condition, stated means of " in found
+        assert "a standard deviation of 1 for a single answer" in found
+        power = re.search(r"significant in \.(\d\d) of them|significant in 1\.00 of them", found)
+        assert power is not None
+        assert power[1] is None or int(power[1]) > 50
+        assert sentence(found) in response.content.decode()
+        assert client.get(_url("power", draft), said).context["simulated_sentence"] == found
 
     @pytest.mark.parametrize(
         ("change", "said"),

@@ -21,7 +21,7 @@ from recommenders.base import Algorithm
 from recommenders.data import Ratings, Scale
 from studies.instrument.measures import ParticipantMeasures, item_measures, participant_measures
 from studies.simulation.answer_model import MODELLED, TRUE, SimulatedPerson, SourceUser, TrainingSide
-from studies.simulation.planted_effects import AffectedPerson, Effect, as_plain, effects_from, planted_sentence
+from studies.simulation.planted_effects import AffectedPerson, Effect, effects_from, planted_sentence
 
 pytestmark = pytest.mark.unit
 
@@ -49,10 +49,9 @@ def test_effects_that_cannot_be_read_say_why(given: Any, words: str) -> None:
 
 def test_effects_are_read_in_the_order_of_the_conditions_and_told() -> None:
     effects = effects_from({"B": {"son": -0.1}, "A": {"accuracy": 0.8, "fon": 0}, "C": None, "D": {}}, list("ABCD"))
-    assert effects == {"A": Effect(accuracy=0.8), "B": Effect(son=-0.1)}
+    assert effects == {"A": {"accuracy": 0.8}, "B": {"son": -0.1}}
     assert list(effects) == ["A", "B"]
-    assert as_plain(effects) == {"A": {"accuracy": 0.8}, "B": {"son": -0.1}}
-    assert planted_sentence(as_plain(effects)) == (
+    assert planted_sentence(effects) == (
         "Effects were planted: A perceived accuracy +0.8; B second-order novelty -0.1."
     )
     assert planted_sentence({}) == ""
@@ -112,7 +111,7 @@ def repeated(repetition: int, effects: dict[str, Effect]) -> dict[str, list[Part
     found: dict[str, list[ParticipantMeasures]] = {name: [] for name in CONDITIONS}
     for condition, number, user in people(repetition):
         person = AffectedPerson(
-            user, side, rng_for(repetition, "answers", number), effect=effects.get(condition, Effect()),
+            user, side, rng_for(repetition, "answers", number), effect=effects.get(condition, {}),
             list_length=LENGTH, effect_rng=rng_for(repetition, "effects", number),
         )  # fmt: skip
         found[condition].append(walked(person, model))
@@ -130,7 +129,7 @@ def test_without_an_effect_the_answers_are_those_of_a_simulated_person() -> None
     for number, user in enumerate(users[:40]):
         plain = SimulatedPerson(user, side, rng_for(1, number))
         affected = AffectedPerson(
-            user, side, rng_for(1, number), effect=Effect(), list_length=LENGTH, effect_rng=rng_for(2, number)
+            user, side, rng_for(1, number), effect={}, list_length=LENGTH, effect_rng=rng_for(2, number)
         )
         assert walked(plain, model) == walked(affected, model)
 
@@ -138,12 +137,12 @@ def test_without_an_effect_the_answers_are_those_of_a_simulated_person() -> None
 @pytest.mark.parametrize(
     ("effect", "name", "least_share"),
     [
-        (Effect(accuracy=0.8), "accuracy", 0.75),
-        (Effect(accuracy=-0.7), "accuracy", 0.75),
-        (Effect(satisfaction=0.3), "satisfaction", 0.75),
-        (Effect(fon=0.2), "fon", 0.75),
-        (Effect(son=-0.05), "son", 0.4),  # many have heard of everything already
-        (Effect(son=0.1), "son", 0.75),
+        ({"accuracy": 0.8}, "accuracy", 0.75),
+        ({"accuracy": -0.7}, "accuracy", 0.75),
+        ({"satisfaction": 0.3}, "satisfaction", 0.75),
+        ({"fon": 0.2}, "fon", 0.75),
+        ({"son": -0.05}, "son", 0.4),  # many have heard of everything already
+        ({"son": 0.1}, "son", 0.75),
     ],
 )
 def test_a_shift_moves_its_own_variable_by_what_it_says_and_no_other(
@@ -160,7 +159,7 @@ def test_a_shift_moves_its_own_variable_by_what_it_says_and_no_other(
             assert not np.any(change), variable
         else:
             # The ends of the scale take a part: never more comes than is asked for, but for the draws.
-            asked = getattr(effect, name)
+            asked = effect[name]
             assert least_share * abs(asked) < abs(np.mean(change)) < abs(asked) + 0.08
             assert np.sign(np.mean(change)) == np.sign(asked)
 
@@ -168,7 +167,7 @@ def test_a_shift_moves_its_own_variable_by_what_it_says_and_no_other(
 def test_second_order_novelty_never_exceeds_the_first_and_what_was_changed_is_no_longer_true() -> None:
     side = TrainingSide(3.5, np.zeros(8), np.array([100, 50, 10, 1, 0, 7, 7, 7]), 0.5, 5.0)
     user = SourceUser("u", {0: 2.0, 1: 3.0, 2: 3.0, 5: 1.0})
-    effect = Effect(accuracy=1.0, fon=0.6, son=0.4)
+    effect = {"accuracy": 1.0, "fon": 0.6, "son": 0.4}
     person = AffectedPerson(
         user, side, np.random.default_rng(1), effect=effect, list_length=5, effect_rng=np.random.default_rng(2)
     )
@@ -199,7 +198,7 @@ def test_a_planted_effect_comes_out_maximal_and_nothing_comes_out_of_nothing() -
         values[planted] = [
             walked(
                 AffectedPerson(
-                    user, side, rng_for(repetition, "answers", number), effect=Effect(accuracy=0.8),
+                    user, side, rng_for(repetition, "answers", number), effect={"accuracy": 0.8},
                     list_length=LENGTH, effect_rng=rng_for(repetition, "effects", number),
                 ),
                 model,

@@ -23,7 +23,7 @@ from studies.instrument.scales import ScaleOfStudy, scales_of, score_of_particip
 from studies.models import Participant, Response, Study
 from studies.recruitment.services.tokens import digest_of_key
 from studies.simulation.answer_model import SourceUser, TrainingSide
-from studies.simulation.planted_effects import AffectedPerson, Effect, as_plain, effects_from, planted_sentence
+from studies.simulation.planted_effects import AffectedPerson, Effect, effects_from, planted_sentence
 from studies.simulation.services.pilot import entry_key_of
 from tests.factories.analysis import planted_person
 from tests.factories.evaluation import make_run_at
@@ -137,8 +137,8 @@ def scores(number: int, effect: Effect) -> dict[str, Fraction]:
 ])  # fmt: skip
 def test_a_scale_moves_in_the_mean_by_what_is_planted_and_no_other_does(key: str, least_share: float) -> None:
     n, shift = 500, SHIFTS[key]
-    before = [scores(number, Effect()) for number in range(n)]
-    after = [scores(number, Effect(scales={key: shift})) for number in range(n)]
+    before = [scores(number, {}) for number in range(n)]
+    after = [scores(number, {f"scale.{key}": shift}) for number in range(n)]
     assert len(before[0]) == len(SCALES)
     for scale in SCALES:
         change = [float(b[scale.key] - a[scale.key]) for a, b in zip(before, after, strict=True)]
@@ -153,8 +153,8 @@ def test_a_scale_moves_in_the_mean_by_what_is_planted_and_no_other_does(key: str
 @pytest.mark.unit
 def test_reversed_questions_go_the_other_way_and_the_sum_of_a_person_is_within_a_step() -> None:
     for number in range(40):
-        plain, _ = answers_of(number, Effect())
-        moved, _ = answers_of(number, Effect(scales={"eleven": 1.3}))
+        plain, _ = answers_of(number, {})
+        moved, _ = answers_of(number, {"scale.eleven": 1.3})
         steps = moved["eleven_0"] - plain["eleven_0"], plain["eleven_1"] - moved["eleven_1"]
         if min(plain["eleven_0"], 10 - plain["eleven_0"], plain["eleven_1"], 10 - plain["eleven_1"]) >= 3:
             assert set(steps) <= {0, 1, 2}
@@ -164,7 +164,7 @@ def test_reversed_questions_go_the_other_way_and_the_sum_of_a_person_is_within_a
 @pytest.mark.unit
 def test_what_finds_no_room_goes_to_the_next_question_and_never_more_than_is_asked_for() -> None:
     scale = ScaleOfStudy("trust", {"en": "Trust"}, SCALES[0].members[:2], 0.5, False)
-    person = someone(1, Effect(scales={"trust": 1.0}), (scale,))
+    person = someone(1, {"scale.trust": 1.0}, (scale,))
     person.item_ratings = [5]
     rng = np.random.default_rng(1)
     top = [person.opinion(5, rng, name="trust_a").value for _ in range(20)]
@@ -206,10 +206,10 @@ def test_a_scale_about_the_person_cannot_be_shifted_by_a_condition_they_do_not_h
 def test_effects_on_scales_are_kept_as_they_were_written_and_told() -> None:
     written = {"A": {"scale.trust": 0.6, "accuracy": 0.5, "scale.ease": 0}}
     effects = effects_from(written, ["A", "B"], QUESTIONNAIRE)
-    assert effects == {"A": Effect(accuracy=0.5, scales={"trust": 0.6})}
-    assert as_plain(effects) == {"A": {"accuracy": 0.5, "scale.trust": 0.6}}
-    assert effects_from(as_plain(effects), ["A"], QUESTIONNAIRE) == effects
-    assert planted_sentence(as_plain(effects)) == "Effects were planted: A perceived accuracy +0.5, scale trust +0.6."
+    assert effects == {"A": {"accuracy": 0.5, "scale.trust": 0.6}}
+    assert list(effects["A"]) == ["accuracy", "scale.trust"]
+    assert effects_from(effects, ["A"], QUESTIONNAIRE) == effects
+    assert planted_sentence(effects) == "Effects were planted: A perceived accuracy +0.5, scale trust +0.6."
 
 
 @pytest.mark.integration
@@ -227,7 +227,7 @@ def test_a_report_finds_the_shifts_that_were_planted_in_scales(seed: int) -> Non
     for label in ("TopPop", "PureSVD4"):
         for number in range(n):
             # The same people in both conditions: they differ by what is planted alone.
-            whole, items = answers_of(1000 * seed + number, planted.get(label, Effect()))
+            whole, items = answers_of(1000 * seed + number, planted.get(label, {}))
             person = planted_person(study, label, [3] * LENGTH, 3, mode=Mode.SIMULATED, provenance=Provenance.MODELLED)
             answers = [(0, whole), *enumerate(items, start=1)]
             rows += [

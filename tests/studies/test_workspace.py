@@ -10,7 +10,7 @@ from lxml.html import HtmlElement
 
 from accounts.models import User
 from catalog.models import DatasetVersion, Feature
-from studies.design.selectors.launch_checklist import CHECKS
+from studies.design.selectors.launch_overview import CHECKS
 from studies.design.services.archiving import archive_study
 from studies.design.services.design import change_design
 from studies.enums import Mode, NoticeKind, Role

@@ -172,7 +172,6 @@ class _Simulation:
         return self._minimised(arriving, is_open)
 
     def _random_condition(self, candidates: NDArray[np.bool_]) -> Counts:
-        """Draw one True condition of each row, with equal probabilities."""
         chosen: Counts = np.where(candidates, self.rng.random(candidates.shape), -1.0).argmax(axis=1)
         return chosen
 
@@ -208,7 +207,6 @@ class _Simulation:
 
 
 def _lowest(values: NDArray[np.float64], is_open: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Mark the open conditions with the lowest value, ties included."""
     open_values = np.where(is_open, values, np.inf)
     lowest: NDArray[np.bool_] = is_open & (open_values <= open_values.min(axis=1, keepdims=True) + TIE)
     return lowest

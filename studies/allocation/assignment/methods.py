@@ -1,13 +1,17 @@
-"""Assignment methods by name, and the slot each assigns to a participant."""
+"""Assignment methods by name, and the slot each assigns to a participant.
+
+Every method but permuted blocks ranks the conditions for each newcomer, who joins the first one with room.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from core.errors import ParameterError
-from studies.allocation.assignment import least_filled, minimisation, permuted_blocks, simple
-from studies.allocation.assignment.draws import Assignment, Seed, Slot
+from studies.allocation.assignment import minimisation, permuted_blocks
+from studies.allocation.assignment.draws import Assignment, Draws, Seed, Slot
 from studies.settings import StudySettings
 
 PERMUTED_BLOCKS = "permuted_blocks"
@@ -53,15 +57,37 @@ class Occupancy:
 
     @property
     def has_room(self) -> list[bool]:
-        """For each condition, whether it is below its target."""
         return [target is None or n < target for n, target in zip(self.counts, self.targets, strict=True)]
+
+
+def ranking(method: Method, draws: Draws, occupancy: Occupancy) -> list[int]:
+    """Rank the conditions for a newcomer, by a method without blocks; equal ones are in a drawn order.
+
+    Simple randomisation draws the whole order. The least filled condition is the one furthest from its target; without
+    targets the counts are compared. Minimisation ranks by `minimisation.imbalances`.
+
+    Examples
+    --------
+    >>> ranking(Method("least_filled"), Draws(1), Occupancy([10, 30, 10], [5, 9, 4], [], frozenset(), 0))
+    [1, 2, 0]
+    """
+    counts, targets = occupancy.counts, occupancy.targets
+    order = list(range(len(targets)))
+    draws.shuffle(order)
+    if method.name == LEAST_FILLED:
+        order.sort(key=lambda condition: Fraction(counts[condition], targets[condition] or 1))
+    elif method.name == MINIMISATION:
+        order.sort(key=minimisation.imbalances(occupancy.margins, targets).__getitem__)
+    return order
 
 
 def assign(method: Method, *, seed: Seed, stratum: str, occupancy: Occupancy) -> Assignment | None:
     """Return the slot for the next participant of a stratum; None when all conditions are full.
 
-    With blocks, places follow the stratum's sequence. Without blocks, each assignment uses up the next places: one for
-    each full condition that was skipped, and one for the slot.
+    With blocks, places follow the stratum's sequence. Without blocks, each assignment uses up the next places, which
+    also identify its draws: one for each full condition that was skipped, and one for the slot. Minimisation assigns
+    the best condition with room with the stated probability, otherwise one of the others with room, with equal
+    probabilities. Source: Pocock & Simon (1975), section 3.3, with p for the best and (1 - p)/(K - 1) for each other.
 
     Examples
     --------
@@ -73,32 +99,17 @@ def assign(method: Method, *, seed: Seed, stratum: str, occupancy: Occupancy) ->
     if not any(has_room):
         return None
     if method.name == PERMUTED_BLOCKS:
-        return permuted_blocks.first_open(
-            seed=seed,
-            stratum=stratum,
-            occupied=occupancy.occupied,
-            has_room=has_room,
-            multiples=method.multiples,
-            weights=method.weights,
-        )
+        sequence = permuted_blocks.slots(seed, stratum, len(has_room), method.multiples, method.weights)
+        return permuted_blocks.first_open(sequence, occupancy.occupied, has_room)
     next_place = occupancy.next_place
+    draws = Draws(seed, method.name.replace("_", " "), stratum, next_place)
+    order = ranking(method, draws, occupancy)
+    first = next(rank for rank, condition in enumerate(order) if has_room[condition])
+    chosen, full = order[first], order[:first]
     if method.name == MINIMISATION:
-        chosen, full = minimisation.choose(
-            seed=seed,
-            stratum=stratum,
-            next_place=next_place,
-            margins=occupancy.margins,
-            targets=occupancy.targets,
-            has_room=has_room,
-            probability=method.probability,
-        )
-    else:
-        if method.name == LEAST_FILLED:
-            ranking = least_filled.ranking(seed, stratum, next_place, occupancy.counts, occupancy.targets)
-        else:
-            ranking = simple.ranking(seed, stratum, next_place, len(has_room))
-        first = next(rank for rank, condition in enumerate(ranking) if has_room[condition])
-        chosen, full = ranking[first], ranking[:first]
+        others = [condition for condition in order[first + 1 :] if has_room[condition]]
+        is_best = draws.below(minimisation.PARTS) < round(method.probability * minimisation.PARTS)
+        chosen = chosen if is_best or not others else others[draws.below(len(others))]
     passed_over = tuple(Slot(next_place + n, 0, condition) for n, condition in enumerate(full))
     return Assignment(Slot(next_place + len(full), 0, chosen), passed_over)
 
@@ -122,14 +133,6 @@ def own_slot(
     if not occupancy.has_room[condition]:
         return None
     if method.name == PERMUTED_BLOCKS:
-        return permuted_blocks.own_slot(
-            seed=seed,
-            stratum=stratum,
-            occupied=occupancy.occupied,
-            n_conditions=len(occupancy.targets),
-            condition=condition,
-            multiples=method.multiples,
-            weights=method.weights,
-            preferred=before,
-        )
+        sequence = permuted_blocks.slots(seed, stratum, len(occupancy.targets), method.multiples, method.weights)
+        return permuted_blocks.own_slot(sequence, occupancy.occupied, condition, preferred=before)
     return Slot(occupancy.next_place if before is None else before, 0, condition)

@@ -1,12 +1,9 @@
-"""Minimisation: assign the condition that leaves the newcomer's margins most balanced, with a random element."""
+"""Minimisation: the imbalance that a newcomer's margins would have in each condition."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-
-from core.errors import ParameterError
-from studies.allocation.assignment.draws import Draws, Seed
 
 PROBABILITY = 0.8
 PARTS = 10_000  # probabilities are rounded to four decimals, so that the draw is exact
@@ -57,43 +54,3 @@ def imbalances(margins: Sequence[Sequence[int]], targets: Sequence[int | None]) 
             new = squares + 2 * weight * counts[condition] + weight * weight
             scores[condition] += n_conditions * new - (total + weight) ** 2
     return tuple(scores)
-
-
-def choose(
-    *,
-    seed: Seed,
-    stratum: str,
-    next_place: int,
-    margins: Sequence[Sequence[int]],
-    targets: Sequence[int | None],
-    has_room: Sequence[bool],
-    probability: float = PROBABILITY,
-) -> tuple[int, tuple[int, ...]]:
-    """Choose the newcomer's condition; also return the full conditions that would have been better.
-
-    Of the conditions with room, the best is assigned with the stated probability, otherwise one of the others, with
-    equal probabilities. Ties are broken at random. `probability` is rounded to four decimals; with 1, only ties are
-    random. At least one condition must have room. Raises ParameterError for a probability outside 0 to 1, or no
-    condition with room. Source: Pocock & Simon (1975), section 3.3, with p for the best and (1 - p)/(K - 1) for each of
-    the others.
-
-    Examples
-    --------
-    >>> choose(seed=1, stratum="women", next_place=4, margins=[[2, 1, 1], [1, 0, 1]], targets=[9, 9, 9],
-    ...        has_room=[True, True, True], probability=1.0)
-    (1, ())
-    """
-    if not 0.0 <= probability <= 1.0:
-        raise ParameterError(f"The probability of the best condition lies between 0 and 1; got {probability!r}.")
-    if not any(has_room):
-        raise ParameterError("No condition has room, so none can be assigned.")
-    draws = Draws(seed, "minimisation", stratum, next_place)
-    order = list(range(len(targets)))
-    draws.shuffle(order)
-    uneven = imbalances(margins, targets)
-    order.sort(key=lambda condition: uneven[condition])
-    first = next(rank for rank, condition in enumerate(order) if has_room[condition])
-    alternatives = [condition for condition in order[first + 1 :] if has_room[condition]]
-    is_best = draws.below(PARTS) < round(probability * PARTS)
-    chosen = order[first] if is_best or not alternatives else alternatives[draws.below(len(alternatives))]
-    return chosen, tuple(order[:first])

@@ -8,7 +8,7 @@ skipped, and the same seed and order of arrival give the same assignment.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import count
 from math import gcd
@@ -110,29 +110,19 @@ def slots(
             next_place += 1
 
 
-def first_open(
-    *,
-    seed: Seed,
-    stratum: str,
-    occupied: Collection[int],
-    has_room: Sequence[bool],
-    multiples: Sequence[int] = (1,),
-    weights: Sequence[int] = (),
-) -> Assignment | None:
-    """Return the first free slot for the next participant of a stratum.
+def first_open(sequence: Iterable[Slot], occupied: Collection[int], has_room: Sequence[bool]) -> Assignment:
+    """Return the first free slot for the next participant of a stratum, in its sequence.
 
-    None when all conditions are full. `occupied` are places of the stratum; `has_room` says for each condition whether
-    it is below its target over all strata.
+    `occupied` are places of the stratum; `has_room` says for each condition whether it is below its target over all
+    strata. At least one condition must have room.
 
     Examples
     --------
-    >>> first_open(seed=1, stratum="women", occupied=set(), has_room=[False, True]).slot.condition
+    >>> first_open(slots(1, "women", 2), occupied=set(), has_room=[False, True]).slot.condition
     1
     """
-    if not any(has_room):
-        return None
     passed_over: list[Slot] = []
-    for slot in slots(seed, stratum, len(has_room), multiples, weights):
+    for slot in sequence:
         if slot.place in occupied:
             continue
         if has_room[slot.condition]:
@@ -142,31 +132,21 @@ def first_open(
 
 
 def own_slot(
-    *,
-    seed: Seed,
-    stratum: str,
-    occupied: Collection[int],
-    n_conditions: int,
-    condition: int,
-    multiples: Sequence[int] = (1,),
-    weights: Sequence[int] = (),
-    preferred: int | None = None,
+    sequence: Iterable[Slot], occupied: Collection[int], condition: int, *, preferred: int | None = None
 ) -> Slot:
     """Return the slot for a participant who returns to their own condition.
 
     It is their previous slot if that is still free, otherwise the first free slot of the condition. That slot may be
     ahead in the sequence; later assignments skip it, so the stratum becomes balanced again. `preferred` is the place of
-    their previous slot. Raises ParameterError when there is no condition with that index.
+    their previous slot.
 
     Examples
     --------
-    >>> own_slot(seed=1, stratum="women", occupied={0, 1}, n_conditions=2, condition=1).block
+    >>> own_slot(slots(1, "women", 2), occupied={0, 1}, condition=1).block
     1
     """
-    if not 0 <= condition < n_conditions:
-        raise ParameterError(f"There are {n_conditions} conditions, counted from 0; got {condition}.")
     first: Slot | None = None
-    for slot in slots(seed, stratum, n_conditions, multiples, weights):
+    for slot in sequence:
         if slot.condition == condition and slot.place not in occupied:
             if preferred is None or slot.place == preferred:
                 return slot

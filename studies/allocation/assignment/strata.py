@@ -122,5 +122,4 @@ def strata_from(design: StudySettings) -> Strata:
 
 
 def _n_shared(left: tuple[str, ...], right: tuple[str, ...]) -> int:
-    """Return the number of leading traits that two strata share."""
     return next((n for n, (a, b) in enumerate(zip(left, right, strict=True)) if a != b), len(left))

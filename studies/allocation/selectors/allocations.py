@@ -79,7 +79,6 @@ class QuotaCount:
 
     @property
     def is_full(self) -> bool:
-        """Whether newcomers who meet the quota are turned away."""
         return self.n >= self.most
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from typing import Any
 
 from core.provenance import derived_seed
@@ -27,11 +26,15 @@ def seed_sentence(study: Study) -> str:
     """Describe the seed in the study's current state."""
     if is_seed_known(study):
         return known_sentence(study.seed)
+    sentence = commitment_sentence(seed_commitment(study))
     if is_seed_revealed(study):
-        sentence = revealed_sentence(seed_commitment(study), study.assignment_seed)
-    else:
-        sentence = commitment_sentence(seed_commitment(study))
-    return sentence + earlier_sentence([seed for _n_lines, seed in study.earlier_seeds])
+        sentence = (
+            f"Seed of the assignment: {study.assignment_seed}, secret until the study closed. Its preregistered "
+            f"SHA-256 hash: {seed_commitment(study)}."
+        )
+    if earlier := ", ".join(seed for _n_lines, seed in study.earlier_seeds):
+        sentence += f" Earlier waves of recruitment used other seeds, now revealed: {earlier}."
+    return sentence
 
 
 def assignment_seed(study: Study, mode: str) -> Seed:
@@ -94,18 +97,6 @@ def commitment_sentence(commitment: str) -> str:
         f"written in hexadecimal, is {commitment}. With the seed and the allocation log the assignment can be "
         "replayed."
     )
-
-
-def revealed_sentence(commitment: str, seed: str) -> str:
-    """State the seed after the study is closed."""
-    return (
-        f"Seed of the assignment: {seed}, secret until the study closed. Its preregistered SHA-256 hash: {commitment}."
-    )
-
-
-def earlier_sentence(seeds: Sequence[str]) -> str:
-    """State the seeds of earlier waves; empty when there were none."""
-    return f" Earlier waves of recruitment used other seeds, now revealed: {', '.join(seeds)}." if seeds else ""
 
 
 def known_sentence(seed: int) -> str:

@@ -33,7 +33,6 @@ def locked_study(study_id: int) -> Study:
 
 
 def _plain(answers: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the answers for the rules of assignment; declined answers count as missing."""
     return {key: plain_answer(value) for key, value in answers.items()}
 
 
@@ -86,7 +85,6 @@ def _occupancy(study: Study, mode: str, stratum: str, conditions: list[Condition
 
 
 def _used(study: Study, mode: str, stratum: str) -> set[int]:
-    """Return the places of a stratum that are used up according to the log."""
     lines = Allocation.objects.filter(study=study, mode=mode, stratum=stratum, kind__in=USES_UP)
     return set(lines.order_by().values_list("place", flat=True))
 
@@ -100,7 +98,6 @@ def _log(
     *,
     open_now: list[int | None],
 ) -> Allocation:
-    """A line of the log; a skipped slot goes to no participant."""
     return Allocation(
         study_id=participant.study_id,
         mode=participant.mode,

@@ -152,43 +152,36 @@ class AssignmentForm(forms.Form):
 
     @property
     def nested_forms(self) -> list[GroupRow]:
-        """The rows of the tables."""
         return [row for table in self.tables.values() for row in table.forms]
 
     def is_valid(self) -> bool:
-        """Return whether the fields and the rows of the tables are valid."""
         return super().is_valid() and all(row.is_valid() for row in self.nested_forms if row.is_bound)
 
     def clean_targets(self) -> dict[int, int]:
-        """Read the targets, by the condition's position."""
         targets = _read(targets_from_text, self.cleaned_data["targets"], [c.label for c in self.conditions])
         return {c.position: targets[c.label] for c in self.conditions if c.label in targets}
 
     def clean_block_multiples(self) -> list[int]:
-        """Read the numbers between commas."""
         parts = [part.strip() for part in self.cleaned_data["block_multiples"].split(",")]
         if not all(part.isdecimal() and 1 <= int(part) <= 10 for part in parts):
             raise ValidationError("Give whole numbers from 1 to 10, with commas between them.")
         return [int(part) for part in parts]
 
     def clean_strata(self) -> tuple[list[dict[str, Any]], dict[str, dict[str, float]]]:
-        """Read the rules and the expected shares."""
         if self._has_bad_rows("strata"):
             return [], {}
         return _read(strata_from_text, self.cleaned_data["strata"], self.yes_no)  # type: ignore[no-any-return]
 
     def clean_quotas(self) -> list[dict[str, Any]]:
-        """Read the quotas."""
         if self._has_bad_rows("quotas"):
             return []
         return _read(quotas_from_text, self.cleaned_data["quotas"], self.yes_no)  # type: ignore[no-any-return]
 
     def _has_bad_rows(self, name: str) -> bool:
-        """Whether rows of a table are invalid; they report it themselves, so their text is not read."""
+        # The rows report it themselves, so their text is not read.
         return any(row.is_bound and not row.is_valid() for row in self.tables[name].forms)
 
     def assignment_settings(self) -> dict[str, Any]:
-        """The cleaned values as settings of a study."""
         cleaned = self.cleaned_data
         rules, shares = cleaned["strata"]
         interviewers = cleaned["interviewers"] or "crossed"
@@ -206,6 +199,5 @@ class AssignmentForm(forms.Form):
         }
 
     def planned_targets(self) -> list[int]:
-        """The target of each condition, in the order of the design."""
         cleaned = self.cleaned_data
         return [cleaned["targets"].get(c.position, cleaned["per_condition"]) for c in self.conditions]

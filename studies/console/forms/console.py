@@ -238,7 +238,6 @@ class DesignForm(PlanFields, PrimaryTestFields, AssignmentForm):
         return cleaned
 
     def _elicitation(self) -> dict[str, Any]:
-        """The elicitation where it is another than the study's, with the scale and the threshold of ratings."""
         cleaned = self.cleaned_data
         changed: dict[str, Any] = {"ratings_most": cleaned["ratings_most"]}
         if cleaned["elicitation"] != self.study.design.elicitation:
@@ -263,7 +262,6 @@ class DesignForm(PlanFields, PrimaryTestFields, AssignmentForm):
         }
 
     def changes(self) -> dict[str, Any]:
-        """The cleaned values as `change_design` takes them."""
         cleaned = self.cleaned_data
         return {
             "title": cleaned["title"],

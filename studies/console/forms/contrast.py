@@ -46,7 +46,6 @@ class PrimaryTestFields(forms.Form):
 
     @staticmethod
     def initial_test(study: Study) -> dict[str, Any]:
-        """What stands in the fields before anybody changes it."""
         contrast = study.design.primary.contrast
         if contrast is None:
             return {"primary_test": ADVANTAGE, "contrast_sides": 2}
@@ -58,13 +57,11 @@ class PrimaryTestFields(forms.Form):
         }
 
     def ask_conditions(self, study: Study) -> None:
-        """Offer the study's conditions."""
         labels = list(study.conditions.order_by("position").values_list("label", flat=True))
         for name in SETS.values():
             self.fields[name].choices = [(label, label) for label in labels]  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any] | None:
-        """Reject an impossible contrast."""
         cleaned = super().clean()
         if self.cleaned_data.get("primary_test") == CONTRAST and not any(name in self.errors for name in SETS.values()):
             try:
@@ -79,7 +76,6 @@ class PrimaryTestFields(forms.Form):
         return read_model(Contrast, {"higher": higher, "lower": lower, "sides": cleaned["contrast_sides"] or 2})
 
     def test_settings(self) -> dict[str, Any]:
-        """The settings of the primary test apart from the primary pair."""
         effect = self.cleaned_data["smallest_effect"]
         settings: dict[str, Any] = {} if effect is None else {"smallest_effect": effect}
         if self.cleaned_data["primary_test"] == CONTRAST:

@@ -153,21 +153,17 @@ class GroupTable:
 
     @property
     def forms(self) -> list[GroupRow]:
-        """The forms of the rows."""
         return list(self.rows.values())
 
     @property
     def labels(self) -> list[str]:
-        """The headings of the columns."""
         return [str(field.label) for field in self.forms[0].fields.values()]
 
     def filled(self) -> list[Row]:
-        """Return the entries of each row that has some."""
         rows = [self.checked.get(number, row) for number, row in self.rows.items()]
         return [values for values in (row.values() for row in rows) if values]
 
     def text(self) -> str:
-        """Return the rows as text."""
         raise NotImplementedError
 
 
@@ -197,7 +193,6 @@ class StrataTable(GroupTable):
         return rows
 
     def text(self) -> str:
-        """Return the strata as text, one question per line."""
         lines: dict[str, list[str]] = {}
         for row in self.filled():
             share = f" {percentage(row['share'])}%" if "share" in row else ""
@@ -226,7 +221,6 @@ class QuotaTable(GroupTable):
         return rows
 
     def text(self) -> str:
-        """Return the quotas as text, one per line; the first row needs a limit."""
         lines: list[str] = []
         for row in self.filled():
             test = f"{row.get('question', '')} = {_band(row) or row.get('answers', '')}"

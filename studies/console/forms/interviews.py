@@ -63,7 +63,6 @@ class InterviewForm(forms.Form):
         )
 
     def session(self) -> dict[str, str]:
-        """What the session is started with."""
         return {name: self.cleaned_data.get(name, "") for name in ("place", "label", "note")}
 
 

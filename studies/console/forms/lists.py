@@ -44,11 +44,9 @@ class ProfileForm(forms.Form):
 
     @property
     def marks(self) -> list[tuple[str, float]]:
-        """The points with their values, where a list shows them instead of stars."""
         return [] if self.elicitation == FIVE_STARS else [(p, self.elicitation.value(int(p))) for p in self.points]
 
     def clean(self) -> dict[str, Any]:
-        """Read the ratings out of the address."""
         for name, value in self.data.items():
             match = self.RATING.fullmatch(name)
             if match is None or not value:  # an empty one is not rated

@@ -49,7 +49,6 @@ class PlanFields(forms.Form):
 
     @staticmethod
     def initial_plan(study: Study) -> dict[str, Any]:
-        """The initial values of the fields."""
         return {**study.design.plan.in_full(), "refill_excluded": study.design.refill_excluded}
 
     def ask(self, study: Study) -> None:
@@ -72,7 +71,6 @@ class PlanFields(forms.Form):
         return {"refill_excluded": chosen} if is_stored else {}
 
     def plan_settings(self) -> dict[str, Any]:
-        """The plan as stored in the settings."""
         cleaned = self.cleaned_data
         return AnalysisPlan(
             alpha=cleaned["alpha"],

@@ -52,7 +52,6 @@ class PowerForm(forms.Form):
         super().__init__({**initial, **data.dict()} if data else initial)
 
     def clean_means(self) -> tuple[float, ...]:
-        """Read the numbers between commas; none where nothing is stated."""
         parts = [part.strip() for part in self.cleaned_data["means"].replace(";", ",").split(",") if part.strip()]
         try:
             means = tuple(float(part) for part in parts)

@@ -42,13 +42,10 @@ def _content(file: Any) -> bytes:
 
 
 class _ListForm(forms.Form):
-    """A list, pasted or uploaded."""
-
     text = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 4}), strip=False)
     file = forms.FileField(required=False, label="Or a file", help_text="CSV or text; the first column counts.")
 
     def clean_file(self) -> str:
-        """Read the file."""
         file = self.cleaned_data["file"]
         try:
             return "" if file is None else _content(file).decode("utf-8-sig")
@@ -57,7 +54,6 @@ class _ListForm(forms.Form):
 
     @property
     def entries(self) -> str:
-        """The uploaded list, or else the pasted one."""
         return self.cleaned_data.get("file") or self.cleaned_data.get("text") or ""
 
 
@@ -106,7 +102,6 @@ class PanelForm(forms.Form):
         self.order_fields(["panel", "entrance", "longest_gap_minutes", "person", "submission"])
 
     def changes(self) -> dict[str, Any]:
-        """The cleaned values as `set_panel` takes them."""
         cleaned = self.cleaned_data
         names = {
             name: [part.strip() for part in cleaned[name].split(",") if part.strip()]
@@ -142,6 +137,9 @@ class ExcludedStudiesForm(forms.Form):
             (each.slug, f"{each.title} ({each.slug})") for each in offered
         ]
 
+    def changes(self) -> dict[str, Any]:
+        return {"slugs": self.cleaned_data["studies"]}
+
 
 class LimitsForm(forms.Form):
     """How many may enter within ten minutes."""
@@ -176,6 +174,9 @@ class LimitsForm(forms.Form):
             f"{pause_default:,}, from the panel and the targets."
         )
 
+    def changes(self) -> dict[str, Any]:
+        return self.cleaned_data
+
 
 class ExitForm(forms.Form):
     """The exit link of one outcome."""
@@ -209,13 +210,13 @@ class ExitForm(forms.Form):
                 help_text="You may use Markdown. Empty: the study’s own text for this outcome.",
             )
 
-    def exit(self) -> exits.Exit:
-        """The cleaned values as an exit."""
+    def changes(self) -> dict[str, Any]:
         cleaned = self.cleaned_data
         # Browsers send a line break as two characters.
         text = {language: cleaned[f"text_{language}"].replace("\r\n", "\n") for language in self.languages}
         text = {**self.stored_texts, **text}  # languages that a draft is not offered in keep their text
-        return exits.Exit(cleaned["code"], cleaned["static_code"], cleaned["url"], text)
+        exit_ = exits.Exit(cleaned["code"], cleaned["static_code"], cleaned["url"], text)
+        return {"exits": {self.outcome: exit_}}
 
 
 class LinksForm(_ListForm):
@@ -237,6 +238,9 @@ class GuestsForm(_ListForm):
         super().__init__(*args, **kwargs)
         self.fields["text"].label = "Ids, one per line"
         self.fields["text"].help_text = "They replace the current list. Ids are case-sensitive."
+
+    def changes(self) -> dict[str, Any]:
+        return {"text": self.entries}
 
 
 class SignedLinksForm(_ListForm):
@@ -265,10 +269,8 @@ class SubmissionsForm(forms.Form):
     COLUMNS = ("person", "submission", "status", "code")
 
     def clean_file(self) -> bytes:
-        """Read the file."""
         return _content(self.cleaned_data["file"])
 
     @property
     def column_names(self) -> Mapping[str, str]:
-        """The column names entered."""
         return {name: self.cleaned_data[name] for name in self.COLUMNS}

@@ -46,5 +46,4 @@ class TargetsForm(forms.Form):
         self.fields["why"] = why_field()
 
     def targets(self) -> dict[str, int]:
-        """The targets by the condition's label."""
         return {label: self.cleaned_data[f"target_{number}"] for number, (label, _target) in enumerate(self.labels)}

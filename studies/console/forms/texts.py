@@ -40,8 +40,6 @@ BOXES = "consent_boxes"
 
 @dataclass(frozen=True)
 class _Text:
-    """The field of one text; a title has one line."""
-
     key: str
     label: str
     rows: int
@@ -191,12 +189,10 @@ class TextsForm(forms.Form):
         self.fields["why"] = why_field()
 
     def texts(self) -> dict[str, dict[str, Any]]:
-        """The cleaned values as the services take them."""
         return written_texts(self, self.languages, self.names)
 
     @property
     def side_by_side(self) -> list[list[forms.BoundField]]:
-        """The fields, one column per language."""
         return [[self[text_key(name, language)] for name in self.names] for language in self.languages]
 
 

@@ -22,7 +22,6 @@ from studies.console.forms.data import ExportForm, ReasonForm, RetentionForm, Wi
 from studies.console.views.outcomes import perform
 from studies.console.views.workspace import DATA, study_page
 from studies.data.exports import FORMATS, Options
-from studies.data.selectors.personal_data import personal_data_of
 from studies.data.services import exports
 from studies.data.services.retention import set_retention
 from studies.enums import Mode, StudyStatus
@@ -35,7 +34,7 @@ from studies.monitoring.selectors.outcomes import are_outcomes_open, are_outcome
 from studies.monitoring.selectors.page_times import are_peoples, step_times_lately
 from studies.monitoring.services.blinding import open_outcomes
 from studies.monitoring.services.exclusions import exclude, undo_exclusion
-from studies.participation.services.withdrawal import participant_known_as, withdraw_on_behalf
+from studies.participation.services.withdrawal import participant_known_as, personal_data_of, withdraw_on_behalf
 from studies.team.permissions import FORM, OWNERS, POST, READERS, Seat, StudyView, seated
 
 PARTICIPANTS_PER_PAGE = 100
@@ -87,7 +86,6 @@ def export_file(request: HttpRequest, seat: Seat, pk: int) -> HttpResponse:
 
 
 def _monitored(study: Study) -> list[dict[str, Any]]:
-    """The incoming data by mode, of modes with participants: newest answers, strata, quotas, times by step."""
     shown = []
     conditions = list(study.conditions.order_by("position"))
     for mode in monitor.modes_of(study):
@@ -164,8 +162,6 @@ def _reason(request: HttpRequest) -> str:
 
 
 def _judgement(act: Callable[..., object], success: str) -> StudyView:
-    """A view that decides on one participant, with a reason."""
-
     @seated(OWNERS, POST)
     def judged(request: HttpRequest, seat: Seat, pk: int) -> HttpResponse:
         participant = get_object_or_404(Participant, study=seat.study, pk=pk)

@@ -41,7 +41,6 @@ FROZEN = "The design was frozen at the launch and cannot be changed any more."
 
 
 def _planned(study: Study) -> dict[str, Any]:
-    """The primary pair and the sentences of the analysis plan."""
     labels = perceived_labels(questionnaire_from(study.questionnaire))
     primary, plan = study.design.primary, study.design.plan
     return {

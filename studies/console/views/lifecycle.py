@@ -16,8 +16,7 @@ from studies.console.forms.texts import ConsentForm, NotesForm
 from studies.console.views.outcomes import button, perform, refusals_in, warn_of_numbers
 from studies.console.views.workspace import DESIGN, OVERVIEW, QUESTIONNAIRE, SETTINGS, study_page
 from studies.design.selectors.consent import consent_lines
-from studies.design.selectors.launch_checklist import DONE, CheckLine, launch_checklist
-from studies.design.selectors.launch_overview import launch_overview
+from studies.design.selectors.launch_overview import DONE, CheckLine, launch_checklist, launch_overview
 from studies.design.selectors.markdown import rendered
 from studies.design.selectors.placeholders import filled
 from studies.design.selectors.texts import language_name
@@ -49,7 +48,6 @@ CHECK_PAGES = {
 
 
 def _check_links(study: Study, line: CheckLine) -> list[tuple[str, str]]:
-    """The addresses and names of the pages of what is missing, or of the check itself where nothing is."""
     pages = dict.fromkeys(finding.page for finding in (*line.problems, *line.gaps) if finding.page)
     links = [CHECK_PAGES[page] for page in pages or (line.page,)]
     return [(reverse(name, args=[study.slug]) + fragment, label) for name, fragment, label in links]

@@ -73,14 +73,12 @@ def study_lists(request: HttpRequest, seat: Seat) -> HttpResponse:
 
 
 def _matching_items(study: Study, form: ProfileForm) -> list[Item]:
-    """The items that match the search and are not rated yet."""
     query = form.cleaned_data.get("q", "")
     result = search_items(study.dataset_version, query, limit=ITEMS_FOUND + len(form.rated))
     return [item for item in result.items if item.index not in form.rated][:ITEMS_FOUND]
 
 
 def _rated(study: Study, form: ProfileForm) -> list[dict[str, Any]]:
-    """The rated items with their stars, each with the address that clears it."""
     items = {item.index: item for item in study.dataset_version.items.filter(index__in=form.rated)}
     rated = []
     for index, stars in form.rated.items():

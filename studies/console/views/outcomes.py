@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
 from core.errors import ParallaxError
-from studies.design.selectors.literal_numbers import literal_number_warnings
+from studies.design.selectors.text_warnings import literal_number_warnings
 from studies.models import Study
 from studies.team.permissions import OWNERS, POST, Seat, StudyView, seated
 

@@ -20,7 +20,6 @@ from studies.team.selectors.notices import unread_of_study
 
 
 def _monitored(study: Study) -> list[dict[str, Any]]:
-    """The counts by mode: participants first, then simulated participants and previews."""
     shown = []
     for mode in monitor.modes_of(study):
         counts = monitor.counts_by_condition(study, mode)

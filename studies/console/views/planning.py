@@ -21,7 +21,6 @@ from studies.design.narrative.plan import (
     planned_sentence,
     primary_test_sentence,
     share,
-    simulated_sentence,
 )
 from studies.design.narrative.preregistration import FORMS, preregistration
 from studies.design.selectors import planning
@@ -44,16 +43,10 @@ def _power_context(form: PowerForm, seat: Seat) -> dict[str, Any]:
     at_planned = plan.n_values.index(cleaned["planned"])
     power = share(plan.planned.power)
     title = f"{cleaned['planned']:,} per condition detect f = {cleaned['f']:.2f} with a power of {power}"
-    simulated = None
+    simulated = ""
     if cleaned["means"]:
-        simulated = planning.simulation(
-            seat.study,
-            means=cleaned["means"],
-            sd=cleaned["sd"],
-            n=cleaned["planned"],
-            items=cleaned["items"],
-            alpha=cleaned["alpha"],
-        )
+        stated = {name: cleaned[name] for name in ("means", "sd", "items", "alpha")}
+        simulated = planning.simulated_power_sentence(seat.study, n=cleaned["planned"], **stated)
     return {
         "plan": plan,
         "power_percent": power,
@@ -64,12 +57,7 @@ def _power_context(form: PowerForm, seat: Seat) -> dict[str, Any]:
         "primary_power": planning.primary_power_sentence(
             seat.study, n=cleaned["planned"], f=cleaned["f"], alpha=cleaned["alpha"]
         ),
-        "simulated": simulated,
-        "simulated_sentence": simulated_sentence(
-            simulated.power, simulated.means, sd=simulated.sd, f=simulated.f, n=simulated.n, items=simulated.items
-        )
-        if simulated
-        else "",
+        "simulated_sentence": simulated,
         "chart": power_curve(
             plan.curves, n_values=plan.n_values, planned=cleaned["planned"], emphasised=plan.stated, title=title
         ),
@@ -134,15 +122,10 @@ def study_estimate(request: HttpRequest, seat: Seat) -> HttpResponse:
     if form.is_valid() and form.cleaned_data["reward"] is not None:
         cleaned = form.cleaned_data
         cost = cost_of(estimate, reward=cleaned["reward"], fee_percent=cleaned["fee"] or Decimal(0))
-    lines = [
-        (step, None if step.quartile_1 is None else step.quartile_1 / 60, (step.quartile_3 or 0.0) / 60)
-        for step in estimate.steps
-    ]
     context = {
         "form": form,
         "estimate": estimate,
-        "lines": lines,
-        "has_quartiles": any(low is not None for _step, low, _high in lines),
+        "has_quartiles": any(step.timing is not None for step in estimate.steps),
         "cost": cost,
     }
     return study_page(request, seat, "console/studies/estimate.html", context, tab=DESIGN)

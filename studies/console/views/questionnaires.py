@@ -23,7 +23,6 @@ from studies.console.views.outcomes import warn_of_numbers
 from studies.console.views.workspace import QUESTIONNAIRE, study_page
 from studies.design.presets.blocks import block_keys, load_block
 from studies.design.selectors.texts import language_name
-from studies.design.selectors.undo import undoable
 from studies.design.services import questionnaires as service
 from studies.enums import StudyStatus
 from studies.instrument.questionnaires.core import is_measured
@@ -65,7 +64,7 @@ def questionnaire(request: HttpRequest, seat: Seat) -> HttpResponse:
     context = {
         "may_edit": may_edit(seat),
         "blocks": _lines_of(parsed, block),
-        "undo": undoable(study) if may_edit(seat) else None,
+        "undo": service.undoable(study) if may_edit(seat) else None,
         "n_missing": sum(
             text.is_missing for code in languages[1:] for text in texts_between(study.questionnaire, languages[0], code)
         ),

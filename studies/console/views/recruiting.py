@@ -53,7 +53,7 @@ APPROVAL_HEADS = (
 
 
 def _table(name: str, heads: tuple[str, ...], rows: list[list[Any]]) -> HttpResponse:
-    """A CSV to download, kept by no cache: it names people or lets them in."""
+    # No cache keeps it: it names people or lets them in.
     response = HttpResponse(content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     writer = csv.writer(response)
@@ -64,7 +64,6 @@ def _table(name: str, heads: tuple[str, ...], rows: list[list[Any]]) -> HttpResp
 
 
 def _panel_cards(request: HttpRequest, study: Study, link: str) -> list[dict[str, Any]]:
-    """For each known panel the address to paste, how to set it up, and a preview as its participants would enter."""
     may_preview = study.status != StudyStatus.CLOSED and study.archived_at is None
     preview = request.build_absolute_uri(entry_link(study=study, mode=Mode.PREVIEW)) if may_preview else ""
     return [
@@ -99,9 +98,8 @@ def _page(request: HttpRequest, seat: Seat, **forms: Any) -> HttpResponse:
         "pause_threshold": pause_threshold(study, how),
         "most_per_network": how.most_per_network or MOST_PER_NETWORK,
         "exits": [
-            (form, how.exits[form.outcome], CODE_LABELS[how.exits[form.outcome].code],
-             how.exits[form.outcome].template(how.panel), bool(form.errors))
-            for form in exit_forms
+            (form, exit_, CODE_LABELS[exit_.code], exit_.template(how.panel), bool(form.errors))
+            for form, exit_ in ((form, how.exits[form.outcome]) for form in exit_forms)
         ],
         "excluded_form": ExcludedStudiesForm(study, request.user, how.excluded_studies),
         "links_form": LinksForm(),
@@ -118,7 +116,7 @@ def _page(request: HttpRequest, seat: Seat, **forms: Any) -> HttpResponse:
         "without_interviewer": recruitment.conditions_without_interviewer(study) if is_nested else (),
         "n_submissions": study.submissions.count(),
         **forms,
-    }  # fmt: skip
+    }
     return study_page(request, seat, "console/studies/recruiting.html", context, tab=RECRUIT)
 
 
@@ -128,12 +126,13 @@ def study_recruiting(request: HttpRequest, seat: Seat) -> HttpResponse:
     return _page(request, seat)
 
 
-def _applied(request: HttpRequest, seat: Seat, act: Callable[[Any], str], **forms: Any) -> HttpResponse:
-    """Apply a form, and report what `act` returns; or show it again, by its name on the page, with its errors."""
+def _applied(request: HttpRequest, seat: Seat, act: Callable[..., Any], success: str, **forms: Any) -> HttpResponse:
+    """Make the changes of a form, and report the result; or show it again, by its name on the page, with its errors."""
     (form,) = forms.values()
     if form.is_valid():
         with refusals_in(form):
-            messages.success(request, act(form))
+            result = act(study=seat.study, actor=request.user, **form.changes())
+            messages.success(request, success.format(result))
             return redirect("studies:recruiting", slug=seat.study.slug)
     messages.error(request, "Nothing was changed; see the errors in the form.")
     return _page(request, seat, **forms)
@@ -142,39 +141,24 @@ def _applied(request: HttpRequest, seat: Seat, act: Callable[[Any], str], **form
 @seated(OWNERS, POST)
 def set_panel(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Set the panel and who may enter."""
-
-    def act(form: PanelForm) -> str:
-        changing.set_panel(study=seat.study, actor=request.user, **form.changes())
-        return "The panel and the entry are saved."
-
     form = PanelForm(seat.study, recruitment.recruiting_of(seat.study), request.POST)
-    return _applied(request, seat, act, panel_form=form)
+    return _applied(request, seat, changing.set_panel, "The panel and the entry are saved.", panel_form=form)
 
 
 @seated(OWNERS, POST)
 def exclude_studies(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Set the studies whose participants are not admitted."""
     excluded = recruitment.recruiting_of(seat.study).excluded_studies
-
-    def act(form: ExcludedStudiesForm) -> str:
-        changing.exclude_studies(study=seat.study, slugs=form.cleaned_data["studies"], actor=request.user)
-        return "The entry rule is saved."
-
     form = ExcludedStudiesForm(seat.study, request.user, excluded, request.POST)
-    return _applied(request, seat, act, excluded_form=form)
+    return _applied(request, seat, changing.exclude_studies, "The entry rule is saved.", excluded_form=form)
 
 
 @seated(OWNERS, POST)
 def set_limits(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Set how many may enter within ten minutes."""
     how = recruitment.recruiting_of(seat.study)
-
-    def act(form: LimitsForm) -> str:
-        changing.set_limits(study=seat.study, actor=request.user, **form.cleaned_data)
-        return "The entry limits are saved."
-
-    pause_default = default_pause_threshold(seat.study, how)
-    return _applied(request, seat, act, limits_form=LimitsForm(how, pause_default, request.POST))
+    form = LimitsForm(how, default_pause_threshold(seat.study, how), request.POST)
+    return _applied(request, seat, changing.set_limits, "The entry limits are saved.", limits_form=form)
 
 
 @seated(OWNERS, POST)
@@ -182,13 +166,15 @@ def set_exit(request: HttpRequest, seat: Seat, outcome: str) -> HttpResponse:
     """Set the exit link of one outcome."""
     if outcome not in OUTCOMES:
         raise Http404("There is no such exit.")
-
-    def act(form: ExitForm) -> str:
-        changing.set_exits(study=seat.study, exits={outcome: form.exit()}, actor=request.user)
-        return "The exit is saved."
-
     form = ExitForm(seat.study, outcome, recruitment.recruiting_of(seat.study).exits[outcome], request.POST)
-    return _applied(request, seat, act, **{outcome: form})
+    return _applied(request, seat, changing.set_exits, "The exit is saved.", **{outcome: form})
+
+
+@seated(OWNERS, POST)
+def set_guests(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Replace the guest list."""
+    form = GuestsForm(request.POST, request.FILES)
+    return _applied(request, seat, changing.set_guests, "The guest list has {:,} ids.", guests_form=form)
 
 
 @seated(OWNERS, POST)
@@ -199,11 +185,11 @@ def create_links(request: HttpRequest, seat: Seat) -> HttpResponse:
         n, text = form.cleaned_data["n"] or 0, form.entries
         with refusals_in(form):
             created = changing.create_links(study=seat.study, n=n, text=text, actor=request.user)
+            paths = [reverse("participant:personal", args=[seat.study.slug, key]) for _link, key in created]
             rows = [
-                [link.pk, link.label,
-                 request.build_absolute_uri(reverse("participant:personal", args=[seat.study.slug, key]))]
-                for link, key in created
-            ]  # fmt: skip
+                [link.pk, link.label, request.build_absolute_uri(path)]
+                for (link, _key), path in zip(created, paths, strict=True)
+            ]
             return _table(f"study-{seat.study.slug}_personal-links.csv", LINK_HEADS, rows)
     return _page(request, seat, links_form=form)
 
@@ -214,17 +200,6 @@ def close_links(request: HttpRequest, seat: Seat) -> HttpResponse:
     n = changing.close_unused_links(study=seat.study, actor=request.user)
     messages.success(request, f"{n:,} unused links are closed.")
     return redirect("studies:recruiting", slug=seat.study.slug)
-
-
-@seated(OWNERS, POST)
-def set_guests(request: HttpRequest, seat: Seat) -> HttpResponse:
-    """Replace the guest list."""
-
-    def act(form: GuestsForm) -> str:
-        n = changing.set_guests(study=seat.study, text=form.entries, actor=request.user)
-        return f"The guest list has {n:,} ids."
-
-    return _applied(request, seat, act, guests_form=GuestsForm(request.POST, request.FILES))
 
 
 @seated(OWNERS, POST)

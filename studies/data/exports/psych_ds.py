@@ -24,19 +24,14 @@ from studies.simulation.planted_effects import planted_sentence
 
 SCHEMA_VERSION = "Psych-DS 0.4.0"
 # The standard's file names are pairs of keyword and value; a value has letters and digits alone.
-NAMES = {
-    "wide": "participants", "long": "items", "ratings": "ratings", "events": "events", "pages": "pagetimes",
-    "page-medians": "pagemedians",
-    "allocation": "allocation",
-}  # fmt: skip
-DESCRIPTIONS = {
-    "participants": "one row per participant who gave consent",
-    "items": "one row per participant and recommended item",
-    "ratings": "one row per rating of a known item",
-    "events": "one row per event on a page",
-    "pagetimes": "one row per page that a participant finished, with oTree column names",
-    "pagemedians": "one row per page and mode: median and quartiles of time",
-    "allocation": "the allocation log, from which the assignment can be replayed",
+TABLES = {
+    "wide": ("participants", "one row per participant who gave consent"),
+    "long": ("items", "one row per participant and recommended item"),
+    "ratings": ("ratings", "one row per rating of a known item"),
+    "events": ("events", "one row per event on a page"),
+    "pages": ("pagetimes", "one row per page that a participant finished, with oTree column names"),
+    "page-medians": ("pagemedians", "one row per page and mode: median and quartiles of time"),
+    "allocation": ("allocation", "the allocation log, from which the assignment can be replayed"),
 }
 
 
@@ -52,7 +47,7 @@ def write_package(
     """Write the package; every table is in data/ with its codebooks."""
     files: list[Written] = []
     described: dict[str, dict[str, Any]] = {}
-    for kind, name in NAMES.items():
+    for kind, (name, _words) in TABLES.items():
         table, stem = tables[kind], _stem(study, name, options)
         files.append(write_table(folder, f"{stem}_data.csv", table.variables, table.rows(source)))
         files += write_codebook(folder, stem, table)
@@ -125,7 +120,7 @@ def _readme(study: Study, files: list[Written], source: Source, options: Options
     for file in files:
         if file.name.endswith("_data.csv"):
             name = file.name.removesuffix("_data.csv").rsplit("description-", 1)[1]
-            lines.append(f"- `{file.name}`: {DESCRIPTIONS[name]} ({file.n_rows} rows)")
+            lines.append(f"- `{file.name}`: {dict(TABLES.values())[name]} ({file.n_rows} rows)")
     lines += [
         "- `materials/`: the frozen design, the questionnaire, the texts shown to participants",
         "",
@@ -137,7 +132,6 @@ def _readme(study: Study, files: list[Written], source: Source, options: Options
 
 
 def _changes(study: Study) -> str:
-    """The study's activity log, oldest first, without the actors."""
     lines = ["# Changes", ""]
     for entry in LogEntry.objects.filter(kind="studies.study", object_id=study.pk).order_by("at", "id"):
         if entry.facts.get("act") == "exported":

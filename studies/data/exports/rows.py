@@ -49,11 +49,9 @@ class Source:
 
     @property
     def exclusions(self) -> Exclusions:
-        """Participants excluded by hand or by the plan, with reasons."""
         return merged(self.by_plan, self.excluded)
 
     def is_left_out(self, participant_id: int | None) -> bool:
-        """Whether the export skips this participant."""
         return self.without_excluded and (participant_id in self.excluded or participant_id in self.by_plan)
 
     def people(self) -> Iterator[Person]:
@@ -108,7 +106,6 @@ class Source:
                 yield PageTime(person, index, name, number, at, own.get((name, rank), Spent()))
 
     def page_summaries(self) -> Iterator[PageSummary]:
-        """How long each page takes, by mode and in order of the steps."""
         yield from page_summaries(self.study, self.modes)
 
     def _finished(self, person: Person) -> Iterator[tuple[str, int, datetime]]:

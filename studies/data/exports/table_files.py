@@ -8,9 +8,9 @@ import io
 import json
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from evaluation.exports import record_texts
 from studies.data.codebook.cells import cell, plain
@@ -30,23 +30,22 @@ class Written:
     n_bytes: int
 
 
-def _opened(folder: Path, name: str) -> TextIO:
-    path = folder / name
+def _write(folder: Path, name: str, texts: Iterable[str], *, n_heads: int = 0) -> Written:
+    # Digested from the file: a table may be larger than the memory.
+    path, n_texts = folder / name, 0
     path.parent.mkdir(parents=True, exist_ok=True)
-    return path.open("w", encoding="utf-8", newline="")
-
-
-def _written(folder: Path, name: str, n_rows: int | None) -> Written:
-    with (folder / name).open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-        return Written(name, n_rows, digest, file.tell())
+    with path.open("w", encoding="utf-8", newline="") as file:
+        for text in texts:
+            file.write(text)
+            n_texts += 1
+    with path.open("rb") as written:
+        digest = hashlib.file_digest(written, "sha256").hexdigest()
+        return Written(name, n_texts - n_heads, digest, written.tell())
 
 
 def write_text(folder: Path, name: str, text: str, n_rows: int | None = None) -> Written:
     """Write a small file."""
-    with _opened(folder, name) as file:
-        file.write(text)
-    return _written(folder, name, n_rows)
+    return replace(_write(folder, name, [text]), n_rows=n_rows)
 
 
 def write_json(folder: Path, name: str, value: Any, n_rows: int | None = None) -> Written:
@@ -56,24 +55,12 @@ def write_json(folder: Path, name: str, value: Any, n_rows: int | None = None) -
 
 def write_table(folder: Path, name: str, variables: Sequence[Variable[Row]], rows: Iterable[Row]) -> Written:
     """Write a CSV file: the names of the variables, then a line per row."""
-    n = -1  # the header is no row
-    with _opened(folder, name) as file:
-        for text in table_texts(variables, rows):
-            file.write(text)
-            n += 1
-    return _written(folder, name, n)
+    return _write(folder, name, table_texts(variables, rows), n_heads=1)
 
 
 def write_lines(folder: Path, name: str, heads: Sequence[str], lines: Iterable[dict[str, str]]) -> Written:
     """Write a CSV file of lines that are text already; a researcher's own words among them are defused."""
-    n = 0
-    with _opened(folder, name) as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(heads)
-        for line in lines:
-            writer.writerow([cell(line[head]) for head in heads])
-            n += 1
-    return _written(folder, name, n)
+    return _write(folder, name, _csv_texts(heads, ([line[head] for head in heads] for line in lines)), n_heads=1)
 
 
 def values_by_name(variables: Sequence[Variable[Row]], row: Row) -> dict[str, Any]:
@@ -85,24 +72,23 @@ def write_records(
     folder: Path, name: str, head: dict[str, Any], key: str, records: Iterator[dict[str, Any]]
 ) -> Written:
     """Write one JSON object with the facts of `head`, and under `key` a list, one entry per line."""
-    n = -2  # the head and the end are no entries
-    with _opened(folder, name) as file:
-        for text in record_texts(head, key, records):
-            file.write(text)
-            n += 1
-    return _written(folder, name, n)
+    return _write(folder, name, record_texts(head, key, records), n_heads=2)  # the head and the end are no entries
 
 
 def table_texts(variables: Sequence[Variable[Row]], rows: Iterable[Row]) -> Iterator[str]:
     """A CSV file as `write_table` writes it, a line at a time."""
+    return _csv_texts([variable.name for variable in variables], ([v.read(row) for v in variables] for row in rows))
+
+
+def _csv_texts(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:
     line = io.StringIO()
     writer = csv.writer(line, lineterminator="\n")
-    writer.writerow([variable.name for variable in variables])
+    writer.writerow(heads)
     yield line.getvalue()
     for row in rows:
         line.seek(0)
         line.truncate()
-        writer.writerow([cell(variable.read(row)) for variable in variables])
+        writer.writerow(map(cell, row))
         yield line.getvalue()
 
 

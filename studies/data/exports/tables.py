@@ -41,7 +41,6 @@ class Options:
 
     @property
     def mark(self) -> str:
-        """The mark in names of files that identify people."""
         return "identifiable-true_" if self.include_external_ids else ""
 
 

@@ -45,7 +45,7 @@ def archive_name(study: Study, kind: str, options: Options) -> str:
 
 
 def _require_open(study: Study, kind: str) -> None:
-    """Every export other than page times contains answers."""
+    # Every export other than page times contains answers.
     if kind not in WITHOUT_OUTCOMES:
         require_open(study=study)
 

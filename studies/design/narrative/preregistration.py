@@ -91,7 +91,6 @@ class Plan:
 
     @property
     def n_total(self) -> int:
-        """Participants planned in all conditions together."""
         return sum(condition.target for condition in self.conditions)
 
 
@@ -109,8 +108,6 @@ def preregistration(plan: Plan, form: str = ASPREDICTED) -> str:
 
 
 def _escaped(plan: Plan) -> Plan:
-    """The plan with the words of the researcher as Markdown prints them."""
-
     def each(words: Sequence[str]) -> tuple[str, ...]:
         return tuple(map(escaped, words))
 

@@ -31,7 +31,6 @@ class Block:
 
     @property
     def questionnaire(self) -> dict[str, Any]:
-        """The questions as plain data, read from the document each time."""
         return read_document(self.document)
 
     @property
@@ -41,7 +40,6 @@ class Block:
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """Codes of the languages that it is worded in."""
         return tuple(questionnaire_from(self.questionnaire).questions[0].text)
 
 

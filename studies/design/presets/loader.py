@@ -83,7 +83,7 @@ def _shipped(key: str) -> Preset:
 
 
 def _unwrapped(texts: Mapping[str, Any]) -> dict[str, Any]:
-    """The texts with each paragraph on one line, as people edit them in a field; the file wraps its lines."""
+    # People edit each paragraph on one line of a field; the file wraps its lines.
     return {
         name: _LINE_BREAK.sub(" ", text.rstrip("\n")) if isinstance(text, str) else text for name, text in texts.items()
     }

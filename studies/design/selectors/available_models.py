@@ -48,7 +48,6 @@ def run_with(study: Study, digests: Collection[str], researcher: Any) -> Evaluat
 
 
 def _own_first(study: Study, researcher: Any) -> list[EvaluationRun]:
-    """The study's own run, those with recall of single items, and the others; each newest first."""
     runs = EvaluationRun.objects.all()
     if researcher is not None:
         runs = EvaluationRun.objects.visible_to(researcher) | EvaluationRun.objects.filter(pk=study.run_id)

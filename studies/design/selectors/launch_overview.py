@@ -1,4 +1,4 @@
-"""What a launch would freeze, and what a draft still lacks: read before the launch is confirmed."""
+"""What a launch would freeze, and what a draft still lacks, as a checklist: read before the launch is confirmed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from studies.design.narrative.plan import (
     primary_test_sentence,
     share,
 )
-from studies.design.selectors.literal_numbers import literal_number_warnings
 from studies.design.selectors.placeholders import asked_questions
 from studies.design.selectors.planning import (
     WISHED_POWER,
@@ -28,7 +27,7 @@ from studies.design.selectors.planning import (
     objective_name,
     planned_number,
 )
-from studies.design.selectors.rating_words import rating_word_warnings
+from studies.design.selectors.text_warnings import literal_number_warnings, rating_word_warnings
 from studies.design.selectors.texts import language_name, languages_in_translation, texts_of
 from studies.design.selectors.versions import frozen_tests
 from studies.enums import Mode, ParticipantStatus
@@ -38,9 +37,23 @@ from studies.models import Study
 from studies.settings import MEDIUM
 from studies.usage_data import is_usage, taken_rule
 
-# Keys of the checks that gaps and problems belong to; `launch_checklist` has their titles.
+# Keys of the checks that gaps and problems belong to.
 MODELS, PREVIEW, PILOT, POWER, PLAN = "models", "preview", "pilot", "power", "plan"
 CONSENT, LANGUAGES, ASSIGNMENT, PATH, SHOWN = "consent", "languages", "assignment", "path", "shown"
+DONE, MISSING, PROBLEM = "done", "missing", "problem"
+# Title and page, by a key of the view's, of each check.
+CHECKS = {
+    MODELS: ("Conditions complete, models present", "conditions"),
+    PREVIEW: ("Previewed by a person", "preview"),
+    PILOT: ("Simulated pilot passed", "pilot"),
+    POWER: ("Power computed", "power"),
+    PLAN: ("Hypothesis and exclusion rules set", "design"),
+    CONSENT: ("Consent text complete", "design"),
+    LANGUAGES: ("Texts in every offered language", "design"),
+    ASSIGNMENT: ("Assignment unpredictable", "assignment"),
+    SHOWN: ("Item information complete", "preview"),
+    PATH: ("No dead end for participants", "questionnaire"),
+}
 CHECKED_TEXTS = ("consent", "consent_boxes")
 OPTIONAL_TEXTS = ("declined", "contact")
 UNFINISHED = (ParticipantStatus.CONSENTED, ParticipantStatus.ACTIVE, ParticipantStatus.ABANDONED)
@@ -94,7 +107,7 @@ def launch_overview(study: Study) -> LaunchOverview:
 
 
 def _title(key: str) -> str:
-    """The title of an algorithm; its key where the package that adds it is not installed."""
+    # The package that adds an algorithm may not be installed any more.
     known = registry.keys()
     return registry.algorithm(key).title if key in known else key
 
@@ -238,3 +251,31 @@ def _power_gaps(study: Study) -> list[Gap]:
     if f == MEDIUM:
         return [Gap(POWER, f"The effect to find is the template's: {stated}. Confirm it, or state your own.", "power")]
     return []
+
+
+@dataclass(frozen=True)
+class CheckLine:
+    """One check. `problems` prevent the launch, `gaps` do not; `page` is where the check is done."""
+
+    title: str
+    page: str
+    problems: tuple[Gap, ...]
+    gaps: tuple[Gap, ...]
+
+    @property
+    def state(self) -> str:
+        return PROBLEM if self.problems else MISSING if self.gaps else DONE
+
+
+def launch_checklist(gaps: Sequence[Gap], problems: Sequence[Gap]) -> list[CheckLine]:
+    """Sort what is missing and what prevents the launch by check; a gap that is also a problem is listed once."""
+    prevented = {problem.text for problem in problems}
+    return [
+        CheckLine(
+            title,
+            page,
+            tuple(problem for problem in problems if problem.check == check),
+            tuple(gap for gap in gaps if gap.check == check and gap.text not in prevented),
+        )
+        for check, (title, page) in CHECKS.items()
+    ]

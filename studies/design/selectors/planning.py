@@ -13,7 +13,6 @@ from evaluation.selectors.results import is_pooled
 from inference.power import (
     AnovaPower,
     DetectableEffect,
-    SimulatedPower,
     anova_power,
     contrast_power,
     detectable_effect,
@@ -39,6 +38,7 @@ from studies.design.narrative.plan import (
     needed_sentence,
     perceived_labels,
     planned_sentence,
+    simulated_sentence,
 )
 from studies.design.narrative.preregistration import ConditionPlan, Plan, ScalePlan
 from studies.design.selectors.placeholders import asked_questions, item_words, key_in_words, known_items_phrase
@@ -134,26 +134,16 @@ def power_plan(*, conditions: int, planned: int, f: float, power: float, alpha: 
     )
 
 
-@dataclass(frozen=True)
-class Simulated:
-    """Power by simulation, with what was stated."""
-
-    means: tuple[float, ...]
-    sd: float
-    f: float
-    n: int
-    items: int
-    power: SimulatedPower
-
-
-def simulation(study: Study, *, means: Sequence[float], sd: float, n: int, items: int, alpha: float) -> Simulated:
+def simulated_power_sentence(
+    study: Study, *, means: Sequence[float], sd: float, n: int, items: int, alpha: float
+) -> str:
     """Draw studies under stated means; raises ParameterError. The same statement gives the same numbers."""
     each = len(means) * n * (items + 1)
     repetitions = max(FEWEST_REPETITIONS, min(MOST_REPETITIONS, MOST_DRAWS // max(each, 1)))
     power = simulated_power(
         means, sd, n, rng=rng_for(study.seed, "power"), items=items, alpha=alpha, repetitions=repetitions
     )
-    return Simulated(tuple(means), sd, effect_of_means(means, sd), n, items, power)
+    return simulated_sentence(power, tuple(means), sd=sd, f=effect_of_means(means, sd), n=n, items=items)
 
 
 def primary_power_sentence(study: Study, *, n: int, f: float, alpha: float) -> str:
@@ -215,7 +205,6 @@ def method_sentence(study: Study) -> str:
 
 
 def _strata_in_words(method: Method, strata: Strata) -> tuple[str, ...]:
-    """What is kept even: strata, or the margins of traits; nothing where the method looks at neither."""
     if method.name == PERMUTED_BLOCKS and strata.rules:
         return tuple(strata.expected_merged())
     if method.name == MINIMISATION:

@@ -93,7 +93,6 @@ def report_problems(study: Study, objective: Any) -> list[str]:
 
 
 def _unpredicted(study: Study, kind: str, profile_length: int) -> list[str]:
-    """That too few conditions predict ratings for a comparison by an error of predicted ratings."""
     run = study.run
     if profile_length not in (0, *run.profile_lengths):
         return []

@@ -36,7 +36,6 @@ class StudyContent:
 
     @property
     def has_after(self) -> bool:
-        """Whether the study asks something after the questions about the list."""
         return bool(self.questionnaire.after)
 
 

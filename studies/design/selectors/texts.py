@@ -73,7 +73,6 @@ def languages_of(study: Study) -> tuple[str, ...]:
 
 @lru_cache(maxsize=64)
 def _first_owner(study_id: int, _made_at: datetime, _moment: int) -> str | None:
-    """Return the address of the study's first owner, as it was at most `OWNER_KEPT_SECONDS` ago."""
     owners = StudyMembership.objects.filter(study=study_id, role=Role.OWNER).order_by("pk")
     return owners.values_list("researcher__email", flat=True).first()
 

@@ -45,7 +45,6 @@ class Usage:
 
     @property
     def n_people(self) -> int:
-        """Participants who are people, whatever became of them."""
         return dict(self.people)[Mode.LIVE.label]
 
 

@@ -56,7 +56,6 @@ def choose_conditions(*, study: Study, digests: Sequence[str], actor: Any = None
 
 
 def _chosen(study: Study, digests: Sequence[str], actor: Any) -> dict[str, AvailableModel]:
-    """The models by digest, in the order asked for."""
     available = {entry.model.digest: entry for entry in available_models(study, actor)}
     if unknown := [digest[:12] for digest in digests if digest not in available]:
         raise ParallaxError(
@@ -71,7 +70,7 @@ def _chosen(study: Study, digests: Sequence[str], actor: Any) -> dict[str, Avail
 
 
 def _store(study: Study, before: dict[str, Condition], models: dict[str, AvailableModel]) -> None:
-    """Delete, move and add conditions; a position belongs to one condition at every moment."""
+    # A position belongs to one condition at every moment, so those that stay move out of the way first.
     study.conditions.exclude(model_digest__in=models).delete()
     free = max(condition.position for condition in before.values()) + len(models) + 1
     for offset, condition in enumerate(study.conditions.order_by("position")):

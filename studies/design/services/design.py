@@ -101,7 +101,6 @@ def _chosen_run(version: DatasetVersion, run: EvaluationRun | None) -> Evaluatio
 
 
 def _labelled(run: EvaluationRun, labels: Sequence[str]) -> list[RunAlgorithm]:
-    """The measured algorithms of a run with these labels, in the order of the run; all without labels."""
     measured = list(measured_algorithms(run))
     known = [algorithm.label for algorithm in measured]
     if unknown := [label for label in labels if label not in known]:
@@ -113,7 +112,6 @@ def _labelled(run: EvaluationRun, labels: Sequence[str]) -> list[RunAlgorithm]:
 
 
 def _first_settings(preset: Preset, version: DatasetVersion, run: EvaluationRun) -> dict[str, Any]:
-    """The template's settings with the dataset's words, and a primary metric that the run measured."""
     design, tested = read_settings(preset.settings), tested_kinds(run.protocol)
     changes: dict[str, Any] = {
         **words_at_creation(version.dataset.kind_of_item, design.item_noun),

@@ -61,7 +61,7 @@ def duplicate_study(*, study: Study, slug: str, title: str, actor: Any = None) -
 
 
 def _copy_recruiting(study: Study, duplicate: Study) -> None:
-    """Recruit the copy by the same panel and with the same words; codes and addresses belong to the other study."""
+    # Codes and addresses stay behind: they belong to the other study.
     for row in Recruiting.objects.filter(study=study):
         exits = {
             outcome: {

@@ -158,7 +158,6 @@ def _trial_profiles(study: Study) -> list[dict[int, int]]:
 
 
 def _quota_problems(study: Study, planned: int) -> list[str]:
-    """Quotas that together keep the study from ever being full."""
     quotas = study.design.quotas
     problems = []
     for question in questionnaire_from(study.questionnaire).about:
@@ -226,7 +225,6 @@ def launch_findings(study: Study) -> list[Gap]:
 
 
 def _item_problem(study: Study) -> str:
-    """Why the dataset has too few items to ask for and to recommend; empty if it has enough."""
     counts = study.design.items_asked
     needed = counts.most + study.design.list_length
     n_items = study.dataset_version.n_items

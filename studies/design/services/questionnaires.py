@@ -6,9 +6,11 @@ import copy
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
+from django.utils import timezone
 
 from core.errors import ParallaxError, ParameterError
 from core.provenance import digest_of
@@ -16,9 +18,9 @@ from core.transitions import record
 from studies.design.presets.blocks import load_block
 from studies.design.presets.loader import check_design
 from studies.design.selectors.texts import languages_in_translation
-from studies.design.selectors.undo import undoable
 from studies.design.services.design import require_draft
 from studies.design.services.trials import drop_trial
+from studies.enums import StudyStatus
 from studies.instrument.questionnaires.core import is_measured
 from studies.instrument.questionnaires.document import read_document
 from studies.instrument.questionnaires.problems import QuestionnaireProblems
@@ -27,6 +29,7 @@ from studies.instrument.questionnaires.translation import with_translation
 from studies.models import QuestionnaireUndo, Study
 
 UP, DOWN = "up", "down"
+UNDO_KEPT = timedelta(days=1)
 Data = dict[str, Any]
 
 
@@ -61,13 +64,20 @@ def _edited(study: Study, actor: Any, change: str, *, undo: str = "") -> Iterato
 
 
 def _store_undo(study: Study, title: str, edited: Data) -> None:
-    """Store the questionnaire before a deletion; without a title, forget what an earlier deletion stored."""
     QuestionnaireUndo.objects.filter(study=study).delete()
     if title:
         before = copy.deepcopy(study.questionnaire)
         longest = QuestionnaireUndo.LONGEST_TITLE
         title = title if len(title) <= longest else f"{title[: longest - 1]}…"
         QuestionnaireUndo.objects.create(study=study, title=title, questionnaire=before, digest_after=digest_of(edited))
+
+
+def undoable(study: Study) -> QuestionnaireUndo | None:
+    """Return the last deletion; None after another change of the questionnaire, after a day, or after the launch."""
+    undo = QuestionnaireUndo.objects.filter(study=study, created_at__gte=timezone.now() - UNDO_KEPT).first()
+    if undo is None or study.status != StudyStatus.DRAFT or digest_of(study.questionnaire) != undo.digest_after:
+        return None
+    return undo
 
 
 def undo_deletion(*, study: Study, actor: Any = None) -> str:
@@ -121,8 +131,6 @@ def save_question(*, study: Study, block: str, question: Mapping[str, Any], key:
 
 
 def _rename(data: Data, old: str, new: str) -> None:
-    """Let conditions follow a question to its new key."""
-
     def renamed(node: Any) -> Any:
         if isinstance(node, dict):
             return {

@@ -90,7 +90,6 @@ class Command(ParallaxCommand):
 
     @staticmethod
     def _version(dataset: str, run: EvaluationRun | None) -> Any:
-        """The version the run measured, where one is named; else the newest."""
         if run is None:
             return newest_version(dataset)
         if run.version.dataset.name != dataset:

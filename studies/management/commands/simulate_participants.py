@@ -19,7 +19,8 @@ from studies.models import Participant, Study
 from studies.monitoring.selectors.exclusions import by_frequency, exclusions, planned_rule
 from studies.monitoring.selectors.outcomes import outcomes_of, scale_means_of
 from studies.participation.selectors.participant_rows import study_by_slug
-from studies.simulation.planted_effects import Effect, as_plain, effects_from, planted_sentence
+from studies.settings import SCALE_PREFIX
+from studies.simulation.planted_effects import Effect, effects_from, planted_sentence
 from studies.simulation.services.pilot import Progress, walk_group
 
 
@@ -71,7 +72,6 @@ class Command(ParallaxCommand):
         self.summary(study, end, effects)
 
     def effects(self, file: Path | None, study: Study) -> dict[str, Effect]:
-        """The effects in the file; errors name the file."""
         if file is None:
             return {}
         try:
@@ -86,7 +86,6 @@ class Command(ParallaxCommand):
             raise CommandError(f"{file}: {problem}") from problem
 
     def summary(self, study: Study, end: Progress, effects: dict[str, Effect]) -> None:
-        """Print completions, statuses, and the planted effects next to the outcomes."""
         seconds = time.monotonic() - self.started
         self.stdout.write(
             f"\n{end.finished} of {end.total} simulated participants completed the study; "
@@ -100,7 +99,7 @@ class Command(ParallaxCommand):
             self.stdout.write(f"Not completed: {listed}")
         self.stdout.write(self.exclusion_summary(study, people.filter(status=ParticipantStatus.COMPLETED)))
         if effects:
-            self.stdout.write(planted_sentence(as_plain(effects)))
+            self.stdout.write(planted_sentence(effects))
         self.stdout.write(f"  {'condition':<14}{'n':>4}{'accuracy':>10}{'FON':>7}{'SON':>7}{'satisfaction':>14}")
         for line in outcomes_of(study, Mode.SIMULATED):
             means = "".join(
@@ -108,7 +107,7 @@ class Command(ParallaxCommand):
                 for value, width in ((line.accuracy, 10), (line.fon, 7), (line.son, 7), (line.satisfaction, 14))
             )
             self.stdout.write(f"  {line.condition:<14}{line.n:>4}{means}")
-        planted = {key for effect in effects.values() for key in effect.scales}
+        planted = {name.removeprefix(SCALE_PREFIX) for effect in effects.values() for name in effect}
         for key, by_condition in scale_means_of(study, planted, Mode.SIMULATED).items():
             means = ", ".join(
                 f"{label} {'–' if mean is None else f'{mean:.2f}'}" for label, mean in by_condition.items()
@@ -116,7 +115,6 @@ class Command(ParallaxCommand):
             self.stdout.write(f"  scale.{key}: {means}")
 
     def exclusion_summary(self, study: Study, completed: QuerySet[Participant]) -> str:
-        """How many completers the plan excludes, and for which flags."""
         rule, n = planned_rule(study), completed.count()
         if not rule:
             return f"The plan has no exclusion rule, so all {n} would be analysed."
@@ -128,7 +126,6 @@ class Command(ParallaxCommand):
         return f"The plan excludes {len(reasons)} of the {n}: {listed}."
 
     def tell(self, progress: Progress) -> None:
-        """Update one line on a terminal; elsewhere print one line per tenth."""
         line = f"  {progress.finished} of {progress.total} participants, {time.monotonic() - self.started:.0f} s"
         if self.stdout.isatty():
             self.stdout.write(f"\r{line}", ending="")

@@ -6,9 +6,8 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from core.commands import ParallaxCommand
-from studies.data.selectors.personal_data import personal_data_of
 from studies.participation.selectors.participant_rows import study_by_slug
-from studies.participation.services.withdrawal import participant_known_as, withdraw_on_behalf
+from studies.participation.services.withdrawal import participant_known_as, personal_data_of, withdraw_on_behalf
 
 
 class Command(ParallaxCommand):
@@ -30,8 +29,8 @@ class Command(ParallaxCommand):
         participant = participant_known_as(study=study, known_as=options["participant"])
         data = personal_data_of(participant)
         summary = (
-            f"participant {participant.code} ({participant.get_status_display().lower()}): {data.answers} answers, "
-            f"{data.ratings} ratings, {data.events} events, {data.external_ids} external ids"
+            f"participant {participant.code} ({participant.get_status_display().lower()}): {data['answers']} answers, "
+            f"{data['ratings']} ratings, {data['events']} events, {data['external_ids']} external ids"
         )
         if not options["yes"]:
             self.stdout.write(f"This would erase {summary}. Repeat the command with --yes to do it.")

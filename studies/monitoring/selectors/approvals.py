@@ -37,7 +37,6 @@ class Approval:
 
     @property
     def is_code_right(self) -> bool:
-        """Whether the submitted code is the one the participant was shown."""
         return bool(self.code_expected) and self.code_given == self.code_expected
 
 
@@ -53,7 +52,6 @@ def _expected(recruiting: RecruitmentSettings, record: Record) -> str:
 def _judged(
     row: Submission, record: Record | None, lacking: str | None, expected: str, out: Exclusion | None
 ) -> tuple[str, str]:
-    """The recommended action for a submission, and its reason."""
     state = row.state
     if record is None:
         return (NOTHING, "") if state in words.GIVEN_BACK else (LOOK, "No participant of this study has this id.")

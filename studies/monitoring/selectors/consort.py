@@ -10,6 +10,7 @@ from django.db.models import Count, QuerySet
 
 from studies.enums import Mode, ParticipantStatus
 from studies.models import Participant, Study
+from studies.monitoring.charts import Flow
 from studies.monitoring.selectors.exclusions import Exclusions, by_frequency, planned_exclusions, reason_label
 
 WORDS = {
@@ -38,29 +39,15 @@ class ConditionFlow:
     analysed: int
 
 
-@dataclass(frozen=True)
-class Consort:
-    """The whole flow of one mode. `opened` is None where openings were not counted.
-
-    consented = assigned + the sum of `left_before`; assigned = completed + the sum of `left_after`;
-    completed = analysed + the sum of `excluded`.
-    """
+@dataclass(frozen=True, kw_only=True)
+class Consort(Flow):
+    """The whole flow of one mode."""
 
     mode: str
-    opened: int | None
-    declined: int
-    consented: int
-    left_before: dict[str, int]
-    assigned: int
-    left_after: dict[str, int]
-    completed: int
-    excluded: dict[str, int]
-    analysed: int
     by_condition: tuple[ConditionFlow, ...]
 
     def as_dict(self) -> dict[str, Any]:
-        """The flow as JSON holds it."""
-        return asdict(self)
+        return {"mode": self.mode, **asdict(self)}
 
 
 def _left(counted: dict[str, int]) -> dict[str, int]:
@@ -71,7 +58,6 @@ def _left(counted: dict[str, int]) -> dict[str, int]:
 
 
 def _reasons(people: QuerySet[Participant], out: Exclusions) -> list[tuple[int | None, str]]:
-    """Condition and reason of all completers who are not analysed."""
     done = people.filter(status=ParticipantStatus.COMPLETED).values_list("pk", "condition_id", "erased_at")
     return [
         (condition_id, ERASED if erased_at is not None else reason_label(*out[pk]))

@@ -16,7 +16,7 @@ from studies.instrument.questionnaires import schema
 from studies.instrument.questionnaires.durations import expected_seconds
 from studies.instrument.questionnaires.schema import questionnaire_from
 from studies.models import Participant, Study
-from studies.monitoring.selectors.page_times import BROWSER, step_times
+from studies.monitoring.selectors.page_times import BROWSER, StepTime, step_times
 
 FEWEST_PEOPLE = 5  # live participants for a usable median
 CENT = Decimal("0.01")
@@ -28,7 +28,6 @@ SECONDS_A_FILM_RATED = 25.0  # thought of, searched for, found and rated
 SECONDS_A_FILM_SEEN = 4.0  # in the list of recommendations
 SECONDS_OF_DETAILS = 15.0  # of each recommended film
 
-LIVE, STATED = "live", "stated"
 NAMES = {
     flow.CONSENT: "Consent",
     flow.ABOUT: "About you",
@@ -42,29 +41,31 @@ NAMES = {
 
 @dataclass(frozen=True)
 class StepEstimate:
-    """Seconds of one step and their source; quartiles if participants were timed."""
+    """Seconds of one step; `timing` is how long participants took, None where the time is assumed."""
 
     step: str
-    name: str
     seconds: float
-    quartile_1: float | None
-    quartile_3: float | None
-    source: str
-    n: int
-    is_in_sight: bool
+    timing: StepTime | None = None
+
+    @property
+    def name(self) -> str:
+        return NAMES[self.step]
 
     @property
     def minutes(self) -> float:
-        """The same in minutes."""
         return self.seconds / 60
 
     @property
+    def quartile_minutes(self) -> tuple[float, float] | None:
+        timing = self.timing
+        return None if timing is None else ((timing.quartile_1 or 0.0) / 60, (timing.quartile_3 or 0.0) / 60)
+
+    @property
     def basis(self) -> str:
-        """The source of the time, in words."""
-        if self.source == STATED:
+        if self.timing is None:
             return "assumed"
-        clock = "time in sight" if self.is_in_sight else "the server's clock, pauses included"
-        return f"median of {self.n:,} participants, {clock}"
+        clock = "time in sight" if self.timing.source == BROWSER else "the server's clock, pauses included"
+        return f"median of {self.timing.n:,} participants, {clock}"
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,6 @@ class Estimate:
 
     @property
     def minutes(self) -> float:
-        """Minutes of the whole study: the sum over the steps."""
         return sum(step.seconds for step in self.steps) / 60
 
     @property
@@ -87,7 +87,6 @@ class Estimate:
 
     @property
     def basis(self) -> str:
-        """Which times are used, in words."""
         if self.is_all_assumed:
             so_far = {0: "none has", 1: "1 has"}.get(self.n_completed, f"{self.n_completed} have")
             used = (
@@ -104,7 +103,7 @@ class Estimate:
     @property
     def is_assumed(self) -> bool:
         """Whether any step is assumed, other than consent, which cannot be timed."""
-        return any(step.source == STATED and step.step != flow.CONSENT for step in self.steps)
+        return any(step.timing is None and step.step != flow.CONSENT for step in self.steps)
 
 
 @dataclass(frozen=True)
@@ -129,14 +128,9 @@ def estimate_of(study: Study) -> Estimate:
     for step, seconds in stated.items():
         timing = timed.get(step)
         if timing is None or timing.median is None or timing.n < FEWEST_PEOPLE:
-            steps.append(StepEstimate(step, NAMES[step], seconds, None, None, STATED, 0, False))
-            continue
-        in_sight = timing.source == BROWSER
-        steps.append(
-            StepEstimate(
-                step, NAMES[step], timing.median, timing.quartile_1, timing.quartile_3, LIVE, timing.n, in_sight
-            )
-        )
+            steps.append(StepEstimate(step, seconds))
+        else:
+            steps.append(StepEstimate(step, timing.median, timing))
     planned = sum(study.conditions.values_list("target", flat=True))
     return Estimate(tuple(steps), planned, n)
 
@@ -156,7 +150,6 @@ def cost_of(estimate: Estimate, *, reward: Decimal, fee_percent: Decimal = Decim
 
 
 def _stated(study: Study) -> dict[str, float]:
-    """Seconds of each step by the assumptions above; of a range of known items, its middle."""
     questionnaire = questionnaire_from(study.questionnaire)
     languages = study.design.languages
     texts = texts_of(study, languages[0])

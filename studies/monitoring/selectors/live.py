@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
@@ -15,7 +15,7 @@ from core.provenance import digest_of
 from studies.enums import Mode, ParticipantStatus
 from studies.instrument.questionnaires.schema import questionnaire_from
 from studies.models import Condition, Participant, Response, Study
-from studies.monitoring.selectors.exclusions import planned_exclusions
+from studies.monitoring.selectors.consort import consort_of
 from studies.monitoring.selectors.monitor import Cell
 from studies.monitoring.selectors.outcomes import are_outcomes_open
 from studies.monitoring.selectors.quality import flag_counts
@@ -57,12 +57,10 @@ class StratumLine:
 
     @property
     def n_held(self) -> int:
-        """Slots held in all conditions together."""
         return sum(cell.n_held for cell in self.cells)
 
 
 def _wordings(part: Any, language: str) -> Iterator[tuple[str, str]]:
-    """Key and wording of every question of a questionnaire, at any depth."""
     if isinstance(part, Mapping):
         text = part.get("text")
         if "key" in part and isinstance(text, Mapping):
@@ -136,24 +134,22 @@ def stratum_lines(study: Study, mode: str, conditions: Sequence[Condition]) -> l
     return lines
 
 
+def _lately(study: Study, mode: str, name: str, counts: Callable[[], Any]) -> Any:
+    key = f"studies.{name}.{study.pk}.{study.created_at.timestamp()}.{mode}"
+    return cache.get_or_set(key, counts, FLAGS_KEPT_SECONDS)
+
+
 def analysable_counts(study: Study, mode: str) -> dict[str, int]:
     """Included completers by condition label; at most some seconds old."""
-    key = f"studies.analysable.{study.pk}.{study.created_at.timestamp()}.{mode}"
 
     def counts() -> dict[str, int]:
-        excluded = planned_exclusions(study, [mode])
-        completed = Participant.objects.filter(
-            study=study, mode=mode, status=ParticipantStatus.COMPLETED, erased_at__isnull=True
-        )
-        counted = Counter(label for pk, label in completed.values_list("pk", "condition__label") if pk not in excluded)
-        return {label: counted[label] for label in study.conditions.values_list("label", flat=True)}
+        return {line.condition: line.analysed for line in consort_of(study, mode).by_condition}
 
-    return cast("dict[str, int]", cache.get_or_set(key, counts, FLAGS_KEPT_SECONDS))
+    return cast("dict[str, int]", _lately(study, mode, "analysable", counts))
 
 
 def cached_flag_counts(study: Study, mode: str) -> list[tuple[str, int]]:
     """Participants with each flag by the current thresholds; at most some seconds old."""
     thresholds = digest_of(study.design.quality.stored())
-    key = f"studies.instrument.flags.{study.pk}.{study.created_at.timestamp()}.{mode}.{thresholds}"
-    counts = cache.get_or_set(key, lambda: flag_counts(study, [mode]), FLAGS_KEPT_SECONDS)
+    counts = _lately(study, mode, f"flags.{thresholds}", lambda: flag_counts(study, [mode]))
     return cast("list[tuple[str, int]]", counts)

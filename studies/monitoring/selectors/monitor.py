@@ -10,6 +10,7 @@ from typing import Any, Self
 from django.db.models import Count, F, Q
 
 from core.models import LogEntry
+from studies.allocation.selectors.allocations import conditions_of, targets
 from studies.enums import Mode, ParticipantStatus
 from studies.instrument import flow
 from studies.models import Participant, Study
@@ -86,16 +87,13 @@ def counts_by_condition(study: Study, mode: str) -> list[ConditionCount]:
         counted.setdefault(condition_id, Counter())[status] = n
         if status == ParticipantStatus.COMPLETED and study.design.refill_excluded:
             reopened[condition_id] = n - n_held
-    simulated = study.design.simulated_per_condition
-    lines = []
-    for condition in study.conditions.order_by("position"):
-        by_status = counted.get(condition.pk, Counter())
-        target: int | None = condition.target
-        if mode == Mode.SIMULATED and simulated is not None:
-            target = int(simulated)
-        target = None if mode == Mode.PREVIEW else target
-        lines.append(ConditionCount.of(by_status, reopened[condition.pk], label=condition.label, target=target))
-    return lines
+    conditions = conditions_of(study)
+    return [
+        ConditionCount.of(
+            counted.get(condition.pk, Counter()), reopened[condition.pk], label=condition.label, target=target
+        )
+        for condition, target in zip(conditions, targets(study, conditions, mode), strict=True)
+    ]
 
 
 def counts_by_status(study: Study, mode: str) -> dict[str, int]:
@@ -141,7 +139,6 @@ class ConditionProgress:
 
     @property
     def percent(self) -> int:
-        """Completed participants in percent of the target, at most 100."""
         return min(100, 100 * self.completed // max(self.target, 1))
 
 
@@ -153,12 +150,10 @@ class StudyProgress:
 
     @property
     def completed(self) -> int:
-        """Completed participants in all conditions."""
         return sum(condition.completed for condition in self.conditions)
 
     @property
     def target(self) -> int:
-        """The sum of the targets."""
         return sum(condition.target for condition in self.conditions)
 
 

@@ -69,7 +69,6 @@ def spent_by_page(study: Study, modes: Sequence[str]) -> dict[int, dict[tuple[st
 
 
 def _spread(values: Iterable[float]) -> tuple[float | None, float | None, float | None]:
-    """Median and quartiles; None without values."""
     listed = sorted(values)
     if not listed:
         return None, None, None
@@ -97,7 +96,6 @@ def page_summaries(study: Study, modes: Sequence[str]) -> list[PageSummary]:
 
 
 def _steps(study: Study) -> tuple[str, ...]:
-    """The steps of the study's participants; the questions after the list only where there are some."""
     return tuple(step for step in flow.STEPS if step != flow.AFTER or study.questionnaire.get("after"))
 
 

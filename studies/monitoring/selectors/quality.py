@@ -122,14 +122,12 @@ def _failed(record: Record, checks: Sequence[Question]) -> list[str]:
 
 
 def _plain(value: Any) -> Any:
-    """Return an answer in a comparable form, without free text."""
     if isinstance(value, dict):
         return OTHER if OTHER in value else tuple(sorted(value.items()))
     return tuple(map(_plain, value)) if isinstance(value, list) else value
 
 
 def _scale_answers(record: Record, batteries: Sequence[Battery]) -> list[ScaleAnswers]:
-    """Return the answers on scales in the blocks that the participant has finished."""
     participant = record.participant
     step = flow.THANKS if participant.status == ParticipantStatus.COMPLETED else participant.step
     reached = flow.STEPS.index(step)
@@ -157,7 +155,7 @@ def _evidence(record: Record, sources: FlagSources, shared: dict[int, list[str]]
 
 
 def _shortest(study: Study, modes: Sequence[str], thresholds: Thresholds) -> tuple[dict[str, float], set[int]]:
-    """Return the shortest acceptable time by mode, and who was faster. Simulated participants are never too fast."""
+    # Simulated participants are never too fast.
     rows = Participant.objects.filter(study=study, mode__in=modes, completed_at__isnull=False).order_by("pk")
     times: dict[str, dict[int, float]] = defaultdict(dict)
     for pk, mode, start, end in rows.values_list("pk", "mode", "consented_at", "completed_at"):
@@ -239,7 +237,7 @@ def _maybe_straight_lined(
 
 
 def _maybe_inattentive(study: Study, modes: Sequence[str], checks: Sequence[Question]) -> set[int]:
-    """Return everyone with a wrong answer to an attention check, even one that was hidden later."""
+    # Stored answers count, even to a check that was hidden later.
     expected = {check.key: check.expects for check in checks}
     rows = Response.objects.filter(participant__study=study, participant__mode__in=modes, question__in=expected)
     answers = rows.order_by().values_list("participant", "question", "value")

@@ -81,7 +81,7 @@ def _write(row: NoticeReceipt, *, before: datetime | None, after: datetime | Non
 
 
 def _by_study(rows: Sequence[NoticeReceipt]) -> list[tuple[Study, list[Notice]]]:
-    """The notices of each study; two studies may have the same title."""
+    # By key, as two studies may have the same title.
     by_study: dict[int, tuple[Study, list[Notice]]] = {}
     for row in rows:
         study = row.notice.study
@@ -90,7 +90,6 @@ def _by_study(rows: Sequence[NoticeReceipt]) -> list[tuple[Study, list[Notice]]]
 
 
 def _link(name: str, *args: str) -> str:
-    """The address of a page; empty if the installation has no site URL."""
     return settings.SITE_URL + reverse(name, args=args) if settings.SITE_URL else ""
 
 

@@ -47,7 +47,6 @@ def notify_due(*, now: datetime | None = None) -> int:
 
 
 def _counted(studies: Collection[Study]) -> DueNotices:
-    """Notices by counts: first participant, targets reached, studies full."""
     people = Participant.objects.filter(study__in=studies, mode=Mode.LIVE).order_by()
     rows = people.values_list("study_id", "condition_id").annotate(
         n=Count("pk"),
@@ -76,7 +75,6 @@ def _counted(studies: Collection[Study]) -> DueNotices:
 
 
 def _flagged(studies: Collection[Study], moment: datetime) -> DueNotices:
-    """Participants' quality flags, for studies with changes since the last check."""
     for study in studies:
         before = study.flags_looked_at
         if before is not None and moment - before < FLAGS_EVERY:
@@ -104,7 +102,6 @@ def _failed_exports() -> DueNotices:
 
 
 def _short_of_disk(studies: Collection[Study], moment: datetime) -> DueNotices:
-    """Notices, once a day, that answers can soon not be stored any more."""
     free = shutil.disk_usage(settings.VAR_DIR).free
     if free >= NEARLY_FULL:
         return
@@ -117,7 +114,6 @@ def _short_of_disk(studies: Collection[Study], moment: datetime) -> DueNotices:
 
 
 def _retained(moment: datetime) -> DueNotices:
-    """Data of closed studies that retention limits erase soon."""
     limits = Q(external_ids_kept_days__isnull=False) | Q(answers_kept_days__isnull=False)
     for study in Study.objects.filter(limits, closed_at__isnull=False).order_by("pk"):
         limits_of_study = (

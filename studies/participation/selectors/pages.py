@@ -92,17 +92,14 @@ class Card:
 
     @property
     def control(self) -> str:
-        """The template of what rates or chooses the item."""
         return f"participant/parts/{'choice' if self.choice else self.elicitation.unit}.html"
 
     @property
     def value(self) -> float | None:
-        """The rating on its scale; None where there is none."""
         return None if self.rating is None else self.elicitation.value(self.rating)
 
     @property
     def marks(self) -> list[tuple[int, float]]:
-        """The points of the scale, each with its value."""
         return [(point, self.elicitation.value(point)) for point in self.elicitation.points]
 
 
@@ -141,7 +138,6 @@ class Links:
         return reverse(f"participant:{name}", args=[self.token, *item])
 
     def to(self, page: flow.Place) -> str:
-        """Return the address of a place in the study."""
         return self.of("item", page.rank) if page.step == flow.ITEMS else self.of(page.step)
 
 

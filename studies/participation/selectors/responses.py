@@ -142,7 +142,7 @@ class BundleReader:
         ]
 
     def _value(self, written: str) -> Any:
-        """Parse an answer; numbers and booleans are parsed once for all participants."""
+        # Numbers and booleans are parsed once for all participants.
         if written not in self._parsed:
             value = json.loads(written)
             if isinstance(value, dict | list) or len(self._parsed) >= MOST_CACHED:
@@ -168,7 +168,6 @@ class BundleReader:
         return profiles
 
     def _slots(self, keys: Sequence[int]) -> dict[int, list[Slot]]:
-        """Slots by participant."""
         rows = list(
             RecommendedItem.objects.filter(recommendation_list__participant__in=keys)
             .order_by("recommendation_list_id", "rank")
@@ -186,7 +185,6 @@ class BundleReader:
 
 
 def _rated(keys: Sequence[int]) -> dict[int, tuple[int, int]]:
-    """Ratings of known items per participant, and how many of them are modelled."""
     counted = (
         ProfileRating.objects.filter(participant__in=keys)
         .order_by("participant")
@@ -294,7 +292,7 @@ def public_ids(study: Study) -> dict[int, str]:
 
 @functools.lru_cache(maxsize=1000, typed=True)
 def _measured(watched: Any, heard: Any, trailer_seen: Any, rating: Any) -> ItemMeasures | None:
-    """Measures of one item's answers; None if an answer is missing. Cached, since few combinations occur."""
+    # Cached, since few combinations occur.
     answers = {"watched": watched, "heard": heard, "trailer_seen": trailer_seen, "rating": rating}
     if missing_of_item(answers):
         return None
@@ -304,7 +302,6 @@ def _measured(watched: Any, heard: Any, trailer_seen: Any, rating: Any) -> ItemM
 def _asked_keys(
     question_filter: QuestionFilter, block: str, answers: dict[str, Any], participant: Participant
 ) -> frozenset[str]:
-    """Keys of the block's questions that were asked of the participant."""
     step = participant.step if participant.status != ParticipantStatus.COMPLETED else flow.THANKS
     if flow.STEPS.index(step) < flow.STEPS.index(block):
         return frozenset()

@@ -54,12 +54,10 @@ class PageAnswers:
 
     @cached_property
     def questionnaire(self) -> Questionnaire:
-        """The study's questions, of an item those that are asked of it."""
         return questionnaire_at(self.participant, self.rank)
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """Keys of the page's questions that still need an answer."""
         return self.questionnaire.missing(self.block, self.values)
 
     def require_open(self) -> None:
@@ -110,7 +108,6 @@ class PageAnswers:
         self.values[question.key] = value
 
     def clear(self, question: Question) -> None:
-        """Delete the stored answer, if there is one."""
         row = self._rows.pop(question.key, None)
         if row is not None:
             row.delete()

@@ -123,7 +123,6 @@ def consent(attempt: EntryAttempt) -> Entry:
 
 
 def _require_sound(attempt: EntryAttempt) -> None:
-    """Raise if the form's key or the link's parameters are invalid."""
     if len(attempt.entry_key) < SHORTEST_ENTRY_KEY:
         raise _outdated()
     pairs = [(str(name), str(value)) for name, value in attempt.parameters.items()]
@@ -141,7 +140,6 @@ def _outdated() -> ParallaxError:
 
 
 def _create(attempt: EntryAttempt, admission: Admission, token: str) -> Participant:
-    """Insert the row, or return the one that a concurrent request inserted."""
     if admission.link is not None and len(attempt.browser_key) < SHORTEST_ENTRY_KEY:
         raise _outdated()
     panel, key = attempt.recruiting.panel, digest_of_key(attempt.entry_key)
@@ -196,7 +194,6 @@ def _create(attempt: EntryAttempt, admission: Admission, token: str) -> Particip
 
 
 def _agreed_version(study: Study, shown: int | None) -> ConsentVersion | None:
-    """The consent text that newcomers agree to; raises `study.consent_changed` if another was shown."""
     current = current_consent(study)
     if current is not None and shown is not None and shown != current.number:
         raise ParallaxError(

@@ -90,7 +90,6 @@ def accept_about(
 
 
 def _store_about(participant: Participant, answers: Mapping[str, Any], provenance: str) -> None:
-    """Store the answers; unchanged ones are left as they are."""
     before = {row.question: row for row in Response.objects.filter(participant=participant, rank=0)}
     fresh = []
     for key, value in answers.items():

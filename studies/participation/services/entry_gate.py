@@ -93,7 +93,6 @@ class EntryAttempt:
 
     @cached_property
     def recruiting(self) -> RecruitmentSettings:
-        """How the study recruits."""
         return recruiting_of(self.study)
 
     @property
@@ -103,7 +102,6 @@ class EntryAttempt:
 
     @property
     def is_signed(self) -> bool:
-        """Whether the id in the link was signed by the study's key."""
         return is_signed(self.recruiting.panel, self.recruiting.signing_key, self.parameters)
 
 

@@ -144,7 +144,6 @@ def store_events(*, participant_id: int, events: Sequence[Any]) -> BatchResult:
 
 
 def _checked(participant: Participant, data: Any) -> Event:
-    """The validated event; raises ValueError with the reason if invalid."""
     if not isinstance(data, dict):
         raise ValueError("An event is a JSON object.")
     if unknown := set(data) - FIELDS:

@@ -53,7 +53,6 @@ def exit_without_slot(*, participant: Participant) -> ExitLink:
 
 
 def _parameters(participant: Participant) -> dict[str, str]:
-    """The query parameters of their link, with the ids of other sites."""
     ids = dict(participant.external_ids.values_list("name", "value"))
     return {**{name: str(value) for name, value in participant.parameters.items()}, **ids}
 

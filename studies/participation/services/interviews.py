@@ -90,7 +90,7 @@ def _note(text: str) -> str:
 
 
 def _writable(interview: Interview) -> Interview:
-    """The interview, locked; its notes cannot come back after the participant's data were erased."""
+    # Notes cannot come back after the participant's data were erased.
     row = Interview.objects.select_for_update(of=("self",)).select_related("participant").get(pk=interview.pk)
     if row.participant is not None and row.participant.erased_at is not None:
         raise ParallaxError("interview.erased", "The participant's data are erased. Nothing can be noted any more.")

@@ -85,7 +85,6 @@ def rate_item(
 
 
 def _require_value(design: StudySettings, rating: int | None) -> None:
-    """Raise unless it is a rating that this study's participants can give."""
     scale, values = design.scale, (USED,) if design.is_choice else design.scale.points
     if rating is not None and not (type(rating) is int and rating in values):
         text = _("An item can only be chosen or removed.")

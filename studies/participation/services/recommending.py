@@ -36,13 +36,11 @@ logger = logging.getLogger(__name__)
 
 
 def _profile(participant: Participant) -> dict[int, int]:
-    """Ratings by item index, as numbers of points on the elicitation scale."""
     ratings = ProfileRating.objects.filter(participant=participant).order_by("item__index")
     return dict(ratings.values_list("item__index", "rating"))
 
 
 def _served(participant: Participant, profile: dict[int, int]) -> Served:
-    """Recommend by the pinned model; pause the study if it is missing, damaged, different or fails."""
     condition = Condition.objects.select_related("model").get(participants=participant)
     try:
         served = recommend_in(study=participant.study, condition=condition, ratings=profile, n=list_length(participant))
@@ -99,7 +97,6 @@ def finish_rating(*, participant: Participant) -> RecommendationList:
 
 
 def _require_profile(participant: Participant, n_rated: int) -> None:
-    """Raise unless the participant is on the rating page and has rated as many items as the study asks for."""
     require_active(participant)
     if participant.step != flow.RATE:
         raise out_of_order(participant)
@@ -121,7 +118,7 @@ def _require_profile(participant: Participant, n_rated: int) -> None:
 
 @transaction.atomic
 def _store(participant: Participant, profile: dict[int, int], served: Served) -> RecommendationList | None:
-    """Store the list and move on; None where the ratings are no longer those it was computed for."""
+    # None where the ratings are no longer those that the list was computed for.
     lock_open(participant)
     require_active(participant)
     if participant.step != flow.RATE:

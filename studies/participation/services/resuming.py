@@ -97,7 +97,6 @@ def record_presence(participant: Participant, network: str = "") -> Participant:
 
 @transaction.atomic
 def _request_slot_again(participant: Participant, network: str) -> Participant:
-    """Let an abandoned participant come back, or someone who waits ask again for a slot."""
     study, now = locked_study(participant.study_id), timezone.now()
     lock(participant)
     is_waiting = participant.waiting_since is not None
@@ -144,7 +143,6 @@ def holder_of(*, token: str, with_study: bool = False) -> Participant:
 
 
 def _signed(token: str) -> tuple[Participant, datetime]:
-    """The participant of a token issued by `resume_known`, and its time of issue."""
     try:
         claims = signing.loads(token, salt=SALT)
     except signing.BadSignature as problem:
@@ -160,7 +158,6 @@ def _signed(token: str) -> tuple[Participant, datetime]:
 
 
 def _refuse_too_late(participant: Participant, recruiting: RecruitmentSettings) -> None:
-    """Raise TooLate past the researcher's longest gap; participants whose part is over are exempt."""
     gap = recruiting.longest_gap
     if gap is not None and participant.status in UNDER_WAY and timezone.now() - participant.last_seen_at > gap:
         raise TooLate("study.gone_too_long", participant)

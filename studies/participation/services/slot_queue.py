@@ -72,19 +72,16 @@ def queue_length(study: Study, moment: datetime, before: Participant | None = No
 
 
 def _n_open(study: Study) -> int:
-    """How many slots no completed participant holds."""
     slots = Participant.objects.filter(study=study, mode=Mode.LIVE, place__isnull=False)
     wanted = Condition.objects.filter(study=study).aggregate(n=Sum("target"))["n"] or 0
     return max(0, int(wanted) - slots.filter(status=ParticipantStatus.COMPLETED).count())
 
 
 def _most_of_network(study: Study, recruiting: RecruitmentSettings) -> int:
-    """How many unfinished slots a network may hold: the researcher's own limit, or a share of the open slots."""
     return recruiting.most_per_network or max(LEAST_PER_NETWORK, int(NETWORK_SHARE * _n_open(study)))
 
 
 def _unfinished(study: Study) -> Counter[str]:
-    """Count the unfinished slots by network."""
     slots = Participant.objects.filter(
         study=study, mode=Mode.LIVE, status=ParticipantStatus.ACTIVE, place__isnull=False
     ).exclude(network="")
@@ -133,7 +130,6 @@ def _may_wait(study: Study, participant: Participant, refused: dict[int, str]) -
 
 
 def _answers(study: Study, participant: Participant) -> dict[str, Any]:
-    """What quotas read: the answers about the person."""
     if not study.design.quotas:
         return {}
     return dict(participant.responses.filter(rank=0).values_list("question", "value"))
@@ -174,7 +170,6 @@ def _serve(study: Study, people: Sequence[Participant], now: datetime) -> dict[i
 
 
 def _release_stalled(study: Study, now: datetime, network: str) -> int:
-    """Release the stalled slots, of that network only if one is given; their holders may come back."""
     holders = stalled_slots(study, now).order_by("pk").select_for_update(of=("self",)).select_related("condition")
     if network:
         holders = holders.filter(network=network)
@@ -185,7 +180,6 @@ def _release_stalled(study: Study, now: datetime, network: str) -> int:
 
 
 def _take(study: Study, participant: Participant, now: datetime) -> str:
-    """Give a newcomer a slot, or a returning participant one of their condition; otherwise say what is full."""
     quota = full_quota(study, participant.mode, _answers(study, participant))
     if quota is not None:
         return f"The quota {quota.name} is full."

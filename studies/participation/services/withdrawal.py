@@ -115,6 +115,16 @@ def participant_known_as(*, study: Study, known_as: str) -> Participant:
     return matches[0]
 
 
+def personal_data_of(participant: Participant) -> dict[str, int]:
+    """Count what a withdrawal would erase."""
+    return {
+        "answers": participant.responses.count(),
+        "ratings": participant.profile.count(),
+        "events": participant.events.count(),
+        "external_ids": participant.external_ids.count(),
+    }
+
+
 def withdraw_on_behalf(*, participant: Participant, reason: str, actor: Any = None) -> Participant:
     """Withdraw a participant who asked a researcher to, as their own withdrawal does; logged with the reason.
 

@@ -54,7 +54,6 @@ LABELS: dict[str, Promise] = {
 
 @cache
 def _countries(language: str) -> dict[str, str]:
-    """The countries' English names, each with its name in a language."""
     names = Locale.parse(to_locale(language)).territories
     return {english: names.get(code, english) for code, english in Locale("en").territories.items()}
 
@@ -153,7 +152,6 @@ def clip(request: HttpRequest, token: str, item_id: int) -> HttpResponseBase:
 
 
 def _item(token: str, item_id: int) -> Item:
-    """The item, in the catalogue of the study that the holder of the token takes part in. Raises Http404."""
     try:
         participant = resuming.holder_of(token=token, with_study=True)
     except ParallaxError as unknown:

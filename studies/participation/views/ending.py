@@ -46,7 +46,6 @@ def after(visit: Visit) -> HttpResponse:
 
 
 def _last_questions(visit: Visit, block: str) -> HttpResponse:
-    """A page of questions about the whole list; answers are saved as entered, and leaving may end the study."""
     if visit.request.method != "POST":
         return _last_page(visit, block)
     outcome = submitted(visit, block, 0)

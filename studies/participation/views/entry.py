@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 from urllib.parse import urlencode
 
@@ -39,79 +40,54 @@ REMEMBER_SECONDS = 60 * 24 * 3600
 NOT_STORED = (PARAMETER, spoken.PARAMETER)  # our own parameters; all others are stored unchanged
 
 
-@login_not_required
-@never_cache
-@require_http_methods(METHODS)
-def consent(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show the consent text; only pressing the button creates a participant."""
-    return _entry_page(request, slug, lambda study, language: _consent(request, study, language))
+def before_consent(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """Open a page of a study to visitors, in the language of the link, the browser or the study."""
+
+    @login_not_required
+    @never_cache
+    @require_http_methods(METHODS)
+    @wraps(view)
+    def opened(request: HttpRequest, slug: str, **kwargs: Any) -> HttpResponse:
+        study = study_by_slug(slug)
+        if study is None:
+            with translation.override(spoken.browser_language(request)):
+                text = _("Please check that the link is complete, or ask the people who sent it to you.")
+                return message_page(request, _("Study not found"), text=text, status=404)
+        language = spoken.first_language(request, study)
+        with translation.override(language):
+            response = view(request, titled(study, language), language, **kwargs)
+        response.headers["Content-Language"] = language
+        return response
+
+    return opened
 
 
-@login_not_required
-@never_cache
-@require_http_methods(METHODS)
-def by_personal_link(request: HttpRequest, slug: str, key: str) -> HttpResponse:
-    """Consent by a personal link, which enrols one participant and is then bound to their browser."""
-    return _entry_page(request, slug, lambda study, language: _personal(request, study, language, key))
-
-
-@login_not_required
-@never_cache
 @require_safe
-def hand_over(request: HttpRequest, slug: str, key: str) -> HttpResponse:
+@before_consent
+def hand_over(request: HttpRequest, study: Study, language: str, key: str) -> HttpResponse:
     """Between interviewer and interviewee: the interviewer is signed out, and the study has not started."""
-
-    def page(study: Study, language: str) -> HttpResponse:
-        return message_page(
-            request,
-            _("Please hand over the device"),
-            text=_("The next page is for the person who takes part. The interviewer is signed out of this device."),
-            study=study,
-            language=language,
-            action_url=spoken.with_language(request, reverse("participant:personal", args=[slug, key])),
-            action_text=_("I am the participant"),
-        )
-
-    return _entry_page(request, slug, page)
+    return message_page(
+        request,
+        _("Please hand over the device"),
+        text=_("The next page is for the person who takes part. The interviewer is signed out of this device."),
+        study=study,
+        language=language,
+        action_url=spoken.with_language(request, reverse("participant:personal", args=[study.slug, key])),
+        action_text=_("I am the participant"),
+    )
 
 
-@login_not_required
-@never_cache
 @require_safe
-def declined(request: HttpRequest, slug: str) -> HttpResponse:
+@before_consent
+def declined(request: HttpRequest, study: Study, language: str) -> HttpResponse:
     """Thank a visitor who declined. Reloading is not counted."""
-
-    def page(study: Study, language: str) -> HttpResponse:
-        return message_page(
-            request,
-            _("Thank you for your time"),
-            markdown=written.texts_of(study, language).get("declined", "") or _("Nothing about you has been stored."),
-            study=study,
-            language=language,
-        )
-
-    return _entry_page(request, slug, page)
+    words = written.texts_of(study, language).get("declined", "") or _("Nothing about you has been stored.")
+    return message_page(request, _("Thank you for your time"), markdown=words, study=study, language=language)
 
 
-def _entry_page(request: HttpRequest, slug: str, page: Callable[[Study, str], HttpResponse]) -> HttpResponse:
-    """A page before consent, in the language of the link, the browser or the study."""
-    study = study_by_slug(slug)
-    if study is None:
-        with translation.override(spoken.browser_language(request)):
-            return message_page(
-                request,
-                _("Study not found"),
-                text=_("Please check that the link is complete, or ask the people who sent it to you."),
-                status=404,
-            )
-    language = spoken.first_language(request, study)
-    with translation.override(language):
-        response = page(titled(study, language), language)
-    response.headers["Content-Language"] = language
-    return response
-
-
-def _personal(request: HttpRequest, study: Study, language: str, key: str) -> HttpResponse:
+@before_consent
+def by_personal_link(request: HttpRequest, study: Study, language: str, key: str) -> HttpResponse:
+    """Consent by a personal link, which enrols one participant and is then bound to their browser."""
     if not entry_gate.is_personal(study=study, entry_key=key):
         text = _("Please check that the link is complete, or ask the people who sent it to you.")
         return message_page(request, _("This link is not valid"), text=text, study=study, language=language, status=404)
@@ -123,6 +99,12 @@ def _personal(request: HttpRequest, study: Study, language: str, key: str) -> Ht
         token = tokens.link_token(study=study, entry_key=key)
         return redirect(spoken.with_language(request, reverse("participant:resume", args=[token])))
     return _consent(request, study, language, personal=key)
+
+
+@before_consent
+def consent(request: HttpRequest, study: Study, language: str) -> HttpResponse:
+    """Show the consent text; only pressing the button creates a participant."""
+    return _consent(request, study, language)
 
 
 def _consent(request: HttpRequest, study: Study, language: str, *, personal: str = "") -> HttpResponse:
@@ -141,7 +123,6 @@ def _consent(request: HttpRequest, study: Study, language: str, *, personal: str
 
 
 def _attempt(request: HttpRequest, study: Study, language: str, personal: str) -> EntryAttempt:
-    """The entry attempt of a request; raises `study.bad_link`."""
     is_post = request.method == "POST"
     signed = request.POST.get(f"param:{PARAMETER}", "") if is_post else request.GET.get(PARAMETER, "")
     mode, signed_key, ticket = read_entry(study=study, signed=signed)
@@ -163,7 +144,6 @@ def _attempt(request: HttpRequest, study: Study, language: str, personal: str) -
 
 
 def _opened(request: HttpRequest, attempt: EntryAttempt) -> HttpResponse:
-    """The consent text; visitors who consented in this browser before are redirected to their step."""
     if token := _remembered(request, attempt):
         return redirect(spoken.with_language(request, reverse("participant:resume", args=[token])))
     if entry_gate.entered_participant(attempt) is None:
@@ -175,7 +155,6 @@ def _opened(request: HttpRequest, attempt: EntryAttempt) -> HttpResponse:
 
 
 def _declined(request: HttpRequest, attempt: EntryAttempt) -> HttpResponse:
-    """Thank the visitor, or redirect them if they consented before."""
     study = attempt.study
     if entry_gate.entered_participant(attempt) is not None:
         token = tokens.link_token(study=study, entry_key=attempt.entry_key)
@@ -192,7 +171,6 @@ def _declined(request: HttpRequest, attempt: EntryAttempt) -> HttpResponse:
 
 
 def _agreed(request: HttpRequest, attempt: EntryAttempt, personal: str) -> HttpResponse:
-    """Create the participant and redirect to the first page, once every box is ticked."""
     if entry_gate.entered_participant(attempt) is None:
         entry_gate.refuse_newcomer(attempt)
     ticked = request.POST.getlist("box")
@@ -227,7 +205,6 @@ def _limited(attempt: EntryAttempt) -> dict[str, Any]:
 
 
 def _browser_key(request: HttpRequest, entry_key: str) -> str:
-    """The random key of the browser that opened a personal link: from its consent form, or from its cookie."""
     name = f"{settings.COOKIE_PREFIX}{_link_cookie(entry_key)}"
     return request.POST.get("browser_key", "") or request.COOKIES.get(name, "")
 

@@ -67,7 +67,6 @@ def consent_page(
 
 
 def _message(request: HttpRequest, attempt: EntryAttempt, heading: str, **shown: Any) -> HttpResponse:
-    """A message about the visitor's study, in their language."""
     return message_page(request, heading, study=attempt.study, language=attempt.language, **shown)
 
 
@@ -100,7 +99,7 @@ def refused(request: HttpRequest, attempt: EntryAttempt, refusal: ParallaxError)
 
 
 def _welcome_back(request: HttpRequest, attempt: EntryAttempt) -> HttpResponse:
-    """A visitor known by an id of another site: pressing the button, not opening the link, resumes the study."""
+    # Pressing the button resumes the study, not opening the link: ids of other sites are not secret.
     study, language = attempt.study, attempt.language
     if request.POST.get("choice") != "resume":
         context = {
@@ -120,7 +119,6 @@ def _welcome_back(request: HttpRequest, attempt: EntryAttempt) -> HttpResponse:
 
 
 def _took_part_before(request: HttpRequest, attempt: EntryAttempt, message: str) -> HttpResponse:
-    """A participant of an earlier study that this one excludes leaves by the screen-out exit."""
     exit_link = exit_links.exit_before_enrolment(
         recruiting=attempt.recruiting, outcome=exits.SCREENED_OUT, parameters=attempt.parameters, mode=Mode.LIVE
     )
@@ -131,7 +129,6 @@ def _took_part_before(request: HttpRequest, attempt: EntryAttempt, message: str)
 
 
 def _shut(request: HttpRequest, attempt: EntryAttempt, refusal: ParallaxError) -> HttpResponse:
-    """A study that is not open now; once it has started, the page links to the panel."""
     study, language = attempt.study, attempt.language
     texts = written.texts_of(study, language)
     out: dict[str, Any] = {}

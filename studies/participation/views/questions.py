@@ -55,7 +55,6 @@ def _about_page(
     before: Mapping[str, Any] | None = None,
     refused: Mapping[str, str] | None = None,
 ) -> HttpResponse:
-    """The form; refused answers are marked where the page had shown their questions."""
     questionnaire, posted = content_of(visit.study).questionnaire, posted or {}
     known = questionnaire.known(ABOUT, before or {})
     problems, typed, stored = {}, {}, visit.visible_answers().get(0, {})
@@ -165,7 +164,6 @@ def marked(visit: Visit, page: flow.Place, marks: Marks | None) -> Marks | None:
 
 
 def _incomplete(visit: Visit, page: flow.Place) -> dict[str, str]:
-    """Messages beside unanswered questions of a page that this visit is shown."""
     questionnaire = questionnaire_at(visit.participant, page.rank)
     questions = {question.key: question for question in questionnaire.block(page.step)}
     shown, stored = _shown(visit, page.step, page.rank), answers_about(visit.participant, page.rank)

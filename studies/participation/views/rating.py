@@ -92,7 +92,6 @@ def _rate_page(visit: Visit, *, error: str = "") -> HttpResponse:
 
 
 def _filters(visit: Visit, genre: str, decade: str) -> SafeString:
-    """The menus of genres and decades, with the filters of the page chosen."""
     version = visit.study.dataset_version
     genres, decades = genres_of(version), decades_of(version)
     key = visit.study.design.kind_of_item.key
@@ -104,7 +103,6 @@ def _filters(visit: Visit, genre: str, decade: str) -> SafeString:
 def _filters_of(
     genres: tuple[str, ...], decades: tuple[int, ...], chosen: tuple[str, str], *, item_type: str, _language: str
 ) -> SafeString:
-    """The menus as HTML in the language that is active."""
     genre, decade = chosen
     context = {
         "genres": [(value, pages.genre_name(value, ITEM_TYPES[item_type]), value == genre) for value in genres],
@@ -162,7 +160,6 @@ def rate_item(visit: Visit, item_id: int) -> HttpResponse:
 
 
 def _rated(visit: Visit, rated: Item, *, error: str, is_cleared: bool) -> HttpResponse:
-    """The tray, and the stars or the button where the page does not already show their state."""
     suffix = "-sheet" if visit.request.POST.get("suffix") == "-sheet" else ""
     profile = pages.profile_of(visit.participant, visit.since)
     (card,) = pages.cards_of(visit.study, [rated], links=visit.links, profile=profile, suffix=suffix)

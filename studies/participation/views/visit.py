@@ -56,22 +56,18 @@ class Visit:
 
     @property
     def study(self) -> Study:
-        """The study they take part in."""
         return self.participant.study
 
     @property
     def links(self) -> pages.Links:
-        """The addresses of their pages."""
         return pages.Links(self.token)
 
     @property
     def here(self) -> flow.Place:
-        """Their current place."""
         return participant_state.place_of(self.participant)
 
     @property
     def language(self) -> str:
-        """The language of their pages."""
         return self.participant.language
 
     @property
@@ -89,7 +85,6 @@ class Visit:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether they wait for a slot."""
         return self.participant.waiting_since is not None
 
     @property
@@ -131,7 +126,6 @@ class Visit:
 
     @property
     def is_leaving(self) -> bool:
-        """Whether the form was sent by the button that leaves the page."""
         return "continue" in self.request.POST
 
     def lead_to(self, page: flow.Place) -> HttpResponse:
@@ -139,7 +133,6 @@ class Visit:
         return self.go(self.links.to(page))
 
     def go(self, url: str) -> HttpResponse:
-        """Redirect to one of their addresses."""
         return HttpResponse(headers={"HX-Redirect": url}) if self.is_htmx else HttpResponseRedirect(url)
 
     def lead_back(self, missing: Mapping[str, Any]) -> HttpResponse:
@@ -278,7 +271,6 @@ def _unknown(request: HttpRequest) -> HttpResponse:
 
 
 def _too_late(request: HttpRequest, refusal: resuming.TooLate) -> HttpResponse:
-    """Tell a participant who came by an id of another site that it has expired, and how to continue."""
     participant = refusal.participant
     chosen = request.GET.get("lang", "")
     language = chosen if chosen in written.languages_of(participant.study) else participant.language
@@ -306,7 +298,6 @@ def _not_found(visit: Visit) -> HttpResponse:
 
 
 def _refused(visit: Visit, refusal: ParallaxError) -> HttpResponse:
-    """Redirect an early or late request to the current step; other refusals become a message page."""
     if isinstance(refusal, TooOften):
         return too_often_page(visit.request, refusal, study=visit.study, language=visit.language)
     visit.participant.refresh_from_db()

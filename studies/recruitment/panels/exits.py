@@ -55,7 +55,6 @@ class Exit:
         return panel.exit_url if self.code == STATIC and self.static_code else ""
 
     def as_settings(self) -> dict[str, Any]:
-        """Return the exit as stored in the settings."""
         return {"code": self.code, "static_code": self.static_code, "url": self.url, "text": dict(self.text)}
 
 

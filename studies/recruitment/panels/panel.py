@@ -59,7 +59,6 @@ class Panel:
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """Every parameter with an id of a participant or submission."""
         return (*self.person, *self.submission)
 
     @property

@@ -77,7 +77,6 @@ def _text_of(data: bytes) -> str | Problem:
 
 
 def _rows(text: str) -> tuple[list[tuple[int, list[str]]], list[Problem]]:
-    """Return the non-empty rows, each with the number of its first line."""
     head = text.lstrip("\r\n").splitlines()[0]
     delimiter = max(",;\t", key=head.count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)

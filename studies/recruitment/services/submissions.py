@@ -93,7 +93,6 @@ def load_submissions(*, study: Study, data: bytes, columns: Columns | None = Non
 
 
 def _participants(study: Study, panel: Panel) -> dict[tuple[str, str], int]:
-    """Return the key of each participant by their external ids of person and submission."""
     participants: dict[tuple[str, str], int] = {}
     rows = ExternalId.objects.filter(study=study, participant__mode=Mode.LIVE, name__in=panel.ids).order_by("-pk")
     for name, value, participant in rows.values_list("name", "value", "participant_id"):

@@ -35,7 +35,6 @@ class Slot:
 
     @property
     def is_shared(self) -> bool:
-        """Whether another list contains the item too."""
         return self.n_lists > 1
 
 

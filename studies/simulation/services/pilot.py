@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from functools import cache, partial
 
 import httpx
-from django.db import connection
+from django.db import connection, transaction
 
 from core.errors import ParallaxError
 from core.provenance import digest_of, rng_for
+from studies.allocation.services.slots import locked_study
 from studies.design.services.launch import launch_problems
 from studies.enums import Mode, ParticipantStatus, StudyStatus
 from studies.instrument.questionnaires.schema import questionnaire_from
@@ -22,14 +23,13 @@ from studies.models import Participant, Study
 from studies.recruitment.services.entry_links import entry_link
 from studies.recruitment.services.tokens import digest_of_key
 from studies.simulation.answer_model import SimulatedPerson, demographics
-from studies.simulation.planted_effects import AffectedPerson, Effect
+from studies.simulation.planted_effects import AffectedPerson, Effect, planted_sentence
 from studies.simulation.services.source_users import Pool, assign_source_user, pool_of
-from studies.simulation.services.targets import set_simulated_target
-from studies.simulation.walker.entry_order import EntryTurn
-from studies.simulation.walker.walk import Walk, Walker
+from studies.simulation.walker.walk import EntryTurn, Walk, Walker
 
 REQUEST_SECONDS = 60.0
 MOST_ATTEMPTS = 3  # for a walk with connection errors
+OPEN_TO_SIMULATION = (StudyStatus.LIVE, StudyStatus.DRAFT)  # drafts too, to find problems before the design is frozen
 MOST_SPARE = 3  # extra walks beyond the open slots before giving up
 
 
@@ -41,6 +41,40 @@ class Progress:
     total: int
     n_requests: int
     outcomes: dict[str, int]
+
+
+def set_simulated_target(*, study: Study, per_condition: int, effects: Mapping[str, Effect] | None = None) -> Study:
+    """Set the target number of simulated participants per condition and the effects planted in them.
+
+    Not part of the frozen design, which concerns people only. Raises `pilot.not_live` if the study is paused, closed
+    or archived, and `pilot.other_effects` if there already are simulated participants with other effects.
+    """
+    if per_condition < 1:
+        raise ParallaxError("pilot.bad_number", "Each condition needs at least one simulated participant.")
+    planted = {condition: dict(effect) for condition, effect in (effects or {}).items()}
+    with transaction.atomic():
+        current = locked_study(study.pk)
+        if current.status not in OPEN_TO_SIMULATION or current.archived_at is not None:
+            state = "archived" if current.archived_at is not None else current.status
+            raise ParallaxError(
+                "pilot.not_live",
+                f"The study {study.slug} is {state}: simulated participants walk drafts and live studies.",
+                {"status": current.status},
+            )
+        before = current.design.planted_effects
+        if planted != before and current.participants.filter(mode=Mode.SIMULATED).exists():
+            raise ParallaxError(
+                "pilot.other_effects",
+                f"{planted_sentence(before) or 'No effects were planted.'} Simulated participants of that kind are in "
+                f"the study {study.slug}; remove them first, with "
+                f"`.venv/bin/python manage.py simulate_participants {study.slug} --remove`.",
+                {"planted": before},
+            )
+        kept = {name: value for name, value in current.settings.items() if name != "planted_effects"}
+        effects_stored = {"planted_effects": planted} if planted else {}
+        current.settings = {**kept, "simulated_per_condition": per_condition, **effects_stored}
+        current.save(update_fields=["settings", "updated_at"])
+    return current
 
 
 def walk_group(
@@ -97,7 +131,6 @@ def walk_group(
 
 
 def _numbers(study: Study, seed: int, wanted: int) -> Iterator[int]:
-    """Yield the numbers of people to walk: all unfinished ones in order, then a few spare ones."""
     finished = set(
         Participant.objects.filter(study=study, mode=Mode.SIMULATED, status=ParticipantStatus.COMPLETED).values_list(
             "entry_key", flat=True
@@ -120,7 +153,7 @@ def entry_key_of(study: Study, seed: int, number: int) -> str:
 
 @cache
 def _tls() -> ssl.SSLContext:
-    """Return the shared TLS context; loading certificates takes longer than several pages."""
+    # Loading certificates takes longer than several pages.
     return httpx.create_ssl_context()
 
 
@@ -184,19 +217,17 @@ def _walk_one(
 def _person_for(
     study: Study, pool: Pool, number: int, seed: int, code: str, *, effects: Mapping[str, Effect]
 ) -> SimulatedPerson:
-    """Return the person of a number after assignment; the source user is drawn within the condition."""
-    by_id = pool.by_id
-    chosen = assign_source_user(study=study, code=code, external_ids=tuple(by_id))
+    chosen = assign_source_user(study=study, code=code, external_ids=tuple(pool.users))
     stream = rng_for(seed, "answers", study.slug, number)
     elicitation = study.design.scale
     if not effects:
-        return SimulatedPerson(by_id[chosen], pool.training, stream, elicitation=elicitation)
+        return SimulatedPerson(pool.users[chosen], pool.training, stream, elicitation=elicitation)
     label = Participant.objects.filter(study=study, code=code).values_list("condition__label", flat=True).get()
     return AffectedPerson(
-        by_id[chosen],
+        pool.users[chosen],
         pool.training,
         stream,
-        effect=effects.get(label or "", Effect()),
+        effect=effects.get(label or "", {}),
         list_length=study.design.list_length,
         effect_rng=rng_for(seed, "effects", study.slug, number),
         scales=scales_of(questionnaire_from(study.questionnaire)),

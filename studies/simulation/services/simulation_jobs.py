@@ -14,8 +14,7 @@ from jobs.services import request
 from studies.design.services.launch import launch_problems
 from studies.enums import StudyStatus
 from studies.models import Study
-from studies.simulation.services.pilot import Progress, walk_group
-from studies.simulation.services.targets import OPEN_TO_SIMULATION
+from studies.simulation.services.pilot import OPEN_TO_SIMULATION, Progress, walk_group
 
 MOST_PER_CONDITION = 200
 PARALLEL = 4  # participants at the same time

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from functools import cached_property
 
 from django.db import transaction
 from django.utils import timezone
@@ -15,6 +14,7 @@ from core.errors import ParallaxError
 from core.provenance import rng_for
 from evaluation.selectors import cases as run_cases
 from studies.allocation.services.slots import locked_study
+from studies.design.services.design import age_limits
 from studies.enums import Mode
 from studies.known_items import ItemsAsked
 from studies.models import Participant, Study
@@ -25,18 +25,13 @@ from studies.simulation.answer_model import SourceUser, TrainingSide
 class Pool:
     """Data shared by all simulated participants of a study; loaded once."""
 
-    users: tuple[SourceUser, ...]
+    users: dict[str, SourceUser]  # by their id
     training: TrainingSide
     item_titles: dict[int, str]
     item_ids: dict[int, int]
     requested: ItemsAsked
     low_age: int
     high_age: int
-
-    @cached_property
-    def by_id(self) -> dict[str, SourceUser]:
-        """The users by their id."""
-        return {user.external_id: user for user in self.users}
 
 
 def pool_of(study: Study) -> Pool:
@@ -68,16 +63,16 @@ def pool_of(study: Study) -> Pool:
     side = TrainingSide(means.mu, means.item_means - means.mu, means.popularity, scale.low, scale.high)
     item_rows = list(Item.objects.filter(version=study.dataset_version).values_list("index", "title", "pk"))
     titles = {index: title for index, title, _pk in item_rows}
-    return Pool(tuple(users), side, titles, {index: pk for index, _title, pk in item_rows}, limits, *_ages(study))
-
-
-def _ages(study: Study) -> tuple[int, int]:
-    """Return the lowest and highest admitted age."""
-    for question in study.questionnaire.get("about", ()):
-        if question["key"] == "age":
-            admits = question.get("admits") or {}
-            return int(admits.get("minimum", 20)), int(admits.get("maximum", 50))
-    return 20, 50
+    youngest, oldest = age_limits(study)
+    return Pool(
+        {user.external_id: user for user in users},
+        side,
+        titles,
+        {index: pk for index, _title, pk in item_rows},
+        limits,
+        low_age=20 if youngest is None else youngest,
+        high_age=50 if oldest is None else oldest,
+    )
 
 
 @transaction.atomic

@@ -6,9 +6,10 @@ answer separately. The answers come from a `SimulatedPerson`.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 from urllib.parse import urljoin, urlsplit
 
 import httpx
@@ -19,8 +20,6 @@ from core.errors import ParallaxError
 from studies.instrument.flow import TRAILER_SEEN
 from studies.known_items import ItemsAsked
 from studies.simulation.answer_model import MODELLED, TRUE, Answer, SimulatedPerson
-from studies.simulation.walker.entry_order import EntryTurn
-from studies.simulation.walker.pages import Page
 from studies.simulation.walker.questions import (
     QUESTIONS,
     Respondent,
@@ -33,7 +32,65 @@ from studies.simulation.walker.questions import (
 PROVENANCE_HEADER = "X-Answer-Provenance"
 MOST_STEPS = 60
 MOST_ROUNDS = 12  # of follow-up questions on one page
+# The site uses UTF-8, but htmx fragments do not declare it.
+PARSER = html.HTMLParser(encoding="utf-8")
 CORE = frozenset({"watched", "heard", "trailer_seen", "rating", "satisfaction"})
+
+
+class EntryTurn:
+    """One person's turn to enter a condition: it begins when all turns before it are over.
+
+    Conditions and source users depend on the order of entry. To make concurrent walks reproducible, each walk waits
+    for its turn before it submits the form about the person and ends the turn once both are assigned.
+    """
+
+    def __init__(self, before: EntryTurn | None = None) -> None:
+        self._before = before
+        self._over = threading.Event()
+
+    def wait(self) -> None:
+        """Block until all earlier participants are assigned, unless this turn is over."""
+        while self._before is not None and not self._over.is_set():
+            self._before._over.wait()
+            self._before = self._before._before
+
+    def over(self) -> None:
+        """End the turn; repeated calls have no effect."""
+        self._over.set()
+
+
+@dataclass
+class Page:
+    """A received page: its address and parsed tree."""
+
+    url: str
+    tree: html.HtmlElement
+
+    @classmethod
+    def read(cls, url: str, content: bytes) -> Self:
+        """Parse a page or an htmx fragment."""
+        return cls(url, html.document_fromstring(content, parser=PARSER))
+
+    def find(self, expression: str) -> html.HtmlElement:
+        """Return the first element that matches the XPath.
+
+        Raises ParallaxError `walker.not_found` if the page has no such element.
+        """
+        elements = self.tree.xpath(expression)
+        if not isinstance(elements, list) or not elements:
+            title = self.tree.findtext(".//title", default="").strip()
+            raise ParallaxError(
+                "walker.not_found",
+                f"A simulated participant stopped at {self.url} ({title!r}): the page has no {expression}.",
+                {"url": self.url},
+            )
+        return elements[0]
+
+    def text(self, expression: str) -> str:
+        return str(self.find(expression).text_content()).strip()
+
+    def has(self, expression: str) -> bool:
+        return bool(self.tree.xpath(expression))
 
 
 @dataclass
@@ -169,7 +226,6 @@ class Walker:
     # Shared steps -------------------------------------------------------------------
 
     def _assigned_person(self, page: Page) -> SimulatedPerson:
-        """Return the person for the code on the page, after assignment."""
         self.walk.code = page.text("//footer//*[@class='code']")
         person = self.person_for(self.walk.code)
         self.turn.over()
@@ -197,14 +253,12 @@ class Walker:
         return int(page.find("//*[@data-item]").get("data-item", ""))
 
     def _answer(self, page: Page, key: str, answer: Answer) -> None:
-        """Post one answer; raises if the page does not have the question."""
         form = page.find("//form[@id='questions']")
         value = ("yes" if answer.value else "no") if isinstance(answer.value, bool) else str(answer.value)
         page.find(f"//form[@id='questions']//input[@name='{key}'][@value='{value}']")
         self._send(page.url, {**self._hidden(form), key: value}, answer.provenance, is_htmx=True)
 
     def _answer_the_rest(self, page: Page) -> Page:
-        """Answer all questions except the study's own measures, including follow-ups that appear."""
         questions = page.tree.xpath(f"//form[@id='questions']{QUESTIONS[1:]}")
         if not any(key_of(question) not in CORE and not is_optional_text(question) for question in questions):
             return page

@@ -39,7 +39,6 @@ def _is_ownerless() -> Any:
 
 
 def _listed(researcher: Any) -> Any:
-    """Annotate every study for the lists."""
     own = StudyMembership.objects.filter(study=OuterRef("pk"), researcher=researcher)
     wanted = Condition.objects.filter(study=OuterRef("pk")).order_by().values("study").annotate(total=Sum("target"))
     is_completed = Q(participants__mode=Mode.LIVE, participants__status=ParticipantStatus.COMPLETED)

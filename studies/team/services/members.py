@@ -36,17 +36,16 @@ def take_over(*, study: Study, actor: Any) -> None:
     Study.objects.select_for_update(no_key=True).get(pk=study.pk)
     if study.memberships.filter(role=Role.OWNER, researcher__is_active=True).exists():
         raise ParallaxError("study.has_owner", "This study has an owner. Ask the owner to add you as a member.")
-    StudyMembership.objects.update_or_create(
-        study=study, researcher=actor, defaults={"role": Role.OWNER, "condition": None}
-    )
-    record(
-        study,
-        reason="Taken over by an administrator: the study had no owner.",
-        actor=actor,
-        researcher=actor.pk,
-        role=Role.OWNER,
-    )
+    reason = "Taken over by an administrator: the study had no owner."
     text = f"{actor.email}, an administrator, became the owner, because the study had none."
+    _make_owner(study, actor, actor, reason, text)
+
+
+def _make_owner(study: Study, researcher: Any, actor: Any, reason: str, text: str) -> None:
+    StudyMembership.objects.update_or_create(
+        study=study, researcher=researcher, defaults={"role": Role.OWNER, "condition": None}
+    )
+    record(study, reason=reason, actor=actor, researcher=researcher.pk, role=Role.OWNER)
     notify_members(study=study, actor=actor, text=text)
 
 
@@ -140,13 +139,8 @@ def join_study(invitation: Invitation, user: User, **_given: Any) -> None:
     """Add the account that accepted an invitation to its study; raises as `add_member`."""
     granted = StudyInvitation.objects.select_related("study", "condition").filter(invitation=invitation).first()
     if granted is not None:
-        add_member(
-            study=granted.study,
-            email=user.email,
-            role=granted.role,
-            condition=granted.condition,
-            actor=invitation.invited_by,
-        )
+        role, condition = granted.role, granted.condition
+        add_member(study=granted.study, email=user.email, role=role, condition=condition, actor=invitation.invited_by)
 
 
 @receiver(account_closing)
@@ -167,18 +161,7 @@ def hand_over_studies(user: User, successor: User | None, actor: Any, **_given: 
             f"{user.email} is the only active owner of {titles}. Choose the account that becomes their owner.",
             {"studies": [study.slug for study in alone]},
         )
+    reason = "Handed over by an administrator: the account of the only owner was closed."
+    text = f"{successor} became an owner, because an administrator closed the account of the only owner, {user.email}."
     for study in alone:
-        StudyMembership.objects.update_or_create(
-            study=study, researcher=successor, defaults={"role": Role.OWNER, "condition": None}
-        )
-        record(
-            study,
-            reason="Handed over by an administrator: the account of the only owner was closed.",
-            actor=actor,
-            researcher=successor.pk if successor else None,
-            role=Role.OWNER,
-        )
-        text = (
-            f"{successor} became an owner, because an administrator closed the account of the only owner, {user.email}."
-        )
-        notify_members(study=study, actor=actor, text=text)
+        _make_owner(study, successor, actor, reason, text)

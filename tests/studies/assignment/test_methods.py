@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -12,29 +13,37 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from core.errors import ParameterError
-from studies.allocation.assignment import least_filled, minimisation, simple
+from studies.allocation.assignment import minimisation
+from studies.allocation.assignment.draws import Assignment, Draws, Seed
 from studies.allocation.assignment.imbalance import expected_imbalance, of_every_method
 from studies.allocation.assignment.ledger import Ledger
-from studies.allocation.assignment.methods import METHODS, Method
+from studies.allocation.assignment.methods import METHODS, Method, Occupancy, assign, ranking
 from studies.allocation.assignment.strata import Strata
 from studies.settings import StratumGroup, StratumRule
 
 pytestmark = pytest.mark.unit
 
 
+def ranked(
+    name: str, seed: Seed, counts: list[int], targets: Sequence[int | None], stratum: str = "all", place: int = 0
+) -> tuple[int, ...]:
+    here = Occupancy(targets, counts, [counts], frozenset(), place)
+    return tuple(ranking(Method(name), Draws(seed, name.replace("_", " "), stratum, place), here))
+
+
 def test_simple_gives_each_open_condition_the_same_chance() -> None:
-    drawn = Counter(next(c for c in simple.ranking(seed, "all", 0, 4) if c != 2) for seed in range(3000))
+    drawn = Counter(next(c for c in ranked("simple", seed, [0] * 4, [9] * 4) if c != 2) for seed in range(3000))
     assert set(drawn) == {0, 1, 3}
     assert stats.chisquare(list(drawn.values())).pvalue > 0.001
 
 
 def test_least_filled_ranks_by_share_of_the_target_and_draws_among_equals() -> None:
-    assert least_filled.ranking(1, "all", 0, [3, 4, 1], [10, 20, 2])[-1] == 2
-    assert least_filled.ranking(1, "all", 0, [3, 4, 1], [10, 20, 2])[0] == 1
-    first = Counter(least_filled.ranking(seed, "all", 0, [1, 0, 0], [5, 5, 5])[0] for seed in range(2000))
+    assert ranked("least_filled", 1, [3, 4, 1], [10, 20, 2])[-1] == 2
+    assert ranked("least_filled", 1, [3, 4, 1], [10, 20, 2])[0] == 1
+    first = Counter(ranked("least_filled", seed, [1, 0, 0], [5, 5, 5])[0] for seed in range(2000))
     assert set(first) == {1, 2}
     assert stats.binomtest(first[1], 2000).pvalue > 0.001
-    assert least_filled.ranking(1, "all", 0, [3, 0], [None, None]) == (1, 0)
+    assert ranked("least_filled", 1, [3, 0], [None, None]) == (1, 0)
 
 
 @given(
@@ -52,17 +61,19 @@ def test_the_imbalance_is_the_variance_of_the_counts_once_someone_has_joined(
     assert list(minimisation.imbalances(margins, targets)) == pytest.approx(expected)
 
 
+def minimised(
+    seed: Seed, margins: list[list[int]], targets: list[int], counts: list[int], probability: float,
+    stratum: str = "s", place: int = 0,
+) -> Assignment:  # fmt: skip
+    here = Occupancy(targets, counts, margins, frozenset(), place)
+    found = assign(Method("minimisation", probability=probability), seed=seed, stratum=stratum, occupancy=here)
+    assert found is not None
+    return found
+
+
 def _chosen(seed: int, probability: float, has_room: list[bool]) -> int:
-    margins = [[3, 1, 2, 5], [4, 4, 4, 9]]
-    return minimisation.choose(
-        seed=seed,
-        stratum="s",
-        next_place=1,
-        margins=margins,
-        targets=[9] * 4,
-        has_room=has_room,
-        probability=probability,
-    )[0]
+    counts = [0 if is_open else 9 for is_open in has_room]
+    return minimised(seed, [[3, 1, 2, 5], [4, 4, 4, 9]], [9] * 4, counts, probability, place=1).slot.condition
 
 
 def test_minimisation_takes_the_best_open_condition_with_the_stated_probability() -> None:
@@ -73,43 +84,24 @@ def test_minimisation_takes_the_best_open_condition_with_the_stated_probability(
 
 
 def test_minimisation_says_which_full_conditions_it_would_have_preferred() -> None:
-    found = minimisation.choose(
-        seed=1, stratum="s", next_place=0, margins=[[0, 1, 2]], targets=[1, 3, 3], has_room=[False, True, True],
-        probability=1.0,
-    )  # fmt: skip
-    assert found == (1, (0,))
-    alone = minimisation.choose(
-        seed=1, stratum="s", next_place=0, margins=[[5, 5, 2]], targets=[5, 5, 3], has_room=[False, False, True],
-        probability=0.0,
-    )  # fmt: skip
-    assert alone[0] == 2
-
-
-def test_minimisation_refuses_what_it_cannot_decide() -> None:
-    with pytest.raises(ParameterError) as refused:
-        _chosen(1, 1.5, [True] * 4)
-    assert str(refused.value) == "The probability of the best condition lies between 0 and 1; got 1.5."
-    with pytest.raises(ParameterError) as refused:
-        _chosen(1, 0.5, [False] * 4)
-    assert str(refused.value) == "No condition has room, so none can be assigned."
+    found = minimised(1, [[0, 1, 2]], [1, 3, 3], [1, 0, 0], 1.0)
+    assert (found.slot.condition, [slot.condition for slot in found.passed_over]) == (1, [0])
+    assert minimised(1, [[5, 5, 2]], [5, 5, 3], [5, 5, 0], 0.0).slot.condition == 2
 
 
 def test_draws_written_down_once_stay_the_same() -> None:
     # Allocations of earlier versions are replayed from their seed: these digits may never change.
-    secret = "00112233445566778899aabbccddeeff"
-    assert simple.ranking(1, "women, 20-34", 0, 5) == (2, 4, 3, 1, 0)
-    assert simple.ranking(secret, "men, 35-50", 7, 5) == (1, 3, 4, 0, 2)
-    assert least_filled.ranking(1, "women, 20-34", 0, [2, 1, 1, 1, 1], [5] * 5) == (3, 1, 2, 4, 0)
-    assert least_filled.ranking(secret, "men, 35-50", 7, [2, 1, 1, 1, 1], [5] * 5) == (1, 4, 3, 2, 0)
+    secret, ones = "00112233445566778899aabbccddeeff", [2, 1, 1, 1, 1]
+    assert ranked("simple", 1, [0] * 5, [5] * 5, "women, 20-34") == (2, 4, 3, 1, 0)
+    assert ranked("simple", secret, [0] * 5, [5] * 5, "men, 35-50", 7) == (1, 3, 4, 0, 2)
+    assert ranked("least_filled", 1, ones, [5] * 5, "women, 20-34") == (3, 1, 2, 4, 0)
+    assert ranked("least_filled", secret, ones, [5] * 5, "men, 35-50", 7) == (1, 4, 3, 2, 0)
     assert [_chosen_of_equals(1, "women, 20-34", place) for place in range(8)] == [4, 1, 1, 2, 1, 3, 0, 1]
     assert [_chosen_of_equals(secret, "men, 35-50", place) for place in range(8)] == [0, 4, 1, 2, 1, 1, 1, 4]
 
 
 def _chosen_of_equals(seed: int | str, stratum: str, place: int) -> int:
-    return minimisation.choose(
-        seed=seed, stratum=stratum, next_place=place, margins=[[0] * 5], targets=[5] * 5, has_room=[True] * 5,
-        probability=0.5,
-    )[0]  # fmt: skip
+    return minimised(seed, [[0] * 5], [5] * 5, [0] * 5, 0.5, stratum, place).slot.condition
 
 
 RULES = [

@@ -40,16 +40,10 @@ class Sequence:
         return {place for s, place in self.held if s == stratum}
 
     def arrive(self, stratum: str) -> int | None:
-        found = first_open(
-            seed=self.seed,
-            stratum=stratum,
-            occupied=self.taken(stratum),
-            has_room=self.rooms(),
-            multiples=self.multiples,
-            weights=self.weights,
-        )
-        if found is None:
+        if not any(self.rooms()):
             return None
+        sequence = slots(self.seed, stratum, len(self.targets), self.multiples, self.weights)
+        found = first_open(sequence, self.taken(stratum), self.rooms())
         assert (stratum, found.slot.place) not in self.held
         self.skips += [(stratum, slot.place, slot.condition) for slot in found.passed_over]
         self.held[stratum, found.slot.place] = found.slot.condition
@@ -232,36 +226,29 @@ def test_slots_given_back_are_filled_first_and_balance_returns(
 def test_first_open_passes_over_full_conditions_and_says_so() -> None:
     order = block_order(5, "s", 0, 3)
     full = order[0]
-    found = first_open(seed=5, stratum="s", occupied=(), has_room=[c != full for c in range(3)])
-    assert found is not None
+    found = first_open(slots(5, "s", 3), occupied=(), has_room=[c != full for c in range(3)])
     assert found.slot.place == 1
     assert [(slot.place, slot.condition) for slot in found.passed_over] == [(0, full)]
 
 
 def test_own_slot_prefers_the_old_place_while_it_is_free() -> None:
     old = next(slot for slot in slots(5, "s", 3) if slot.condition == 2 and slot.block == 1)
-    assert own_slot(seed=5, stratum="s", occupied={0}, n_conditions=3, condition=2, preferred=old.place) == old
+    assert own_slot(slots(5, "s", 3), {0}, 2, preferred=old.place) == old
 
 
 def test_own_slot_prefers_the_old_place_to_a_free_one_before_it() -> None:
     earlier, old = [slot for slot in islice(slots(5, "s", 3), 6) if slot.condition == 2]
     assert earlier.place < old.place
-    assert own_slot(seed=5, stratum="s", occupied=(), n_conditions=3, condition=2, preferred=old.place) == old
+    assert own_slot(slots(5, "s", 3), (), 2, preferred=old.place) == old
 
 
 def test_own_slot_looks_ahead_where_the_old_place_was_taken() -> None:
     old = next(slot for slot in slots(5, "s", 3) if slot.condition == 2)
-    found = own_slot(seed=5, stratum="s", occupied={0, 1, 2}, n_conditions=3, condition=2, preferred=old.place)
+    found = own_slot(slots(5, "s", 3), {0, 1, 2}, 2, preferred=old.place)
     assert (found.condition, found.block) == (2, 1)
 
 
 def test_own_slot_is_the_first_free_slot_of_the_condition_where_the_old_place_was_taken() -> None:
     first, _second, old = [slot for slot in islice(slots(5, "s", 3), 9) if slot.condition == 2]
-    found = own_slot(seed=5, stratum="s", occupied={old.place}, n_conditions=3, condition=2, preferred=old.place)
+    found = own_slot(slots(5, "s", 3), {old.place}, 2, preferred=old.place)
     assert found == first
-
-
-def test_own_slot_refuses_an_unknown_condition() -> None:
-    with pytest.raises(ParameterError) as refused:
-        own_slot(seed=5, stratum="s", occupied=(), n_conditions=3, condition=3)
-    assert str(refused.value) == "There are 3 conditions, counted from 0; got 3."

@@ -1,4 +1,4 @@
-"""Numbers written out in a study's texts and questions that disagree with what the study asks for and shows."""
+"""Numbers and words of ratings in a study's texts and questions that disagree with what it asks for and shows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,13 @@ LISTED = ("recommend", "suggest", "consigl", "raccomand", "suggeri", "empfehl", 
 RATED = ("rate", "rating", "valut", "bewert", "choose", "scegl", "wähl")
 OF_A_SCALE = frozenset({"from", "to", "da", "a", "von", "bis"})  # "rate it from 1 to 5"
 COUNTED = (*LISTED, "item", "film", "movie", "title", "elementi", "titoli", "titel")
+OF_RATINGS = {
+    "en": re.compile(r"\b(you rate|your ratings?|rated?|stars?)\b", re.IGNORECASE),
+    "it": re.compile(r"\b(valut\w*|stell[ae])\b", re.IGNORECASE),
+    "de": re.compile(r"\b(bewert\w*|sterne?)\b", re.IGNORECASE),
+}
 _PLACEHOLDER = re.compile(r"\{[\w/ ’']+\}")
+_IN_BRACES = re.compile(r"\{[^{}]*\}")
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -55,7 +61,6 @@ def _wrong(text: str, language: str, design: StudySettings) -> list[str]:
 
 
 def _texts(node: Any, language: str = "") -> Iterator[tuple[str, str]]:
-    """Every text under a language's code, with the language."""
     if isinstance(node, Mapping):
         for name, value in node.items():
             yield from _texts(value, name if name in dict(installation.LANGUAGES) else language)
@@ -86,3 +91,22 @@ def literal_number_warnings(study: Study) -> list[str]:
         for where, language, text in located
         for number in dict.fromkeys(_wrong(text, language, design))
     ]
+
+
+def rating_word_warnings(study: Study) -> list[str]:
+    """Say of each text, in a language offered, which word in it is about ratings; empty where items are rated.
+
+    Questions are passed over: recommended items are rated in every study.
+    """
+    if not study.design.is_choice:
+        return []
+    warnings = []
+    for language in set(languages_of(study)) & OF_RATINGS.keys():
+        for name, text in study.texts.get(language, {}).items():
+            words = _IN_BRACES.sub(" ", text if isinstance(text, str) else " ".join(text))
+            if match := OF_RATINGS[language].search(words):
+                warnings.append(
+                    f"The text {name!r} in {language!r} says “{match[0]}”, and participants choose items without "
+                    "rating them. Write {you_rate}, {known_items} or {your_ratings} instead."
+                )
+    return sorted(warnings)
