@@ -19,6 +19,7 @@ DECLINED: Mapping[str, bool] = {"declined": True}
 POINTS = frozenset({"minimum", "maximum", "ends", "labels"})  # fields of a question on points
 LONGEST_TEXT = 5000
 LONGEST_OTHER = 200
+IN_OWN_WORDS = "Nothing comes to my mind."  # of a simulated participant
 
 Texts = Mapping[str, str]
 Said = tuple[str, Mapping[str, Any]]
@@ -264,6 +265,13 @@ class Question:
         if self.is_on_points and (row or not self.rows):
             return tuple(range(self.minimum, self.maximum + 1))
         return tuple(value for value, _label in self.fixed_answers)
+
+    def simulated(self, whole_number: Callable[[int, int], int]) -> str:
+        """Return what a simulated participant types, where the page offers nothing to choose among.
+
+        `whole_number` draws a number from the lowest to the highest that it is called with.
+        """
+        return IN_OWN_WORDS[: self.max_length]
 
     def countable_answers(self) -> tuple[Any, ...]:
         """Return the possible answers as stored; empty if they cannot be counted."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -87,6 +87,10 @@ class Number(_Numeric):
         if round(number, self.decimals) != number:
             raise ParameterError(f"The answer to {self.key!r} has at most {self.decimals} decimals; got {value}.")
         return number
+
+    def simulated(self, whole_number: Callable[[int, int], int]) -> str:
+        low, high = (1 if self.minimum is None else self.minimum), (100 if self.maximum is None else self.maximum)
+        return str(whole_number(int(low), int(high)))
 
     def countable_answers(self) -> tuple[float, ...]:
         return self._in_steps_of(10.0**-self.decimals)
