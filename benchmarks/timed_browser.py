@@ -72,7 +72,7 @@ class TimedBrowser(Walker):
         super().__init__(
             client=client, entry=f"/s/{study.slug}/", facts=facts, person_for=lambda code: person,
             item_titles=pool.item_titles, item_ids=pool.item_ids, requested=pool.requested, rng=rng,
-            expected=questionnaire_from(study.questionnaire).passing,
+            questionnaire=questionnaire_from(study.questionnaire),
         )  # fmt: skip
         self.answered = answered
         self.rated = rated

@@ -24,10 +24,9 @@ from inference.balance import (
 )
 from inference.results import Undefined
 from studies.instrument.questionnaires.conditions import is_number
-from studies.instrument.questionnaires.questions import CHOICE, IN_WORDS, MATRIX, MULTIPLE, OTHER, YES_NO, Question
+from studies.instrument.questionnaires.questions import OTHER, Question
 from studies.instrument.questionnaires.schema import Questionnaire
 
-YES, NO = "Yes", "No"
 Read = Callable[[Respondent], Any]
 Floats = NDArray[np.float64]
 
@@ -62,7 +61,7 @@ def _characteristics(
     question: Question, people: Sequence[Respondent], conditions: Sequence[str], seed: int
 ) -> list[Characteristic]:  # fmt: skip
     key, text = question.key, _english(question.text)
-    if question.kind != MATRIX:
+    if not question.rows:
         return [_characteristic(question, key, text, people, conditions, seed)]
     rows = [(row.key, f"{text} {_english(row.text)}") for row in question.rows]
     return [_characteristic(question, f"{key}.{row}", words, people, conditions, seed, row=row) for row, words in rows]
@@ -84,11 +83,11 @@ def _characteristic(
         return (whole or {}).get(row) if row else whole
 
     labels = {value: label for value, label in _labels(question).items() if any(_has(answer(p), value) for p in people)}
-    has_numbers = not labels and not _labels(question) and question.kind not in IN_WORDS
+    has_numbers = not labels and not _labels(question) and not question.is_in_words
     describe = partial(_answers, answer=answer, values=tuple(labels), has_numbers=has_numbers)
     groups = {name: [person for person in people if person.condition == name] for name in conditions}
     described = {name: describe(group) for name, group in groups.items()}
-    difference = _of_numbers if has_numbers else _of_choices if question.kind == MULTIPLE else _of_categories
+    difference = _of_numbers if has_numbers else _of_choices if question.takes_several else _of_categories
     balance: LargestDifference | Undefined | None = None
     by_chance = None
     if has_numbers or labels:
@@ -105,7 +104,7 @@ def _characteristic(
         key=key,
         question=wording,
         unit=_english(question.unit),
-        is_multiple=question.kind == MULTIPLE,
+        is_multiple=question.takes_several,
         answers=tuple(labels.values()),
         by_condition=tuple(described.values()),
         total=describe(people),
@@ -139,11 +138,7 @@ def _of_choices(a: Floats, b: Floats) -> float | None:
 
 
 def _labels(question: Question) -> dict[Any, str]:
-    if question.kind == YES_NO:
-        return {True: YES, False: NO}
-    if question.kind not in (CHOICE, MULTIPLE, MATRIX):
-        return {}
-    labels: dict[Any, str] = {choice.value: _english(choice.label) for choice in question.choices}
+    labels = dict(question.fixed_answers) | {choice.value: _english(choice.label) for choice in question.choices}
     return {**labels, OTHER: _english(question.other)} if question.other else labels
 
 

@@ -15,7 +15,7 @@ from inference.covariates import Covariate
 from studies.allocation.assignment.traits import NOT_GIVEN, stratum_of
 from studies.design.selectors.placeholders import asked_questions, key_in_words
 from studies.instrument.questionnaires.conditions import plain_answer
-from studies.instrument.questionnaires.questions import ATTENTION, IN_WORDS, Question
+from studies.instrument.questionnaires.questions import Question
 from studies.instrument.questionnaires.schema import ABOUT, AFTER, OVERALL, Questionnaire
 from studies.models import Event, Interview, Response, Study
 from studies.monitoring.selectors.exclusions import exclusions
@@ -46,9 +46,7 @@ def questions_about(questionnaire: Questionnaire) -> tuple[Question, ...]:
     identify a person.
     """
     return tuple(
-        question
-        for question in questionnaire.block(ABOUT)
-        if question.kind != ATTENTION and not question.is_identifying
+        question for question in questionnaire.block(ABOUT) if not question.is_check and not question.is_identifying
     )
 
 
@@ -58,7 +56,7 @@ def comment_questions(questionnaire: Questionnaire) -> tuple[Question, ...]:
         question
         for block in (OVERALL, AFTER)
         for question in questionnaire.block(block)
-        if question.kind in IN_WORDS and not question.is_identifying
+        if question.is_in_words and not question.is_identifying
     )
 
 

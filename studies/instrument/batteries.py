@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from studies.instrument.questionnaires.questions import LIKERT, MATRIX
 from studies.instrument.questionnaires.schema import ABOUT, AFTER, OVERALL, Questionnaire
 from studies.instrument.scales import Member, members_of
 
@@ -50,7 +49,7 @@ def batteries_of(questionnaire: Questionnaire) -> tuple[Battery, ...]:
     """Return the batteries of a questionnaire, block by block."""
     batteries = []
     for block in BLOCKS:
-        questions = [q for q in questionnaire.block(block) if q.kind in (LIKERT, MATRIX) and q.is_on_points]
+        questions = [q for q in questionnaire.block(block) if q.is_on_points and not q.is_check]
         for n_points in dict.fromkeys(q.maximum - q.minimum + 1 for q in questions):
             own = [q for q in questions if q.maximum - q.minimum + 1 == n_points]
             members = (

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from studies.instrument.questionnaires.questions import MATRIX, Question, Texts, is_declined
+from studies.instrument.questionnaires.questions import Question, Texts, is_declined
 from studies.instrument.questionnaires.schema import ITEMS, Questionnaire
 
 
@@ -120,7 +120,7 @@ class ScaleOfStudy:
 
 def members_of(question: Question) -> tuple[Member, ...]:
     """Return the members of a question: the question itself, or each row of a matrix."""
-    if question.kind == MATRIX:
+    if question.rows:
         return tuple(
             Member(question.key, row.key, question.minimum, question.maximum, row.is_reversed) for row in question.rows
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -12,18 +11,6 @@ from core.errors import ParameterError
 from studies.instrument.questionnaires import schema
 from studies.participation.selectors.question_presenter import DECLINE_RAW, WAS, in_one
 
-YES, NO = "yes", "no"
-_WHOLE = re.compile(r"-?[0-9]{1,9}")
-_DECIMAL = re.compile(r"-?[0-9]{1,9}([.,][0-9]{1,9})?")
-
-
-def whole_number(raw: str) -> int | None:
-    """Return the whole number in a form field or address, or None if there is none.
-
-    `str.isdigit` would accept "²" and a text of thousands of digits; `int` rejects both.
-    """
-    return int(raw) if _WHOLE.fullmatch(raw) else None
-
 
 def value_of(question: schema.Question, raw: str) -> Any:
     """Return the answer for the raw value of a radio button or field; None if it is empty."""
@@ -32,22 +19,14 @@ def value_of(question: schema.Question, raw: str) -> Any:
         return None
     if raw == DECLINE_RAW and question.may_decline:
         return dict(schema.DECLINED)
-    if question.kind == schema.YES_NO:
-        return {YES: True, NO: False}.get(raw, raw)
-    takes_decimals = question.kind == schema.SLIDER or (question.kind == schema.NUMBER and question.decimals)
-    if takes_decimals or question.is_on_points or question.kind == schema.NUMBER:
-        if (whole := whole_number(raw)) is not None:
-            return whole
-        if takes_decimals and _DECIMAL.fullmatch(raw):
-            return float(raw.replace(",", "."))  # the decimal separator is a comma or a point
-    return raw
+    return question.parsed(raw)
 
 
 def _posted(question: schema.Question, data: QueryDict) -> tuple[bool, Any]:
     key = question.key
     if data.get(f"{key}--declined") and question.may_decline:
         return True, dict(schema.DECLINED)
-    if question.kind == schema.MATRIX:
+    if question.rows:
         names = {row.key: f"{key}.{row.key}" for row in question.rows}
         rows = {row: value_of(question, str(data[name])) for row, name in names.items() if name in data}
         answered_rows = {row: value for row, value in rows.items() if value is not None}
@@ -55,7 +34,7 @@ def _posted(question: schema.Question, data: QueryDict) -> tuple[bool, Any]:
     own_words = _own_words(question, data)
     if key not in data and own_words is None:
         return False, None
-    if question.kind == schema.MULTIPLE:
+    if question.takes_several:
         # A hidden field of the same name marks the question as present when no box is ticked.
         chosen = [raw for raw in data.getlist(key) if raw and not (question.other and raw == schema.OTHER)]
         return True, [*chosen, *([own_words] if own_words else [])] or None
@@ -72,7 +51,7 @@ def _own_words(question: schema.Question, data: QueryDict) -> dict[str, str] | N
         return None
     words = data.get(f"{question.key}.{schema.OTHER}", "").strip()
     pressed = [raw for raw in data.getlist(question.key) if raw]
-    may_speak = question.kind == schema.MULTIPLE or not pressed
+    may_speak = question.takes_several or not pressed
     return {schema.OTHER: words} if schema.OTHER in pressed or (words and may_speak) else None
 
 

@@ -28,9 +28,10 @@ CODE = (
     "studies/participation/forms.py",
     "studies/*/services/*.py",
     "studies/*/selectors/*.py",
+    "studies/instrument/questionnaires/**/*.py",
     "parallax/error_pages.py",
 )
-CALLS = {"_", "gettext", "gettext_lazy"}
+CALLS = {"_", "gettext", "gettext_lazy", "gettext_noop"}
 TRANSLATED = [code for code, _name in settings.LANGUAGES if code != "en"]
 Message = tuple[str, ...]  # a text, or a singular and a plural
 

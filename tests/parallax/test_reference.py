@@ -29,7 +29,7 @@ from evaluation.metrics.registry import METRICS, metric
 from evaluation.splitting.registry import SPLITS
 from parallax.api.operations import METHODS
 from recommenders import registry
-from studies.instrument.questionnaires.questions import KINDS
+from studies.instrument.questionnaires.kinds import KINDS
 from studies.instrument.questionnaires.schema import questionnaire_from
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

@@ -297,7 +297,7 @@ def walk(study: Study, key: str, *, after: int = 10_000) -> Participant:
         item_ids=items,
         requested=study.design.items_asked,
         rng=np.random.default_rng(3),
-        expected=questionnaire_from(study.questionnaire).passing,
+        questionnaire=questionnaire_from(study.questionnaire),
     ).run()
     return Participant.objects.latest("pk")
 

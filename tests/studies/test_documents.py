@@ -16,7 +16,7 @@ from studies.design.presets.blocks import block_keys, load_block
 from studies.design.presets.loader import load_preset
 from studies.instrument.questionnaires.document import DocumentProblems, read_document, write_document
 from studies.instrument.questionnaires.orders import order_of_questions, order_within, shuffled
-from studies.instrument.questionnaires.reading import COMMON, OF_KIND
+from studies.instrument.questionnaires.reading import COMMON
 from studies.instrument.questionnaires.schema import KINDS, lacking_wordings, questionnaire_from
 from studies.instrument.scales import scales_of
 from tests.factories.questionnaires import every_kind
@@ -166,7 +166,7 @@ def test_orders_are_the_same_for_the_same_seed_and_keep_the_exclusive_choice_las
 @pytest.mark.unit
 def test_the_reference_names_every_kind_and_field() -> None:
     told = (ROOT / "docs" / "reference" / "questionnaires.md").read_text(encoding="utf-8")
-    fields = COMMON.union(*OF_KIND.values())
+    fields = COMMON.union(*(kind.fields for kind in KINDS.values()))
     assert {name for name in (*KINDS, *fields) if f"`{name}`" not in told} == set()
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from studies.design.services.design import change_design
-from studies.instrument.questionnaires.durations import SECONDS, expected_seconds, seconds_of, shares_asked
-from studies.instrument.questionnaires.schema import KINDS, Questionnaire, questionnaire_from
+from studies.instrument.questionnaires.durations import expected_seconds, shares_asked
+from studies.instrument.questionnaires.schema import Questionnaire, questionnaire_from
 from studies.monitoring.selectors.estimate import estimate_of
 from tests.factories.questionnaires import make_study_asking, words
 from tests.factories.studies import make_study
@@ -40,17 +40,13 @@ def asking(*questions: dict[str, Any], block: str = "after", **other: Any) -> Qu
 )  # fmt: skip
 def test_each_kind_has_its_seconds_and_a_matrix_those_of_its_rows(kind: str, seconds: float) -> None:
     asked = asking(question("one", kind))
-    assert seconds_of(asked.after[0]) == seconds
+    assert asked.after[0].seconds_needed == seconds
     assert expected_seconds(asked, "after") == seconds
     assert expected_seconds(asked, "overall") == 0
 
 
 def test_a_text_that_may_be_longer_than_a_line_counts_as_long() -> None:
-    assert [seconds_of(asking(question("one", "text", max_length=n)).after[0]) for n in (200, 201)] == [15, 40]
-
-
-def test_no_kind_is_left_without_seconds() -> None:
-    assert {*SECONDS, "matrix"} == set(KINDS)
+    assert [asking(question("one", "text", max_length=n)).after[0].seconds_needed for n in (200, 201)] == [15, 40]
 
 
 @pytest.mark.parametrize(
@@ -76,7 +72,7 @@ def test_a_conditional_question_counts_by_the_share_of_answers_that_show_it(
 ) -> None:
     asked = asking(question("first", first), question("then", "yes_no", shown_if={"question": "first", **condition}))
     assert shares_asked(asked, "after")["then"] == pytest.approx(share)
-    assert expected_seconds(asked, "after") == pytest.approx(seconds_of(asked.after[0]) + 5 * share)
+    assert expected_seconds(asked, "after") == pytest.approx(asked.after[0].seconds_needed + 5 * share)
 
 
 def test_numbers_without_limits_or_of_too_many_values_count_half() -> None:

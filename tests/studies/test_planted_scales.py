@@ -17,7 +17,7 @@ from core.errors import ParameterError
 from core.provenance import rng_for
 from studies.design.presets.loader import load_preset
 from studies.enums import Mode, Provenance
-from studies.instrument.questionnaires.questions import MATRIX, SLIDER, Question
+from studies.instrument.questionnaires.questions import Question
 from studies.instrument.questionnaires.schema import ITEMS, Questionnaire, questionnaire_from
 from studies.instrument.scales import ScaleOfStudy, scales_of, score_of_participant
 from studies.models import Participant, Response, Study
@@ -101,13 +101,13 @@ def answered(person: AffectedPerson, question: Question, rng: np.random.Generato
     def of(name: str, points: int, is_reversed: bool) -> int:
         return int(person.opinion(points, rng, name=name, is_negative=is_reversed).value)
 
-    if question.kind == MATRIX:
+    if question.rows:
         points = question.maximum - question.minimum + 1
         return {
             row.key: question.minimum - 1 + of(f"{question.key}.{row.key}", points, row.is_reversed)
             for row in question.rows
         }
-    step = question.step if question.kind == SLIDER else 1
+    step = question.typed_step
     points = round((question.maximum - question.minimum) / step) + 1
     value = question.minimum + step * (of(question.key, points, question.is_reversed) - 1)
     return question.check(value)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from core.errors import ParameterError
-from studies.instrument.questionnaires.schema import Choice, Question, questionnaire_from
+from studies.instrument.questionnaires.schema import KINDS, Choice, Question, questionnaire_from
 from studies.instrument.questionnaires.wording import other_than_wording
 
 pytestmark = pytest.mark.unit
@@ -16,7 +16,7 @@ TEXT = {"en": "What?"}
 
 def _question(kind: str, **kwargs: Any) -> Question:
     choices = (Choice("a", {"en": "A"}), Choice("b", {"en": "B"})) if kind == "choice" else ()
-    return Question("q", kind, TEXT, choices=choices, **kwargs)
+    return KINDS[kind]("q", TEXT, choices=choices, **kwargs)
 
 
 @pytest.mark.parametrize(

@@ -55,6 +55,15 @@ def test_every_kind_is_answered_and_the_check_is_passed_by_reading_it() -> None:
 
 
 @pytest.mark.slow
+def test_a_text_is_as_short_as_the_question_allows() -> None:
+    asked = every_kind()
+    (nickname,) = [question for question in asked["after"] if question["key"] == "nickname"]
+    nickname["required"] = True
+    (person,) = walked(make_study_asking(asked, per_condition=20), 1)
+    assert person.responses.get(question="nickname").value == "Nothing comes to my"
+
+
+@pytest.mark.slow
 def test_a_report_on_resque_says_alpha_for_every_scale() -> None:
     study = make_resque_study("resque-long", per_condition=20)
     walked(study, 6)

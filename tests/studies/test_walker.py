@@ -17,7 +17,6 @@ from django.db import close_old_connections
 from studies.data.exports import Options, write_export
 from studies.enums import Mode, ParticipantStatus
 from studies.instrument.questionnaires.schema import questionnaire_from
-from studies.instrument.scales import negative_members
 from studies.models import Participant, RecommendedItem, Response, Study
 from studies.participation.selectors.responses import records
 from studies.recruitment.services.entry_links import entry_link
@@ -71,8 +70,7 @@ def walk(study: Study, key: str, *, after: int = 10_000, seed: int = 3) -> tuple
         item_ids=items,
         requested=study.design.items_asked,
         rng=np.random.default_rng(seed),
-        negative=negative_members(questionnaire_from(study.questionnaire)),
-        expected=questionnaire_from(study.questionnaire).passing,
+        questionnaire=questionnaire_from(study.questionnaire),
     )
     walk = walker.run()
     return Participant.objects.latest("pk"), walk.n_requests

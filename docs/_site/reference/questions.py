@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+import yaml
+
 from reference.markdown import code, table
-from studies.data.codebook.questions import TYPES
-from studies.instrument.questionnaires.durations import SECONDS
-from studies.instrument.questionnaires.questions import KINDS
-from studies.instrument.questionnaires.reading import COMMON, OF_KIND
+from studies.instrument.questionnaires.kinds import KINDS
+from studies.instrument.questionnaires.reading import COMMON
+from studies.instrument.questionnaires.schema import questionnaire_from
 
 # One valid question of each kind, in the block `overall`.
 EXAMPLES: Mapping[str, str] = MappingProxyType(
@@ -46,8 +47,11 @@ def entries() -> str:
 
 
 def _entry(kind: str) -> str:
-    fields = ", ".join(map(code, sorted(OF_KIND[kind]))) or "none"
-    stored = TYPES.get(kind, "several columns" if kind in {"multiple", "matrix"} else "integer or category")
-    seconds = f"{SECONDS[kind]:g} s" if kind in SECONDS else "7 s for each row"
+    question = questionnaire_from({"overall": [yaml.safe_load(EXAMPLES[kind])]}).overall[0]
+    fields = ", ".join(map(code, sorted(question.fields))) or "none"
+    has_parts = question.takes_several or bool(question.rows)
+    either = "integer or category" if question.is_check else question.column_type
+    stored = "several columns" if has_parts else either
+    seconds = f"{question.seconds:g} s{' for each row' if question.rows else ''}"
     facts = table(("own fields", "type in exports", "assumed answering time"), [(fields, stored, seconds)])
     return f"## {kind}\n\n{facts}\n\n```yaml\n{EXAMPLES[kind]}\n```"

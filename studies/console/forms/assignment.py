@@ -20,7 +20,7 @@ from studies.allocation.assignment.wording import (
 )
 from studies.console.forms.group_tables import GroupRow, GroupTable, QuotaTable, StrataTable
 from studies.console.forms.setting_fields import setting_field
-from studies.instrument.questionnaires.schema import YES_NO
+from studies.instrument.questionnaires.kinds import YesNo
 from studies.models import Study
 from studies.settings import StudySettings
 
@@ -100,7 +100,7 @@ class AssignmentForm(forms.Form):
         self.study = study
         self.step = str(data.get("step") or "") if data else ""
         self.conditions = list(study.conditions.order_by("position"))
-        self.yes_no = {q["key"] for q in study.questionnaire.get("about", ()) if q["kind"] == YES_NO}
+        self.yes_no = {q["key"] for q in study.questionnaire.get("about", ()) if q["kind"] == YesNo.kind}
         first = self.conditions[0].target if self.conditions else 30
         design = study.design
         own = {

@@ -7,7 +7,8 @@ from typing import Any
 from django import forms
 
 from accounts.services.device_lock import LONGEST_PIN, SHORTEST_PIN
-from studies.instrument.questionnaires import schema
+from studies.instrument.questionnaires.conditions import as_text
+from studies.instrument.questionnaires.kinds import Likert, LongText, Number, OneChoice, YesNo
 from studies.instrument.questionnaires.schema import Question
 from studies.models import Interview, Study
 from studies.participation.services.interviews import LONGEST_LABEL, LONGEST_NOTE
@@ -17,10 +18,10 @@ RATING_5, RATING_7 = "likert_5", "likert_7"
 KIND_LABELS = [
     (RATING_5, "Rating from 1 to 5"),
     (RATING_7, "Rating from 1 to 7"),
-    (schema.CHOICE, "One of several answers"),
-    (schema.YES_NO, "Yes or no"),
-    (schema.NUMBER, "Whole number"),
-    (schema.LONG_TEXT, "Text"),
+    (OneChoice.kind, "One of several answers"),
+    (YesNo.kind, "Yes or no"),
+    (Number.kind, "Whole number"),
+    (LongText.kind, "Text"),
 ]
 
 
@@ -88,23 +89,23 @@ class EvaluationForm(forms.Form):
 
 
 def _field(question: Question) -> forms.Field:
-    if question.kind == schema.LIKERT:
+    if question.is_on_points:
         points = [(point, str(point)) for point in range(question.minimum, question.maximum + 1)]
         return forms.TypedChoiceField(choices=points, coerce=int, empty_value=None, widget=forms.RadioSelect)
-    if question.kind == schema.YES_NO:
-        answers = [("yes", "Yes"), ("no", "No")]
+    if question.fixed_answers:
+        answers = [(as_text(value), label) for value, label in question.fixed_answers]
         return forms.TypedChoiceField(
-            choices=answers, coerce=lambda value: value == "yes", empty_value=None, widget=forms.RadioSelect
+            choices=answers, coerce=question.parsed, empty_value=None, widget=forms.RadioSelect
         )
-    if question.kind == schema.CHOICE:
+    if question.choices:
         choices = [(choice.value, next(iter(choice.label.values()))) for choice in question.choices]
         return forms.ChoiceField(choices=choices, widget=forms.RadioSelect)
-    if question.kind == schema.NUMBER:
+    if isinstance(question, Number):
         number = forms.FloatField if question.decimals else forms.IntegerField
         return number(min_value=question.minimum, max_value=question.maximum)
     return forms.CharField(
         max_length=question.max_length,
-        widget=forms.Textarea(attrs={"rows": 3}) if question.kind == schema.LONG_TEXT else forms.TextInput,
+        widget=forms.Textarea(attrs={"rows": 3}) if question.kind == LongText.kind else forms.TextInput,
     )
 
 
@@ -150,13 +151,13 @@ class EvaluatorQuestionForm(forms.Form):
         kind = cleaned["kind"]
         question: dict[str, Any] = {
             "key": cleaned["key"],
-            "kind": schema.LIKERT if kind in (RATING_5, RATING_7) else kind,
+            "kind": Likert.kind if kind in (RATING_5, RATING_7) else kind,
             "text": {language: cleaned["text"]},
             "required": cleaned["required"],
         }
-        if question["kind"] == schema.LIKERT:
+        if question["kind"] == Likert.kind:
             question |= {"minimum": 1, "maximum": 5 if kind == RATING_5 else 7}
-        if kind == schema.CHOICE:
+        if kind == OneChoice.kind:
             lines = [line.partition("=") for line in cleaned["options"].splitlines() if line.strip()]
             question["choices"] = [
                 {"value": code.strip(), "label": {language: label.strip() or code.strip()}} for code, _s, label in lines

@@ -9,7 +9,7 @@ from django import forms
 
 from studies.design.selectors.texts import language_name
 from studies.instrument.questionnaires.conditions import RELATIONS, Alternative, Test
-from studies.instrument.questionnaires.questions import NUMBER, SLIDER, YES_NO, Question
+from studies.instrument.questionnaires.questions import Question
 
 RELATION_LABELS = {
     "equals": "is", "differs": "is not", "one_of": "is one of (separated by commas)", "includes": "includes",
@@ -88,9 +88,10 @@ def _value_for(question: Question, relation: str, raw: str) -> Any:
         return raw.lower() not in ("no", "false", "0")
     if relation == "one_of":
         return tuple(_value_for(question, "equals", part.strip()) for part in raw.split(",") if part.strip())
-    if question.kind == YES_NO:
-        return {"yes": True, "no": False}.get(raw.lower(), raw)
-    if question.is_on_points or question.kind in (NUMBER, SLIDER):
+    if question.fixed_answers:
+        parsed = question.parsed(raw.lower())
+        return raw if isinstance(parsed, str) else parsed
+    if question.is_numeric:
         try:
             number = float(raw.replace(",", "."))
         except ValueError:

@@ -10,25 +10,10 @@ from django import forms
 from studies.design.presets.blocks import block_keys
 from studies.design.selectors.texts import language_name
 from studies.instrument.questionnaires.document import LONGEST_DOCUMENT
-from studies.instrument.questionnaires.questions import (
-    ATTENTION,
-    CHOICE,
-    LIKERT,
-    LONG_TEXT,
-    MATRIX,
-    MULTIPLE,
-    NUMBER,
-    SLIDER,
-    TEXT,
-    YES_NO,
-)
+from studies.instrument.questionnaires.kinds import KINDS
 from studies.instrument.questionnaires.schema import AFTER, BLOCKS
 
-KIND_LABELS = {
-    LIKERT: "Likert scale", YES_NO: "Yes or no", CHOICE: "One choice", MULTIPLE: "Several choices",
-    NUMBER: "Number", TEXT: "Short text", LONG_TEXT: "Long text", SLIDER: "Slider", MATRIX: "Matrix",
-    ATTENTION: "Attention check",
-}  # fmt: skip
+COMMONEST = ("likert", "yes_no", "choice", "multiple")  # kinds that are offered first
 BLOCK_LABELS = {
     "about": "About the person", "items": "About each recommended item", "overall": "About the list",
     "after": "After the list",
@@ -39,7 +24,7 @@ class NewQuestionForm(forms.Form):
     """The block and the kind of a new question."""
 
     block = forms.ChoiceField(choices=[(key, BLOCK_LABELS[key]) for key in BLOCKS], initial=AFTER)
-    kind = forms.ChoiceField(choices=list(KIND_LABELS.items()))
+    kind = forms.ChoiceField(choices=[(kind, KINDS[kind].label) for kind in dict.fromkeys((*COMMONEST, *KINDS))])
 
 
 class ScaleForm(forms.Form):

@@ -14,8 +14,7 @@ from studies.design.selectors.texts import language_name
 from studies.instrument.flow import WATCHED
 from studies.instrument.questionnaires.conditions import as_alternatives, from_alternatives
 from studies.instrument.questionnaires.core import is_measured
-from studies.instrument.questionnaires.questions import ATTENTION, MATRIX, MULTIPLE, NUMBER, SLIDER, Question
-from studies.instrument.questionnaires.reading import OF_KIND
+from studies.instrument.questionnaires.questions import Question
 from studies.instrument.questionnaires.schema import Questionnaire, earlier_questions
 
 
@@ -46,14 +45,10 @@ class QuestionForm(forms.Form):
         required=False, max_length=60, label="Expected answer",
         help_text="The point, or the value of the choice, that passes. Participants never see it.",
     )  # fmt: skip
-    LIMITS = {
-        MULTIPLE: ("Fewest answers", "Most answers"), NUMBER: ("Smallest", "Largest"),
-        SLIDER: ("Left end", "Right end"),
-    }  # fmt: skip
 
     def __init__(
         self,
-        kind: str,
+        kind: type[Question],
         questionnaire: Questionnaire,
         block: str,
         languages: Sequence[str],
@@ -75,7 +70,7 @@ class QuestionForm(forms.Form):
         super().__init__(data, initial=initial)
         self._keep_fields(questionnaire)
         for language in self.languages:
-            self._add_words(language, OF_KIND[kind])
+            self._add_words(language, kind.fields)
         self._add_rows()
         self.earlier = earlier_questions(questionnaire, block, str(self.stored.get("key", "")))
         question = self._stored_question(questionnaire, block)
@@ -89,13 +84,12 @@ class QuestionForm(forms.Form):
         """Remove the fields that a question of this kind does not have, and label the others."""
         for name in ("minimum", "maximum", "step", "decimals", "max_length", "random_order", "scale", "reversed",
                      "expects"):  # fmt: skip
-            if name not in OF_KIND[self.kind]:
+            if name not in self.kind.fields:
                 del self.fields[name]
-        if self.kind == ATTENTION or is_measured(self.block, str(self.stored.get("key", ""))):
+        if "expects" in self.kind.fields or is_measured(self.block, str(self.stored.get("key", ""))):
             del self.fields["identifies"]
-        low, high = self.LIMITS.get(self.kind, ("Lowest point", "Highest point"))
         if "minimum" in self.fields:
-            self.fields["minimum"].label, self.fields["maximum"].label = low, high
+            self.fields["minimum"].label, self.fields["maximum"].label = self.kind.limit_labels
             for name in ("minimum", "maximum", "step"):
                 if name in self.fields:
                     self.fields[name].widget.attrs["step"] = "any"
@@ -105,14 +99,13 @@ class QuestionForm(forms.Form):
 
     def _add_rows(self) -> None:
         """Add the choices, or the rows and the choices of a matrix."""
-        kind, own, fields = self.kind, self.stored, OF_KIND[self.kind]
-        self.mark = "Reversed" if kind == MATRIX else "Goes with no other" if kind == MULTIPLE else ""
-        self.has_lines = "rows" in fields or "choices" in fields
-        self.has_rows_and_choices = kind == MATRIX
-        fewest = 2 if self.has_lines and kind != ATTENTION else 0
-        entries = own.get("rows" if kind == MATRIX else "choices") or []
-        self.lines = self._lines("line", entries, self.mark, fewest) if self.has_lines else []
-        self.choices_of_matrix = self._lines("cell", own.get("choices") or [], "", 0) if kind == MATRIX else []
+        own, fields = self.stored, self.kind.fields
+        self.has_rows = "rows" in fields
+        self.has_lines = self.has_rows or "choices" in fields
+        fewest = 2 if self.has_lines and "expects" not in fields else 0
+        entries = own.get("rows" if self.has_rows else "choices") or []
+        self.lines = self._lines("line", entries, self.kind.mark, fewest) if self.has_lines else []
+        self.choices_of_matrix = self._lines("cell", own.get("choices") or [], "", 0) if self.has_rows else []
 
     def _stored_question(self, questionnaire: Questionnaire, block: str) -> Question | None:
         key = self.stored.get("key")
@@ -205,9 +198,9 @@ class QuestionForm(forms.Form):
     @property
     def row_lists(self) -> list[RowList]:
         """The lists of the form: choices or rows, and comparisons."""
-        noun = "row" if self.has_rows_and_choices else "choice"
-        lists = [RowList("line", f"{noun.title()}s", noun, self.lines, self.empty_line("line", self.mark))]
-        if self.has_rows_and_choices:
+        noun = "row" if self.has_rows else "choice"
+        lists = [RowList("line", f"{noun.title()}s", noun, self.lines, self.empty_line("line", self.kind.mark))]
+        if self.has_rows:
             title = "Choices, instead of scale points"
             lists.append(RowList("cell", title, "choice", self.choices_of_matrix, self.empty_line("cell", "")))
         return lists if self.has_lines else []
@@ -245,7 +238,7 @@ class QuestionForm(forms.Form):
     def question(self) -> dict[str, Any]:
         """The question as a document; properties the form does not show are kept."""
         cleaned = self.cleaned_data
-        document: dict[str, Any] = {"key": cleaned["key"], "kind": self.kind, "text": self._words("text")}
+        document: dict[str, Any] = {"key": cleaned["key"], "kind": self.kind.kind, "text": self._words("text")}
         for name in ("help", "unit", "other"):
             if words := self._words(name):
                 document[name] = words
@@ -293,7 +286,7 @@ class QuestionForm(forms.Form):
 
     def _add_lists(self, document: dict[str, Any]) -> None:
         lines = [entry for entry in (line.parsed() for line in self.lines) if entry is not None]
-        if self.kind == MATRIX:
+        if self.has_rows:
             document["rows"] = [
                 {"key": key, "text": texts, **({"reversed": True} if mark else {})} for key, texts, mark in lines
             ]

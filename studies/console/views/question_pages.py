@@ -16,7 +16,7 @@ from django.views.decorators.clickjacking import xframe_options_sameorigin
 
 from catalog.item_types import FALLBACK_LANGUAGE
 from core.errors import ParameterError
-from studies.console.forms.questionnaire_parts import BLOCK_LABELS, KIND_LABELS, NewQuestionForm
+from studies.console.forms.questionnaire_parts import BLOCK_LABELS, NewQuestionForm
 from studies.console.forms.questions import QuestionForm
 from studies.console.forms.row_lists import BUTTON, rearranged
 from studies.console.views.outcomes import refusals_in, warn_of_numbers
@@ -26,6 +26,7 @@ from studies.design.selectors.placeholders import asked_questions, filled, item_
 from studies.design.selectors.texts import language_name
 from studies.design.services import questionnaires as service
 from studies.instrument.questionnaires.core import is_measured
+from studies.instrument.questionnaires.kinds import KINDS
 from studies.instrument.questionnaires.problems import QuestionnaireProblems
 from studies.instrument.questionnaires.schema import BLOCKS, Questionnaire, questionnaire_from
 from studies.models import Study
@@ -76,7 +77,7 @@ def _previewed(
 @seated(OWNERS, POST)
 def draft_preview(request: HttpRequest, seat: Seat, block: str, kind: str) -> HttpResponse:
     """A question as its form holds it now, rendered with the participants' templates; nothing is stored."""
-    if block not in BLOCKS or kind not in KIND_LABELS:
+    if block not in BLOCKS or kind not in KINDS:
         raise Http404("There is no such block or kind of question.")
     study = seat.study
     key = request.GET.get("key", "")
@@ -109,10 +110,7 @@ def question_add(request: HttpRequest, seat: Seat) -> HttpResponse:
     block, kind = form.cleaned_data["block"], form.cleaned_data["kind"]
     used_keys = {q["key"] for name in BLOCKS for q in seat.study.questionnaire.get(name, ())}
     stored: dict[str, Any] = {"key": service.free_key(used_keys)} if request.method != "POST" else {}
-    if kind in ("likert", "matrix", "attention"):
-        stored |= {"minimum": 1, "maximum": 5}
-    if kind == "slider":
-        stored |= {"minimum": 0, "maximum": 100}
+    stored |= zip(("minimum", "maximum"), KINDS[kind].new_limits, strict=False)
     return _question_page(request, seat, block, kind, stored, key="")
 
 
@@ -138,7 +136,7 @@ def _form(
     parsed = questionnaire_from(study.questionnaire)
     consumed = item_words(study.design, FALLBACK_LANGUAGE).consumed
     return QuestionForm(
-        kind, parsed, block, languages_of(study), data, consumed=consumed, stored=stored, drafted=drafted
+        KINDS[kind], parsed, block, languages_of(study), data, consumed=consumed, stored=stored, drafted=drafted
     )
 
 
@@ -171,8 +169,8 @@ def _shown(request: HttpRequest, seat: Seat, form: QuestionForm, key: str) -> Ht
         "key": key,
         "block_key": form.block,
         "block_name": BLOCK_LABELS[form.block],
-        "kind_key": form.kind,
-        "kind": KIND_LABELS[form.kind],
+        "kind_key": form.kind.kind,
+        "kind": form.kind.label,
         "is_measured": is_measured(form.block, key),
         "languages": [(code, language_name(code)) for code in languages],
         "condition": form.condition.in_words() if form.condition is not None else "",

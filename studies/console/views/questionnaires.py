@@ -13,7 +13,6 @@ from django.urls import reverse
 from core.errors import ParallaxError
 from studies.console.forms.questionnaire_parts import (
     BLOCK_LABELS,
-    KIND_LABELS,
     AttentionForm,
     BlockForm,
     NewQuestionForm,
@@ -96,7 +95,7 @@ def _lines_of(parsed: Questionnaire, shown: str) -> list[dict[str, Any]]:
                 {
                     "question": question,
                     "text": next(iter(question.text.values())),
-                    "kind": KIND_LABELS[question.kind],
+                    "kind": question.label,
                     "condition": question.shown_if.in_words() if question.shown_if else "",
                     "is_measured": is_measured(block, question.key),
                     "is_first": number == 0,

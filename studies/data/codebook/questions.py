@@ -7,17 +7,13 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Any, Generic
 
+from studies.data.codebook.cells import cell
 from studies.data.codebook.variable import INDIRECTLY, NO, YES, YES_NO, Row, Variable
 from studies.instrument.questionnaires import schema
 from studies.instrument.questionnaires.schema import Question
 from studies.instrument.scales import ScaleOfStudy
 
-TYPES = {
-    "yes_no": "boolean", "number": "integer", "likert": "integer", "slider": "number", "choice": "category",
-    "text": "text", "long_text": "text",
-}  # fmt: skip
 INDIRECT = frozenset({"age", "gender", "gender_text", "education", "nationality", "comment"})
-FREE = ("text", "long_text")
 SCREENS = {
     schema.ABOUT: "About you", schema.ITEMS: "Each recommended item", schema.OVERALL: "Overall",
     schema.AFTER: "Some more questions", schema.EVALUATOR: "The interviewer’s page after a session",
@@ -77,9 +73,9 @@ def _question_variables(
     key, wording = question.key, next(iter(question.text.values()))
     source = SCREENS[block]
     common: dict[str, Any] = {"source": source, "identifies": INDIRECTLY if key in INDIRECT else NO}
-    if question.kind == schema.MULTIPLE:
+    if question.takes_several:
         yield from _chosen(name, question, reader, common)
-    elif question.kind == schema.MATRIX:
+    elif question.rows:
         yield from _rows(name, question, reader, common)
     else:
         yield _answer(name, question, reader, source)
@@ -87,7 +83,7 @@ def _question_variables(
         yield Variable(f"{name}.other", f"{wording} (own words)", "text",
                        lambda row: schema.own_words(reader.answers(row).get(key)) or None,
                        allowed="text of at most 200 characters", identifies=INDIRECTLY, source=source)  # fmt: skip
-    if question.kind == schema.ATTENTION:
+    if question.is_check:
         yield Variable(f"{name}.passed", f"Whether the attention check {key} was passed", "boolean",
                        lambda row: _passed(question, reader.value(row, key)), values=YES_NO, source=source,
                        derivation=f"{name} is {question.expects}")  # fmt: skip
@@ -97,7 +93,7 @@ def _question_variables(
                        lambda row: reader.why_missing(row, key), values=WHY_MISSING, source=source,
                        allowed="empty where it has one")  # fmt: skip
     if question.random_order:
-        shown = "rows" if question.kind == schema.MATRIX else "choices"
+        shown = "rows" if question.rows else "choices"
         yield Variable(f"{name}.order", f"Order in which the {shown} of {key} were shown", "text",
                        lambda row: _spaced(reader.orders(row).get("within", {}).get(key)),
                        allowed="values with spaces between; empty where it was not shown", source=source)  # fmt: skip
@@ -135,23 +131,19 @@ def scale_variable(name: str, scale: ScaleOfStudy, score: Callable[[Row], Any], 
 
 def _answer(name: str, question: Question, reader: Reader[Row], source: str) -> Variable[Row]:
     key = question.key
-    is_numeric = question.is_on_points or question.kind in (schema.NUMBER, schema.SLIDER)
-    kind = TYPES.get(question.kind) or ("integer" if question.is_on_points else "category")
-    if question.kind == schema.NUMBER and question.decimals:
-        kind = "number"
     return Variable(
         name=name,
         meaning=next(iter(question.text.values())),
-        type=kind,
+        type=question.column_type,
         read=lambda row: schema.plain_answer(reader.value(row, key)),
         allowed=_allowed(question),
         values=_labels(question),
-        identifies=INDIRECTLY if key in INDIRECT or question.kind in FREE else NO,
+        identifies=INDIRECTLY if key in INDIRECT or question.is_in_words else NO,
         source=source,
         direction=_direction(question.is_reversed),
         is_reversed=question.is_reversed,
-        minimum=question.minimum if is_numeric else None,
-        maximum=question.maximum if is_numeric else None,
+        minimum=question.minimum if question.is_numeric else None,
+        maximum=question.maximum if question.is_numeric else None,
     )
 
 
@@ -198,17 +190,17 @@ def _spaced(values: Any) -> str | None:
 
 
 def _labels(question: Question) -> tuple[tuple[str, str], ...]:
-    if question.kind == "yes_no":
-        return YES_NO
+    if question.fixed_answers:
+        return tuple((cell(value), label.lower()) for value, label in question.fixed_answers)
     own = ((schema.OTHER, next(iter(question.other.values()))),) if question.other else ()
     return (*((choice.value, next(iter(choice.label.values()))) for choice in question.choices), *own)
 
 
 def _allowed(question: Question) -> str:
     text = ""
-    if question.kind in FREE:
+    if question.is_in_words:
         text = f"text of at most {question.max_length} characters"
-    elif question.minimum is not None and question.maximum is not None and question.kind != schema.MULTIPLE:
+    elif question.minimum is not None and question.maximum is not None and not question.takes_several:
         text = f"{question.minimum} to {question.maximum}"
         if labels := next(iter(question.labels.values()), None):
             text += f" ({', '.join(f'{question.minimum + at} = {label}' for at, label in enumerate(labels))})"

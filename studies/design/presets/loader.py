@@ -17,15 +17,8 @@ from core.field_problems import FieldProblems, read_model
 from studies.allocation.assignment.strata import strata_from
 from studies.allocation.assignment.traits import with_interviewer
 from studies.instrument.questionnaires.core import core_problems
+from studies.instrument.questionnaires.kinds import Number
 from studies.instrument.questionnaires.schema import (
-    CHOICE,
-    LIKERT,
-    MATRIX,
-    MULTIPLE,
-    NUMBER,
-    OTHER,
-    SLIDER,
-    YES_NO,
     Question,
     Questionnaire,
     QuestionnaireProblems,
@@ -36,7 +29,6 @@ from studies.instrument.scales import scales_of
 from studies.settings import StudySettings, read_settings, settings_problems
 
 FOLDER = Path(__file__).parent
-COVARIATE_KINDS = (NUMBER, CHOICE, YES_NO, LIKERT, SLIDER)
 _LINE_BREAK = re.compile(r"(?<!\n)\n(?!\n)")  # within a paragraph
 LONGEST_STRATUM = 120
 REQUIRED_TEXTS = ("title", "consent", "consent_boxes", "debriefing", "screened_out", "quota_full", "closed")
@@ -172,7 +164,7 @@ def _check_plan(design: StudySettings, questionnaire: Questionnaire, about: Mapp
             )
     for key in plan.covariates:
         question = _question_for(key, about, "A covariate")
-        if question.kind not in COVARIATE_KINDS:
+        if not question.is_covariate:
             raise ParameterError(
                 f"A covariate is one number or one choice, and {key!r} is a question of another kind ({question.kind})."
             )
@@ -180,16 +172,16 @@ def _check_plan(design: StudySettings, questionnaire: Questionnaire, about: Mapp
 
 def possible_covariates(questionnaire: Questionnaire) -> list[str]:
     """Keys of the questions before assignment that can be covariates: one number or one choice, of no identity."""
-    return [q.key for q in questionnaire.about if q.kind in COVARIATE_KINDS and not q.is_identifying]
+    return [q.key for q in questionnaire.about if q.is_covariate and not q.is_identifying]
 
 
 def _check_assignment(design: StudySettings, questions: Mapping[str, Question]) -> None:
     for rule in design.strata:
         question = _question_for(rule.question, questions, "A stratum")
-        if question.kind in (MULTIPLE, MATRIX):
+        if question.takes_several or question.rows:
             raise ParameterError(f"A stratum is by one answer, and {question.key!r} has several.")
         _check_values(question, [value for group in rule.groups or () for value in group.values])
-        if rule.bands is not None and question.kind != NUMBER:
+        if rule.bands is not None and not isinstance(question, Number):
             raise ParameterError(f"The strata by {question.key!r} have bands, and its answers are no numbers.")
     longest = with_interviewer(strata_from(design).longest_name(), 9999)
     if len(longest) > LONGEST_STRATUM:
@@ -198,7 +190,7 @@ def _check_assignment(design: StudySettings, questions: Mapping[str, Question]) 
         for test in quota.where:
             question = _question_for(test.question, questions, f"The quota {quota.name!r}")
             _check_values(question, test.values)
-            if test.band is not None and question.kind != NUMBER:
+            if test.band is not None and not isinstance(question, Number):
                 raise ParameterError(f"The quota {quota.name!r} has a band, and {question.key!r} is not a number.")
 
 
@@ -215,11 +207,7 @@ def _question_for(key: Any, questions: Mapping[str, Question], what: str) -> Que
 
 def _check_values(question: Question, values: Any) -> None:
     """Refuse a value that the question never has: such a stratum or quota would be empty without a word."""
-    known: list[Any] = []
-    if question.kind == CHOICE:
-        known = [choice.value for choice in question.choices] + ([OTHER] if question.other else [])
-    elif question.kind == YES_NO:
-        known = [True, False]
+    known = list(question.possible_answers()) if question.is_covariate and not question.is_on_points else []
     wrong = [value for value in values if known and value not in known]
     if wrong:
         raise ParameterError(f"{wrong[0]!r} is not an answer to {question.key!r}; its answers are {known}.")

@@ -26,8 +26,9 @@ from studies.design.services.condition_serving import recommend_in
 from studies.design.services.consent_versions import store_consent
 from studies.design.services.trials import assign_trial_version
 from studies.enums import STUDY_MOVES, StudyStatus
+from studies.instrument.questionnaires.kinds import Number
 from studies.instrument.questionnaires.problems import QuestionnaireProblems
-from studies.instrument.questionnaires.schema import NUMBER, questionnaire_from
+from studies.instrument.questionnaires.schema import questionnaire_from
 from studies.models import Study, StudyVersion
 from studies.recruitment.panels.exits import code_problems
 from studies.recruitment.selectors.recruitment import recruiting_of
@@ -163,7 +164,7 @@ def _quota_problems(study: Study, planned: int) -> list[str]:
     for question in questionnaire_from(study.questionnaire).about:
         answers: list[Any] = [choice.value for choice in question.choices]
         if (
-            question.kind == NUMBER
+            isinstance(question, Number)
             and not question.decimals
             and question.minimum is not None
             and question.maximum is not None

@@ -8,16 +8,7 @@ from typing import Any
 
 from studies.instrument.questionnaires.conditions import ALL, DEEPEST, JOINS, NOT, RELATIONS, Condition, Joined, Test
 from studies.instrument.questionnaires.problems import Notes, Path
-from studies.instrument.questionnaires.questions import (
-    IN_WORDS,
-    MATRIX,
-    MULTIPLE,
-    NUMBER,
-    OTHER,
-    SLIDER,
-    YES_NO,
-    Question,
-)
+from studies.instrument.questionnaires.questions import Question
 
 
 def is_number(value: Any) -> bool:
@@ -91,20 +82,6 @@ def _joined(data: Mapping[str, Any], join: str, path: Path, notes: Notes, depth:
     return Joined(join, whole) if len(whole) == len(parts) else None
 
 
-def possible_answers(question: Question, row: str = "") -> tuple[Any, ...]:
-    """Return the possible answers of a question with a limited set of answers.
-
-    Empty for numbers and free text. `row` is the key of a matrix row.
-    """
-    if question.kind == YES_NO:
-        return (True, False)
-    if question.choices:
-        return (*(choice.value for choice in question.choices), *((OTHER,) if question.other else ()))
-    if question.is_on_points and question.minimum is not None and (row or question.kind != MATRIX):
-        return tuple(range(question.minimum, question.maximum + 1))
-    return ()
-
-
 def test_problem(test: Test, earlier: Mapping[str, Question]) -> str:
     """Return the problem of a comparison as part of a sentence; empty if there is none.
 
@@ -121,20 +98,18 @@ def test_problem(test: Test, earlier: Mapping[str, Question]) -> str:
             f"depends on the answer to {question.key!r}, which identifies a person and may be erased. Ask whether it "
             "was answered."
         )
-    if (question.kind == MATRIX) != bool(test.row) and test.relation != "answered":
-        if question.kind == MATRIX:
+    if bool(question.rows) != bool(test.row) and test.relation != "answered":
+        if question.rows:
             return f"depends on the matrix {question.key!r}: name the row with row: …."
         return f"depends on a row of {question.key!r}, which is not a matrix. Remove row."
     if test.row and test.row not in {row.key for row in question.rows}:
         return f"depends on the row {test.row!r} of {question.key!r}, which has no such row."
-    if (test.relation == "includes") != (question.kind == MULTIPLE) and test.relation != "answered":
-        right = "includes" if question.kind == MULTIPLE else "equals"
+    if (test.relation == "includes") != question.takes_several and test.relation != "answered":
+        right = "includes" if question.takes_several else "equals"
         return f"compares {question.key!r} by {test.relation}. Use {right}."
-    if test.relation in ("below", "at_most", "above", "at_least") and not (
-        question.kind in (NUMBER, SLIDER) or question.is_on_points
-    ):
+    if test.relation in ("below", "at_most", "above", "at_least") and not question.is_numeric:
         return f"compares {question.key!r} by {test.relation}, but its answers are not numbers."
-    known = possible_answers(question, test.row)
+    known = question.possible_answers(test.row)
     values = test.value if test.relation == "one_of" else (test.value,)
     if test.relation in ("equals", "differs", "one_of", "includes") and known:
         wrong = [
@@ -142,6 +117,6 @@ def test_problem(test: Test, earlier: Mapping[str, Question]) -> str:
         ]
         if wrong:
             return f"expects {wrong[0]!r}, which is not an answer to {question.key!r}; its answers are {list(known)}."
-    if test.relation in ("equals", "differs", "one_of") and question.kind in IN_WORDS:
+    if test.relation in ("equals", "differs", "one_of") and question.is_in_words:
         return f"compares the text of {question.key!r}. Ask whether it was answered."
     return ""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from studies.instrument.questionnaires.kinds import Likert, YesNo
 from studies.instrument.questionnaires.problems import Problem
-from studies.instrument.questionnaires.questions import LIKERT, YES_NO, Question
+from studies.instrument.questionnaires.questions import Question
 from studies.instrument.questionnaires.schema import ITEMS, OVERALL, Questionnaire
 
 MEASURED = {
-    ITEMS: {"watched": YES_NO, "heard": YES_NO, "trailer_seen": YES_NO, "rating": LIKERT},
-    OVERALL: {"satisfaction": LIKERT},
+    ITEMS: {"watched": YesNo.kind, "heard": YesNo.kind, "trailer_seen": YesNo.kind, "rating": Likert.kind},
+    OVERALL: {"satisfaction": Likert.kind},
 }
 WITH_TRAILERS = frozenset({"trailer_seen"})  # asked only where items have trailers
 LOW, HIGH = 1, 5
@@ -54,7 +55,7 @@ def core_problems(questionnaire: Questionnaire) -> list[Problem]:
 def _fault(question: Question, kind: str) -> str:
     if question.kind != kind:
         return f"must be of the kind {kind}: the study's measures are computed from it."
-    if kind == LIKERT and (question.minimum, question.maximum) != (LOW, HIGH):
+    if kind == Likert.kind and (question.minimum, question.maximum) != (LOW, HIGH):
         return f"must have a scale from {LOW} to {HIGH}, as the study's measures do."
     if question.may_decline or not question.required:
         return "must be required and must not allow declining: the study's measures are computed from it."

@@ -4,51 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any
 
-from studies.instrument.questionnaires.condition_reading import possible_answers
 from studies.instrument.questionnaires.conditions import ALL, NOT, Condition, Joined, Test
 from studies.instrument.questionnaires.questionnaire import KNOWN_IN, Questionnaire
-from studies.instrument.questionnaires.questions import (
-    ATTENTION,
-    CHOICE,
-    LIKERT,
-    LONG_TEXT,
-    MATRIX,
-    MULTIPLE,
-    NUMBER,
-    SLIDER,
-    TEXT,
-    YES_NO,
-    Question,
-)
+from studies.instrument.questionnaires.questions import Question
 
-# Assumed until participants have been timed. A matrix counts as one Likert question per row.
-SECONDS: Mapping[str, float] = MappingProxyType(
-    {
-        YES_NO: 5.0, LIKERT: 7.0, ATTENTION: 7.0, CHOICE: 7.0, SLIDER: 8.0, NUMBER: 8.0, MULTIPLE: 10.0, TEXT: 15.0,
-        LONG_TEXT: 40.0,
-    }
-)  # fmt: skip
-LONGEST_LINE = 200  # characters; questions that allow longer texts count as long
 EVEN = 0.5  # probability assumed for a comparison with uncountable answers
-MOST_COUNTED = 10_000  # possible answers of one numeric question
-
-
-def seconds_of(question: Question) -> float:
-    """Return the time a participant needs for a question, in seconds.
-
-    Examples
-    --------
-    >>> seconds_of(Question("watched", "yes_no", {"en": "Watched?"}))
-    5.0
-    """
-    if question.kind == MATRIX:
-        return SECONDS[LIKERT] * len(question.rows)
-    if question.kind == TEXT and question.max_length > LONGEST_LINE:
-        return SECONDS[LONG_TEXT]
-    return SECONDS[question.kind]
 
 
 def expected_seconds(questionnaire: Questionnaire, block: str) -> float:
@@ -74,7 +36,7 @@ def expected_seconds(questionnaire: Questionnaire, block: str) -> float:
     7.5
     """
     shares = shares_asked(questionnaire, block)
-    return math.fsum(shares[question.key] * seconds_of(question) for question in questionnaire.block(block))
+    return math.fsum(shares[question.key] * question.seconds_needed for question in questionnaire.block(block))
 
 
 def shares_asked(questionnaire: Questionnaire, block: str) -> dict[str, float]:
@@ -108,19 +70,6 @@ def _chance(condition: Condition, earlier: Mapping[str, Question], shares: Mappi
 
 def _answers(test: Test, question: Question) -> list[Any]:
     """Return the possible answers as stored; empty if they cannot be counted."""
-    if question.kind == MULTIPLE:
-        return []
     if test.row:
-        return [{test.row: value} for value in possible_answers(question, test.row)]
-    if question.kind in (NUMBER, SLIDER):
-        return _numbers(question)
-    return list(possible_answers(question))
-
-
-def _numbers(question: Question) -> list[float]:
-    low, high = question.minimum, question.maximum
-    if low is None or high is None:
-        return []
-    step = question.step if question.kind == SLIDER else 10.0**-question.decimals
-    n = round((high - low) / step) + 1
-    return [low + step * at for at in range(n)] if n <= MOST_COUNTED else []
+        return [{test.row: value} for value in question.possible_answers(test.row)]
+    return list(question.countable_answers())

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from studies.instrument.questionnaires.questions import ATTENTION, Question, Texts
+from studies.instrument.questionnaires.questions import Question, Texts
 
 ABOUT = "about"
 ITEMS = "items"
@@ -105,5 +105,5 @@ class Questionnaire:
         return tuple(
             (q.key, answers[q.key] == q.expects)
             for q in self.shown(block, answers)
-            if q.kind == ATTENTION and answers.get(q.key) is not None
+            if q.is_check and answers.get(q.key) is not None
         )

@@ -1,34 +1,34 @@
-"""A question as data: wording, answer options and validation of answers."""
+"""What questions of every kind have and do: wording, answer options and validation of answers.
+
+A kind of question is a subclass of `Question` in `kinds`; other modules ask the question instead of its kind.
+"""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from core.errors import ParameterError
-from studies.instrument.questionnaires.conditions import Condition, is_erased
+from studies.instrument.questionnaires.conditions import Condition, as_text, is_erased
 
-YES_NO = "yes_no"
-NUMBER = "number"
-CHOICE = "choice"
-MULTIPLE = "multiple"
-TEXT = "text"
-LONG_TEXT = "long_text"
-LIKERT = "likert"
-SLIDER = "slider"
-MATRIX = "matrix"
-ATTENTION = "attention"
-KINDS = (YES_NO, NUMBER, CHOICE, TEXT, LIKERT, MULTIPLE, LONG_TEXT, SLIDER, MATRIX, ATTENTION)
-IN_WORDS = (TEXT, LONG_TEXT)
 OTHER = "other"
 DECLINED: Mapping[str, bool] = {"declined": True}
 
+POINTS = frozenset({"minimum", "maximum", "ends", "labels"})  # fields of a question on points
 LONGEST_TEXT = 5000
 LONGEST_OTHER = 200
+IN_OWN_WORDS = "Nothing comes to my mind."  # of a simulated participant
 
 Texts = Mapping[str, str]
+Said = tuple[str, Mapping[str, Any]]
+Wrong = Callable[..., None]  # a sentence, and the path of the field within the question
+
+
+def gettext_noop(text: str) -> str:
+    """Mark a text for translation; the page that shows it translates it, since this package knows no Django."""
+    return text
 
 
 def is_declined(value: Any) -> bool:
@@ -40,6 +40,14 @@ def is_declined(value: Any) -> bool:
     (True, False)
     """
     return isinstance(value, Mapping) and "declined" in value
+
+
+def whole_number(raw: str) -> int | None:
+    """Return the whole number in a form field or address, or None if there is none.
+
+    `str.isdigit` would accept "²" and a text of thousands of digits; `int` rejects both.
+    """
+    return int(raw) if re.fullmatch(r"-?[0-9]{1,9}", raw) else None
 
 
 def own_words(value: Any) -> str | None:
@@ -78,10 +86,25 @@ class MatrixRow:
 
 @dataclass(frozen=True)
 class Question:
-    """One question."""
+    """One question; its class says what its kind means for documents, pages, exports, times and the editor."""
+
+    kind: ClassVar[str]  # its name in documents
+    label: ClassVar[str]  # its name in the editor
+    template: ClassVar[str] = ""  # in `participant/questions`; empty for a list of buttons
+    fields: ClassVar[frozenset[str]] = frozenset()  # of its documents, beside those of every kind
+    seconds: ClassVar[float]  # assumed for an answer until participants have been timed
+    longest: ClassVar[int] = 200  # default of `max_length`
+    is_in_words: ClassVar[bool] = False  # whether it is answered by free text
+    takes_several: ClassVar[bool] = False  # whether several choices answer it together
+    is_covariate: ClassVar[bool] = False  # whether an answer is one number or one choice
+    is_span: ClassVar[bool] = False  # whether it goes from one number to another, on points or not
+    new_limits: ClassVar[tuple[int, ...]] = ()  # `minimum` and `maximum` of a new question in the editor
+    limit_labels: ClassVar[tuple[str, str]] = ("Lowest point", "Highest point")  # their names in the editor
+    mark: ClassVar[str] = ""  # what the editor can tick for a choice or a row
+    # The answers where every question of the kind has the same, with their labels
+    fixed_answers: ClassVar[tuple[tuple[Any, str], ...]] = ()
 
     key: str  # its name in answers and exports
-    kind: str  # one of `KINDS`
     text: Texts  # its wording by language
     help: Texts = field(default_factory=dict)  # help text, by language; may be empty
     required: bool = True  # whether an answer is required if the question is shown
@@ -104,7 +127,6 @@ class Question:
     other: Texts = field(default_factory=dict)  # label of the free-text option "other", by language; empty for none
     decimals: int = 0  # maximum number of decimals
     unit: Texts = field(default_factory=dict)  # unit of a number, by language
-    step: Any = 1  # step size of a slider, > 0
     rows: tuple[MatrixRow, ...] = ()  # rows of a matrix, all answered on the same points or choices
     random_order: bool = False  # whether choices or rows are shuffled for each participant
     random_group: str = ""  # adjacent questions of the same group are shuffled for each participant
@@ -114,10 +136,48 @@ class Question:
     expects: Any = None  # the answer that passes an attention check
     is_identifying: bool = False  # whether the answer identifies a person
 
+    @classmethod
+    def is_on_points_with(cls, choices: Any) -> bool:
+        """Whether a question with these choices is answered by a whole number from `minimum` to `maximum`."""
+        return False
+
+    @classmethod
+    def takes_decimals_with(cls, decimals: Any) -> bool:
+        """Whether a question with that number of decimals is answered by a number that need not be whole."""
+        return False
+
+    @classmethod
+    def own_fields(cls, data: Mapping[str, Any], limits: tuple[Any, Any], wrong: Wrong) -> dict[str, Any]:
+        """Read the fields of a document that no other kind has.
+
+        `limits` are the minimum and the maximum; `wrong` records a problem and the field it is in.
+        """
+        return {}
+
     @property
     def is_on_points(self) -> bool:
         """Whether it is answered by a whole number from `minimum` to `maximum`."""
-        return self.kind == LIKERT or (self.kind in (MATRIX, ATTENTION) and not self.choices)
+        return self.is_on_points_with(self.choices)
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether answers are numbers; of a matrix, those to its rows."""
+        return self.is_on_points
+
+    @property
+    def is_check(self) -> bool:
+        """Whether it checks attention."""
+        return "expects" in self.fields
+
+    @property
+    def seconds_needed(self) -> float:
+        """The time a participant needs, in seconds."""
+        return self.seconds
+
+    @property
+    def column_type(self) -> str:
+        """The type of its variable in codebooks."""
+        return "integer" if self.is_on_points else "category"
 
     def check(self, value: Any) -> Any:
         """Validate an answer and return the value to store.
@@ -129,7 +189,8 @@ class Question:
 
         Examples
         --------
-        >>> Question("satisfaction", "likert", {"en": "Satisfied?"}, minimum=1, maximum=5).check(4)
+        >>> from studies.instrument.questionnaires.kinds import Likert
+        >>> Likert("satisfaction", {"en": "Satisfied?"}, minimum=1, maximum=5).check(4)
         4
         """
         if isinstance(value, str):
@@ -142,7 +203,7 @@ class Question:
             if not self.may_decline:
                 raise ParameterError(f"The question {self.key!r} cannot be declined.")
             return dict(DECLINED)
-        return getattr(self, f"_check_{self.kind}")(value)
+        return self.checked(value)
 
     def is_incomplete(self, value: Any) -> bool:
         """Whether a required answer is missing, or an answer is incomplete.
@@ -151,57 +212,80 @@ class Question:
 
         Examples
         --------
-        >>> Question("why", "text", {"en": "Why?"}, required=False).is_incomplete(None)
+        >>> from studies.instrument.questionnaires.kinds import Text
+        >>> Text("why", {"en": "Why?"}, required=False).is_incomplete(None)
         False
         """
         if value is None:
             return self.required
-        if is_declined(value) or is_erased(value):
-            return False
-        if self.kind == MATRIX:
-            return self.required and any(row.key not in value for row in self.rows)
-        if self.kind == MULTIPLE:
-            is_alone = any(choice.is_exclusive and choice.value in value for choice in self.choices)
-            return own_words(value) == "" or (not is_alone and len(value) < (self.minimum or 0))
+        return not (is_declined(value) or is_erased(value)) and self.lacks_part(value)
+
+    def checked(self, value: Any) -> Any:
+        """As `check`, of a value that is given and not declined."""
+        return self._offered(value) if self.choices else self._whole(value)
+
+    def lacks_part(self, value: Any) -> bool:
+        """Whether an answer that is given is incomplete."""
         return own_words(value) == ""
 
-    def _check_yes_no(self, value: Any) -> bool:
-        if not isinstance(value, bool):
-            raise ParameterError(
-                f"The question {self.key!r} is answered by yes or no (true or false), not by {value!r}."
-            )
-        return value
+    def layout(self, *, is_about: bool) -> str:
+        """Return the name of its template; `is_about`: on the page about the person."""
+        return self.template or ("likert" if self.is_on_points and not self.labels else "rows")
+
+    @property
+    def typed_step(self) -> Any:
+        """The step of what is typed, for the field's attributes."""
+        return 1
+
+    def what_is_missing(self, value: Any) -> Said:
+        """Return what a page says beside an answer that is missing or incomplete, with what the text is filled with."""
+        if own_words(value) == "":
+            return gettext_noop("Please use your own words."), {}
+        return gettext_noop("Please answer this question."), {}
+
+    def what_is_wrong(self, value: Any) -> Said:
+        """Return what a page says beside an answer that cannot be stored, with what the text is filled with."""
+        if len(own_words(value) or "") > LONGEST_OTHER:
+            return gettext_noop("Please use at most %(n)s characters."), {"n": LONGEST_OTHER}
+        return gettext_noop("Please choose one of the answers that the page offers."), {}
+
+    def parsed(self, raw: str) -> Any:
+        """Return the answer that a field or button of a form holds; what is none stays as it is, for `check`."""
+        if self.is_on_points and (whole := whole_number(raw)) is not None:
+            return whole
+        return {as_text(value): value for value, _label in self.fixed_answers}.get(raw, raw)
+
+    def possible_answers(self, row: str = "") -> tuple[Any, ...]:
+        """Return the possible answers where they are limited; empty for numbers and free text.
+
+        `row` is the key of a matrix row.
+        """
+        if self.choices:
+            return (*(choice.value for choice in self.choices), *((OTHER,) if self.other else ()))
+        if self.is_on_points and (row or not self.rows):
+            return tuple(range(self.minimum, self.maximum + 1))
+        return tuple(value for value, _label in self.fixed_answers)
+
+    def simulated(self, whole_number: Callable[[int, int], int]) -> str:
+        """Return what a simulated participant types, where the page offers nothing to choose among.
+
+        `whole_number` draws a number from the lowest to the highest that it is called with.
+        """
+        return IN_OWN_WORDS[: self.max_length]
+
+    def countable_answers(self) -> tuple[Any, ...]:
+        """Return the possible answers as stored; empty if they cannot be counted."""
+        return self.possible_answers()
 
     def _within(self, value: float, what: str) -> None:
         low, high = self.minimum, self.maximum
         if (low is not None and value < low) or (high is not None and value > high):
             raise ParameterError(f"The answer to {self.key!r} is {what} from {low} to {high}; got {value}.")
 
-    def _check_number(self, value: Any) -> float:
-        if not self.decimals:
-            return self._check_likert(value)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-            raise ParameterError(f"The question {self.key!r} is answered by a number, not by {value!r}.")
-        self._within(value, "a number")
-        if round(value, self.decimals) != value:
-            raise ParameterError(f"The answer to {self.key!r} has at most {self.decimals} decimals; got {value}.")
-        return value
-
-    def _check_likert(self, value: Any) -> int:
+    def _whole(self, value: Any) -> int:
         if isinstance(value, bool) or not isinstance(value, int):
             raise ParameterError(f"The question {self.key!r} is answered by a whole number, not by {value!r}.")
         self._within(value, "a whole number")
-        return value
-
-    def _check_slider(self, value: Any) -> float:
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-            raise ParameterError(f"The question {self.key!r} is answered by a number, not by {value!r}.")
-        self._within(value, "a number")
-        steps = (value - self.minimum) / self.step
-        if abs(steps - round(steps)) > 1e-6:
-            raise ParameterError(
-                f"The answer to {self.key!r} goes from {self.minimum} in steps of {self.step}; got {value}."
-            )
         return value
 
     def _offered(self, value: Any) -> str:
@@ -210,47 +294,12 @@ class Question:
             raise ParameterError(f"The answer to {self.key!r} is one of {', '.join(offered)}; got {value!r}.")
         return str(value)
 
-    def _check_choice(self, value: Any) -> Any:
-        return self._own_answer(value) if isinstance(value, Mapping) else self._offered(value)
-
     def _own_answer(self, value: Mapping[str, Any]) -> dict[str, str]:
         """Return the free-text answer; an empty text is an incomplete answer."""
         words = value.get(OTHER)
         if not self.other or set(value) != {OTHER} or not isinstance(words, str):
             raise ParameterError(f"The answer to {self.key!r} is one of those it offers; got {dict(value)!r}.")
         return {OTHER: self._plain_text(words.strip(), LONGEST_OTHER)}
-
-    def _check_multiple(self, value: Any) -> list[Any]:
-        if not isinstance(value, list | tuple):
-            raise ParameterError(f"The answer to {self.key!r} is a list of what it offers; got {value!r}.")
-        own = [self._own_answer(part) for part in value if isinstance(part, Mapping)]
-        chosen = [self._offered(part) for part in value if not isinstance(part, Mapping)]
-        n = len(chosen) + len(own)
-        if len(set(chosen)) != len(chosen) or len(own) > 1:
-            raise ParameterError(f"Each answer to {self.key!r} is chosen once; got {value!r}.")
-        if n > 1 and any(choice.is_exclusive for choice in self.choices if choice.value in chosen):
-            raise ParameterError(f"An answer to {self.key!r} that goes with no other was chosen with another.")
-        if self.maximum is not None and n > self.maximum:
-            raise ParameterError(f"At most {self.maximum} answers to {self.key!r} can be chosen; got {n}.")
-        order = [choice.value for choice in self.choices]
-        return [*sorted(chosen, key=order.index), *own]
-
-    def _check_matrix(self, value: Any) -> dict[str, Any]:
-        rows = [row.key for row in self.rows]
-        if not isinstance(value, Mapping) or set(value) - set(rows):
-            raise ParameterError(f"The answer to {self.key!r} has one value for each of its rows; got {value!r}.")
-        check = self._offered if self.choices else self._check_likert
-        return {key: check(value[key]) for key in rows if value.get(key) is not None}
-
-    def _check_attention(self, value: Any) -> Any:
-        return self._offered(value) if self.choices else self._check_likert(value)
-
-    def _check_text(self, value: Any) -> str:
-        if not isinstance(value, str):
-            raise ParameterError(f"The question {self.key!r} is answered by text, not by {value!r}.")
-        return self._plain_text(value, self.max_length)
-
-    _check_long_text = _check_text
 
     def _plain_text(self, value: str, longest: int) -> str:
         if len(value) > longest:

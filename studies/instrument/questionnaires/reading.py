@@ -8,23 +8,9 @@ from typing import Any
 
 from core.errors import ParameterError
 from studies.instrument.questionnaires.condition_reading import is_number, read_condition
+from studies.instrument.questionnaires.kinds import KINDS
 from studies.instrument.questionnaires.problems import Notes, Path
-from studies.instrument.questionnaires.questions import (
-    ATTENTION,
-    CHOICE,
-    KINDS,
-    LIKERT,
-    LONG_TEXT,
-    LONGEST_TEXT,
-    MATRIX,
-    MULTIPLE,
-    NUMBER,
-    OTHER,
-    SLIDER,
-    Choice,
-    MatrixRow,
-    Question,
-)
+from studies.instrument.questionnaires.questions import LONGEST_TEXT, OTHER, Choice, MatrixRow, Question
 
 KEY = re.compile(r"[a-z][a-z0-9_]{0,39}")
 VALUE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,59}")
@@ -46,21 +32,6 @@ COMMON = frozenset(
         "identifies",
     }
 )  # fmt: skip
-POINTS = frozenset({"minimum", "maximum", "ends", "labels"})
-OF_SCALES = frozenset({"scale", "reversed"})
-OF_KIND: dict[str, frozenset[str]] = {
-    "yes_no": frozenset(),
-    "number": frozenset({"minimum", "maximum", "decimals", "unit"}),
-    "choice": frozenset({"choices", "other", "random_order"}),
-    "text": frozenset({"max_length"}),
-    "likert": POINTS | OF_SCALES,
-    "multiple": frozenset({"choices", "other", "minimum", "maximum", "random_order"}),
-    "long_text": frozenset({"max_length"}),
-    "slider": frozenset({"minimum", "maximum", "step", "ends", "unit"}) | OF_SCALES,
-    "matrix": POINTS | frozenset({"rows", "choices", "random_order", "scale"}),
-    "attention": POINTS | frozenset({"choices", "expects", "random_order"}),
-}
-DEFAULT_LENGTH = {"text": 200, LONG_TEXT: 2000}
 
 
 def _is_whole(value: Any) -> bool:
@@ -89,10 +60,11 @@ class QuestionReader:
         for name in ("key", "kind", "text"):
             if not data.get(name):
                 self.wrong(f"{self.name} has no {name}. Add one.")
-        kind = data.get("kind")
-        if kind and kind not in KINDS:
-            self.wrong(f"{self.name} has the unknown kind {kind!r}; known are {', '.join(KINDS)}.", "kind")
-        if not data.get("key") or not data.get("text") or kind not in KINDS:
+        named = data.get("kind")
+        kind = KINDS.get(named) if isinstance(named, str) else None
+        if named and kind is None:
+            self.wrong(f"{self.name} has the unknown kind {named!r}; known are {', '.join(KINDS)}.", "kind")
+        if not data.get("key") or not data.get("text") or kind is None:
             return None
         if not isinstance(data["key"], str) or not KEY.fullmatch(data["key"]):
             self.wrong(
@@ -102,29 +74,27 @@ class QuestionReader:
             )
         if self.key in RESERVED_KEYS:
             self.wrong(f"The key {self.key!r} is reserved. Choose another.", "key")
-        unknown = set(data) - COMMON - OF_KIND[kind]
-        for name in sorted(map(str, unknown)):
-            allowed = ", ".join(sorted(OF_KIND[kind])) or "no fields of its own"
-            self.wrong(f"A question of the kind {kind} has no field {name!r}; it has {allowed}.", name)
+        allowed = ", ".join(sorted(kind.fields)) or "no fields of its own"
+        for name in sorted(map(str, set(data) - COMMON - kind.fields)):
+            self.wrong(f"A question of the kind {named} has no field {name!r}; it has {allowed}.", name)
         return self._read(kind)
 
-    def _read(self, kind: str) -> Question:
+    def _read(self, kind: type[Question]) -> Question:
         data = self.data
         shown_if = data.get("shown_if")
         minimum, maximum = self._limits(kind)
         choices = self._choices(kind)
         points = 0 if choices or minimum is None or maximum is None else int(maximum - minimum) + 1
         admits = self._admits()
-        question = Question(
+        question = kind(
             key=self.key,
-            kind=kind,
             text=self._texts("text"),
             help=self._texts("help"),
             required=self._flag("required", True),
             minimum=minimum,
             maximum=maximum,
             choices=choices,
-            max_length=self._length(kind),
+            max_length=self._length(kind.longest),
             admits=tuple(admits["values"]) if "values" in admits else None,
             admits_minimum=admits.get("minimum"),
             admits_maximum=admits.get("maximum"),
@@ -138,8 +108,8 @@ class QuestionReader:
             other=self._texts("other"),
             decimals=self._whole("decimals", 0, 0, MOST_DECIMALS),
             unit=self._texts("unit"),
-            step=self._step(minimum, maximum) if kind == SLIDER else 1,
-            rows=self._rows() if kind == MATRIX else (),
+            **kind.own_fields(data, (minimum, maximum), self.wrong),
+            rows=self._rows() if "rows" in kind.fields else (),
             random_order=self._flag("random_order", False),
             random_group=self._word("random_group"),
             may_decline=self._flag("may_decline", False),
@@ -177,8 +147,7 @@ class QuestionReader:
             return default
         return int(value)
 
-    def _length(self, kind: str) -> int:
-        default = DEFAULT_LENGTH.get(kind, 200)
+    def _length(self, default: int) -> int:
         value = self.data.get("max_length", default)
         if not _is_whole(value) or not 0 < value <= LONGEST_TEXT:
             self.wrong(f"The longest text of the question {self.key!r} is 1 to {LONGEST_TEXT} characters.",
@@ -234,12 +203,13 @@ class QuestionReader:
             return {}
         return value
 
-    def _limits(self, kind: str) -> tuple[Any, Any]:
+    def _limits(self, kind: type[Question]) -> tuple[Any, Any]:
         low, high = self.data.get("minimum"), self.data.get("maximum")
-        is_on_points = kind == LIKERT or (kind in (MATRIX, ATTENTION) and not self.data.get("choices"))
-        is_real = kind == SLIDER or (kind == NUMBER and self.data.get("decimals"))
+        is_on_points = kind.is_on_points_with(self.data.get("choices"))
+        needs_both = is_on_points or kind.is_span
+        is_real = kind.takes_decimals_with(self.data.get("decimals"))
         for name, value in (("minimum", low), ("maximum", high)):
-            if value is None and (is_on_points or kind == SLIDER):
+            if value is None and needs_both:
                 self.wrong(f"The question {self.key!r} has no {name}. Add its lowest and highest point.", name)
             elif value is not None and not (is_number(value) if is_real else _is_whole(value)):
                 self.wrong(
@@ -247,32 +217,20 @@ class QuestionReader:
                 )
                 return None, None
         if low is None or high is None:
-            return (low, high) if not (is_on_points or kind == SLIDER) else (None, None)
+            return (None, None) if needs_both else (low, high)
         if is_on_points and not 2 <= high - low + 1 <= MOST_POINTS:
             self.wrong(f"The question {self.key!r} needs 2 to {MOST_POINTS} points between its minimum and maximum.",
                        "maximum")  # fmt: skip
             return None, None
-        if low > high or (kind == SLIDER and low == high):
+        if low > high or (needs_both and low == high):
             self.wrong(f"The minimum {low} of the question {self.key!r} is not below its maximum {high}.", "minimum")
             return None, None
         return low, high
 
-    def _step(self, low: Any, high: Any) -> Any:
-        step = self.data.get("step", 1)
-        if not is_number(step) or step <= 0:
-            self.wrong(f"The step of the slider {self.key!r} is a number above 0; got {step!r}.", "step")
-            return 1
-        if low is not None and high is not None:
-            n = (high - low) / step
-            if n < 1 or abs(n - round(n)) > 1e-6:
-                self.wrong(f"The slider {self.key!r} does not go from {low} to {high} in steps of {step}.", "step")
-                return 1
-        return step
-
-    def _choices(self, kind: str) -> tuple[Choice, ...]:
+    def _choices(self, kind: type[Question]) -> tuple[Choice, ...]:
         value = self.data.get("choices")
         if not value:
-            if kind in (CHOICE, MULTIPLE):
+            if "choices" in kind.fields and not kind.is_on_points_with(()):
                 self.wrong(f"The question {self.key!r} is a choice without options. Add choices.")
             return ()
         if not isinstance(value, list | tuple):
@@ -297,13 +255,13 @@ class QuestionReader:
                 )
             if name in {choice.value for choice in choices}:
                 self.wrong(f"{self.key!r} offers {name!r} twice.", *path, "value")
-            if (name == OTHER and self.data.get("other")) or (kind == MULTIPLE and name in RESERVED_PARTS):
+            if (name == OTHER and self.data.get("other")) or (kind.takes_several and name in RESERVED_PARTS):
                 self.wrong(f"The value {name!r} is reserved in {self.key!r}. Choose another.", *path)
             is_exclusive = entry.get("exclusive", False)
-            if not isinstance(is_exclusive, bool) or (is_exclusive and kind != MULTIPLE):
+            if not isinstance(is_exclusive, bool) or (is_exclusive and not kind.takes_several):
                 self.wrong("exclusive is true or false, of a choice in a multiple choice.", *path, "exclusive")
             choices.append(Choice(name, self._texts("label", (*path, "label"), entry["label"]), bool(is_exclusive)))
-        if kind == MULTIPLE:
+        if kind.takes_several:
             n = len(choices) + bool(self.data.get("other"))
             most = self.data.get("maximum")
             if isinstance(most, int) and not 1 <= most <= n:
@@ -338,7 +296,7 @@ class QuestionReader:
         return tuple(rows)
 
     def _check_identifying(self, question: Question) -> None:
-        if question.is_identifying and question.kind == ATTENTION:
+        if question.is_identifying and question.is_check:
             self.wrong(f"The attention check {self.key!r} cannot identify a person: remove identifies.", "identifies")
         elif question.is_identifying and question.scale:
             self.wrong(
@@ -348,7 +306,7 @@ class QuestionReader:
             )
 
     def _check_expected(self, question: Question) -> None:
-        if question.kind != ATTENTION:
+        if not question.is_check:
             return
         if question.expects is None:
             self.wrong(f"The attention check {self.key!r} has no expected answer. Add expects.", "expects")

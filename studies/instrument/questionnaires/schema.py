@@ -9,6 +9,7 @@ from typing import Any
 
 from studies.instrument.questionnaires.condition_reading import is_number, test_problem
 from studies.instrument.questionnaires.conditions import ERASED, is_erased, plain_answer
+from studies.instrument.questionnaires.kinds import KINDS
 from studies.instrument.questionnaires.problems import Notes, Path, Problem, QuestionnaireProblems
 from studies.instrument.questionnaires.questionnaire import (
     ABOUT,
@@ -23,21 +24,9 @@ from studies.instrument.questionnaires.questionnaire import (
     Scale,
 )
 from studies.instrument.questionnaires.questions import (
-    ATTENTION,
-    CHOICE,
     DECLINED,
-    KINDS,
-    LIKERT,
-    LONG_TEXT,
     LONGEST_OTHER,
-    LONGEST_TEXT,
-    MATRIX,
-    MULTIPLE,
-    NUMBER,
     OTHER,
-    SLIDER,
-    TEXT,
-    YES_NO,
     Choice,
     MatrixRow,
     Question,
@@ -48,18 +37,14 @@ from studies.instrument.questionnaires.questions import (
 from studies.instrument.questionnaires.reading import KEY, RESERVED_ITEM_KEYS, QuestionReader
 
 __all__ = [
-    "ABOUT", "AFTER", "ATTENTION", "BLOCKS", "CHOICE", "DECLINED", "ERASED", "EVALUATOR",
-    "EVALUATOR_KINDS", "ITEMS", "KINDS", "LIKERT",
-    "LONGEST_OTHER",
-    "LONGEST_TEXT", "LONG_TEXT", "MATRIX", "MULTIPLE", "NUMBER", "OTHER", "OVERALL", "SLIDER", "TEXT", "YES_NO",
-    "Choice",
-    "MatrixRow", "Problem", "Question", "Questionnaire", "QuestionnaireProblems", "Scale", "Texts", "is_declined",
-    "is_erased",
-    "lacking_wordings", "own_words", "plain_answer", "questionnaire_from",
+    "ABOUT", "AFTER", "BLOCKS", "DECLINED", "ERASED", "EVALUATOR", "EVALUATOR_KINDS", "ITEMS", "KINDS",
+    "LONGEST_OTHER", "OTHER", "OVERALL", "Choice", "MatrixRow", "Problem", "Question", "Questionnaire",
+    "QuestionnaireProblems", "Scale", "Texts", "is_declined", "is_erased", "lacking_wordings", "own_words",
+    "plain_answer", "questionnaire_from",
 ]  # fmt: skip
 
 PARTS = (*BLOCKS, "scales", "attention", EVALUATOR)
-EVALUATOR_KINDS = (LIKERT, CHOICE, YES_NO, NUMBER, TEXT, LONG_TEXT)
+EVALUATOR_KINDS = ("likert", "choice", "yes_no", "number", "text", "long_text")
 
 
 class _Reader:

@@ -17,7 +17,7 @@ from studies.instrument.batteries import Battery, batteries_of
 from studies.instrument.flags import Evidence, Flag, ScaleAnswers
 from studies.instrument.flow import HEARD, WATCHED
 from studies.instrument.questionnaires.conditions import Test
-from studies.instrument.questionnaires.questions import IN_WORDS, OTHER
+from studies.instrument.questionnaires.questions import OTHER
 from studies.instrument.questionnaires.schema import ABOUT, AFTER, OVERALL, Question, Questionnaire, questionnaire_from
 from studies.known_items import FIVE_STARS, ElicitationScale
 from studies.models import Exclusion, ExternalId, Participant, ProfileRating, Response, Study
@@ -67,7 +67,7 @@ def flag_sources(
     questionnaire: Questionnaire, *, chooses: bool = False, elicitation: ElicitationScale = FIVE_STARS
 ) -> FlagSources:
     """Return the parts of that questionnaire that flags are computed from; `chooses`: known items are not rated."""
-    of_items = (question.key for question in questionnaire.items if question.kind not in IN_WORDS)
+    of_items = (question.key for question in questionnaire.items if not question.is_in_words)
     return FlagSources(
         checks=tuple(question for question in questionnaire.questions if question.expects is not None),
         compared=tuple(dict.fromkeys((*MEASURED, *of_items))),

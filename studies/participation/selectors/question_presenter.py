@@ -17,10 +17,7 @@ from studies.instrument.questionnaires.conditions import ALL, NOT, Condition, Jo
 T = TypeVar("T")
 DECLINE_RAW = "--declined"  # no choice's value begins with a hyphen
 WAS = "was."  # and a question's key: the field that says what its page was drawn with
-SHORT_TEXT = 200  # a longer one gets a field that grows
-MOST_ROWS = 7  # more choices are folded into a list
-AGE = "age"
-AUTOCOMPLETE = {AGE: "off", "nationality": "country-name", "gender": "sex"}
+AUTOCOMPLETE = {"nationality": "country-name", "gender": "sex"}
 
 
 @dataclass(frozen=True)
@@ -91,7 +88,7 @@ class Asked:
     @property
     def is_group(self) -> bool:
         """Whether several controls answer it together."""
-        return self.layout in ("yes-no", "likert", "rows", "checks", "matrix")
+        return bool(self.options or self.rows) and self.layout != "select"
 
     @property
     def lacks_words(self) -> bool:
@@ -182,11 +179,10 @@ class Page:
         ) or (Conditional(in_language(question.text, self.language)),)
         stored = self.answers.get(question.key)
         is_declined = schema.is_declined(stored)
-        layout = self._layout(question)
+        layout = question.layout(is_about=self.block == schema.ABOUT)
         decline = Option(DECLINE_RAW, _("I prefer not to say"), is_declined) if question.may_decline else None
         options = self._options(question, None if is_declined else stored)
-        is_list = layout in ("yes-no", "likert", "rows", "select")
-        if decline is not None and is_list:
+        if decline is not None and options and not question.takes_several:
             options, decline = (*options, decline), None
             layout = "rows" if layout == "likert" else layout
         ends = in_language(question.ends, self.language) if question.ends else None
@@ -210,7 +206,7 @@ class Page:
             longest=question.max_length,
             minimum=question.minimum,
             maximum=question.maximum,
-            step="any" if question.kind == schema.NUMBER and question.decimals else question.step,
+            step=question.typed_step,
             autocomplete=AUTOCOMPLETE.get(question.key, "off"),
             decline=decline,
             has_words=bool(question.choices or question.labels),
@@ -218,31 +214,16 @@ class Page:
             own_words_condition=self._own_words_condition(question, here, known),
         )
 
-    def _layout(self, question: schema.Question) -> str:
-        if question.kind == schema.TEXT:
-            return "line" if question.max_length <= SHORT_TEXT else "paragraph"
-        if question.is_on_points and question.kind != schema.MATRIX:
-            return "rows" if question.labels else "likert"
-        if question.kind in (schema.CHOICE, schema.ATTENTION):
-            # The form about the person uses native lists; elsewhere short lists of choices are expanded.
-            is_folded = self.block == schema.ABOUT or len(question.choices) > MOST_ROWS
-            return "select" if is_folded and not question.other and question.kind == schema.CHOICE else "rows"
-        return {
-            schema.YES_NO: "yes-no", schema.MULTIPLE: "checks", schema.NUMBER: "number", schema.SLIDER: "slider",
-            schema.LONG_TEXT: "paragraph", schema.MATRIX: "matrix",
-        }[question.kind]  # fmt: skip
-
     def _options(self, question: schema.Question, stored: Any) -> tuple[Option, ...]:
-        if question.kind == schema.YES_NO:
-            return (Option("yes", _("Yes"), stored is True), Option("no", _("No"), stored is False))
-        if question.kind == schema.MATRIX:
+        if question.rows:
             return ()
         if question.is_on_points:
             return self._points(question, stored)
         plain = schema.plain_answer(stored)
         chosen = plain if isinstance(plain, list) else [plain]
         choices = {choice.value: choice for choice in question.choices}
-        options = [
+        options = [Option(as_text(value), _(label), stored is value) for value, label in question.fixed_answers]
+        options += [
             Option(choice.value, in_language(choice.label, self.language), choice.value in chosen,
                    is_exclusive=choice.is_exclusive)
             for choice in _ordered(choices, self.orders.get("within", {}).get(question.key))
@@ -305,7 +286,7 @@ class Page:
     def _own_words_condition(question: schema.Question, here: frozenset[str], known: Mapping[str, Any]) -> str:
         if not question.other:
             return ""
-        relation = "includes" if question.kind == schema.MULTIPLE else "equals"
+        relation = "includes" if question.takes_several else "equals"
         return as_json(Test(question.key, relation, schema.OTHER), here, known)
 
     def _own_words(self, question: schema.Question, stored: Any) -> Option | None:
@@ -341,32 +322,11 @@ def visible(question: schema.Question, known: Mapping[str, Any]) -> bool:
 
 def incomplete_text(question: schema.Question, value: Any) -> str:
     """Return the message beside a question that still needs an answer."""
-    if question.kind == schema.MATRIX and value is not None:
-        return gettext("Please answer every row.")
-    if schema.own_words(value) == "":
-        return gettext("Please use your own words.")
-    if question.kind == schema.MULTIPLE and value is not None:
-        return gettext("Please choose at least %(n)s.") % {"n": question.minimum}
-    return gettext("Please answer this question.")
+    text, facts = question.what_is_missing(value)
+    return gettext(text) % facts
 
 
 def problem_text(question: schema.Question, value: Any) -> str:
     """Return the message beside an answer that cannot be stored, with what to do."""
-    if question.key == AGE and question.kind == schema.NUMBER and isinstance(value, str):
-        return gettext("Enter your age in whole years, for example 34.")
-    if question.kind in (schema.NUMBER, schema.SLIDER):
-        if question.minimum is not None and question.maximum is not None:
-            limits = {"low": question.minimum, "high": question.maximum}
-            if question.kind == schema.NUMBER and not question.decimals:
-                return gettext("Please enter a whole number from %(low)s to %(high)s.") % limits
-            return gettext("Please enter a number from %(low)s to %(high)s.") % limits
-        return gettext("Please enter a number that this question allows.")
-    if question.kind in (schema.TEXT, schema.LONG_TEXT) and len(str(value)) > question.max_length:
-        return gettext("Please use at most %(n)s characters.") % {"n": question.max_length}
-    if len(schema.own_words(value) or "") > schema.LONGEST_OTHER:
-        return gettext("Please use at most %(n)s characters.") % {"n": schema.LONGEST_OTHER}
-    if question.kind == schema.MULTIPLE and isinstance(value, list):
-        if question.maximum is not None and len(value) > question.maximum:
-            return gettext("Please choose at most %(n)s.") % {"n": question.maximum}
-        return gettext("One of these answers cannot be combined with others. Please choose again.")
-    return gettext("Please choose one of the answers that the page offers.")
+    text, facts = question.what_is_wrong(value)
+    return gettext(text) % facts

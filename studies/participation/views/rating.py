@@ -23,7 +23,7 @@ from core.provenance import derived_seed
 from studies.design.selectors.placeholders import elicitation_heading
 from studies.design.selectors.study_content import content_of
 from studies.instrument import flow
-from studies.participation.forms import whole_number
+from studies.instrument.questionnaires.questions import whole_number
 from studies.participation.selectors import pages
 from studies.participation.selectors.pages import Card
 from studies.participation.services import events, ratings, recommending

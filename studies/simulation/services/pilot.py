@@ -18,7 +18,7 @@ from studies.allocation.services.slots import locked_study
 from studies.design.services.launch import launch_problems
 from studies.enums import Mode, ParticipantStatus, StudyStatus
 from studies.instrument.questionnaires.schema import questionnaire_from
-from studies.instrument.scales import negative_members, scales_of
+from studies.instrument.scales import scales_of
 from studies.models import Participant, Study
 from studies.recruitment.services.entry_links import entry_link
 from studies.recruitment.services.tokens import digest_of_key
@@ -188,10 +188,9 @@ def _walk_one(
                     item_titles=pool.item_titles,
                     item_ids=pool.item_ids,
                     requested=pool.requested,
+                    questionnaire=questionnaire,
                     rng=rng,
                     turn=turn,
-                    negative=negative_members(questionnaire),
-                    expected=questionnaire.passing,
                 )
                 try:
                     walk = walker.run()

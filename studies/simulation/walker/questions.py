@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from lxml import html
 
+from studies.instrument.questionnaires.questionnaire import Questionnaire
+from studies.instrument.questionnaires.questions import IN_OWN_WORDS
+from studies.instrument.scales import negative_members
 from studies.simulation.answer_model import SimulatedPerson
 
 DECLINED = "--declined"
 OTHER = "other"
-IN_WORDS = "Nothing comes to my mind."
+TYPED = ".//input[not(@type='radio' or @type='checkbox' or @type='hidden' or @type='range' or ancestor::label)]"
 BOXES = f".//input[@type='checkbox'][not(contains(@name, '{DECLINED}'))]"
 OWN_WORDS = f".//label//input[@type='text'][contains(@name, '.{OTHER}')]"
 QUESTIONS = ".//*[contains(concat(' ', normalize-space(@class), ' '), ' question ')]"
@@ -21,7 +24,7 @@ QUESTIONS = ".//*[contains(concat(' ', normalize-space(@class), ' '), ' question
 
 def _in_own_words(question: html.HtmlElement, name: str) -> dict[str, str]:
     """Return the text for the "other" field, if the question has one."""
-    return dict.fromkeys(question.xpath(f"{OWN_WORDS}[@name='{name}.{OTHER}']/@name"), IN_WORDS)
+    return dict.fromkeys(question.xpath(f"{OWN_WORDS}[@name='{name}.{OTHER}']/@name"), IN_OWN_WORDS)
 
 
 def key_of(question: html.HtmlElement) -> str:
@@ -49,8 +52,7 @@ def is_answered(question: html.HtmlElement) -> bool:
         return False
     if question.xpath(".//select[not(option[@selected][@value != ''])]"):
         return False
-    fields = question.xpath(".//input[@type='text'][not(ancestor::label)]")
-    return all(field.get("value") for field in fields) and all(
+    return all(field.get("value") for field in question.xpath(TYPED)) and all(
         (area.text or "").strip() for area in question.xpath(".//textarea")
     )
 
@@ -76,16 +78,18 @@ def form_values(form: html.HtmlElement) -> dict[str, Any]:
 class Respondent:
     """A simulated participant: facts, the answering person once assigned, and a random stream for everything else.
 
-    `negative` are the names of negatively worded statements and `expected` the answers that pass screening questions
-    and attention checks.
-    People infer both from the wording; a program cannot.
+    From the questionnaire it knows which statements are negatively worded, which answers pass screening questions and
+    attention checks, and what may be typed. People infer all of it from the wording; a program cannot.
     """
 
     facts: Mapping[str, Any]
     rng: np.random.Generator
-    negative: frozenset[str] = frozenset()
-    expected: Mapping[str, str] = field(default_factory=dict)
+    questionnaire: Questionnaire
     person: SimulatedPerson | None = None
+
+    def __post_init__(self) -> None:
+        self.questions = {question.key: question for question in self.questionnaire.questions}
+        self.negative, self.expected = negative_members(self.questionnaire), self.questionnaire.passing
 
     def answer_to(self, question: html.HtmlElement, *, is_about: bool = False) -> dict[str, Any]:
         """Return the person's answer to a question, as form data for its controls."""
@@ -110,14 +114,14 @@ class Respondent:
             known = self.expected.get(name, self.facts.get(name))
             data[name] = str(self.rng.choice(offered)) if known is None else str(known)
         is_optional = bool(question.xpath("./label/span[@class='quiet']"))
-        for control in question.xpath(".//input[@type='text'][not(ancestor::label)] | .//textarea"):
-            name, mode = control.get("name", ""), control.get("inputmode")
+        for control in question.xpath(f"{TYPED} | .//textarea"):
+            name = control.get("name", "")
             if name in self.facts:
                 data[name] = str(self.facts[name])
-            elif mode:
-                data[name] = self._number(question, control)
-            elif not is_optional:
-                data[name] = IN_WORDS
+            elif ranges := question.xpath(".//input[@type='range']"):
+                data[name] = self._point(name, ranges[0])
+            elif control.get("inputmode") or not is_optional:
+                data[name] = self.questions[name].simulated(self._whole_number)
         return data
 
     def _button(self, question: html.HtmlElement, name: str, *, is_about: bool) -> str:
@@ -134,16 +138,14 @@ class Respondent:
             return sorted(values, key=int)[int(answer.value) - 1]
         return str(self.rng.choice(values))
 
-    def _number(self, question: html.HtmlElement, field: html.HtmlElement) -> str:
-        ranges = question.xpath(".//input[@type='range']")
-        if ranges:
-            low, high = float(ranges[0].get("min", 0)), float(ranges[0].get("max", 100))
-            step = float(ranges[0].get("step", 1))
-            points = round((high - low) / step) + 1
-            key = key_of(question)
-            n = points // 2
-            if self.person is not None:
-                n = self.person.opinion(points, self.rng, name=key, is_negative=key in self.negative).value - 1
-            return f"{low + n * step:.12g}"
-        low, high = int(float(field.get("data-minimum", 1))), int(float(field.get("data-maximum", 100)))
-        return str(int(self.rng.integers(low, high + 1)))
+    def _point(self, key: str, line: html.HtmlElement) -> str:
+        low, high = float(line.get("min", 0)), float(line.get("max", 100))
+        step = float(line.get("step", 1))
+        points = round((high - low) / step) + 1
+        n = points // 2
+        if self.person is not None:
+            n = self.person.opinion(points, self.rng, name=key, is_negative=key in self.negative).value - 1
+        return f"{low + n * step:.12g}"
+
+    def _whole_number(self, low: int, high: int) -> int:
+        return int(self.rng.integers(low, high + 1))

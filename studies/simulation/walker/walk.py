@@ -18,6 +18,7 @@ from lxml import html
 
 from core.errors import ParallaxError
 from studies.instrument.flow import TRAILER_SEEN
+from studies.instrument.questionnaires.questionnaire import Questionnaire
 from studies.known_items import ItemsAsked
 from studies.simulation.answer_model import MODELLED, TRUE, Answer, SimulatedPerson
 from studies.simulation.walker.questions import (
@@ -112,8 +113,7 @@ class Walker:
     answering person; it is called after assignment, because source users are drawn without replacement within a
     condition. `item_titles` and `item_ids` are by item index: the title to search for, and the id used in pages.
     `requested` serves walks that are resumed after the rating step. `rng` is for choices outside the answer model.
-    `negative` names the negatively worded statements; `expected` has the answer that passes each screening question
-    and attention check.
+    `questionnaire` is the study's.
     """
 
     def __init__(
@@ -126,15 +126,14 @@ class Walker:
         item_titles: Mapping[int, str],
         item_ids: Mapping[int, int],
         requested: ItemsAsked,
+        questionnaire: Questionnaire,
         rng: np.random.Generator,
         turn: EntryTurn | None = None,
-        negative: frozenset[str] = frozenset(),
-        expected: Mapping[str, str] | None = None,
     ) -> None:
         self.client = client
         self.turn = turn or EntryTurn()
         self.entry = entry
-        self.respondent = Respondent(facts, rng, negative, expected or {})
+        self.respondent = Respondent(facts, rng, questionnaire)
         self.person_for = person_for
         self.item_titles = item_titles
         self.item_ids = item_ids
