@@ -59,6 +59,8 @@ class User(AbstractUser):
     def __str__(self) -> str:
         return self.name or self.email
 
+    get_full_name = get_short_name = __str__
+
     def save(self, *args: Any, **kwargs: Any) -> None:
         """Save the account; a new password revokes its tokens, as it ends its sessions, however it was set."""
         # What set_password leaves for save, which clears it; an account that is new has no tokens.
@@ -82,12 +84,6 @@ class User(AbstractUser):
         if not self.n_session_ends:
             return digest
         return salted_hmac("accounts.sessions", f"{digest}:{self.n_session_ends}", algorithm="sha256").hexdigest()
-
-    def get_full_name(self) -> str:
-        return str(self)
-
-    def get_short_name(self) -> str:
-        return str(self)
 
 
 class Token(models.Model):

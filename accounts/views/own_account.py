@@ -27,7 +27,7 @@ from accounts.services.letters import send_later
 from accounts.services.second_factor import has_second_factor
 from accounts.services.single_sign_on import institution
 from accounts.views.network_limits import sign_in_refused, too_often
-from core.errors import ParallaxError
+from core.outcomes import refusals_in
 from core.rate_limits import RateLimit, seconds_to_wait
 
 
@@ -100,10 +100,8 @@ def unlock(request: HttpRequest) -> HttpResponse:
         return redirect("accounts:sign_in")
     form = UnlockForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        try:
+        with refusals_in(form, "secret"):
             return redirect(unlock_device(request=request, secret=form.cleaned_data["secret"]))
-        except ParallaxError as refusal:
-            form.add_error("secret", str(refusal))
     form.fields["secret"].label = "PIN or password" if has_pin(request) else "Password"
     return render(request, "accounts/unlock.html", {"form": form, "researcher": researcher})
 
@@ -136,11 +134,8 @@ def token_list(request: HttpRequest) -> HttpResponse:
     form = TokenForm(request.POST or None)
     token, text = None, ""
     if request.method == "POST" and form.is_valid():
-        try:
+        with refusals_in(form):
             token, text = create_token(owner=researcher, **form.cleaned_data)
-        except ParallaxError as refusal:
-            form.add_error(None, str(refusal))
-        else:
             form = TokenForm()
     context = {"form": form, "tokens": tokens_of(researcher), "created": token, "text": text}
     return render(request, "accounts/tokens.html", context)

@@ -64,17 +64,9 @@ class DescribedObject:
     values: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Interface:
-    """All operations and objects."""
-
-    groups: tuple[Group, ...]
-    objects: tuple[DescribedObject, ...]
-
-
 @cache
-def interface() -> Interface:
-    """Return the REST API as its OpenAPI document describes it."""
+def interface() -> tuple[tuple[Group, ...], tuple[DescribedObject, ...]]:
+    """Return the operations and objects of the REST API as its OpenAPI document describes it."""
     generator = SchemaGenerator(api_version="v1")  # type: ignore[no-untyped-call]
     document = generator.get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
     operations = [
@@ -87,7 +79,7 @@ def interface() -> Interface:
         Group(tag["name"], _html(tag["description"]), tuple(each for name, each in operations if name == tag["name"]))
         for tag in document["tags"]
     )
-    return Interface(groups, tuple(_objects(document["components"]["schemas"])))
+    return groups, tuple(_objects(document["components"]["schemas"]))
 
 
 def _operation(method: str, path: str, stated: Schema) -> Operation:
