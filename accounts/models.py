@@ -26,14 +26,12 @@ class ResearcherManager(UserManager["User"]):
     """Creates accounts that sign in by e-mail address."""
 
     def create_user(self, email: str, password: str | None = None, **fields: Any) -> User:  # type: ignore[override]
-        """Create an ordinary account."""
         user = self.model(email=self.normalize_email(email).lower(), **fields)
         user.set_password(password)
         user.save(using=self._db)
         return user
 
     def create_superuser(self, email: str, password: str | None = None, **fields: Any) -> User:  # type: ignore[override]
-        """Create an administrator."""
         return self.create_user(email, password, **{"is_staff": True, "is_superuser": True, **fields})
 
 
@@ -107,7 +105,6 @@ class Token(models.Model):
 
     @property
     def is_expired(self) -> bool:
-        """Whether the token has expired."""
         return self.expires_at is None or self.expires_at <= timezone.now()
 
     def revoke(self, *, actor: User, reason: str) -> None:
@@ -118,7 +115,6 @@ class Token(models.Model):
             self.record(actor, "valid", "revoked", reason)
 
     def record(self, actor: User, before: str, after: str, reason: str) -> None:
-        """Log a change of the token."""
         LogEntry.objects.create(
             actor=actor,
             kind="accounts.token",
@@ -131,12 +127,11 @@ class Token(models.Model):
 
     @property
     def is_valid(self) -> bool:
-        """Whether the token is valid now."""
         return self.revoked_at is None and not self.is_expired
 
 
 class KnownNetwork(models.Model):
-    """A network that an account signed in from, as a keyed digest; see `accounts.services.account_locks`."""
+    """A network that an account signed in from, as a keyed digest; see `accounts.services.sign_in`."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="known_networks")
     digest = models.CharField(max_length=64)
@@ -192,7 +187,6 @@ class Invitation(models.Model):
 
     @property
     def is_open(self) -> bool:
-        """Whether the invitation can be accepted now."""
         return self.accepted_at is None and self.revoked_at is None and self.expires_at > timezone.now()
 
 
@@ -230,7 +224,6 @@ class Project(TimeStampedModel):
         return self.name
 
     def get_absolute_url(self) -> str:
-        """Its page in the console."""
         return reverse("projects:detail", args=[self.pk])
 
 

@@ -50,12 +50,10 @@ class FileBody:
         self.file = file
 
     def read(self) -> bytes:
-        """Return the next chunk; empty at the end."""
         return self.file.read(FILE_CHUNK)
 
     def close(self) -> None:
-        """Close the file, and with it Django's response."""
-        self.file.close()
+        self.file.close()  # and with it Django's response
 
 
 class Gateway:
@@ -194,7 +192,6 @@ async def _read(receive: Receive, body: IO[bytes], limit: int) -> int:
 
 
 def _environ_of(scope: Scope, n_proxies: int) -> dict[str, Any]:
-    """The WSGI environment of an ASGI scope, without the body."""
     server = scope.get("server") or ("localhost", 80)
     peer = (scope.get("client") or ("", 0))[0]
     environ: dict[str, Any] = {

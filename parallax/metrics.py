@@ -75,21 +75,19 @@ def exposition() -> bytes:
 
 
 class _Installation(Collector):
-    """Counts of rows by status, the queue, workers and the disk, at the time of asking."""
-
     def collect(self) -> Iterable[Metric]:
         for name, words, model, *fields in COUNTED:
             yield _counted(name, words, model, fields)
         workers = running_workers()
-        yield _gauge("parallax_workers", "Running workers on all machines.", len(workers))
-        yield _gauge(
-            "parallax_workers_busy", "Those that are working on a task.", sum(bool(worker.task) for worker in workers)
-        )
+        busy = sum(bool(worker.task) for worker in workers)
+        yield GaugeMetricFamily("parallax_workers", "Running workers on all machines.", value=len(workers))
+        yield GaugeMetricFamily("parallax_workers_busy", "Those that are working on a task.", value=busy)
         with suppress(ParallaxError):  # without the broker, the number is missing
-            yield _gauge("parallax_queue_messages", "Messages that wait in the broker.", count_messages())
+            waiting = count_messages()
+            yield GaugeMetricFamily("parallax_queue_messages", "Messages that wait in the broker.", value=waiting)
         disk = shutil.disk_usage(settings.VAR_DIR)
-        yield _gauge("parallax_disk_free_bytes", "Free space on the disk of PARALLAX_VAR.", disk.free)
-        yield _gauge("parallax_disk_size_bytes", "Size of the disk of PARALLAX_VAR.", disk.total)
+        yield GaugeMetricFamily("parallax_disk_free_bytes", "Free space on the disk of PARALLAX_VAR.", value=disk.free)
+        yield GaugeMetricFamily("parallax_disk_size_bytes", "Size of the disk of PARALLAX_VAR.", value=disk.total)
 
 
 def _counted(name: str, words: str, model: type[Model], fields: list[str]) -> Metric:
@@ -98,7 +96,3 @@ def _counted(name: str, words: str, model: type[Model], fields: list[str]) -> Me
     for *labels, count in rows:
         family.add_metric(labels, count)
     return family
-
-
-def _gauge(name: str, words: str, value: float) -> Metric:
-    return GaugeMetricFamily(name, words, value=value)

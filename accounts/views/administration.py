@@ -12,7 +12,9 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -108,30 +110,26 @@ def second_factor_reset(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("accounts:researcher", pk=pk)
 
 
-def _close(request: HttpRequest, pk: int, act: Callable[..., object], success: str) -> HttpResponse:
+def _closing(act: Callable[..., object], success: Promise) -> View:
     """Close an account, or show its page again with what stands against it beside the field."""
-    user = get_object_or_404(User, pk=pk)
-    form = SuccessorForm(user, request.POST)
-    if form.is_valid():
-        with refusals_in(form, "successor"):
-            act(user=user, actor=request.user, successor=form.email)
-            messages.success(request, success % {"email": user.email})
-            return redirect("accounts:researchers")
-    return _page(request, user, form)
+
+    @require_POST
+    @for_administrators
+    def closed(request: HttpRequest, pk: int) -> HttpResponse:
+        user = get_object_or_404(User, pk=pk)
+        form = SuccessorForm(user, request.POST)
+        if form.is_valid():
+            with refusals_in(form, "successor"):
+                act(user=user, actor=request.user, successor=form.email)
+                messages.success(request, str(success) % {"email": user.email})
+                return redirect("accounts:researchers")
+        return _page(request, user, form)
+
+    return closed
 
 
-@require_POST
-@for_administrators
-def researcher_deactivate(request: HttpRequest, pk: int) -> HttpResponse:
-    """Deactivate an account."""
-    return _close(request, pk, accounts.deactivate, _("The account %(email)s is deactivated."))
-
-
-@require_POST
-@for_administrators
-def researcher_delete(request: HttpRequest, pk: int) -> HttpResponse:
-    """Delete an account."""
-    return _close(request, pk, accounts.delete_account, _("The account %(email)s is deleted."))
+researcher_deactivate = _closing(accounts.deactivate, gettext_lazy("The account %(email)s is deactivated."))
+researcher_delete = _closing(accounts.delete_account, gettext_lazy("The account %(email)s is deleted."))
 
 
 @require_POST

@@ -47,16 +47,13 @@ class Manifest:
 
     @property
     def database_file(self) -> str:
-        """The name of the copied database in the backup."""
         return "database.sqlite3" if self.database.vendor == "sqlite" else "database.sql"
 
     @property
     def size(self) -> int:
-        """The size of all files, in bytes, before compression."""
         return sum(file.size for file in self.files.values())
 
     def as_json(self) -> str:
-        """The manifest as it is stored."""
         return json.dumps({"format_version": FORMAT_VERSION, **asdict(self)}, indent=1, sort_keys=True)
 
 

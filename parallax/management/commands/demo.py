@@ -59,7 +59,6 @@ class Demo:
 
     @property
     def n(self) -> int:
-        """Conditions."""
         return len(self.algorithms.split(","))
 
     @property
@@ -69,7 +68,6 @@ class Demo:
 
     @property
     def hypothesis(self) -> str:
-        """The hypothesis of its preregistration."""
         return HYPOTHESIS.format(data=self.data, n=number_word(self.n))
 
 
