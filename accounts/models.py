@@ -16,7 +16,8 @@ from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_lazy as _
 
 from accounts.enums import ProjectRole, Scope
-from core.models import LogEntry, TimeStampedModel
+from core.models import TimeStampedModel
+from core.transitions import log_change
 from jobs.models import Job
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"  # that every session names, however it began
@@ -115,15 +116,8 @@ class Token(models.Model):
             self.record(actor, "valid", "revoked", reason)
 
     def record(self, actor: User, before: str, after: str, reason: str) -> None:
-        LogEntry.objects.create(
-            actor=actor,
-            kind="accounts.token",
-            object_id=self.pk,
-            from_status=before,
-            to_status=after,
-            reason=reason,
-            facts={"owner": self.owner_id, "name": self.name, "scope": self.scope},
-        )
+        facts = {"owner": self.owner_id, "name": self.name, "scope": self.scope}
+        log_change(self, before, after, actor=actor, reason=reason, facts=facts)
 
     @property
     def is_valid(self) -> bool:

@@ -24,8 +24,8 @@ from accounts.selectors import accounts_by_name, open_invitations
 from accounts.services import accounts
 from accounts.services.invitations import BY_LINK, deliver, invite, revoke_invitation
 from accounts.services.second_factor import has_second_factor, reset_second_factor
+from core.networks import site_of
 from core.outcomes import perform, refusals_in
-from core.site import site_of
 
 View = Callable[..., HttpResponse]
 

@@ -16,7 +16,7 @@ from django.db.migrations.recorder import MigrationRecorder
 
 from core.database import snapshot
 from core.errors import ParallaxError
-from parallax.backup.manifest import DatabaseCopy
+from parallax.backup.archive import DatabaseCopy
 from parallax.env import env_secret
 
 RESTORE = "parallax-restore"  # name of the connections that replace a database

@@ -10,8 +10,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from catalog.selectors.datasets import newest_version
+from core.networks import site_of
 from core.outcomes import refusals_in
-from core.site import site_of
 from jobs.models import Job
 from parallax.replication.forms import ReplicationForm
 from parallax.replication.published import published
