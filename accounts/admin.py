@@ -9,13 +9,13 @@ from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
 from django.contrib import admin, messages
 from django.contrib.auth.admin import UserAdmin
+from django.contrib.auth.forms import UserChangeForm, UserCreationForm
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.forms.models import BaseInlineFormSet
+from django.forms.models import BaseInlineFormSet, modelform_factory
 from django.http import HttpRequest
 
 from accounts.enums import ProjectRole
-from accounts.forms import AccountChangeForm, AccountCreationForm
 from accounts.models import Project, ProjectMembership, User
 from accounts.services.projects import remove_member, set_member
 from core.errors import ParallaxError
@@ -28,8 +28,8 @@ admin.site.unregister([EmailAddress, Authenticator, SocialAccount, SocialApp, So
 class ResearcherAdmin(UserAdmin[User]):
     """Accounts by e-mail address."""
 
-    form = AccountChangeForm
-    add_form = AccountCreationForm
+    form = modelform_factory(User, form=UserChangeForm, fields="__all__")
+    add_form = modelform_factory(User, form=UserCreationForm, fields=["email"])
     ordering = ["email"]
     list_display = ["email", "name", "is_active", "is_staff", "last_login"]
     search_fields = ["email", "name"]

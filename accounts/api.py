@@ -21,7 +21,6 @@ class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-ca
     name = "token"
 
     def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
-        """A bearer token in the header."""
         return {"type": "http", "scheme": "bearer", "description": "An access token, created on your account page."}
 
 
@@ -42,7 +41,6 @@ class MeSerializer(serializers.Serializer[Any]):
     token = TokenSerializer(allow_null=True)
 
     def to_representation(self, instance: User) -> dict[str, Any]:
-        """The account with the token of the request."""
         token = self.context["request"].auth
         return {
             "email": instance.email,

@@ -12,4 +12,4 @@ class AccountsConfig(AppConfig):
 
     def ready(self) -> None:
         """Receive the signals of signing in and of closed accounts; models are not loaded before."""
-        from accounts.services import account_locks, projects, sign_in  # noqa: F401, PLC0415 -- they import models
+        from accounts.services import projects, sign_in  # noqa: F401, PLC0415 -- they import models

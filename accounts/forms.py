@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
-from django.contrib.auth.forms import AuthenticationForm, UserChangeForm, UserCreationForm
+from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.password_validation import password_validators_help_text_html
 from django.utils.translation import gettext_lazy as _
 
 from accounts.enums import Scope
 from accounts.models import User
 from accounts.services import LONGEST_NAME, USUAL_DAYS
+
+NameForm = forms.modelform_factory(User, fields=["name"])  # which other researchers see
 
 
 class SignInForm(AuthenticationForm):
@@ -24,14 +26,6 @@ class SignInForm(AuthenticationForm):
     def clean_username(self) -> str:
         """Addresses are stored in lower case."""
         return str(self.cleaned_data["username"]).lower()
-
-
-class NameForm(forms.ModelForm[User]):
-    """The name shown to other researchers."""
-
-    class Meta:
-        model = User
-        fields = ["name"]
 
 
 class TokenForm(forms.Form):
@@ -49,22 +43,6 @@ class TokenForm(forms.Form):
         initial=str(USUAL_DAYS),
         coerce=int,
     )
-
-
-class AccountCreationForm(UserCreationForm[User]):
-    """The administrator's form for a new account."""
-
-    class Meta:
-        model = User
-        fields = ["email"]
-
-
-class AccountChangeForm(UserChangeForm[User]):
-    """The administrator's form for an account."""
-
-    class Meta:
-        model = User
-        fields = "__all__"
 
 
 class AccountInvitationForm(forms.Form):
@@ -108,14 +86,12 @@ class NewAccountForm(forms.Form):
         self.invited = invited
 
     def clean_again(self) -> str:
-        """Both passwords are the same."""
         again = str(self.cleaned_data["again"])
         if again != self.cleaned_data.get("password"):
             raise forms.ValidationError(_("The two passwords differ. Type the same one twice."))
         return again
 
     def account(self) -> dict[str, str]:
-        """What the account is created with."""
         cleaned = self.cleaned_data
         email = self.invited or cleaned["email"]
         return {"email": email, "name": cleaned["name"], "password": cleaned["password"]}

@@ -16,7 +16,8 @@ from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_lazy as _
 
 from accounts.enums import ProjectRole, Scope
-from core.models import LogEntry, TimeStampedModel
+from core.models import TimeStampedModel
+from core.transitions import log_change
 from jobs.models import Job
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"  # that every session names, however it began
@@ -26,14 +27,12 @@ class ResearcherManager(UserManager["User"]):
     """Creates accounts that sign in by e-mail address."""
 
     def create_user(self, email: str, password: str | None = None, **fields: Any) -> User:  # type: ignore[override]
-        """Create an ordinary account."""
         user = self.model(email=self.normalize_email(email).lower(), **fields)
         user.set_password(password)
         user.save(using=self._db)
         return user
 
     def create_superuser(self, email: str, password: str | None = None, **fields: Any) -> User:  # type: ignore[override]
-        """Create an administrator."""
         return self.create_user(email, password, **{"is_staff": True, "is_superuser": True, **fields})
 
 
@@ -59,6 +58,8 @@ class User(AbstractUser):
     def __str__(self) -> str:
         return self.name or self.email
 
+    get_full_name = get_short_name = __str__
+
     def save(self, *args: Any, **kwargs: Any) -> None:
         """Save the account; a new password revokes its tokens, as it ends its sessions, however it was set."""
         # What set_password leaves for save, which clears it; an account that is new has no tokens.
@@ -83,12 +84,6 @@ class User(AbstractUser):
             return digest
         return salted_hmac("accounts.sessions", f"{digest}:{self.n_session_ends}", algorithm="sha256").hexdigest()
 
-    def get_full_name(self) -> str:
-        return str(self)
-
-    def get_short_name(self) -> str:
-        return str(self)
-
 
 class Token(models.Model):
     """A researcher's access token for programs; only its SHA-256 digest and first characters are stored."""
@@ -111,7 +106,6 @@ class Token(models.Model):
 
     @property
     def is_expired(self) -> bool:
-        """Whether the token has expired."""
         return self.expires_at is None or self.expires_at <= timezone.now()
 
     def revoke(self, *, actor: User, reason: str) -> None:
@@ -122,25 +116,16 @@ class Token(models.Model):
             self.record(actor, "valid", "revoked", reason)
 
     def record(self, actor: User, before: str, after: str, reason: str) -> None:
-        """Log a change of the token."""
-        LogEntry.objects.create(
-            actor=actor,
-            kind="accounts.token",
-            object_id=self.pk,
-            from_status=before,
-            to_status=after,
-            reason=reason,
-            facts={"owner": self.owner_id, "name": self.name, "scope": self.scope},
-        )
+        facts = {"owner": self.owner_id, "name": self.name, "scope": self.scope}
+        log_change(self, before, after, actor=actor, reason=reason, facts=facts)
 
     @property
     def is_valid(self) -> bool:
-        """Whether the token is valid now."""
         return self.revoked_at is None and not self.is_expired
 
 
 class KnownNetwork(models.Model):
-    """A network that an account signed in from, as a keyed digest; see `accounts.services.account_locks`."""
+    """A network that an account signed in from, as a keyed digest; see `accounts.services.sign_in`."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="known_networks")
     digest = models.CharField(max_length=64)
@@ -196,7 +181,6 @@ class Invitation(models.Model):
 
     @property
     def is_open(self) -> bool:
-        """Whether the invitation can be accepted now."""
         return self.accepted_at is None and self.revoked_at is None and self.expires_at > timezone.now()
 
 
@@ -234,7 +218,6 @@ class Project(TimeStampedModel):
         return self.name
 
     def get_absolute_url(self) -> str:
-        """Its page in the console."""
         return reverse("projects:detail", args=[self.pk])
 
 

@@ -40,7 +40,6 @@ class TokenAuthentication(BaseAuthentication):
         return token.owner, token
 
     def authenticate_header(self, request: Request) -> str:
-        """The authentication scheme that a 401 response names."""
         return KEYWORD
 
 
@@ -68,11 +67,9 @@ class TokenThrottle(SimpleRateThrottle):
     scope = "token"
 
     def get_rate(self) -> str:
-        """The rate of the current settings."""
         return str(settings.API_RATE)
 
     def get_cache_key(self, request: Request, view: Any) -> str | None:
-        """The key under which requests are counted."""
         if isinstance(request.auth, Token):
             return f"api.token.{request.auth.digest}"
         return f"api.researcher.{request.user.pk}" if request.user.is_authenticated else None

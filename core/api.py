@@ -19,7 +19,6 @@ class ParameterSchema(AutoSchema):
     """Describes the parameters that `StrictView` accepts."""
 
     def get_override_parameters(self) -> list[Any]:
-        """The declared parameters of the view's action."""
         declared = getattr(self.view, "parameters", {}).get(getattr(self.view, "action", None))
         return [declared] if declared else []
 
@@ -64,7 +63,6 @@ class StrictView(APIView):
         self.query = serializer.validated_data
 
     def body(self, serializer_class: type[Serializer[Any]]) -> Mapping[str, Any]:
-        """The checked fields of the body."""
         serializer = serializer_class(data=self.request.data)
         problems = _problems(serializer)
         if isinstance(self.request.data, Mapping):

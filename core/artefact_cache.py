@@ -80,7 +80,6 @@ class ArtefactCache:
                 entry.rename(part / "deleted")
 
     def size(self) -> int:
-        """The bytes of all entries."""
         return sum(size for _, _, size in self._sizes())
 
     def _evict(self, needed: str) -> None:
@@ -98,7 +97,6 @@ class ArtefactCache:
                 shutil.rmtree(part, ignore_errors=True)
 
     def _sizes(self) -> Iterator[tuple[float, str, int]]:
-        """Last use, key and bytes of each entry."""
         for entry in self._subfolder("entries").iterdir():
             with suppress(FileNotFoundError):  # discarded meanwhile
                 used = entry.stat().st_mtime

@@ -160,7 +160,6 @@ def _key(kind: str, digest: str) -> str:
 
 
 def _write_once(target: Path, content: bytes | np.ndarray[Any, Any]) -> None:
-    """Write a temporary file and rename it."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=target.parent, prefix=".part-", delete=False) as part:
         _write(part.file, content)

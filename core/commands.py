@@ -16,7 +16,6 @@ class ParallaxCommand(BaseCommand):
     """A command that ends with the sentence of an error of ours, and exit status 1."""
 
     def execute(self, *args: Any, **options: Any) -> Any:
-        """Run the command."""
         try:
             return super().execute(*args, **options)
         except ParallaxError as refusal:
@@ -34,5 +33,4 @@ class ParallaxCommand(BaseCommand):
         self.stdout.write(f"{what}: done in {time.monotonic() - before:.1f} s")
 
     def sentence(self, refusal: ParallaxError) -> str:
-        """What the command prints of a refusal."""
         return str(refusal)

@@ -69,7 +69,6 @@ class StandardError(logging.Handler):
     """Writes each record to standard error, so that processes do not write into each other's lines."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write a record."""
         try:
             text = self.format(record)
         except Exception:

@@ -1,10 +1,13 @@
-"""The network a request comes from."""
+"""The network a request comes from, and the address of this site."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from ipaddress import IPv6Address, IPv6Network, ip_address
 from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest
 
 IPV6_PREFIX = 56  # bits of an IPv6 address that one household or laboratory shares: providers hand out /56 or larger
 
@@ -49,3 +52,8 @@ def first_address(request: Any) -> str | None:
         return str(ip_address(address))
     except ValueError:
         return None
+
+
+def site_of(request: HttpRequest) -> str:
+    """Return scheme and host without a slash at the end: those of `SITE_URL` or, if it is not set, of the request."""
+    return str(settings.SITE_URL) or f"{request.scheme}://{request.get_host()}"

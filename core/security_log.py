@@ -194,7 +194,6 @@ class MaskLinks(logging.Filter):
     """Removes the secret part of links of participants, invitations and new passwords from every line."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Mask the line, and let it pass."""
         message = record.getMessage()
         if (without := masked(message)) != message:
             record.msg, record.args = without, ()

@@ -52,15 +52,7 @@ def move(
     for name, value in changes.items():
         setattr(row, name, value)
     if is_logged:
-        LogEntry.objects.create(
-            actor=actor,
-            kind=kind,
-            object_id=row.pk,
-            from_status=before,
-            to_status=to,
-            reason=reason,
-            facts=dict(facts or {}),
-        )
+        log_change(row, before, to, actor=actor, reason=reason, facts=facts or {})
 
 
 def move_all(rows: QuerySet[Any], *, to: str, allowed: Mapping[str, Set[str]], **changes: Any) -> int:
@@ -80,15 +72,16 @@ def _with_time(model: type[models.Model], changes: Mapping[str, Any]) -> dict[st
 def record(row: models.Model, *, reason: str, actor: Any = None, **facts: Any) -> None:
     """Log an action that does not change the status of `row`, which may have none, with its facts."""
     status = getattr(row, "status", "")
-    LogEntry.objects.create(
-        actor=actor,
-        kind=row._meta.label_lower,
-        object_id=row.pk,
-        from_status=status,
-        to_status=status,
-        reason=reason,
-        facts=facts,
-    )
+    log_change(row, status, status, actor=actor, reason=reason, facts=facts)
+
+
+def log_change(
+    row: models.Model, before: str, after: str, *, actor: Any, reason: str, facts: Mapping[str, Any]
+) -> None:
+    """Log that a row, which may have no status of its own, went from one state to another."""
+    states = {"from_status": before, "to_status": after}
+    kind = row._meta.label_lower
+    LogEntry.objects.create(actor=actor, kind=kind, object_id=row.pk, reason=reason, facts=dict(facts), **states)
 
 
 def forget_reasons(model: type[models.Model], ids: Collection[int]) -> int:

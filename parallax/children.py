@@ -74,12 +74,10 @@ class Children:
 
     @property
     def url(self) -> str:
-        """The address of the site."""
         return f"http://{self.host}:{self.port}/"
 
     @property
     def logs(self) -> Path:
-        """The folder of the children's log files."""
         return Path(settings.VAR_DIR) / "logs"
 
     def __enter__(self) -> Self:

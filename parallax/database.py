@@ -65,7 +65,6 @@ def prepare_database() -> None:
 
 
 def _unapplied() -> int:
-    """How many migrations the database lacks."""
     try:
         executor = MigrationExecutor(connection)
     except InconsistentMigrationHistory as problem:

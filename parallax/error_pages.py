@@ -104,26 +104,22 @@ def error_page(request: HttpRequest, status: HTTPStatus, *, reason: str = "", ag
 
     `reason` is shown instead of the usual text outside of participants' pages; `again_url` is where to continue.
     """
-    response = _page(request, status, reason=reason, again_url=again_url)
-    if status == HTTPStatus.SERVICE_UNAVAILABLE:
-        response.headers["Retry-After"] = "60"
-    return response
-
-
-def _page(request: HttpRequest, status: HTTPStatus, *, reason: str, again_url: str) -> HttpResponse:
     words = WORDS[status]
+    headers = {"Retry-After": "60"} if status == HTTPStatus.SERVICE_UNAVAILABLE else {}
     if request.path.startswith(API):
         with translation.override("en"):
-            return JsonResponse({"code": words.code, "message": f"{words.heading}.", "extra": {}}, status=status)
+            return JsonResponse(
+                {"code": words.code, "message": f"{words.heading}.", "extra": {}}, status=status, headers=headers
+            )
     if request.path.startswith(OF_PARTICIPANTS):
         with translation.override(browser_language(request)):
             context = {"heading": words.heading, "text": words.for_participants}
-            return HttpResponse(render_to_string(PARTICIPANT, context), status=status)
+            return HttpResponse(render_to_string(PARTICIPANT, context), status=status, headers=headers)
     context = {"heading": words.heading, "text": reason or words.text, "again_url": again_url}
     user = getattr(request, "user", None)  # requests that are refused early have no account yet
     if status not in SERVER_ERRORS and user is not None and user.is_authenticated:
         return HttpResponse(render_to_string(CONSOLE, context, request), status=status)
-    return HttpResponse(render_to_string(PUBLIC, context), status=status)
+    return HttpResponse(render_to_string(PUBLIC, context), status=status, headers=headers)
 
 
 def refusal_page(request: HttpRequest, status: HTTPStatus) -> HttpResponse:

@@ -9,10 +9,12 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from io import BytesIO
 from tempfile import SpooledTemporaryFile
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 from django.core.handlers.wsgi import WSGIRequest
 
@@ -20,19 +22,20 @@ from core.networks import client_address, network_of
 from core.security_log import REFUSED, record_event
 from parallax.body_limits import ANYONE, is_read, largest_body, seconds_for_body
 from parallax.error_pages import refusal_page
-from parallax.fair_threads import FairThreads, Overloaded
 
+T = TypeVar("T")
 Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 Send = Callable[[dict[str, Any]], Coroutine[Any, Any, None]]
 Headers = list[tuple[bytes, bytes]]
 IN_MEMORY = ANYONE  # bytes of a body; what is larger lies in a temporary file
 FILE_CHUNK = 2**18
+MOST_WAITING = 200  # requests of one network in one process, beside those that are being answered
 READER_SECONDS = 60.0  # for a client to take one chunk of a streamed response
 BODYLESS = ("GET", "HEAD", "OPTIONS")
 
 
-class _Refused(Exception):
+class Refused(Exception):
     """The request is refused with this status before it is answered."""
 
     def __init__(self, status: HTTPStatus) -> None:
@@ -43,6 +46,46 @@ class _Disconnected(Exception):
     """The client is gone before its request was complete."""
 
 
+@dataclass
+class _Queue:
+    """The requests of one network: how many there are, and a permit for each that may have a thread."""
+
+    permits: asyncio.Semaphore
+    n_requests: int = 0
+
+
+@dataclass
+class FairThreads:
+    """Runs functions on `threads` threads, for each network on half of them at most.
+
+    Requests wait in the order of arrival within their network. While one network floods the server, a request of any
+    other finds a free thread.
+    """
+
+    threads: int
+    most_waiting: int = MOST_WAITING
+    _queues: dict[str, _Queue] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._pool = ThreadPoolExecutor(self.threads, thread_name_prefix="request")
+
+    async def run(self, network: str, function: Callable[[], T]) -> T:
+        """Return what the function returns. Raises Refused where too many of the network's requests wait."""
+        queue = self._queues.get(network)
+        if queue is None:
+            queue = self._queues[network] = _Queue(asyncio.Semaphore(max(1, self.threads // 2)))
+        if queue.n_requests >= self.most_waiting + self.threads:
+            raise Refused(HTTPStatus.SERVICE_UNAVAILABLE)
+        queue.n_requests += 1
+        try:
+            async with queue.permits:
+                return await asyncio.get_running_loop().run_in_executor(self._pool, function)
+        finally:
+            queue.n_requests -= 1
+            if not queue.n_requests:
+                del self._queues[network]
+
+
 class FileBody:
     """A response body that is a file (`wsgi.file_wrapper`): between two chunks no thread waits for the client."""
 
@@ -50,12 +93,10 @@ class FileBody:
         self.file = file
 
     def read(self) -> bytes:
-        """Return the next chunk; empty at the end."""
         return self.file.read(FILE_CHUNK)
 
     def close(self) -> None:
-        """Close the file, and with it Django's response."""
-        self.file.close()
+        self.file.close()  # and with it Django's response
 
 
 class Gateway:
@@ -92,18 +133,17 @@ class Gateway:
                 await self._answer(environ, network, send)
         except _Disconnected:
             return
-        except (_Refused, Overloaded) as refusal:
-            status = refusal.status if isinstance(refusal, _Refused) else HTTPStatus.SERVICE_UNAVAILABLE
-            await _send_refusal(status, environ, send)
+        except Refused as refusal:
+            await _send_refusal(refusal.status, environ, send)
 
     async def _body(self, environ: dict[str, Any], network: str, receive: Receive) -> IO[bytes]:
-        """The request's body from its first byte; raises _Refused before reading what is too large or not expected."""
+        """The request's body from its first byte; raises Refused before reading what is too large or not expected."""
         declared = environ.get("CONTENT_LENGTH", "")
         is_chunked = "HTTP_TRANSFER_ENCODING" in environ
         if not is_chunked and declared in ("", "0"):
             return BytesIO()
         if not is_read(environ["PATH_INFO"], environ.get("CONTENT_TYPE", "")):
-            raise _Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE)
+            raise Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE)
         limit = 0 if environ["REQUEST_METHOD"] in BODYLESS else largest_body(environ["PATH_INFO"])
         size = int(declared) if declared.isdecimal() else limit
         if min(size, limit) > ANYONE:
@@ -111,7 +151,7 @@ class Gateway:
             if not await self._threads.run(network, lambda: self._is_signed_in(*headers)):
                 limit = ANYONE
         if declared and size > limit:
-            raise _Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+            raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
         body: IO[bytes] = SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115 -- the caller closes it
         try:
             async with asyncio.timeout(self._seconds_for_body(min(size, limit))):
@@ -119,7 +159,7 @@ class Gateway:
         except BaseException as problem:
             body.close()
             if isinstance(problem, TimeoutError):
-                raise _Refused(HTTPStatus.REQUEST_TIMEOUT) from None
+                raise Refused(HTTPStatus.REQUEST_TIMEOUT) from None
             raise
         if is_chunked:
             environ["CONTENT_LENGTH"] = str(n_read)
@@ -187,14 +227,13 @@ async def _read(receive: Receive, body: IO[bytes], limit: int) -> int:
         chunk = message.get("body", b"")
         n_read += len(chunk)
         if n_read > limit:
-            raise _Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+            raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
         body.write(chunk)
         if not message.get("more_body", False):
             return n_read
 
 
 def _environ_of(scope: Scope, n_proxies: int) -> dict[str, Any]:
-    """The WSGI environment of an ASGI scope, without the body."""
     server = scope.get("server") or ("localhost", 80)
     peer = (scope.get("client") or ("", 0))[0]
     environ: dict[str, Any] = {

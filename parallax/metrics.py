@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 from django.conf import settings
@@ -33,6 +33,13 @@ REQUESTS = Counter(
 )
 SECONDS = Histogram(
     "parallax_request_seconds", "Seconds until the response begins, by view.", ("view",), buckets=BUCKETS, registry=None
+)
+COUNTED: tuple[tuple[str, str, type[Model], *tuple[str, ...]], ...] = (
+    ("parallax_participants", "Participants by study, mode and status.", Participant, "study__slug", "mode", "status"),
+    ("parallax_studies", "Studies by status.", Study, "status"),
+    ("parallax_runs", "Evaluation runs by status.", EvaluationRun, "status"),
+    ("parallax_run_parts", "Parts of evaluation runs by status.", RunPart, "status"),
+    ("parallax_jobs", "Jobs by kind and status.", Job, "kind", "status"),
 )
 
 
@@ -68,38 +75,24 @@ def exposition() -> bytes:
 
 
 class _Installation(Collector):
-    """Counts of rows by status, the queue, workers and the disk, at the time of asking."""
-
     def collect(self) -> Iterable[Metric]:
-        yield from _rows()
+        for name, words, model, *fields in COUNTED:
+            yield _counted(name, words, model, fields)
         workers = running_workers()
-        yield _gauge("parallax_workers", "Running workers on all machines.", len(workers))
-        yield _gauge(
-            "parallax_workers_busy", "Those that are working on a task.", sum(bool(worker.task) for worker in workers)
-        )
+        busy = sum(bool(worker.task) for worker in workers)
+        yield GaugeMetricFamily("parallax_workers", "Running workers on all machines.", value=len(workers))
+        yield GaugeMetricFamily("parallax_workers_busy", "Those that are working on a task.", value=busy)
         with suppress(ParallaxError):  # without the broker, the number is missing
-            yield _gauge("parallax_queue_messages", "Messages that wait in the broker.", count_messages())
+            waiting = count_messages()
+            yield GaugeMetricFamily("parallax_queue_messages", "Messages that wait in the broker.", value=waiting)
         disk = shutil.disk_usage(settings.VAR_DIR)
-        yield _gauge("parallax_disk_free_bytes", "Free space on the disk of PARALLAX_VAR.", disk.free)
-        yield _gauge("parallax_disk_size_bytes", "Size of the disk of PARALLAX_VAR.", disk.total)
+        yield GaugeMetricFamily("parallax_disk_free_bytes", "Free space on the disk of PARALLAX_VAR.", value=disk.free)
+        yield GaugeMetricFamily("parallax_disk_size_bytes", "Size of the disk of PARALLAX_VAR.", value=disk.total)
 
 
-def _rows() -> Iterator[Metric]:
-    yield _counted("parallax_participants", "Participants by study, mode and status.", Participant,
-                   ("study__slug", "mode", "status"))  # fmt: skip
-    yield _counted("parallax_studies", "Studies by status.", Study, ("status",))
-    yield _counted("parallax_runs", "Evaluation runs by status.", EvaluationRun, ("status",))
-    yield _counted("parallax_run_parts", "Parts of evaluation runs by status.", RunPart, ("status",))
-    yield _counted("parallax_jobs", "Jobs by kind and status.", Job, ("kind", "status"))
-
-
-def _counted(name: str, words: str, model: type[Model], fields: tuple[str, ...]) -> Metric:
+def _counted(name: str, words: str, model: type[Model], fields: list[str]) -> Metric:
     family = GaugeMetricFamily(name, words, labels=tuple(field.removesuffix("__slug") for field in fields))
     rows = model._default_manager.order_by(*fields).values_list(*fields).annotate(count=Count("pk"))
     for *labels, count in rows:
         family.add_metric(labels, count)
     return family
-
-
-def _gauge(name: str, words: str, value: float) -> Metric:
-    return GaugeMetricFamily(name, words, value=value)

@@ -19,9 +19,8 @@ from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_lazy as _
 
 from accounts.models import BACKEND, User
-from accounts.services.account_locks import locked_out
 from accounts.services.letters import notify_owner
-from accounts.services.sign_in import is_locked
+from accounts.services.sign_in import is_locked, locked_out
 
 # By the library's names of its e-mails and messages; it sends and shows no others here.
 EVENTS = {
@@ -79,7 +78,6 @@ class AccountAdapter(DefaultAccountAdapter):
         return [each for each in methods if each["id"] != "reauthenticate"] or methods
 
     def get_client_ip(self, request: HttpRequest) -> str:
-        """The address that the gateway found."""
         return str(request.META["REMOTE_ADDR"])
 
     def add_message(
@@ -91,14 +89,12 @@ class AccountAdapter(DefaultAccountAdapter):
         extra_tags: str = "",
         message: str | None = None,
     ) -> None:
-        """Show our own sentence."""
         if text := message or _event(message_template or ""):
             messages.add_message(request, level, text, extra_tags=extra_tags)
 
     def send_notification_mail(
         self, template_prefix: str, user: User, context: dict[str, Any] | None = None, email: str | None = None
     ) -> None:
-        """Notify the owner of the account in our own words."""
         if text := _event(template_prefix):
             notify_owner(user, "the sign-in of your account changed", text)
 

@@ -107,7 +107,6 @@ class InstitutionAdapter(DefaultSocialAccountAdapter):
         return user
 
     def on_authentication_error(self, request: HttpRequest, provider: Any, **_more: Any) -> None:
-        """Show our own page."""
         raise ImmediateHttpResponse(refusal(request, FAILED, status=401))
 
     def list_apps(self, request: Any, provider: Any = None, client_id: Any = None) -> list[Any]:

@@ -12,7 +12,9 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -22,8 +24,8 @@ from accounts.selectors import accounts_by_name, open_invitations
 from accounts.services import accounts
 from accounts.services.invitations import BY_LINK, deliver, invite, revoke_invitation
 from accounts.services.second_factor import has_second_factor, reset_second_factor
-from core.errors import ParallaxError
-from core.site import site_of
+from core.networks import site_of
+from core.outcomes import perform, refusals_in
 
 View = Callable[..., HttpResponse]
 
@@ -48,11 +50,8 @@ def researcher_list(request: HttpRequest) -> HttpResponse:
     form = AccountInvitationForm(request.POST or None)
     delivery = None
     if request.method == "POST" and form.is_valid():
-        try:
+        with refusals_in(form, "email"):
             invitation, key = invite(actor=request.user, **form.cleaned_data)
-        except ParallaxError as refusal:
-            form.add_error("email", str(refusal))
-        else:
             delivery = deliver(
                 invitation=invitation, key=key, site=site_of(request), by=request.POST.get("by", BY_LINK)
             )
@@ -95,12 +94,8 @@ def set_role(request: HttpRequest, pk: int) -> HttpResponse:
     """Make an account an administrator, or an ordinary one."""
     user = get_object_or_404(User, pk=pk)
     is_administrator = request.POST.get("administrator") == "yes"
-    try:
-        accounts.set_administrator(user=user, is_administrator=is_administrator, actor=request.user)
-    except ParallaxError as refusal:
-        messages.error(request, str(refusal))
-    else:
-        messages.success(request, _("The role is saved."))
+    saved = _("The role is saved.")
+    perform(request, accounts.set_administrator, saved, user=user, is_administrator=is_administrator)
     is_own = user == request.user and not is_administrator
     return redirect("accounts:account") if is_own else redirect("accounts:researcher", pk=pk)
 
@@ -110,42 +105,31 @@ def set_role(request: HttpRequest, pk: int) -> HttpResponse:
 def second_factor_reset(request: HttpRequest, pk: int) -> HttpResponse:
     """Delete the second factors of an account whose owner lost them."""
     user = get_object_or_404(User, pk=pk)
-    try:
-        reset_second_factor(user=user, actor=request.user)
-    except ParallaxError as refusal:
-        messages.error(request, str(refusal))
-    else:
-        messages.success(request, _("The second factor of %(email)s is reset.") % {"email": user.email})
+    reset = _("The second factor of %(email)s is reset.") % {"email": user.email}
+    perform(request, reset_second_factor, reset, user=user)
     return redirect("accounts:researcher", pk=pk)
 
 
-def _close(request: HttpRequest, pk: int, act: Callable[..., object], success: str) -> HttpResponse:
+def _closing(act: Callable[..., object], success: Promise) -> View:
     """Close an account, or show its page again with what stands against it beside the field."""
-    user = get_object_or_404(User, pk=pk)
-    form = SuccessorForm(user, request.POST)
-    if form.is_valid():
-        try:
-            act(user=user, actor=request.user, successor=form.email)
-        except ParallaxError as refusal:
-            form.add_error("successor", str(refusal))
-        else:
-            messages.success(request, success % {"email": user.email})
-            return redirect("accounts:researchers")
-    return _page(request, user, form)
+
+    @require_POST
+    @for_administrators
+    def closed(request: HttpRequest, pk: int) -> HttpResponse:
+        user = get_object_or_404(User, pk=pk)
+        form = SuccessorForm(user, request.POST)
+        if form.is_valid():
+            with refusals_in(form, "successor"):
+                act(user=user, actor=request.user, successor=form.email)
+                messages.success(request, str(success) % {"email": user.email})
+                return redirect("accounts:researchers")
+        return _page(request, user, form)
+
+    return closed
 
 
-@require_POST
-@for_administrators
-def researcher_deactivate(request: HttpRequest, pk: int) -> HttpResponse:
-    """Deactivate an account."""
-    return _close(request, pk, accounts.deactivate, _("The account %(email)s is deactivated."))
-
-
-@require_POST
-@for_administrators
-def researcher_delete(request: HttpRequest, pk: int) -> HttpResponse:
-    """Delete an account."""
-    return _close(request, pk, accounts.delete_account, _("The account %(email)s is deleted."))
+researcher_deactivate = _closing(accounts.deactivate, gettext_lazy("The account %(email)s is deactivated."))
+researcher_delete = _closing(accounts.delete_account, gettext_lazy("The account %(email)s is deleted."))
 
 
 @require_POST

@@ -18,6 +18,7 @@ from accounts.models import BACKEND, Invitation, User
 from accounts.selectors import active_account, invitation_of
 from accounts.services.invitations import accept, accept_with_new_account
 from core.errors import ParallaxError
+from core.outcomes import refusals_in
 
 
 @login_not_required
@@ -34,11 +35,8 @@ def invitation(request: HttpRequest, key: str) -> HttpResponse:
         return render(request, "accounts/invitation.html", {"invitation": invitation, "must_sign_in": True})
     form = NewAccountForm(invitation.email, request.POST or None)
     if request.method == "POST" and form.is_valid():
-        try:
+        with refusals_in(form, "password", of="weak_password"):
             user = accept_with_new_account(key=key, **form.account())
-        except ParallaxError as refusal:
-            form.add_error("password" if refusal.code == "account.weak_password" else None, str(refusal))
-        else:
             login(request, user, backend=BACKEND)
             return _welcome(request)
     return render(request, "accounts/invitation.html", {"invitation": invitation, "form": form})

@@ -5,8 +5,7 @@ from __future__ import annotations
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from accounts.services.account_locks import locked_out
-from accounts.services.sign_in import is_network_locked
+from accounts.services.sign_in import is_network_locked, locked_out
 from core.networks import network_of
 from core.rate_limits import RateLimit, seconds_to_wait
 

@@ -20,19 +20,19 @@ from accounts.forms import NameForm, SignInForm, TokenForm, UnlockForm
 from accounts.models import User
 from accounts.selectors import tokens_of
 from accounts.services import create_token, revoke_token
-from accounts.services.account_locks import end_lock
 from accounts.services.accounts import end_sessions
 from accounts.services.device_lock import has_pin, researcher_of_lock, unlock_device
 from accounts.services.letters import send_later
 from accounts.services.second_factor import has_second_factor
+from accounts.services.sign_in import end_lock
 from accounts.services.single_sign_on import institution
 from accounts.views.network_limits import sign_in_refused, too_often
-from core.errors import ParallaxError
+from core.outcomes import refusals_in
 from core.rate_limits import RateLimit, seconds_to_wait
 
 
 class SignIn(auth_views.LoginView):
-    """Also limited by django-axes, whose locks are those of `accounts.services.account_locks`."""
+    """Also limited by django-axes, whose locks are those of `accounts.services.sign_in`."""
 
     template_name = "accounts/sign_in.html"
     authentication_form = SignInForm
@@ -50,7 +50,6 @@ class SignIn(auth_views.LoginView):
         return sign_in_refused(request, "SignIn") or super().post(request, *args, **kwargs)
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        """With the institution's sign-in, if there is one."""
         return {**super().get_context_data(**kwargs), "institution": institution()}
 
     def form_valid(self, form: Any) -> HttpResponse:
@@ -100,10 +99,8 @@ def unlock(request: HttpRequest) -> HttpResponse:
         return redirect("accounts:sign_in")
     form = UnlockForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        try:
+        with refusals_in(form, "secret"):
             return redirect(unlock_device(request=request, secret=form.cleaned_data["secret"]))
-        except ParallaxError as refusal:
-            form.add_error("secret", str(refusal))
     form.fields["secret"].label = "PIN or password" if has_pin(request) else "Password"
     return render(request, "accounts/unlock.html", {"form": form, "researcher": researcher})
 
@@ -136,11 +133,8 @@ def token_list(request: HttpRequest) -> HttpResponse:
     form = TokenForm(request.POST or None)
     token, text = None, ""
     if request.method == "POST" and form.is_valid():
-        try:
+        with refusals_in(form):
             token, text = create_token(owner=researcher, **form.cleaned_data)
-        except ParallaxError as refusal:
-            form.add_error(None, str(refusal))
-        else:
             form = TokenForm()
     context = {"form": form, "tokens": tokens_of(researcher), "created": token, "text": text}
     return render(request, "accounts/tokens.html", context)

@@ -15,9 +15,8 @@ from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
 
 from accounts.models import User
-from accounts.services.account_locks import locked_out
 from accounts.services.second_factor import has_passkey, must_set_up
-from accounts.services.sign_in import is_locked
+from accounts.services.sign_in import is_locked, locked_out
 from accounts.views.network_limits import sign_in_refused, too_often
 
 
@@ -27,7 +26,6 @@ class LockedByAccount:
     request: HttpRequest
 
     def account(self) -> User:
-        """The account whose factor is asked for."""
         return cast("User", self.request.user)
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -46,11 +44,9 @@ class SignInSecondFactor(LockedByAccount, AuthenticateView):
     template_name = "accounts/sign_in_code.html"
 
     def account(self) -> User:
-        """The account whose password was right."""
         return cast("User", self.stage.login.user)
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        """Whether the account has a passkey."""
         context: dict[str, Any] = super().get_context_data(**kwargs)
         return {**context, "has_passkey": has_passkey(self.account())}
 
@@ -80,7 +76,6 @@ class SecondFactors(IndexView):
     template_name = "accounts/second_factor.html"
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        """Whether the installation requires one too."""
         user = cast("User", self.request.user)
         context: dict[str, Any] = super().get_context_data(**kwargs)
         return {**context, "must_set_up": must_set_up(user), "requirement": settings.SECOND_FACTOR}

@@ -45,36 +45,11 @@ class Operation:
     is_open: bool  # whether its address can be opened as it is
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
-    """Operations of one tag."""
-
-    name: str
-    description: str
-    operations: tuple[Operation, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class DescribedObject:
-    """An object that operations take or return, with its fields, or the values that it may have."""
-
-    name: str
-    description: str
-    fields: tuple[Field, ...]
-    values: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Interface:
-    """All operations and objects."""
-
-    groups: tuple[Group, ...]
-    objects: tuple[DescribedObject, ...]
-
-
 @cache
-def interface() -> Interface:
-    """Return the REST API as its OpenAPI document describes it."""
+def interface() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the REST API as its OpenAPI document describes it: its operations by tag, and the objects that they take
+    or return, with their fields, or the values that they may have.
+    """
     generator = SchemaGenerator(api_version="v1")  # type: ignore[no-untyped-call]
     document = generator.get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
     operations = [
@@ -83,11 +58,15 @@ def interface() -> Interface:
         for method, stated in methods.items()
         if method in METHODS
     ]
-    groups = tuple(
-        Group(tag["name"], _html(tag["description"]), tuple(each for name, each in operations if name == tag["name"]))
+    groups = [
+        {
+            "name": tag["name"],
+            "description": _html(tag["description"]),
+            "operations": [each for name, each in operations if name == tag["name"]],
+        }
         for tag in document["tags"]
-    )
-    return Interface(groups, tuple(_objects(document["components"]["schemas"])))
+    ]
+    return groups, list(_objects(document["components"]["schemas"]))
 
 
 def _operation(method: str, path: str, stated: Schema) -> Operation:
@@ -114,7 +93,7 @@ def _operation(method: str, path: str, stated: Schema) -> Operation:
     )
 
 
-def _objects(schemas: Mapping[str, Schema]) -> Iterator[DescribedObject]:
+def _objects(schemas: Mapping[str, Schema]) -> Iterator[dict[str, Any]]:
     for name, stated in sorted(schemas.items()):
         if name == NULL:
             continue
@@ -124,7 +103,8 @@ def _objects(schemas: Mapping[str, Schema]) -> Iterator[DescribedObject]:
             for key, value in stated.get("properties", {}).items()
         )
         values = tuple(str(value) for value in stated.get("enum", ()))
-        yield DescribedObject(name, "" if values else _html(stated.get("description", "")), fields, values)
+        description = "" if values else _html(stated.get("description", ""))
+        yield {"name": name, "description": description, "fields": fields, "values": values}
 
 
 def _field(name: str, schema: Schema, description: str, *, is_required: bool) -> Field:

@@ -22,11 +22,9 @@ class Pages(CursorPagination):
     ordering = "-pk"
 
     def get_ordering(self, request: Request, queryset: QuerySet[Any], view: Any) -> tuple[str, ...]:
-        """The ordering of the view."""
         return (str(getattr(view, "ordering", self.ordering)),)
 
     def get_page_size(self, request: Request) -> int:
-        """The requested number of rows, within the limits."""
         size = request.query_params.get(self.page_size_query_param)
         if size is None:
             return self.page_size
@@ -35,7 +33,6 @@ class Pages(CursorPagination):
         return int(size)
 
     def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
-        """The parameters with their limits."""
         parameters = super().get_schema_operation_parameters(view)
         for parameter in parameters:
             if parameter["name"] == self.page_size_query_param:
@@ -55,7 +52,6 @@ class Pages(CursorPagination):
         return cursor
 
     def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> list[Any] | None:
-        """The rows of the requested page; an invalid cursor is rejected."""
         try:
             return super().paginate_queryset(queryset, request, view)
         except (NotFound, ValueError, OverflowError, DataError):

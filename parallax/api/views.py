@@ -31,7 +31,8 @@ class Root(StrictView, APIRootView):
 @gzip_page  # nothing in it is secret
 def docs(request: HttpRequest) -> HttpResponse:
     """Show the operations and objects of the REST API."""
-    return render(request, "console/api.html", {"interface": interface()})
+    groups, objects = interface()
+    return render(request, "console/api.html", {"groups": groups, "objects": objects})
 
 
 class NothingHere(APIView):

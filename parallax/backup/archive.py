@@ -1,22 +1,102 @@
-"""The file of a backup: a ZIP archive, encrypted or not, that appears complete or not at all, and its digest."""
+"""The file of a backup: a ZIP archive, encrypted or not, that appears complete or not at all, its manifest
+and its digest.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from io import BytesIO
-from pathlib import Path
-from typing import IO
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
+
+from pydantic import TypeAdapter
 
 from core.errors import ParallaxError
-from parallax.backup.manifest import MANIFEST, Manifest, StoredFile, parse_manifest
 
+FORMAT_VERSION = 1
+MANIFEST = "manifest.json"
+SECRET_KEY = "secret_key"  # noqa: S105 -- the name of a file
+FOLDERS = ("artefacts", "media")
 CHUNK = 2**20
+
+
+@dataclass(frozen=True)
+class StoredFile:
+    """Size in bytes and SHA-256, in hex, of one file of a backup."""
+
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class DatabaseCopy:
+    """What is known of a copied database: its kind, the server's version, applied migrations and rows by table."""
+
+    vendor: str
+    version: str
+    migrations: tuple[str, ...]
+    counts: dict[str, int]
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a backup holds. `storages` are the folders of stored files that it includes."""
+
+    created_at: str
+    versions: dict[str, str]
+    database: DatabaseCopy
+    storages: tuple[str, ...]
+    files: dict[str, StoredFile]
+
+    @property
+    def database_file(self) -> str:
+        return "database.sqlite3" if self.database.vendor == "sqlite" else "database.sql"
+
+    @property
+    def size(self) -> int:
+        return sum(file.size for file in self.files.values())
+
+    def as_json(self) -> str:
+        return json.dumps({"format_version": FORMAT_VERSION, **asdict(self)}, indent=1, sort_keys=True)
+
+
+def parse_manifest(text: str | bytes) -> Manifest:
+    """Read a stored manifest.
+
+    Raises ParallaxError `backup.damaged`; `backup.newer` where a newer version of Parallax wrote it.
+    """
+    try:
+        raw: dict[str, Any] = json.loads(text)
+        if int(raw["format_version"]) > FORMAT_VERSION:
+            raise ParallaxError(
+                "backup.newer",
+                f"A newer version of Parallax ({raw['versions']['parallax']}) wrote this backup. Install that version, "
+                "then restore.",
+            )
+        manifest = TypeAdapter(Manifest).validate_python(raw)
+    except (ValueError, KeyError, TypeError) as problem:  # pydantic's is a ValueError
+        raise ParallaxError("backup.damaged", "The manifest of the backup is damaged. Use another backup.") from problem
+    expected = {manifest.database_file, SECRET_KEY}
+    if not expected <= set(manifest.files) or not all(
+        name in expected or _is_inside_folder(name) for name in manifest.files
+    ):
+        raise ParallaxError(
+            "backup.damaged", "The manifest of the backup names files that no backup has. Use another backup."
+        )
+    return manifest
+
+
+def _is_inside_folder(name: str) -> bool:
+    parts = PurePosixPath(name).parts
+    return len(parts) > 1 and parts[0] in FOLDERS and ".." not in parts and "\\" not in name
 
 
 class BackupWriter:
@@ -27,12 +107,10 @@ class BackupWriter:
         self.files: dict[str, StoredFile] = {}
 
     def add(self, name: str, source: IO[bytes]) -> None:
-        """Add the contents of an open file."""
         with self._archive.open(name, "w", force_zip64=True) as target:
             self.files[name] = _copy(source, target)
 
     def add_bytes(self, name: str, content: bytes) -> None:
-        """Add a small file."""
         self.add(name, BytesIO(content))
 
     def add_manifest(self, manifest: Manifest) -> None:
@@ -78,7 +156,7 @@ def new_archive(path: Path) -> Iterator[BackupWriter]:
 
 def digest_of(source: IO[bytes]) -> str:
     """The SHA-256 of an open file, in hex."""
-    return _copy(source, target=None).sha256
+    return hashlib.file_digest(source, "sha256").hexdigest()  # type: ignore[arg-type]  # any open file
 
 
 def digest_file(path: Path) -> Path:
@@ -157,13 +235,12 @@ def open_archive(path: Path) -> Iterator[BackupReader]:
         yield BackupReader(archive, path)
 
 
-def _copy(source: IO[bytes], target: IO[bytes] | None) -> StoredFile:
+def _copy(source: IO[bytes], target: IO[bytes]) -> StoredFile:
     size, digest = 0, hashlib.sha256()
     while chunk := source.read(CHUNK):
         size += len(chunk)
         digest.update(chunk)
-        if target is not None:
-            target.write(chunk)
+        target.write(chunk)
     return StoredFile(size, digest.hexdigest())
 
 

@@ -15,8 +15,7 @@ from django.utils import timezone
 from core.errors import ParallaxError
 from core.provenance import versions
 from parallax.backup import encryption, erasures, postgresql, sqlite, stored_files
-from parallax.backup.archive import digest_file, digest_of, new_archive, new_file, refuse_path
-from parallax.backup.manifest import SECRET_KEY, Manifest
+from parallax.backup.archive import SECRET_KEY, Manifest, digest_file, digest_of, new_archive, new_file, refuse_path
 from parallax.backup.results import log_result
 from parallax.backup.trial import try_restore
 

@@ -16,7 +16,7 @@ from django.db.migrations.recorder import MigrationRecorder
 
 from core.database import snapshot
 from core.errors import ParallaxError
-from parallax.backup.manifest import DatabaseCopy
+from parallax.backup.archive import DatabaseCopy
 from parallax.env import env_secret
 
 RESTORE = "parallax-restore"  # name of the connections that replace a database
@@ -38,7 +38,7 @@ def copy_database(target: Path) -> DatabaseCopy:
             cursor.execute(f"SELECT count(*) FROM {connection.ops.quote_name(table)}")  # noqa: S608 -- quoted by the database
             (counts[table],) = cursor.fetchone()
         migrations = sorted(f"{app}.{name}" for app, name in MigrationRecorder(connection).applied_migrations())
-        return DatabaseCopy("postgresql", str(_server_version()), tuple(migrations), counts)
+        return DatabaseCopy("postgresql", str(_major_version()), tuple(migrations), counts)
 
 
 def refuse_in_use() -> None:
@@ -103,15 +103,12 @@ def scratch_database() -> Iterator[str]:
     connection.close()  # and its lock
 
 
-def _server_version() -> int:
-    """The server's major version."""
-    with connection.cursor() as cursor:
-        cursor.execute("SHOW server_version_num")
-        return int(cursor.fetchone()[0]) // 10_000
+def _major_version() -> int:
+    return int(connection.pg_version) // 10_000  # type: ignore[attr-defined]  # of PostgreSQL's connection alone
 
 
 def _run(name: str, *arguments: str) -> None:
-    command = [_program(name, _server_version()), *arguments]
+    command = [_program(name, _major_version()), *arguments]
     connection_of = connection.settings_dict
     environment = {variable: str(connection_of[key]) for key, variable in VARIABLES.items() if connection_of.get(key)}
     options = connection_of.get("OPTIONS", {})

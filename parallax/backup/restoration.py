@@ -16,9 +16,8 @@ from django.db.migrations.loader import MigrationLoader
 from core.errors import ParallaxError
 from jobs.worker_lock import is_worker_running
 from parallax.backup import erasures, postgresql, sqlite, stored_files
-from parallax.backup.archive import BackupReader, check_digest, open_archive
+from parallax.backup.archive import SECRET_KEY, BackupReader, Manifest, check_digest, open_archive
 from parallax.backup.encryption import decrypted, scratch_folder
-from parallax.backup.manifest import SECRET_KEY, Manifest
 from parallax.backup.trial import last_line, run_command
 from parallax.database import unfinished_restore
 from parallax.env import env_secret

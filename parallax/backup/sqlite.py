@@ -9,7 +9,7 @@ from pathlib import Path
 from django.db import connection
 
 from core.errors import ParallaxError
-from parallax.backup.manifest import DatabaseCopy
+from parallax.backup.archive import DatabaseCopy
 
 BUSY_SECONDS = 5.0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -59,8 +60,7 @@ def _replace(file: Path, target: Path) -> None:
             file.open("rb") as source,
             tempfile.NamedTemporaryFile(dir=target.parent, prefix=UNFINISHED, delete=False) as part,
         ):
-            while chunk := source.read(2**20):
-                part.write(chunk)
+            shutil.copyfileobj(source, part, 2**20)
             part.flush()
             os.fsync(part.fileno())
         Path(part.name).replace(target)

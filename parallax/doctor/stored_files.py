@@ -73,7 +73,6 @@ def _of_server(subject: str, storage: Storage) -> Diagnosis:
 
 
 def _of_cache() -> Iterator[Diagnosis]:
-    """Whether this machine can hold copies of artefacts."""
     cache = ArtefactCache(settings.ARTEFACT_CACHE, settings.ARTEFACT_CACHE_SIZE)
     try:
         with cache.new_folder():

@@ -12,24 +12,21 @@ from parallax.integrity.slots import check_slots
 from studies.models import Study
 
 Progress = Callable[[str], None]
+OF_INSTALLATION = {
+    "Runs and their parts": check_runs,
+    "Artefacts": check_artefacts,
+    "Algorithms of models": check_algorithms,
+    "What studies pinned": check_pins,
+}
+OF_STUDIES = {"settings": check_settings, "answers": check_answers, "slots": check_slots, "exports": check_exports}
 
 
 def findings(progress: Progress = lambda words: None) -> Iterator[Finding]:
     """All problems of this installation; nothing is changed."""
-    progress("Runs and their parts")
-    yield from check_runs()
-    progress("Artefacts")
-    yield from check_artefacts()
-    progress("Algorithms of models")
-    yield from check_algorithms()
-    progress("What studies pinned")
-    yield from check_pins()
+    for words, check in OF_INSTALLATION.items():
+        progress(words)
+        yield from check()
     for study in Study.objects.select_related("dataset_version__dataset", "run").order_by("pk"):
-        progress(f"Study {study.slug}: settings")
-        yield from check_settings(study)
-        progress(f"Study {study.slug}: answers")
-        yield from check_answers(study)
-        progress(f"Study {study.slug}: slots")
-        yield from check_slots(study)
-        progress(f"Study {study.slug}: exports")
-        yield from check_exports(study)
+        for words, check_study in OF_STUDIES.items():
+            progress(f"Study {study.slug}: {words}")
+            yield from check_study(study)

@@ -34,12 +34,8 @@ def check_settings(study: Study) -> Iterator[Finding]:
 
 def check_answers(study: Study) -> Iterator[Finding]:
     """Rows that are doubled, lost, or belong to no question; statuses that no log explains."""
-    yield from _doubled(study)
-    yield from _finished(study)
-    yield from _lists(study)
-    yield from _strays(study)
-    yield from _erased(study)
-    yield from _unlogged(study)
+    for check in (_doubled, _finished, _lists, _strays, _erased, _unlogged):
+        yield from check(study)
 
 
 def _doubled(study: Study) -> Iterator[Finding]:

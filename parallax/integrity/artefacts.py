@@ -65,7 +65,6 @@ def check_algorithms() -> Iterator[Finding]:
 
 
 def _missing(key: str, models: list[TrainedModel], conditions: list[Condition], problem: str) -> Iterator[Finding]:
-    """Findings for the models, and for each condition, of an algorithm that cannot be loaded."""
     recorded = recorded_package(key)
     command = registry.install_command(key) or (f".venv/bin/pip install {recorded}" if recorded else None)
     advice = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
@@ -21,6 +20,7 @@ from catalog.models import Dataset
 from catalog.permissions import may_move
 from catalog.selectors.datasets import dataset_lines, versions_of
 from core.errors import ParallaxError
+from core.outcomes import perform, refusals_in
 from evaluation.models import EvaluationRun
 from evaluation.selectors.runs import runs_by_time
 from evaluation.services.projects import move_dataset
@@ -35,11 +35,8 @@ def project_list(request: HttpRequest) -> HttpResponse:
     """The researcher's projects, and the form of a new one."""
     form = NameForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        try:
+        with refusals_in(form, "name"):
             project = projects.create_project(name=form.cleaned_data["name"], owner=request.user)  # type: ignore[arg-type]
-        except ParallaxError as refusal:
-            form.add_error("name", str(refusal))
-        else:
             messages.success(request, "The project is created. Add its members, then move datasets into it.")
             return redirect(project)
     context = {"form": form, "memberships": memberships_of(request.user)}
@@ -84,21 +81,11 @@ def _page(request: HttpRequest, membership: ProjectMembership, form: MemberForm)
     return render(request, "console/projects/detail.html", context, status=400 if form.errors else 200)
 
 
-def _perform(request: HttpRequest, act: Callable[..., object], success: str, **facts: Any) -> None:
-    """Perform an action, and tell the researcher of its success or of the refusal."""
-    try:
-        act(actor=request.user, **facts)
-    except ParallaxError as refusal:
-        messages.error(request, str(refusal))
-    else:
-        messages.success(request, success)
-
-
 @require_POST
 def project_rename(request: HttpRequest, pk: int) -> HttpResponse:
     """Change the name of a project, as its owner."""
     project = _owned(request, pk).project
-    _perform(
+    perform(
         request, projects.rename_project, "The name is changed.", project=project, name=request.POST.get("name", "")
     )
     return redirect(project)
@@ -127,7 +114,7 @@ def member_remove(request: HttpRequest, pk: int, membership: int) -> HttpRespons
     removed = get_object_or_404(ProjectMembership, project=own.project, pk=membership)
     if removed != own:
         _owned(request, pk)
-    _perform(request, projects.remove_member, "The member is removed.", project=own.project, membership=removed)
+    perform(request, projects.remove_member, "The member is removed.", project=own.project, membership=removed)
     return redirect(own.project if membership_in(request.user, pk) else "projects:list")
 
 

@@ -13,7 +13,6 @@ class ReplicationConfig(AppConfig):
     name = "parallax.replication"
 
     def ready(self) -> None:
-        """Register the jobs of workers."""
         services = "parallax.replication.services"
         register(
             Kind(

@@ -131,7 +131,6 @@ class StudyEvidence:
         return cls(people, offline, of_users, alpha)
 
     def value(self, quantity: str, name: str) -> float | None:
-        """An algorithm's value."""
         if name not in WHOLE and quantity in ("recall", "fallout", "f"):
             return self._offline.value(Quantity("", quantity), name)
         estimate = self.contrast(quantity, {name: 1.0})

@@ -81,7 +81,6 @@ class ReplicationForm(forms.Form):
         return None if self.dataset_name else self.studies[self.cleaned_data["data_from"].partition(":")[2]]
 
     def chosen(self) -> Settings:
-        """The settings of a replication with simulated participants."""
         cleaned = self.cleaned_data
         return Settings(
             seed=cleaned["seed"],

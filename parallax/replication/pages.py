@@ -55,12 +55,10 @@ class Replication:
 
     @cached_property
     def results(self) -> Results:
-        """The report's numbers."""
         return self.report.read_results()
 
     @property
     def title(self) -> str:
-        """The title of its page."""
         return TITLE if self.results.is_live else f"{TITLE} with simulated participants"
 
     @cached_property
@@ -116,7 +114,6 @@ def answered(*, paper: Published, report: Report, study: Study) -> Replication:
 
 
 def _dataset_facts(version: DatasetVersion) -> dict[str, Any]:
-    """The facts about the dataset of a replication."""
     return {
         "dataset": str(version),
         "n_users": version.n_users,

@@ -10,8 +10,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from catalog.selectors.datasets import newest_version
-from core.errors import ParallaxError
-from core.site import site_of
+from core.networks import site_of
+from core.outcomes import refusals_in
 from jobs.models import Job
 from parallax.replication.forms import ReplicationForm
 from parallax.replication.published import published
@@ -34,10 +34,8 @@ def replication_start(request: HttpRequest) -> HttpResponse:
     site = f"{site_of(request)}/"
     form = ReplicationForm(request.POST or None, researcher=request.user)
     if request.method == "POST" and form.is_valid():
-        try:
+        with refusals_in(form, "data_from"):
             return redirect("replication:job", pk=_started(request, form, site).pk)
-        except ParallaxError as refusal:
-            form.add_error("data_from", str(refusal))
     context = {
         "form": form,
         "simulated_fields": [form[name] for name in form.simulated_fields],

@@ -13,7 +13,6 @@ from django.db.models import Count
 from django.urls import reverse
 from django.utils import timezone
 
-from analysis.models import Report
 from analysis.read.reports import reports_of
 from catalog.models import DatasetVersion
 from evaluation.enums import RUN_OPEN, RunStatus
@@ -63,34 +62,23 @@ class FirstStep:
     is_done: bool
 
 
-@dataclass(frozen=True)
-class Home:
-    """The home page of one researcher."""
+def home_of(researcher: Any) -> dict[str, Any]:
+    """Select the home page of a researcher; the number of queries does not depend on what there is.
 
-    attention: list[Line]
-    jobs: list[Work]
-    reports: list[Report]
-    drafts: list[Study]
-    steps: list[FirstStep]  # empty once the researcher has a report
-
-    @property
-    def next_step(self) -> FirstStep | None:
-        """The first step that is not done."""
-        return next((step for step in self.steps if not step.is_done), None)
-
-
-def home_of(researcher: Any) -> Home:
-    """Select the home page of a researcher; the number of queries does not depend on what there is."""
+    There are first steps until the researcher has a report.
+    """
     own = studies_of(researcher).filter(archived_at=None)
     studies = [study for study in own if study.role in READERS]  # type: ignore[attr-defined]
     reports = list(reports_of(researcher)[:N_REPORTS])
-    return Home(
-        attention=[*_flagged(researcher), *_failed(researcher), *_under_target(studies)],
-        jobs=list(_work(researcher)),
-        reports=reports,
-        drafts=[study for study in studies if study.status == StudyStatus.DRAFT],
-        steps=[] if reports else _first_steps(researcher, studies),
-    )
+    steps = [] if reports else _first_steps(researcher, studies)
+    return {
+        "attention": [*_flagged(researcher), *_failed(researcher), *_under_target(studies)],
+        "jobs": list(_work(researcher)),
+        "reports": reports,
+        "drafts": [study for study in studies if study.status == StudyStatus.DRAFT],
+        "steps": steps,
+        "next_step": next((step for step in steps if not step.is_done), None),
+    }
 
 
 def _under_target(studies: list[Study]) -> Iterator[Line]:

@@ -19,8 +19,8 @@ from django.utils import timezone
 
 from accounts.models import KnownNetwork, User
 from accounts.services import create_account
-from accounts.services.account_locks import KNOWN_DAYS, MOST_KNOWN
 from accounts.services.letters import send_waiting
+from accounts.services.sign_in import KNOWN_DAYS, MOST_KNOWN
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 SIGN_IN = "/account/sign-in/"

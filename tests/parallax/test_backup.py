@@ -17,8 +17,7 @@ from typing import Any
 import pytest
 
 from core.errors import ParallaxError
-from parallax.backup.archive import new_archive, open_archive
-from parallax.backup.manifest import DatabaseCopy, Manifest, parse_manifest
+from parallax.backup.archive import DatabaseCopy, Manifest, new_archive, open_archive, parse_manifest
 from tests.factories.installations import ROOT, STORED, Installation, older_installation
 
 pytestmark = pytest.mark.integration

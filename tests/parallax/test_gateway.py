@@ -28,8 +28,7 @@ from accounts.services import create_token
 from core import security_log
 from core.networks import client_address, network_of
 from parallax.body_limits import ANYONE, KIB, LIMITS, is_read, largest_body, seconds_for_body
-from parallax.fair_threads import FairThreads, Overloaded
-from parallax.gateway import FileBody, Gateway
+from parallax.gateway import FairThreads, FileBody, Gateway, Refused
 from tests.factories.accounts import UserFactory
 from tests.parallax import streamed_site
 
@@ -103,7 +102,7 @@ def test_a_network_that_floods_leaves_a_thread_to_the_others() -> None:
         flood = [asyncio.create_task(threads.run("flood", lambda: may_end.wait(SOON))) for _ in range(43)]
         await asyncio.sleep(0.1)
         try:
-            with pytest.raises(Overloaded):
+            with pytest.raises(Refused):
                 await threads.run("flood", lambda: True)
             return await asyncio.wait_for(threads.run("other", lambda: "answered"), SOON)
         finally:

@@ -75,19 +75,19 @@ def test_only_the_demo_study_is_offered_to_visitors(client: Client, study: Study
 def test_an_empty_account_gets_four_steps_with_the_next_one_marked() -> None:
     researcher = UserFactory()
     home = home_of(researcher)
-    assert [step.is_done for step in home.steps] == [False] * 4
-    assert home.next_step == home.steps[0]
+    assert [step.is_done for step in home["steps"]] == [False] * 4
+    assert home["next_step"] == home["steps"][0]
     run = make_run_at("succeeded")
     home = home_of(researcher)
-    assert [step.is_done for step in home.steps] == [True, True, False, False]
-    assert home.next_step is not None
-    assert home.next_step.url == reverse("studies:new")
+    assert [step.is_done for step in home["steps"]] == [True, True, False, False]
+    assert home["next_step"] is not None
+    assert home["next_step"].url == reverse("studies:new")
     draft = make_study(slug="draft", run=run, status="draft", owner=researcher)
-    step = home_of(researcher).next_step
+    step = home_of(researcher)["next_step"]
     assert step is not None
     assert step.url == reverse("studies:detail", args=[draft.slug])
     Study.objects.filter(pk=draft.pk).update(status=StudyStatus.LIVE)
-    step = home_of(researcher).next_step
+    step = home_of(researcher)["next_step"]
     assert step is not None
     assert step.url == reverse("analysis:new")
 
@@ -141,12 +141,12 @@ def test_home_shows_what_needs_attention_in_a_fixed_number_of_queries(
 def test_home_holds_nothing_of_others_studies(study: Study, owner: User) -> None:
     fill(study, owner, 1)
     home = home_of(UserFactory())
-    assert home.attention == home.reports == home.drafts == []
-    assert [job.text for job in home.jobs] == ["Fitting LSA"], "runs are shared, as in the list of runs"
+    assert home["attention"] == home["reports"] == home["drafts"] == []
+    assert [job.text for job in home["jobs"]] == ["Fitting LSA"], "runs are shared, as in the list of runs"
     interviewer = UserFactory()
     StudyMembership.objects.create(study=study, researcher=interviewer, role=Role.INTERVIEWER)
     home = home_of(interviewer)
-    assert home.attention == home.reports == [], "counts and reports are for owners and analysts"
+    assert home["attention"] == home["reports"] == [], "counts and reports are for owners and analysts"
 
 
 def titles(researcher: User, query: str) -> dict[str, list[str]]:

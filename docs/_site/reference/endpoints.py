@@ -8,7 +8,7 @@ from reference.markdown import code, table
 
 def entries() -> str:
     """Every operation with its parameters and what it returns."""
-    return "\n\n".join(_entry(operation) for group in interface().groups for operation in group.operations)
+    return "\n\n".join(_entry(operation) for group in interface()[0] for operation in group["operations"])
 
 
 def _entry(operation: Operation) -> str:

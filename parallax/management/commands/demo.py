@@ -59,18 +59,7 @@ class Demo:
 
     @property
     def n(self) -> int:
-        """Conditions."""
         return len(self.algorithms.split(","))
-
-    @property
-    def factors(self) -> str:
-        """Numbers of factors of its PureSVD models."""
-        return " and ".join(re.findall(r"puresvd:factors=(\d+)", self.algorithms))
-
-    @property
-    def hypothesis(self) -> str:
-        """The hypothesis of its preregistration."""
-        return HYPOTHESIS.format(data=self.data, n=number_word(self.n))
 
 
 DEMOS = {
@@ -152,8 +141,9 @@ class Command(ParallaxCommand):
     def offline(self, version: DatasetVersion, site: Children) -> int:
         run = newest_succeeded_run(version, n_algorithms=self.demo.n)
         if run is None:
+            factors = " and ".join(re.findall(r"puresvd:factors=(\d+)", self.demo.algorithms))
             self.stdout.write(
-                f"  The demo has {version.n_items} {self.demo.items}: PureSVD runs with {self.demo.factors} factors "
+                f"  The demo has {version.n_items} {self.demo.items}: PureSVD runs with {factors} factors "
                 "instead of 50 and 300, and every other one serves as a negative where fewer than 1,000 are unrated. "
                 f"Each condition has {self.demo.per_condition} simulated participants; the paper had 30 people in each."
             )
@@ -180,7 +170,8 @@ class Command(ParallaxCommand):
                     per_condition=self.demo.per_condition, seed=SEED, owner=owner.email, stdout=self.stdout,
                 )  # fmt: skip
             study = Study.objects.get(slug=self.demo.study)
-            change_design(study=study, actor=owner, settings={"hypothesis": self.demo.hypothesis})
+            hypothesis = HYPOTHESIS.format(data=self.demo.data, n=number_word(self.demo.n))
+            change_design(study=study, actor=owner, settings={"hypothesis": hypothesis})
             study.refresh_from_db()
         if study.status == StudyStatus.DRAFT:
             with self.step("  Launch: the design is frozen and hashed"):

@@ -90,7 +90,6 @@ class Command(ParallaxCommand):
             signal.signal(signal.SIGTERM, before)
 
     def replicate(self, options: dict[str, Any]) -> None:
-        """Run every stage and print a line for each."""
         paper, chosen = published(options["paper"]), self.settings(options)
         version, owner = newest_version(options["dataset"]), study_owner(options["owner"])
         self.stdout.write(owner_line(owner, options["owner"]))
@@ -114,7 +113,6 @@ class Command(ParallaxCommand):
         )
 
     def compare(self, options: dict[str, Any]) -> None:
-        """Compare the answers of a finished study with the published ones."""
         paper, study = published(options["paper"]), stages.finished_study(options["study"])
         stages.names_by_algorithm(study, paper)  # refuses other studies before anything is computed
         with self.step("Build the report"):
@@ -123,7 +121,6 @@ class Command(ParallaxCommand):
         self.stdout.write(f"Open {options['out'] / 'replication.html'}")
 
     def write(self, replication: pages.Replication, folder: Path) -> None:
-        """Write the files and print the tables."""
         with self.step("Write files"):
             pages.write_folder(replication, folder)
         self.stdout.write(f"\n{pages.printed(replication)}\n")
@@ -142,7 +139,6 @@ class Command(ParallaxCommand):
         )
 
     def how(self, options: dict[str, Any]) -> str:
-        """How the pages are served."""
         if options["base_url"]:
             return f"over HTTP at {options['base_url']}"
         if options["in_process"]:

@@ -1,41 +1,18 @@
-"""What becomes of a researcher's action: its success or its refusal, on the page or in the form."""
+"""Actions on a study, and what becomes of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Callable
 
 from django.contrib import messages
-from django.forms import BaseForm
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
-from core.errors import ParallaxError
+from core.outcomes import perform as perform
+from core.outcomes import refusals_in as refusals_in
 from studies.design.selectors.text_warnings import literal_number_warnings
 from studies.models import Study
 from studies.team.permissions import OWNERS, POST, Seat, StudyView, seated
-
-
-@contextmanager
-def refusals_in(form: BaseForm, field: str | None = None, *, of: str = "") -> Iterator[None]:
-    """Add each problem of a refusal to the form's errors; to `field` where its code contains `of`."""
-    try:
-        yield
-    except ParallaxError as refusal:
-        for problem in refusal.problems:
-            form.add_error(field if of in refusal.code else None, problem)
-
-
-def perform(request: HttpRequest, act: Callable[..., object], success: str, **facts: Any) -> None:
-    """Perform an action, and tell the researcher of its success or of the problems."""
-    try:
-        act(actor=request.user, **facts)
-    except ParallaxError as refusal:
-        for line in refusal.problems:
-            messages.error(request, line)
-    else:
-        messages.success(request, success)
 
 
 def button(act: Callable[..., object], success: str, *, even_when_archived: bool = False) -> StudyView:

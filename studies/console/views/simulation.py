@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 
-from core.site import site_of
+from core.networks import site_of
 from studies.console.forms.simulation import SimulationForm
 from studies.console.views.outcomes import refusals_in
 from studies.console.views.workspace import OVERVIEW, study_page

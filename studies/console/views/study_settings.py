@@ -16,7 +16,7 @@ from accounts.models import Invitation
 from accounts.selectors import open_invitations
 from accounts.services.invitations import BY_LINK, deliver, revoke_invitation
 from core.errors import ParallaxError
-from core.site import site_of
+from core.networks import site_of
 from studies.console.forms.data import RetentionForm
 from studies.console.forms.members import InviteForm, MemberForm
 from studies.console.views.outcomes import perform, refusals_in
