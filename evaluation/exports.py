@@ -288,8 +288,8 @@ def figure(run: EvaluationRun, name: str) -> str | None:
     if name not in FIGURES.get(run.protocol["name"], ()):
         return None
     if run.protocol["name"] == "one-plus-random":
-        draw = charts.recall_by_n if name == "recall" else charts.fallout_by_n
-        spec = draw({row.label: row.cells[name].by_n for row in model_rows(run)}, n=run.n)
+        values = {row.label: row.cells[name].by_n for row in model_rows(run)}
+        spec = charts.highest_by_n(values, name.capitalize(), n=run.n)
     else:
         spec = next((charts.curve_of_run(curve) for curve in curves_of(run) if curve.name == name), None)
     return None if spec is None else svg(spec["light"])

@@ -50,9 +50,7 @@ class Choice:
     high: float = math.inf
     is_open: bool = False
     is_printed: bool = True  # whether the metric's name prints the default too
-    is_by_rank: bool = (
-        False  # whether its value is a probability by rank, as `half_life.probabilities` reads them
-    )
+    is_by_rank: bool = False  # whether its value is a probability by rank, as `half_life.probabilities` reads them
     replaces: str = ""  # the choice that it takes the place of when stated
 
     def check(self, value: Value, of: str) -> Value:

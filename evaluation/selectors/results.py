@@ -36,15 +36,6 @@ _REPORTED: Mapping[str, Mapping[str, str]] = MappingProxyType(
 REPORTED_PROTOCOLS = tuple(_REPORTED)
 
 
-@dataclass(frozen=True)
-class Cell:
-    """A metric of an algorithm: its value, values by list length, and the reason for a missing value or a caveat."""
-
-    value: float | None
-    by_n: tuple[float | None, ...]
-    reason: str
-
-
 @dataclass(frozen=True, kw_only=True)
 class ModelRow:
     """An algorithm of a run with all its metrics by name, at one profile length.
@@ -64,7 +55,7 @@ class ModelRow:
     fit_seconds: float
     score_seconds: float
     users_digest: str
-    cells: Mapping[str, Cell]
+    cells: Mapping[str, MetricResult]
 
 
 @dataclass(frozen=True)
@@ -130,10 +121,7 @@ def model_rows(run: EvaluationRun, profile_length: int = 0) -> list[ModelRow]:
                 fit_seconds=sum(took for _, took in of_folds) if model is None else model.fit_seconds,
                 score_seconds=seconds.get(algorithm.pk) or 0.0,
                 users_digest=next(iter(of_algorithm.values())).users_digest,
-                cells={
-                    metric: Cell(result.value, tuple(result.by_n), result.reason)
-                    for metric, result in of_algorithm.items()
-                },
+                cells=of_algorithm,
             )
         )
     return rows
