@@ -19,8 +19,7 @@ from evaluation.charts import RunCurve
 from evaluation.models import EvaluationRun
 from evaluation.protocols.observation_curves import GROC, KINDS, PRECISION_RECALL
 from evaluation.selectors.algorithm_pairs import order_comparison, overlaps
-from evaluation.selectors.candidates import candidate_range
-from evaluation.selectors.cases import cases_of
+from evaluation.selectors.cases import candidate_range, cases_of
 from evaluation.selectors.results import case_counts, metrics_by_user, model_rows, user_values
 from evaluation.selectors.run_comparison import Comparison
 from evaluation.selectors.runs import failed_algorithms, metric_names

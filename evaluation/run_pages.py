@@ -16,7 +16,7 @@ from evaluation.models import EvaluationRun, MetricResult
 from evaluation.permissions import may_stop_and_resume
 from evaluation.protocols.registry import protocol
 from evaluation.selectors.algorithm_pairs import order_comparison, overlaps
-from evaluation.selectors.candidates import candidate_range
+from evaluation.selectors.cases import candidate_range
 from evaluation.selectors.paired_tests import PairedTests, chosen_on_development
 from evaluation.selectors.results import ModelRow, model_rows
 from evaluation.selectors.run_comparison import Difference

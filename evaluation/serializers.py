@@ -13,7 +13,7 @@ from rest_framework.renderers import BaseRenderer
 from catalog.models import Dataset
 from evaluation.enums import RunStatus
 from evaluation.models import EvaluationRun, RunAlgorithm, TrainedModel
-from evaluation.selectors.candidates import candidate_range
+from evaluation.selectors.cases import candidate_range
 from evaluation.selectors.runs import algorithms_of, progress
 
 
