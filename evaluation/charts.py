@@ -77,78 +77,23 @@ def tuning_trace(
     )
 
 
-def recall_by_n(values: Values, *, n: int) -> dict[str, Spec] | None:
-    """Draw recall against list length, in light and dark; None if there is nothing to draw.
-
-    `values` has each algorithm's recall at 1, 2, 3, …; `n` is the length in the run's table.
-    """
-    return _highest_by_n(values, "Recall", n)
-
-
-def measured_bars(
-    estimates: Mapping[str, Estimate],
-    shorter: Mapping[str, Estimate],
-    *,
-    title: str,
-    metric: str,
-    is_share: bool = True,
-) -> Spec | None:
-    """Draw a metric by algorithm with its intervals; `shorter` are the same with short profiles, if they were measured.
-
-    None where there is nothing to draw.
-    """
-    if not estimates:
-        return None
-    series: dict[str, Mapping[str, Estimate]] = {"whole profiles": estimates}
-    if set(shorter) == set(estimates):
-        series["short profiles"] = {name: shorter[name] for name in estimates}
-    decimals = 3 if is_share else 2
-    return marks.bars(series, title=title, x_title=metric, decimals=decimals, is_share=is_share)
-
-
-def by_length(values: Values, *, title: str, metric: str, n: int) -> Spec | None:
-    """Draw a metric against list length; None if no algorithm has it at every length."""
-    complete = _complete({label: line for label, line in values.items() if line})
-    return curves(complete, title=title, y_title=metric, at_n=n) if complete else None
-
-
-def precision_recall(precision: Values, recall: Values, *, title: str, lengths: Sequence[int]) -> Spec | None:
-    """Draw precision against recall with one point per list length; None if there is nothing to draw."""
-    has_both = [label for label in recall if None not in recall[label] and None not in precision[label]]
-    lines = {label: (_complete(recall)[label], _complete(precision)[label]) for label in has_both}
-    if not lines:
-        return None
-    labels = [f"n = {length}" for length in lengths]
-    return marks.plane(lines, title=title, x_title="Recall", y_title="Precision", point_labels=labels)
-
-
-def hit_curves(lines: Mapping[str, Line], references: Mapping[str, Line], *, title: str) -> Spec | None:
-    """Draw hit rates against false-alarm rates (CROC or GROC) with reference lines; None without a curve."""
-    if not lines:
-        return None
-    read_against = _reference_lines(references)
-    return rates({**lines, **read_against}, title=title, quiet=tuple(read_against))
-
-
-def _reference_lines(references: Mapping[str, Line]) -> dict[str, Line]:
+def reference_lines(references: Mapping[str, Line]) -> dict[str, Line]:
     """Label the reference lines; the chance line is computed, not a run of the algorithm Random."""
     return {"chance, exactly" if name == "random" else name: line for name, line in references.items()}
 
 
-def fallout_by_n(values: Values, *, n: int) -> dict[str, Spec] | None:
-    """Draw fallout against list length, in light and dark; None if there is nothing to draw."""
-    return _highest_by_n(values, "Fallout", n)
+def highest_by_n(values: Values, metric: str, *, n: int) -> dict[str, Spec] | None:
+    """Draw a metric against list length, in light and dark; None if there is nothing to draw.
 
-
-def _highest_by_n(values: Values, metric: str, n: int) -> dict[str, Spec] | None:
-    """Draw a metric against list length; the title names the algorithm with the highest value at `n`."""
-    complete = _complete(values)
-    if not complete:
+    `values` has each algorithm's values at 1, 2, 3, …; the title names the algorithm with the highest value at `n`.
+    """
+    lines = complete(values)
+    if not lines:
         return None
-    highest = max(complete, key=lambda label: complete[label][n - 1])
-    value = number(complete[highest][n - 1], 3, is_share=True)
+    highest = max(lines, key=lambda label: lines[label][n - 1])
+    value = number(lines[highest][n - 1], 3, is_share=True)
     title = f"{highest} has the highest {metric.lower()}, {value} in a list of {n}"
-    return both_modes(curves(complete, title=title, y_title=metric, at_n=n, emphasised=(highest,)))
+    return both_modes(curves(lines, title=title, y_title=metric, at_n=n, emphasised=(highest,)))
 
 
 @dataclass(frozen=True)
@@ -186,7 +131,7 @@ def curve_of_run(curve: RunCurve) -> dict[str, Spec]:
         return both_modes(
             marks.plane(lines, title=title, x_title=kind.x_title, y_title=kind.y_title, emphasised=(best,))
         )
-    read_against = _reference_lines(curve.references)
+    read_against = reference_lines(curve.references)
     return both_modes(
         rates(
             {**curve.lines, **read_against},
@@ -212,7 +157,7 @@ def _recall_of_half(x: Points, y: Points) -> float:
     return float(y[x <= 0.5].max(initial=0.0))
 
 
-def _complete(values: Values) -> dict[str, list[float]]:
+def complete(values: Values) -> dict[str, list[float]]:
     """Exclude algorithms without a value at some list length."""
     return {label: [value for value in line if value is not None] for label, line in values.items() if None not in line}
 

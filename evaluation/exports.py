@@ -19,8 +19,7 @@ from evaluation.charts import RunCurve
 from evaluation.models import EvaluationRun
 from evaluation.protocols.observation_curves import GROC, KINDS, PRECISION_RECALL
 from evaluation.selectors.algorithm_pairs import order_comparison, overlaps
-from evaluation.selectors.candidates import candidate_range
-from evaluation.selectors.cases import cases_of
+from evaluation.selectors.cases import candidate_range, cases_of
 from evaluation.selectors.results import case_counts, metrics_by_user, model_rows, user_values
 from evaluation.selectors.run_comparison import Comparison
 from evaluation.selectors.runs import failed_algorithms, metric_names
@@ -288,8 +287,8 @@ def figure(run: EvaluationRun, name: str) -> str | None:
     if name not in FIGURES.get(run.protocol["name"], ()):
         return None
     if run.protocol["name"] == "one-plus-random":
-        draw = charts.recall_by_n if name == "recall" else charts.fallout_by_n
-        spec = draw({row.label: row.cells[name].by_n for row in model_rows(run)}, n=run.n)
+        values = {row.label: row.cells[name].by_n for row in model_rows(run)}
+        spec = charts.highest_by_n(values, name.capitalize(), n=run.n)
     else:
         spec = next((charts.curve_of_run(curve) for curve in curves_of(run) if curve.name == name), None)
     return None if spec is None else svg(spec["light"])

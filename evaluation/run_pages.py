@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 from evaluation import charts, exports, tables
 from evaluation.enums import RUN_OPEN, RUN_STOPPED
 from evaluation.metrics.definition import TASKS
 from evaluation.metrics.registry import direction_of, metric
-from evaluation.models import EvaluationRun
+from evaluation.models import EvaluationRun, MetricResult
 from evaluation.permissions import may_stop_and_resume
 from evaluation.protocols.registry import protocol
 from evaluation.selectors.algorithm_pairs import order_comparison, overlaps
-from evaluation.selectors.candidates import candidate_range
+from evaluation.selectors.cases import candidate_range
 from evaluation.selectors.paired_tests import PairedTests, chosen_on_development
-from evaluation.selectors.results import Cell, ModelRow, model_rows
+from evaluation.selectors.results import ModelRow, model_rows
 from evaluation.selectors.run_comparison import Difference
 from evaluation.selectors.runs import algorithms_of, failed_algorithms, failure_summary, metric_names, progress
 from evaluation.selectors.user_groups import GroupLine, GroupTable
@@ -86,8 +87,8 @@ def results_of(run: EvaluationRun, query: Query) -> dict[str, Any]:
     if context["is_hits"]:
         recall, fallout = ({row.label: row.cells[name].by_n for row in rows} for name in ("recall", "fallout"))
         context |= {
-            "chart_recall": charts.recall_by_n(recall, n=run.n),
-            "chart_fallout": charts.fallout_by_n(fallout, n=run.n),
+            "chart_recall": charts.highest_by_n(recall, "Recall", n=run.n),
+            "chart_fallout": charts.highest_by_n(fallout, "Fallout", n=run.n),
             "curve_heads": tuple(range(1, len(next(iter(recall.values()), ())) + 1)),
             "recall_lines": [(label, list(map(tables.share, values))) for label, values in recall.items()],
             "fallout_lines": [(label, list(map(tables.share, values))) for label, values in fallout.items()],
@@ -122,7 +123,7 @@ def _lines(rows: Sequence[ModelRow], heads: dict[str, str], order: Sorting, base
 
 def _line(row: ModelRow, heads: dict[str, str], pinned: ModelRow | None) -> dict[str, Any]:
     """Format an algorithm's row for the page; runs of earlier versions have fewer metrics."""
-    cells = [row.cells.get(name, Cell(None, (), "")) for name in heads]
+    cells = [row.cells.get(name, MetricResult(value=None)) for name in heads]
     against = [None if pinned is None or pinned is row else pinned.cells.get(name) for name in heads]
     return {
         "label": row.label,
@@ -150,16 +151,8 @@ def tests_shown(run: EvaluationRun, results: Sequence[PairedTests], query: Query
     for result in chosen:
         first = {"label", "a", "b", "p", *(["value"] if result.is_lower_better else ())}
         order = Sorting(query, ("label", "value", "users", "a", "b", "p"), first)
-        values: dict[str, Callable[[Any], Any]] = {
-            "label": _label,
-            "value": lambda line: line.value,
-            "users": lambda line: line.n_users,
-        }
-        pairs: dict[str, Callable[[Any], Any]] = {
-            "a": lambda pair: pair.a,
-            "b": lambda pair: pair.b,
-            "p": lambda pair: pair.p,
-        }
+        values = {"label": attrgetter("label"), "value": attrgetter("value"), "users": attrgetter("n_users")}
+        pairs = {key: attrgetter(key) for key in ("a", "b", "p")}
         sorted_result = replace(
             result,
             lines=tuple(order.arranged(result.lines, values)),
@@ -184,7 +177,7 @@ def groups_shown(groups: Sequence[GroupTable], query: Query) -> list[dict[str, A
         lower = index_of if better_of(table.metric) == "lower" else ()
         order = Sorting(query, ("label", *index_of, "difference", "ratio"), {"label", *lower})
         values: dict[str, Callable[[GroupLine], Any]] = {
-            "label": _label,
+            "label": attrgetter("label"),
             "difference": lambda line: line.gap.value if line.gap else None,
             "ratio": lambda line: line.ratio.value if line.ratio else None,
             **{key: partial(_mean, index) for key, index in index_of.items()},
@@ -198,28 +191,16 @@ def groups_shown(groups: Sequence[GroupTable], query: Query) -> list[dict[str, A
     return shown
 
 
+def _mean(index: int, line: GroupLine) -> float | None:
+    return line.means[index]
+
+
 def differences_shown(differences: Sequence[Difference], query: Query) -> dict[str, Any]:
     """The differences between two runs in the order of the chosen column, and the heads of the columns."""
     names = {
         "label": "Algorithm", "metric": "Metric", "a": "A", "b": "B", "difference": "A − B", "users": "Users", "p": "p"
     }  # fmt: skip
     order = Sorting(query, tuple(names), ("label", "metric", "p"))
-    values: dict[str, Callable[[Difference], Any]] = {
-        "label": _label,
-        "metric": lambda row: row.metric,
-        "a": lambda row: row.a,
-        "b": lambda row: row.b,
-        "difference": lambda row: row.difference,
-        "users": lambda row: row.n_users,
-        "p": lambda row: row.p_adjusted,
-    }
+    values = {key: attrgetter({"users": "n_users", "p": "p_adjusted"}.get(key, key)) for key in names}
     heads = {key: order.head(key, name) for key, name in names.items()}
     return {"lines": tables.difference_lines(order.arranged(differences, values)), "heads": heads}
-
-
-def _label(row: Any) -> str:
-    return str(row.label)
-
-
-def _mean(index: int, line: GroupLine) -> float | None:
-    return line.means[index]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
@@ -12,7 +13,7 @@ from rest_framework.renderers import BaseRenderer
 from catalog.models import Dataset
 from evaluation.enums import RunStatus
 from evaluation.models import EvaluationRun, RunAlgorithm, TrainedModel
-from evaluation.selectors.candidates import candidate_range
+from evaluation.selectors.cases import candidate_range
 from evaluation.selectors.runs import algorithms_of, progress
 
 
@@ -150,11 +151,7 @@ class RunDetailSerializer(RunSerializer):
     def get_candidates(self, run: EvaluationRun) -> dict[str, int] | None:
         """Return the range of candidates per hidden rating; null without candidates or cases."""
         candidates = candidate_range(run)
-        return (
-            None
-            if candidates is None
-            else {"fewest": candidates.fewest, "most": candidates.most, "asked": candidates.asked}
-        )
+        return None if candidates is None else asdict(candidates)
 
     @extend_schema_field(PartsSerializer)
     def get_parts(self, run: EvaluationRun) -> dict[str, int]:
@@ -204,22 +201,11 @@ class CurveRowSerializer(serializers.Serializer[Any]):
     y = serializers.FloatField(allow_null=True)
 
 
-class MetricTableSerializer(serializers.Serializer[Any]):
-    """A run's metrics."""
-
-    run = serializers.IntegerField()
-    rows = MetricRowSerializer(many=True)
+def _table(name: str, row: type[serializers.Serializer[Any]], words: str) -> Any:
+    rows = {"__doc__": words, "run": serializers.IntegerField(), "rows": row(many=True)}
+    return type(name, (serializers.Serializer,), rows)
 
 
-class UserTableSerializer(serializers.Serializer[Any]):
-    """A run's values by user."""
-
-    run = serializers.IntegerField()
-    rows = UserRowSerializer(many=True)
-
-
-class CurveTableSerializer(serializers.Serializer[Any]):
-    """A run's curves."""
-
-    run = serializers.IntegerField()
-    rows = CurveRowSerializer(many=True)
+MetricTableSerializer = _table("MetricTableSerializer", MetricRowSerializer, "A run's metrics.")
+UserTableSerializer = _table("UserTableSerializer", UserRowSerializer, "A run's values by user.")
+CurveTableSerializer = _table("CurveTableSerializer", CurveRowSerializer, "A run's curves.")

@@ -51,8 +51,7 @@ from evaluation.selectors.user_groups import group_tables, grouped_metrics
 from evaluation.services.case_counts import case_counts
 from evaluation.services.experiment_jobs import runs_of, start_experiment
 from evaluation.services.recommend_for_profile import try_models
-from evaluation.services.repeats import create_repeat
-from evaluation.services.runs import cancel_run, create_run, resume_run
+from evaluation.services.runs import cancel_run, create_repeat, create_run, resume_run
 from evaluation.sorting import Sorting
 
 RUNS_PER_PAGE = 25

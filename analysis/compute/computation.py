@@ -52,7 +52,7 @@ from catalog.item_types import FALLBACK_LANGUAGE
 from core.provenance import canonical_json, rng_for
 from evaluation.models import EvaluationRun
 from evaluation.reported_kinds import tested_kinds
-from evaluation.selectors.candidates import candidate_range
+from evaluation.selectors.cases import candidate_range
 from evaluation.selectors.title_words import learns_from_titles_alone
 from inference.average_advantage import MeanEstimates
 from inference.results import Undefined

@@ -233,7 +233,7 @@ def measured_by(run: EvaluationRun, conditions: tuple[str, ...], positions: list
         },
         by_n={
             kind: {
-                name: row.cells[names[kind]].by_n if kind in names else ()
+                name: tuple(row.cells[names[kind]].by_n) if kind in names else ()
                 for name, row in zip(conditions, rows, strict=True)
             }
             for kind in HITS

@@ -22,7 +22,7 @@ from evaluation.forms.split_choice import ProtocolChoice, SplitChoice
 from evaluation.metrics.definition import TASKS
 from evaluation.metrics.registry import metric
 from evaluation.run_spec import MAX_N, RunSpec, split_names
-from evaluation.selectors.candidates import candidate_warning
+from evaluation.selectors.cases import candidate_warning
 from evaluation.selectors.repeats import MOST_REPEATS
 from evaluation.services.experiments import lacking_data
 from evaluation.splitting.registry import STRANGERS

@@ -143,12 +143,6 @@ class Definition:
         """The names of the options."""
         return tuple(option.name for option in self.options)
 
-    @property
-    def task(self) -> str:
-        """The tasks it suits, and why, as one text."""
-        tasks = " and ".join(TASKS[task] for task in self.tasks) or "no task alone"
-        return f"{tasks[0].upper()}{tasks[1:]}: {self.why}"
-
     def suits(self, task: str) -> str | None:
         """None if the metric suits the task, else a sentence about the tasks it suits; see `task_comment`."""
         return task_comment(self.title, self.tasks, task, self.why, joined_by="or")

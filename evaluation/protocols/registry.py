@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from core.errors import ParameterError
 from evaluation.metrics.catalogue import METRICS
 from evaluation.metrics.definition import task_comment
 from recommenders.parameters import ParameterInfo, check_value, read_value
-
-TIES = ("expected", "worst", "best")
-MODES = ("sampled", "exact")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +21,9 @@ class Definition:
     title: str
     question: str  # the question it answers, in one sentence
     settings: Mapping[str, Any]  # every setting with its default
-    words: Mapping[str, tuple[str, ...]]  # the allowed values of categorical settings
     tasks: tuple[str, ...]  # keys of the `TASKS` it suits
-    every: bool  # whether hidden ratings between the limits are cases too
-    excluded: str  # which items are never candidates (`evaluation.protocols.cases.make_cases`)
+    every: bool = True  # whether hidden ratings between the limits are cases too
+    excluded: str = "trained"  # which items are never candidates (`evaluation.protocols.cases.make_cases`)
     usual: tuple[str, ...] = ()  # names of the default metrics; {n} is replaced by the list length
 
     @property
@@ -39,20 +35,14 @@ class Definition:
         """Describe the settings in their order, for forms. A default of "" means that the dataset determines it, or
         that there is none.
         """
-        return tuple(self._described(name, default) for name, default in self.settings.items())
-
-    def _described(self, name: str, default: Any) -> ParameterInfo:
-        description, minimum, maximum = _DESCRIPTIONS[name]
-        is_open = name in _LIMITS or default is None
-        return ParameterInfo(
-            name=name,
-            type=float if is_open else type(default),
-            default="" if is_open else default,
-            description=description,
-            minimum=minimum,
-            maximum=maximum,
-            choices=self.words.get(name, ()),
-        )
+        described = []
+        for name, default in self.settings.items():
+            about, is_open = _SETTINGS[name], name in _LIMITS or default is None
+            kind, shown = (float, "") if is_open else (type(default), default)
+            described.append(
+                ParameterInfo(name, kind, shown, about.description, about.minimum, about.maximum, about.words)
+            )
+        return tuple(described)
 
     def completed(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         """Fill in the defaults of the settings.
@@ -79,31 +69,47 @@ class Definition:
 
 
 _LIMITS = {"relevant": 5.0, "irrelevant": 1.0}
-# Each setting: its description, smallest and largest value.
-_DESCRIPTIONS: Mapping[str, tuple[str, float | None, float | None]] = MappingProxyType(
+
+
+class _Setting(NamedTuple):
+    description: str
+    minimum: float | None = None
+    maximum: float | None = None
+    words: tuple[str, ...] = ()  # the allowed values, if it is categorical
+
+
+_SETTINGS: Mapping[str, _Setting] = MappingProxyType(
     {
-        "relevant": (
+        "relevant": _Setting(
             "Lowest relevant rating. If empty, the highest that a fifth of all ratings reach; 5 where it was given on "
-            "a scale of 1 to 5 or 0.5 to 5.",
-            *(None, None),
+            "a scale of 1 to 5 or 0.5 to 5."
         ),
-        "irrelevant": (
+        "irrelevant": _Setting(
             "Highest irrelevant rating. If empty, the lowest that a twentieth of all ratings do not exceed; 1 where it "
-            "was given on a scale of 1 to 5 or 0.5 to 5.",
-            *(None, None),
+            "was given on a scale of 1 to 5 or 0.5 to 5."
         ),
-        "negatives": ("Candidates per test item: unrated items drawn at random.", 1, None),
-        "ties": ("How equal scores count: their expected value, or the worst or best order.", None, None),
-        "g": ("Generality of the data, above 0 and below 1; if empty, that of the cases.", 0, 1),
-        "mode": (
+        "negatives": _Setting("Candidates per test item: unrated items drawn at random.", 1),
+        "ties": _Setting(
+            "How equal scores count: their expected value, or the worst or best order.",
+            words=("expected", "worst", "best"),
+        ),
+        "g": _Setting("Generality of the data, above 0 and below 1; if empty, that of the cases.", 0, 1),
+        "mode": _Setting(
             "Candidates sampled, as published, or all unrated items, without sampling noise. Both are measured; this "
             "one is shown in the table.",
-            *(None, None),
+            words=("sampled", "exact"),
         ),
-        "known": ("Whether items known from training are left out of lists, or recommended again.", None, None),
-        "utility": ("Utility of a hidden item: its rating, or the utility given with the dataset.", None, None),
-        "clip": ("Whether predictions are limited to the rating scale.", None, None),
-        "pairs": ("All pairs of users and items, or only pairs with a hidden rating.", None, None),
+        "known": _Setting(
+            "Whether items known from training are left out of lists, or recommended again.",
+            words=("left-out", "again"),
+        ),
+        "utility": _Setting(
+            "Utility of a hidden item: its rating, or the utility given with the dataset.", words=("rating", "given")
+        ),
+        "clip": _Setting("Whether predictions are limited to the rating scale.", words=("scale", "none")),
+        "pairs": _Setting(
+            "All pairs of users and items, or only pairs with a hidden rating.", words=("all", "observations")
+        ),
     }
 )
 PROTOCOLS: Mapping[str, Definition] = MappingProxyType(
@@ -115,7 +121,6 @@ PROTOCOLS: Mapping[str, Definition] = MappingProxyType(
                 title="One plus random",
                 question="Does a rated item reach the list among randomly drawn items that were not rated?",
                 settings={**_LIMITS, "negatives": 1000, "ties": "expected", "g": None, "mode": "sampled"},
-                words={"ties": TIES, "mode": MODES},
                 tasks=("some",),
                 every=False,
                 excluded="rated",
@@ -125,10 +130,7 @@ PROTOCOLS: Mapping[str, Definition] = MappingProxyType(
                 title="Full ranking",
                 question="How high do the hidden ratings rank in the user's whole list?",
                 settings={**_LIMITS, "known": "left-out", "utility": "rating"},
-                words={"known": ("left-out", "again"), "utility": ("rating", "given")},
                 tasks=("some", "all", "utility"),
-                every=True,
-                excluded="trained",
                 usual=("precision@{n}", "recall@{n}", "ndcg@{n}", "ap@{n}", "rr@{n}", "catalogue-coverage@{n}"),
             ),
             Definition(
@@ -136,10 +138,7 @@ PROTOCOLS: Mapping[str, Definition] = MappingProxyType(
                 title="Test observations",
                 question="In which order does the algorithm rank the user's own hidden ratings?",
                 settings=_LIMITS,
-                words={},
                 tasks=("all", "utility"),
-                every=True,
-                excluded="trained",
                 usual=("croc-area", "roc-area", "kendall", "half-life"),
             ),
             Definition(
@@ -147,10 +146,7 @@ PROTOCOLS: Mapping[str, Definition] = MappingProxyType(
                 title="Rating prediction",
                 question="How far are predicted ratings from the hidden ones?",
                 settings={**_LIMITS, "clip": "scale"},
-                words={"clip": ("scale", "none")},
                 tasks=("prediction",),
-                every=True,
-                excluded="trained",
                 usual=("rmse", "mae", "nmae", "prediction-coverage"),
             ),
             Definition(
@@ -158,10 +154,7 @@ PROTOCOLS: Mapping[str, Definition] = MappingProxyType(
                 title="Unconstrained",
                 question="Which pairs of user and item rank highest in one list over all users?",
                 settings={**_LIMITS, "pairs": "all"},
-                words={"pairs": ("all", "observations")},
                 tasks=("all",),
-                every=True,
-                excluded="trained",
                 usual=("groc-area",),
             ),
         )

@@ -114,11 +114,6 @@ def numbers_at(results: ExperimentResults, quantities: Sequence[Quantity]) -> Nu
     return numbers
 
 
-def by_length(results: ExperimentResults, run: str, name: str) -> dict[str, tuple[float | None, ...]]:
-    """Return a metric at list lengths 1, 2, 3, … by algorithm, if the protocol measures it."""
-    return {contender: row.cells[name].by_n for contender, row in results.rows(run).items() if name in row.cells}
-
-
 def estimates(results: ExperimentResults, run: str, name: str, profile_length: int = 0) -> dict[str, Estimate]:
     """Return a metric with its 95% CI over users by algorithm; without a CI, the value is used for both bounds."""
     rows = results.rows(run, profile_length)

@@ -18,7 +18,7 @@ from evaluation.metrics import resampling
 from evaluation.metrics.registry import direction_of
 from evaluation.models import EvaluationRun
 from evaluation.selectors.cases import cases_of
-from evaluation.selectors.results import metrics_by_user, model_rows, user_values
+from evaluation.selectors.results import metrics_by_user, model_rows, no_results, user_values
 from evaluation.selectors.runs import DEVELOPMENT
 from evaluation.sorting import DECIMALS
 from inference.bootstrap import UserInterval, mean_interval, pooled_interval
@@ -88,8 +88,11 @@ def paired_tests(
     by_label = {label: values.values[:, column] for column, label in enumerate(values.labels)}
     if test in HIT_TESTS:
         result = _compare_hits(run, metric, profile_length, by_label, test=test, correction=correction)
+    elif test == "nemenyi":
+        result = nemenyi(by_label, ALPHA)
     else:
-        result = _compare(by_label, test, correction)
+        between = signed_ranks_between if test == "signed-rank" else sign_tests_between
+        result = between(by_label, correction, ALPHA)
     if isinstance(result, Undefined):
         return None
     is_higher = is_higher_better(metric)
@@ -117,13 +120,6 @@ def paired_tests(
         together=together if isinstance(together, FriedmanResult) else None,
         is_lower_better=not is_higher,
     )
-
-
-def _compare(values: Values, test: str, correction: Correction) -> PairwiseResult | Undefined:
-    if test == "nemenyi":
-        return nemenyi(values, ALPHA)
-    between = signed_ranks_between if test == "signed-rank" else sign_tests_between
-    return between(values, correction, ALPHA)
 
 
 def kinds_of_test(run: EvaluationRun) -> dict[str, str]:
@@ -258,7 +254,5 @@ def run_tests_of(run: EvaluationRun, *, test: str = "sign", correction: Correcti
     with code ``run.no_results``: the run has no results.
     """
     if run.status != RunStatus.SUCCEEDED:
-        raise ParallaxError(
-            "run.no_results", f"Run {run.pk} has no results yet: it is {run.get_status_display().lower()}."
-        )
+        raise no_results(run)
     return _cached_tests(run.pk, run.inputs_hash, test, correction)

@@ -36,15 +36,6 @@ _REPORTED: Mapping[str, Mapping[str, str]] = MappingProxyType(
 REPORTED_PROTOCOLS = tuple(_REPORTED)
 
 
-@dataclass(frozen=True)
-class Cell:
-    """A metric of an algorithm: its value, values by list length, and the reason for a missing value or a caveat."""
-
-    value: float | None
-    by_n: tuple[float | None, ...]
-    reason: str
-
-
 @dataclass(frozen=True, kw_only=True)
 class ModelRow:
     """An algorithm of a run with all its metrics by name, at one profile length.
@@ -64,7 +55,7 @@ class ModelRow:
     fit_seconds: float
     score_seconds: float
     users_digest: str
-    cells: Mapping[str, Cell]
+    cells: Mapping[str, MetricResult]
 
 
 @dataclass(frozen=True)
@@ -89,10 +80,15 @@ def _results(run: EvaluationRun, profile_length: int) -> dict[tuple[int, str], M
     rows = MetricResult.objects.filter(algorithm__run=run, profile_length=profile_length)
     by_key = {(result.algorithm_id, result.metric): result for result in rows}
     if not by_key:
-        raise ParallaxError(
-            "run.no_results", f"Run {run.pk} has no results yet: it is {run.get_status_display().lower()}."
-        )
+        raise no_results(run)
     return by_key
+
+
+def no_results(run: EvaluationRun) -> ParallaxError:
+    """The refusal of a run that has not succeeded."""
+    return ParallaxError(
+        "run.no_results", f"Run {run.pk} has no results yet: it is {run.get_status_display().lower()}."
+    )
 
 
 def model_rows(run: EvaluationRun, profile_length: int = 0) -> list[ModelRow]:
@@ -130,10 +126,7 @@ def model_rows(run: EvaluationRun, profile_length: int = 0) -> list[ModelRow]:
                 fit_seconds=sum(took for _, took in of_folds) if model is None else model.fit_seconds,
                 score_seconds=seconds.get(algorithm.pk) or 0.0,
                 users_digest=next(iter(of_algorithm.values())).users_digest,
-                cells={
-                    metric: Cell(result.value, tuple(result.by_n), result.reason)
-                    for metric, result in of_algorithm.items()
-                },
+                cells=of_algorithm,
             )
         )
     return rows
@@ -186,14 +179,14 @@ def user_values(
     if run.protocol["name"] != "one-plus-random":
         names = metric_names(run)
         if metric not in names or "user_values" not in arrays[0]:
-            raise _no_user_values(metric, names)
+            raise no_user_values(metric, names)
         column = names.index(metric)
         values = np.column_stack([stored["user_values"][:, column] for stored in arrays])
         return UserValues(user_ids=np.asarray(arrays[0]["user_ids"]), values=values, labels=labels)
     name, at, length = metric.partition("@")
     n = run.n if not at else int(length) if length.isdigit() else 0
     if name not in ("recall", "fallout") or not 1 <= n <= arrays[0]["recall_values"].shape[1]:
-        raise _no_user_values(metric, ("recall", "fallout"))
+        raise no_user_values(metric, ("recall", "fallout"))
     users = np.union1d(arrays[0]["recall_users"], arrays[0]["fallout_users"]).astype(np.int64)
     values = np.full((len(users), len(rows)), np.nan)
     for column, stored in enumerate(arrays):
@@ -201,7 +194,8 @@ def user_values(
     return UserValues(user_ids=users, values=values, labels=labels)
 
 
-def _no_user_values(metric: str, names: Iterable[str]) -> ParallaxError:
+def no_user_values(metric: str, names: Iterable[str]) -> ParallaxError:
+    """The refusal of a metric without values by user."""
     return ParallaxError(
         "run.no_user_values", f"The metric {metric} has no values by user in this run. Available: {', '.join(names)}."
     )

@@ -36,11 +36,6 @@ class Progress:
     seconds_left: float | None
     cases_per_second: float | None
 
-    @property
-    def share(self) -> float:
-        """The share of parts that are done, 0 to 1."""
-        return self.done / self.total if self.total else 0.0
-
 
 CURVE_N = 20  # minimum length of curves
 DEVELOPMENT = "development:"  # prefix of metrics on the development users

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catalog.selectors.ratings import user_attributes_of
-from core.errors import DataError, ParallaxError
+from core.errors import DataError
 from core.provenance import rng_for
 from evaluation.enums import RunStatus
 from evaluation.metrics.registry import metric as named_metric
@@ -19,7 +19,7 @@ from evaluation.metrics.user_groups import frequent_groups, popular_shares, quan
 from evaluation.models import EvaluationRun
 from evaluation.selectors.cases import cases_of, training_rows
 from evaluation.selectors.paired_tests import RESAMPLES
-from evaluation.selectors.results import metrics_by_user, user_values
+from evaluation.selectors.results import metrics_by_user, no_results, no_user_values, user_values
 from inference.bootstrap import UserInterval, pooled_interval
 
 Floats = NDArray[np.float64]
@@ -86,15 +86,10 @@ def group_tables(run: EvaluationRun, metric: str) -> tuple[GroupTable, ...]:
     ``run.many_models``: the run trained several models, which knew different profiles.
     """
     if run.status != RunStatus.SUCCEEDED:
-        raise ParallaxError(
-            "run.no_results", f"Run {run.pk} has no results yet: it is {run.get_status_display().lower()}."
-        )
+        raise no_results(run)
     cases_of(run)
     if metric not in metrics_by_user(run):
-        raise ParallaxError(
-            "run.no_user_values",
-            f"The metric {metric} has no values by user in this run. Available: {', '.join(metrics_by_user(run))}.",
-        )
+        raise no_user_values(metric, metrics_by_user(run))
     return _cached_tables(run.pk, run.inputs_hash, metric)
 
 

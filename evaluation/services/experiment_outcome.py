@@ -17,7 +17,7 @@ from evaluation.experiments.schema import (
     Quantity,
 )
 from evaluation.models import EvaluationRun
-from evaluation.selectors.candidates import candidate_range
+from evaluation.selectors.cases import candidate_range
 from evaluation.selectors.experiments import ExperimentResults
 from inference.claims import OPEN, Finding
 from recommenders.size_selection import Choice

@@ -1,19 +1,28 @@
-"""The parts of a run: which are ready, leasing the next, and finishing it once."""
+"""The parts of a run: which are ready, leasing the next, finishing it once, and removing its stored result: after a run
+has succeeded, or a week after it stopped.
+"""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.db import transaction
 from django.db.models import Case, Exists, IntegerField, OuterRef, Q, QuerySet, Value, When
 from django.utils import timezone
 
-from evaluation.enums import RUN_OPEN, PartKind, PartStatus, RunStatus
+from core import artefacts
+from core.transitions import move_all
+from evaluation.enums import PART_MOVES, RUN_OPEN, RUN_STOPPED, PartKind, PartStatus, RunStatus
 from evaluation.models import EvaluationRun, RunPart
 from evaluation.services.runs import PARTS, fail_part, start_run
 
+logger = logging.getLogger(__name__)
+
+RETENTION = timedelta(days=7)  # parts of a stopped run are kept for this time, so that it can be resumed
+RUNS_AT_ONCE = 3  # cleaned by one sweep, so that no sweep takes long
 MAX_ATTEMPTS = 5  # leases of one part; then what kills its workers is the part itself
 _TRIES = 4  # candidates looked at in one go: as many as workers are likely to collide on
 
@@ -111,3 +120,36 @@ def finish_part(*, part: RunPart, outcome: Outcome) -> bool:
     if is_finished and outcome.effects is not None:
         outcome.effects()
     return is_finished
+
+
+def remove_parts(*, run: EvaluationRun) -> int:
+    """Remove the stored results of a run's parts and return their number. Idempotent.
+
+    A stored part contains the number of its run, so no two runs share one.
+    """
+    removed = 0
+    for part in _stored(run).only("pk", "result_digest"):
+        artefacts.remove("parts", part.result_digest)
+        removed += RunPart.objects.filter(pk=part.pk).update(result_digest="")
+    return removed
+
+
+def remove_leftover_parts() -> int:
+    """Remove leftover parts: of succeeded runs immediately, of stopped runs after a week. Return the number of runs.
+
+    If a stopped run is resumed after that, its parts are measured again.
+    """
+    stored = RunPart.objects.filter(kind=PartKind.MEASURE).exclude(result_digest="").values("run")
+    leftover = EvaluationRun.objects.filter(pk__in=stored).order_by("pk")
+    old = timezone.now() - RETENTION
+    stopped = leftover.filter(status__in=RUN_STOPPED, finished_at__lt=old)
+    cleaned = list(leftover.filter(status=RunStatus.SUCCEEDED)[:RUNS_AT_ONCE]) + list(stopped[:RUNS_AT_ONCE])
+    for run in cleaned:
+        if run.status != RunStatus.SUCCEEDED:
+            move_all(_stored(run), to=PartStatus.QUEUED, allowed=PART_MOVES)
+        logger.info("removed parts run=%s parts=%s", run.pk, remove_parts(run=run))
+    return len(cleaned)
+
+
+def _stored(run: EvaluationRun) -> QuerySet[RunPart]:
+    return RunPart.objects.filter(run=run, kind=PartKind.MEASURE).exclude(result_digest="")

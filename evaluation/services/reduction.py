@@ -30,8 +30,7 @@ from evaluation.protocols.fold_pooling import by_user, pool
 from evaluation.protocols.outcomes import Outcomes, of_users, outcomes
 from evaluation.selectors.cases import RunCases, cases_of, training_rows
 from evaluation.selectors.runs import DEVELOPMENT, longest_list, measured_algorithms, metric_names
-from evaluation.services.cleanup import remove_parts
-from evaluation.services.parts import Outcome
+from evaluation.services.parts import Outcome, remove_parts
 from recommenders import registry
 from recommenders.data import Ratings
 

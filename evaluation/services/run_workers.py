@@ -70,11 +70,6 @@ class RunWorkers:
     ) -> None:
         self.stop()
 
-    @property
-    def process_ids(self) -> tuple[int, ...]:
-        """Process ids of the running children."""
-        return tuple(child.pid for child in self._children if child.poll() is None)
-
     def restart_missing(self) -> int:
         """Start the missing children and return their number. Raises ParallaxError with code ``crew.keeps_dying``:
         children end as soon as they start.
@@ -100,18 +95,7 @@ class RunWorkers:
             # Celery would print this warning once per worker, in the middle of the progress line.
             "PYTHONWARNINGS": ",".join(filter(None, [os.environ.get("PYTHONWARNINGS"), ROOT_WARNING])),
         }
-        command = [
-            sys.executable,
-            "-m",
-            "celery",
-            "-A",
-            "parallax",
-            "worker",
-            "--pool",
-            "solo",
-            "--loglevel",
-            "ERROR",
-        ]
+        command = [sys.executable, "-m", "celery", "-A", "parallax", "worker", "--pool", "solo", "--loglevel", "ERROR"]
         command += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
         command += ["-Q", self._queue, "-n", f"{self._queue}-{number}@%h"]
         return subprocess.Popen(

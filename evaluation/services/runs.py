@@ -1,4 +1,4 @@
-"""The life cycle of a run: create, start, resume, cancel, fail; the leases of its parts, and messages to workers."""
+"""The life cycle of a run: create, repeat, start, resume, cancel, fail; leases of its parts, messages to workers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from core.transitions import move, move_all
 from evaluation.enums import PART_MOVES, RUN_MOVES, RUN_OPEN, PartKind, PartStatus, RunStatus
 from evaluation.models import EvaluationRun, RunAlgorithm, RunPart
 from evaluation.run_spec import RunSpec
-from evaluation.services.run_inputs import complete_spec, hash_of_inputs
+from evaluation.selectors.repeats import MOST_REPEATS, is_same_but_for_seed, repeat_seed
+from evaluation.services.run_inputs import complete_spec, hash_of_inputs, spec_of_run
 from jobs.leases import NO_LEASE, Leases
 from jobs.queue import enqueue_on_commit
 from recommenders import registry
@@ -171,3 +172,32 @@ def fail_algorithms(*, run: EvaluationRun, reasons: Mapping[int, str], detail: s
         logger.warning("algorithm failed run=%s algorithm=%s reason=%s", run.pk, pk, reason)
         parts = run.parts.filter(algorithm=pk)
         move_all(parts, to=PartStatus.FAILED, allowed=PART_MOVES, error=reason, **NO_LEASE)
+
+
+def check_repeats(*, repeats: int) -> None:
+    """Raise ParallaxError with code ``run.bad_input`` for a number of repetitions that is not allowed."""
+    if not 1 <= repeats <= MOST_REPEATS:
+        raise ParallaxError(
+            "run.bad_input", f"The number of repetitions is {repeats}; it must lie between 1 and {MOST_REPEATS}."
+        )
+
+
+def create_repeat(*, run: EvaluationRun, number: int, queue: str = "") -> EvaluationRun:
+    """Create repetition `number` of a run, or return it if it has succeeded.
+
+    It has all inputs of the run but the seed, which is derived from that of the run and the number.
+    """
+    check_repeats(repeats=number)
+    seed = repeat_seed(run, number)
+    comparable = EvaluationRun.objects.comparable_in(run.project_id)
+    succeeded = comparable.filter(version=run.version, seed=seed, status=RunStatus.SUCCEEDED)
+    for repeat in succeeded.order_by("pk"):
+        if is_same_but_for_seed(run, repeat):
+            return repeat
+    return create_run(
+        version=run.version,
+        spec=spec_of_run(run=run, seed=seed),
+        owner=run.owner,
+        queue=queue,
+        part_users=run.part_users,
+    )

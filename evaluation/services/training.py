@@ -146,14 +146,8 @@ def train_or_reuse(
     model is missing or damaged. Raises ParallaxError with code ``model.too_large``: the fit exceeds the available
     memory.
     """
-    recipe = recipe_of(
-        version=version,
-        training_digest=training_digest,
-        algorithm=algorithm,
-        params=params,
-        seed=seed,
-        threads=threads,
-    )
+    inputs: Any = {"algorithm": algorithm, "params": params, "seed": seed, "threads": threads}
+    recipe = recipe_of(version=version, training_digest=training_digest, **inputs)
     existing = TrainedModel.objects.filter(recipe=recipe).first()
     if existing is not None:
         artefacts.load("models", existing.digest)
@@ -162,15 +156,7 @@ def train_or_reuse(
     chosen = registry.params_of(algorithm, params)
     ratings = training_rows(training_digest)
     features = features_for(version=version, training_digest=training_digest, algorithm=algorithm, params=params)
-    fitted, seconds = fit(
-        ratings=ratings,
-        features=features,
-        algorithm=algorithm,
-        params=params,
-        seed=seed,
-        threads=threads,
-        progress=progress,
-    )
+    fitted, seconds = fit(ratings=ratings, features=features, **inputs, progress=progress)
     digest = artefacts.store(
         "models",
         fitted.state(),

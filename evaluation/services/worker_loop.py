@@ -19,7 +19,6 @@ from core.errors import DataError, ParallaxError, ParameterError, StorageUnavail
 from evaluation.enums import RUN_OPEN, PartKind, RunStatus
 from evaluation.models import EvaluationRun, RunAlgorithm, RunPart
 from evaluation.selectors.cases import cases_of
-from evaluation.services.cleanup import remove_leftover_parts
 from evaluation.services.fit_progress import FitProgress
 from evaluation.services.malloc_tuning import release_free_memory
 from evaluation.services.measurement import measure
@@ -29,6 +28,7 @@ from evaluation.services.parts import (
     finish_part,
     leasable_parts,
     lease_part,
+    remove_leftover_parts,
 )
 from evaluation.services.preparation import prepare
 from evaluation.services.reduction import reduce

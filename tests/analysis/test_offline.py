@@ -22,7 +22,7 @@ from analysis.results.objective import OfflineEffect, OfflineMetric, RepeatedMet
 from analysis.results.schema import report_schema
 from analysis.services import build_report
 from evaluation.selectors.repeats import repeated_values
-from evaluation.services.repeats import create_repeat
+from evaluation.services.runs import create_repeat
 from inference.paired import sign_effect
 from inference.rank_sets import RankSets
 from inference.results import Interval, Undefined

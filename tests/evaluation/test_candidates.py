@@ -17,8 +17,7 @@ from catalog.services import import_parsed
 from evaluation.exports import run_document
 from evaluation.models import EvaluationRun
 from evaluation.protocols.facts import CandidateRange
-from evaluation.selectors.candidates import candidate_range, candidate_warning
-from evaluation.selectors.cases import cases_of
+from evaluation.selectors.cases import candidate_range, candidate_warning, cases_of
 from tests.factories.catalog import make_parsed, make_version
 from tests.factories.evaluation import make_run, run_fields, work_off
 

@@ -294,7 +294,7 @@ def test_progress_judges_the_time_left_by_the_parts_done() -> None:
     assert progress(run).seconds_left is None
     done = make_run_at("succeeded", seed=2)
     found = progress(done)
-    assert (found.done, found.total, found.share, found.seconds_left) == (8, 8, 1.0, None)
+    assert (found.done, found.total, found.seconds_left) == (8, 8, None)
     assert found.cases_per_second is not None
 
 

@@ -14,7 +14,7 @@ from core.provenance import derived_seed
 from evaluation.models import EvaluationRun, RunAlgorithm
 from evaluation.selectors.repeats import repeat_seed, repeated_values, repeats_of, results_digest
 from evaluation.selectors.results import metrics_by_user, model_rows
-from evaluation.services.repeats import check_repeats, create_repeat
+from evaluation.services.runs import check_repeats, create_repeat
 from tests.factories.evaluation import make_run, make_run_at, work_off
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]

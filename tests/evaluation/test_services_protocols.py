@@ -29,8 +29,7 @@ from evaluation.selectors.paired_tests import (
 from evaluation.selectors.results import case_counts, metrics_by_user, model_rows, user_values
 from evaluation.selectors.run_comparison import compare_runs
 from evaluation.services.case_files import export_cases, store_cases_file, store_probe_list
-from evaluation.services.cleanup import remove_leftover_parts, remove_parts
-from evaluation.services.parts import lease_part
+from evaluation.services.parts import lease_part, remove_leftover_parts, remove_parts
 from evaluation.services.runs import cancel_run, resume_run
 from evaluation.services.worker_loop import execute, sweep
 from tests.factories.catalog import make_parsed, make_version
@@ -206,7 +205,9 @@ def test_cases_that_are_written_and_read_give_the_same_counts_case_by_case(tmp_p
     for (above, tied), (new_above, new_tied) in zip(case_counts(first), case_counts(again), strict=True):
         assert np.array_equal(new_above, above[order])
         assert np.array_equal(new_tied, tied[order])
-    assert [row.cells["recall"] for row in model_rows(again)] == [row.cells["recall"] for row in model_rows(first)]
+    assert [row.cells["recall"].by_n for row in model_rows(again)] == [
+        row.cells["recall"].by_n for row in model_rows(first)
+    ]
     assert "recall(mode=exact)" not in model_rows(again)[0].cells
     assert compare_runs(first, again).has_same_cases
     assert (

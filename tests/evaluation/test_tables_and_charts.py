@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+from functools import partial
 
 import pytest
 
@@ -27,8 +28,8 @@ def test_bars_share_one_axis() -> None:
 def test_chart_of_recall_names_the_best_at_n_and_of_fallout_the_worst() -> None:
     values = {"TopPop": [0.1, 0.2, 0.9], "PureSVD50": [0.2, 0.31, 0.32]}
     for draw, word in (
-        (charts.recall_by_n, "recall"),
-        (charts.fallout_by_n, "fallout"),
+        (partial(charts.highest_by_n, metric="Recall"), "recall"),
+        (partial(charts.highest_by_n, metric="Fallout"), "fallout"),
     ):
         spec = draw(values, n=2)
         assert spec is not None
@@ -39,8 +40,8 @@ def test_chart_of_recall_names_the_best_at_n_and_of_fallout_the_worst() -> None:
 
 
 def test_algorithm_without_values_is_not_drawn_and_nothing_is_drawn_of_none() -> None:
-    spec = charts.recall_by_n({"TopPop": [0.1, 0.2], "Empty": [None, None]}, n=1)
+    spec = charts.highest_by_n({"TopPop": [0.1, 0.2], "Empty": [None, None]}, "Recall", n=1)
     assert spec is not None
     assert "Empty" not in str(spec["light"])
-    assert charts.fallout_by_n({"TopPop": [None, None]}, n=1) is None
-    assert charts.recall_by_n({}, n=1) is None
+    assert charts.highest_by_n({"TopPop": [None, None]}, "Fallout", n=1) is None
+    assert charts.highest_by_n({}, "Recall", n=1) is None

@@ -27,14 +27,12 @@ from evaluation.models import EvaluationRun
 from evaluation.protocols.registry import PROTOCOLS
 from evaluation.run_spec import OWN_LIST, RunSpec, named_settings
 from evaluation.selectors.algorithm_pairs import order_comparison
-from evaluation.selectors.candidates import candidate_range, candidate_warning
-from evaluation.selectors.cases import cases_of
+from evaluation.selectors.cases import candidate_range, candidate_warning, cases_of
 from evaluation.selectors.paired_tests import chosen_on_development
 from evaluation.selectors.results import ModelRow, model_rows
 from evaluation.selectors.runs import failed_algorithms, failure_summary, metric_names, run_numbered
 from evaluation.services.case_files import check_exportable, export_cases, store_cases_file, store_probe_list
-from evaluation.services.repeats import check_repeats, create_repeat
-from evaluation.services.runs import PART_USERS, cancel_run, create_run, resume_run
+from evaluation.services.runs import PART_USERS, cancel_run, check_repeats, create_repeat, create_run, resume_run
 from evaluation.tables import cell, columns, share
 
 

@@ -21,7 +21,7 @@ from evaluation.management.arguments import at_least_one
 from evaluation.management.progress_line import ProgressLine
 from evaluation.management.run_monitor import MonitoredRuns, interrupt
 from evaluation.models import EvaluationRun
-from evaluation.selectors.candidates import candidate_warning
+from evaluation.selectors.cases import candidate_warning
 from evaluation.selectors.runs import failed_algorithms
 from evaluation.services.experiment_files import WrittenOutcome, write_experiment
 from evaluation.services.experiment_outcome import SYNTHETIC, size_sentence
