@@ -23,7 +23,7 @@ from inference.equivalence import bound_test
 from inference.groups import Groups, GroupValues
 from inference.partial_order import PartialOrder
 from inference.results import Floats, Interval, Undefined
-from inference.t_tests import t_test
+from inference.t_tests import satterthwaite_df, t_test
 
 LEAST_FOR_A_CHECK = 5  # algorithms; with fewer, too few pairs remain without one of them
 Separated = Sequence[tuple[str, str]]  # (better, worse) by the metric
@@ -63,12 +63,10 @@ class MeanEstimates:
         """Means of independent conditions from their summaries, with the degrees of freedom of Welch (1938) and
         Satterthwaite (1946), Biometrics Bulletin 2(6):110-114. Every condition has two observations or more.
         """
-        spread, n = np.asarray(sds, dtype=np.float64), np.asarray(ns, dtype=np.float64)
-        squared = spread**2 / n
+        squared = np.asarray(sds, dtype=np.float64) ** 2 / np.asarray(ns, dtype=np.float64)
 
         def df(contrast: Floats) -> float:
-            parts = contrast**2 * squared
-            return float(parts.sum() ** 2 / (parts**2 / (n - 1)).sum())
+            return satterthwaite_df(zip((contrast**2 * squared).tolist(), (n - 1 for n in ns), strict=True))
 
         return cls(tuple(means), np.array(list(means.values()), dtype=np.float64), np.diag(squared), df)
 
