@@ -19,7 +19,7 @@ from xml.sax.saxutils import escape  # writes, and parses nothing  # nosec B406
 
 from charting import pairs
 from charting.frame import PICTURE, sized
-from charting.theme import DARK, LIGHT, Spec
+from charting.theme import LIGHT, Spec
 
 FILE_FONT = '"Liberation Sans", Arial, Helvetica, sans-serif'
 FILE_WIDTH = 560
@@ -51,15 +51,14 @@ def draw_apart() -> None:
 def svg(spec: Spec, *, width: int = FILE_WIDTH) -> str:
     """Draw a chart as an SVG file: the same specification gives the same bytes.
 
-    The SVG element has the chart's words as ``<title>`` and ``<desc>``, text kept as text, on white, or on
-    dark paper if the specification is dark. Identifiers in it carry the chart's digest, so that several charts can
-    stand in one HTML page. `width` is in pixels.
+    The SVG element has the chart's words as ``<title>`` and ``<desc>``, text kept as text, on white.
+    Identifiers in it carry the chart's digest, so that several charts can stand in one HTML page. `width` is in pixels.
     """
     if PICTURE in spec:
         picture = pairs.picture(spec, width)
     else:
         visible = _visible(sized(spec, width))
-        visible["background"] = "#ffffff" if spec["usermeta"]["mode"] == "light" else DARK.paper
+        visible["background"] = "#ffffff"
         visible["config"] = _with_file_fonts(spec["config"])
         picture = _svg_of(visible)
     title, description = spec["usermeta"]["title"], spec["usermeta"]["description"]
