@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from core.errors import DataError
+from recommenders.data import Integers
 from recommenders.threads import each, numeric_threads, one_library_thread
 
 # Ratings of the users that are added together: with the sums of one item they fill half a core's second cache.
@@ -50,13 +51,13 @@ class Layout:
     n_items: int  # number of items
     is_half: bool  # whether each pair is seen once; otherwise both ways round
     # Shape (n_chunks, n_items + 1); where in the next three the ratings of each item by the users of each chunk begin.
-    starts: NDArray[np.int64]
+    starts: Integers
     # `positions`, `begins`, `ends`: where a rating stands, and which ratings of its user it is added to.
     positions: NDArray[np.uint32]
     begins: NDArray[np.uint32]
     ends: NDArray[np.uint32]
-    work: NDArray[np.int64]  # shape (n_items,); additions that each item's sums take
-    busy: NDArray[np.int64]  # the users that are left out here, to be multiplied as dense rows
+    work: Integers  # shape (n_items,); additions that each item's sums take
+    busy: Integers  # the users that are left out here, to be multiplied as dense rows
     at_once: int  # how many of those may be multiplied together
 
     @classmethod
@@ -106,7 +107,7 @@ class Layout:
         cuts = np.searchsorted(work, work.max(initial=0) * np.arange(1, n_ranges) / n_ranges, side="right")
         return _ranges(cuts, self.n_items)
 
-    def batches(self) -> list[NDArray[np.int64]]:
+    def batches(self) -> list[Integers]:
         """The busy users, as many at once as may be multiplied together."""
         return [self.busy[first : first + self.at_once] for first in range(0, self.busy.size, max(1, self.at_once))]
 

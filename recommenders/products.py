@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from recommenders.data import Ratings
+from recommenders.data import Floats, Integers, Ratings
 from recommenders.layout import ADDING, MOST_SINGLE, Layout, Planes, add_products, dense_rows, exactly_at_once, mirrored
 from recommenders.progress import Progress, blocks, silent, within
 from recommenders.threads import each, numeric_threads
@@ -24,7 +24,7 @@ BLOCK_STEPS = 50_000_000
 BLOCK_PAIRS = 4_000_000
 
 
-def steps_of_rows(rows: sparse.csr_array, matrix: sparse.csr_array) -> NDArray[np.float64]:
+def steps_of_rows(rows: sparse.csr_array, matrix: sparse.csr_array) -> Floats:
     """The multiplications that each row of the sparse product ``rows @ matrix`` takes. Returns a float64 array, shape
     (n_rows,).
 
@@ -35,7 +35,7 @@ def steps_of_rows(rows: sparse.csr_array, matrix: sparse.csr_array) -> NDArray[n
     return np.asarray(np.bincount(owners, weights=lengths, minlength=rows.shape[0]), dtype=np.float64)
 
 
-def dense_gram(rows: sparse.csr_array, progress: Progress = silent) -> NDArray[np.float64]:
+def dense_gram(rows: sparse.csr_array, progress: Progress = silent) -> Floats:
     r"""The symmetric product :math:`A A^\top`.
 
     `rows`: sparse float64 array, shape (n, m); A. Returns a float64 array, shape (n, n), in column order, as linear
@@ -116,7 +116,7 @@ def binary_gram(user_items: sparse.csr_array, progress: Progress = silent) -> ND
 
 def common_raters(
     user_items: sparse.csr_array, progress: Progress = silent
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
+) -> tuple[Integers, NDArray[np.int32], NDArray[np.int32]]:
     """The pairs of different items with a common rater, by item and then by other item.
 
     Raises DataError when there are 2 ** 32 ratings or more.
@@ -136,7 +136,7 @@ def common_raters(
 
     rest = progress if whole is None else within(progress, 0.8, 1.0)
 
-    def pairs(range_: tuple[int, int]) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
+    def pairs(range_: tuple[int, int]) -> tuple[Integers, NDArray[np.int32], NDArray[np.int32]]:
         first, last = range_
         if whole is None:
             block = np.zeros((last - first, n_items), dtype=np.uint32)
@@ -202,7 +202,7 @@ class Codes:
         return int(self.values.max(initial=0))
 
     @cached_property
-    def sums(self) -> NDArray[np.float64]:
+    def sums(self) -> Floats:
         """Each item's number of ratings, and the sums of their numbers and of their squares, shape (n_items, 3)."""
         from recommenders.kernels.products import tally
 
@@ -272,7 +272,7 @@ class Dots:
     code_bits: int
     shift: int
     unit: float  # worth of 1 in the sums, in rating points squared
-    squares: NDArray[np.float64]  # shape (n_items,); sum of each item's squared ratings
+    squares: Floats  # shape (n_items,); sum of each item's squared ratings
 
     @classmethod
     def of(cls, codes: Codes) -> Self | None:
@@ -328,7 +328,7 @@ class Words:
     # `shift`, `unit`, `squares`: as in `Dots`.
     shift: int
     unit: float
-    squares: NDArray[np.float64]
+    squares: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -430,7 +430,7 @@ def packed_dots(ratings: Ratings, progress: Progress = silent) -> Words | None:
     return _remembered.of(ratings, make)
 
 
-def gram(ratings: Ratings, progress: Progress = silent) -> NDArray[np.float64] | None:
+def gram(ratings: Ratings, progress: Progress = silent) -> Floats | None:
     """Sums of products of all pairs of items, missing ratings as 0, in rating points squared; exact. Returns a float64
     array, shape (n_items, n_items): nothing under the conditions of `packed_dots`.
 
