@@ -11,15 +11,16 @@ import numpy as np
 
 from inference.covariance_fit import (
     FitIndices,
+    FreeParameters,
     NormalLikelihood,
     Sample,
+    Structure,
     derivatives,
     log_likelihood,
     minimum_of,
     normal_fit,
     sample_of,
 )
-from inference.covariance_models import FreeParameters, Structure
 from inference.factor_analysis import LEAST_ITEMS
 from inference.indicators import LEAST_N, Indicators, why_degenerate, why_too_few
 from inference.results import Floats, Undefined

@@ -12,8 +12,7 @@ from analysis.enums import Variable
 from analysis.read.inputs import Answers
 from analysis.results.perceived import FrequentItem, ItemsOfCondition, Liking, Orders, PerceivedVariable, PostHocTests
 from analysis.results.variables import scale_variables
-from inference.anova import one_way, welch
-from inference.assumptions import brown_forsythe, shapiro_residuals
+from inference.anova import brown_forsythe, one_way, shapiro_residuals, welch
 from inference.descriptive import describe
 from inference.equivalence import detectable_in_errors
 from inference.groups import ExactGroups
