@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from recommenders.data import Floats, Integers, Ratings
-from recommenders.layout import ADDING, MOST_SINGLE, Layout, Planes, add_products, dense_rows, exactly_at_once, mirrored
+from recommenders.layout import ADDING, MOST_SINGLE, Layout, Plane, add_dense, exactly_at_once, mirrored
 from recommenders.progress import Progress, blocks, silent, within
 from recommenders.threads import each, numeric_threads
 
@@ -169,15 +169,11 @@ class _Counts:
 
     def add_busy(self, out: NDArray[np.uint32]) -> None:
         """Add what the busiest users have to the rows of all items."""
-        for indicators, _ in dense_rows(self._ordered, self.layout, self._items, 0):
 
-            def add(
-                top: int, bottom: int, buffers: list[NDArray[np.float32]], of: NDArray[np.float32] = indicators
-            ) -> None:
-                np.matmul(of[:, top:bottom].T, of[:, top:], out=buffers[0])
-                out[top:bottom, top:] += buffers[0].astype(np.uint32)
+        def merge(part: tuple[slice, slice], common: Plane) -> None:
+            out[part] += common.astype(np.uint32)
 
-            add_products(self.layout.n_items, 1, add)
+        add_dense(self._ordered, self.layout, self._items, 0, lambda rows, _codes: ([(rows, rows)], merge))
 
 
 PACKED_BITS = 32
@@ -304,17 +300,12 @@ class Dots:
 
         out = np.zeros((self.layout.n_items, self.layout.n_items), dtype=np.uint64)
         each(lambda range_: self.add(*range_, out[range_[0] : range_[1]]), self.layout.ranges(), progress, ADDING)
-        for indicators, codes in dense_rows(self.user_items, self.layout, self.packed, self.code_bits):
 
-            def add(
-                top: int, bottom: int, buffers: list[NDArray[np.float32]], of: Planes = (indicators, codes)
-            ) -> None:
-                for plane, buffer in zip(of, buffers, strict=True):
-                    np.matmul(plane[:, top:bottom].T, plane[:, top:], out=buffer)
-                common, dots = buffers
-                merge_dots(common, dots, self.shift, out[top:bottom, top:])
+        def merge(part: tuple[slice, slice], common: Plane, dots: Plane) -> None:
+            merge_dots(common, dots, self.shift, out[part])
 
-            add_products(self.layout.n_items, 2, add)
+        of = self.user_items, self.layout, self.packed, self.code_bits
+        add_dense(*of, lambda rows, codes: ([(rows, rows), (codes, codes)], merge))
         return Words(out, self.shift, self.unit, self.squares)
 
 
@@ -385,29 +376,17 @@ class Moments:
             lambda range_: self.add(*range_, left[range_[0] : range_[1]], right[range_[0] : range_[1]]),
             *(self.layout.ranges(), progress, ADDING),
         )
-        for indicators, codes in dense_rows(self.user_items, self.layout, self.packed, self.code_bits):
-            bits = (indicators.shape[0] * int(codes.max()) ** 2).bit_length()
+
+        def products(rows: Plane, codes: Plane) -> tuple[list[tuple[Plane, Plane]], Callable[..., None]]:
+            bits = (rows.shape[0] * int(codes.max()) ** 2).bit_length()
             both = codes * np.float32(1 << bits) + codes * codes
 
-            def add(
-                top: int,
-                bottom: int,
-                buffers: list[NDArray[np.float32]],
-                bits: int = bits,
-                of: tuple[Planes, ...] = (
-                    (indicators, indicators),
-                    (indicators, both),
-                    (both, indicators),
-                    (codes, codes),
-                ),
-            ) -> None:
-                for (rows, columns), buffer in zip(of, buffers, strict=True):
-                    np.matmul(rows[:, top:bottom].T, columns[:, top:], out=buffer)
-                part = slice(top, bottom), slice(top, None)
-                common, lefts, rights, dots = buffers
-                merge_moments(common, lefts, rights, dots, bits, self.low_bits, self.high_bits, left[part], right[part])
+            def merge(part: tuple[slice, slice], common: Plane, rights: Plane, lefts: Plane, dots: Plane) -> None:
+                merge_moments(common, rights, lefts, dots, bits, self.low_bits, self.high_bits, left[part], right[part])
 
-            add_products(n_items, 4, add)
+            return [(rows, rows), (rows, both), (both, rows), (codes, codes)], merge
+
+        add_dense(self.user_items, self.layout, self.packed, self.code_bits, products)
         return left, right
 
 
