@@ -97,7 +97,8 @@ def long_tail(rating_counts: Sequence[int], *, title: str) -> Spec:
     ordered = sorted((int(count) for count in rating_counts), reverse=True)
     if not ordered or ordered[0] <= 0:
         raise DataError("The catalogue has no ratings to draw.")
-    half = _items_with_half(ordered)
+    totals = itertools.accumulate(ordered)
+    half = next(rank for rank, total in enumerate(totals, start=1) if total >= sum(ordered) / 2)
     share = f"{100 * half / len(ordered):.0f}%"
     plot = Plot(
         numbers(
@@ -135,11 +136,6 @@ def long_tail(rating_counts: Sequence[int], *, title: str) -> Spec:
     return finished(
         plot.spec(), title=title, subtitle="Ratings of each item", description=summary, height=240, reading="drawn"
     )
-
-
-def _items_with_half(ordered: Sequence[int]) -> int:
-    half = sum(ordered) / 2
-    return next(rank for rank, total in enumerate(itertools.accumulate(ordered), start=1) if total >= half)
 
 
 def _thinned(length: int) -> list[int]:

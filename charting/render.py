@@ -57,10 +57,11 @@ def svg(spec: Spec, *, width: int = FILE_WIDTH) -> str:
     if PICTURE in spec:
         picture = pairs.picture(spec, width)
     else:
-        visible = _visible(sized(spec, width))
-        visible["background"] = "#ffffff"
-        visible["config"] = _with_file_fonts(spec["config"])
-        picture = _svg_of(visible)
+        visible = sized(spec, width)
+        # Without the layers that only a pointer meets, and in the typeface of files.
+        visible["layer"] = [layer for layer in visible["layer"] if layer["mark"].get("opacity") != 0]
+        look = {**spec["config"], "font": FILE_FONT, "title": {**spec["config"]["title"], "font": FILE_FONT}}
+        picture = _svg_of({**visible, "background": "#ffffff", "config": look})
     title, description = spec["usermeta"]["title"], spec["usermeta"]["description"]
     mark = "c" + hashlib.sha256(f"{title}\n{description}\n{picture}".encode()).hexdigest()[:10]
     picture = _with_identifiers_of(picture, mark)
@@ -115,15 +116,6 @@ def _svg_of(spec: Spec) -> str:
 
     picture: str = vl_convert.vegalite_to_svg(spec)
     return picture
-
-
-def _visible(spec: Spec) -> Spec:
-    """A specification without the layers that only a pointer meets."""
-    return {**spec, "layer": [layer for layer in spec["layer"] if layer["mark"].get("opacity") != 0]}
-
-
-def _with_file_fonts(config: Spec) -> Spec:
-    return {**config, "font": FILE_FONT, "title": {**config["title"], "font": FILE_FONT}}
 
 
 def _with_identifiers_of(picture: str, mark: str) -> str:

@@ -12,7 +12,7 @@ The average advantages of further measures and metrics are one exploratory famil
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -118,7 +118,10 @@ def average_advantage(
     >>> result.weights, round(result.value, 2), round(result.p, 4), str(result.verdict)
     ({'A': 1, 'B': 1, 'C': -2}, 0.45, 0.0035, 'agree')
     """
-    weights = _weights(estimates.names, separated)
+    weights = dict.fromkeys(estimates.names, 0)
+    for better, worse in separated:
+        weights[better] += 1
+        weights[worse] -= 1
     if not separated:
         return Undefined("The metric separates no pair of algorithms.")
     if not any(weights.values()):
@@ -166,14 +169,6 @@ def rests_on(overall: AverageAdvantage, without: Mapping[str, AverageAdvantage |
     p = {name: 1.0 if isinstance(rest, Undefined) else rest.p for name, rest in without.items()}
     lost = [n for n, rest in without.items() if isinstance(rest, Undefined) or rest.verdict is not overall.verdict]
     return tuple(sorted(lost, key=lambda name: -p[name]))
-
-
-def _weights(names: Iterable[str], separated: Separated) -> dict[str, int]:
-    weights = dict.fromkeys(names, 0)
-    for better, worse in separated:
-        weights[better] += 1
-        weights[worse] -= 1
-    return weights
 
 
 @dataclass(frozen=True)

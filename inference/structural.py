@@ -109,10 +109,6 @@ class _Parts:
     def effects(self) -> int:
         return self.n_qualities * self.n_conditions
 
-    @property
-    def n_paths(self) -> int:
-        return self.effects + self.n_qualities + self.n_conditions
-
 
 def structural_model(
     data: Indicators, outcome: Outcome, rng: np.random.Generator, *, least_n: int = LEAST_N
@@ -236,7 +232,7 @@ def _structure(data: Indicators, parts: _Parts, observed: Floats) -> tuple[Struc
 def _standardised(structure: Structure, parts: _Parts, parameters: Floats) -> Floats:
     """The paths in standard deviations of qualities and outcome; conditions remain differences of 0 and 1."""
     sd = np.sqrt(np.diag(structure.at(parameters).latent_covariance()))[: parts.n_qualities + 1]
-    values = parameters[: parts.n_paths].copy()
+    values = parameters[: parts.effects + parts.n_qualities + parts.n_conditions].copy()
     values[: parts.effects] /= np.repeat(sd[:-1], parts.n_conditions)
     values[parts.effects : parts.effects + parts.n_qualities] *= sd[:-1]
     values[parts.effects :] /= sd[-1]

@@ -119,8 +119,12 @@ class ExpectedUtility(Algorithm):
         cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: Generator, progress: Progress
     ) -> Self:
         scorer, scorer_params = cls._scorer(params)
-        utility = _mean_ratings(ratings) if params.utility == "ratings" else _table_of(features)
-        model = cls._with(utility=utility)
+        if params.utility == "ratings":
+            rated, values = ratings.user_items.indices, ratings.user_items.data.astype(np.float64)
+            sums = np.bincount(rated, weights=values, minlength=ratings.n_items)
+            model = cls._with(utility=sums / np.maximum(ratings.item_counts, 1))
+        else:
+            model = cls._with(utility=_table_of(features))
         model.scorer = scorer.fit(ratings, scorer_params, features=features, rng=rng, progress=progress)
         return model
 
@@ -209,12 +213,6 @@ def with_utilities(features: ItemFeatures, utilities: Floats) -> ItemFeatures:
     return ItemFeatures(
         sparse.csr_array(matrix), (*(features.terms[at] for at in other_columns), (UTILITY_KIND, "given"))
     )
-
-
-def _mean_ratings(ratings: Ratings) -> Floats:
-    user_items = ratings.user_items
-    sums = np.bincount(user_items.indices, weights=user_items.data.astype(np.float64), minlength=ratings.n_items)
-    return np.asarray(sums / np.maximum(ratings.item_counts, 1))
 
 
 def _table_of(features: ItemFeatures | None) -> Floats:

@@ -107,10 +107,6 @@ class Layout:
         cuts = np.searchsorted(work, work.max(initial=0) * np.arange(1, n_ranges) / n_ranges, side="right")
         return _ranges(cuts, self.n_items)
 
-    def batches(self) -> list[Integers]:
-        """The busy users, as many at once as may be multiplied together."""
-        return [self.busy[first : first + self.at_once] for first in range(0, self.busy.size, max(1, self.at_once))]
-
 
 def exactly_at_once(fits: Callable[[int], bool]) -> int:
     """The largest number of rows, up to `MOST_AT_ONCE`, for which `fits` says that their sums are exact; 0 for none.
@@ -161,7 +157,8 @@ def add_dense(
 
     n_items, indptr = layout.n_items, user_items.indptr.astype(np.int64, copy=False)
     dense = np.empty((2, min(layout.at_once, layout.busy.size), n_items), dtype=np.float32)
-    for users in layout.batches():
+    for start in range(0, layout.busy.size, max(1, layout.at_once)):
+        users = layout.busy[start : start + layout.at_once]
         indicators, codes = dense[:, : users.size]
         spread(users, indptr, packed, code_bits, indicators, codes)
         factors, merge = products(indicators, codes)
