@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from charting.estimates import checked_estimates, interval_text
 from charting.frame import finished, number
-from charting.keys import Entry, draw_key, width_of_names
+from charting.labels import Entry, draw_key, width_of_names
 from charting.plots import Plot, Rows, lines, numbers, share_labels, tip
 from charting.theme import LIGHT, SMALL_TEXT_SIZE, Side, Spec, colour_of, wash_of
 

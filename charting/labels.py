@@ -1,8 +1,19 @@
-"""Where labels go, so that no two lie on each other: worked out before drawing, hence the same every time."""
+"""Words in charts: labels that do not lie on each other, keys above the plot, and lines of algorithms with their names.
+
+Places are worked out before drawing, hence the same every time. Lines differ without colour, by dashes, end symbols and
+weights.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+from charting.frame import when_narrow
+from charting.plots import Plot, at
+from charting.theme import LIGHT, TEXT_SIZE, Spec
+from core.errors import DataError
 
 CHARACTER_WIDTH = 6.6
 """Mean width in pixels of a character of label text (12 px, sans)."""
@@ -91,3 +102,108 @@ def _overlap(first: tuple[float, float, float, float], second: tuple[float, floa
     across = min(first[2], second[2]) - max(first[0], second[0])
     down = min(first[3], second[3]) - max(first[1], second[1])
     return across * down if across > 0 and down > 0 else 0.0
+
+
+_PATCH = 11
+_BETWEEN = 16
+_LINE = 18
+_PHONE = 270  # pixels that a key may take on a phone
+
+
+class Entry(NamedTuple):
+    """One entry: its word and how its patch is drawn (properties of a rect mark)."""
+
+    word: str
+    look: Spec
+
+
+def draw_key(plot: Plot, entries: Sequence[Entry], *, left: float, above: float) -> None:
+    """Draw a patch and a word for each entry, without scales.
+
+    The key begins `left` pixels from the left edge of the plot (negative to stand over axis labels); the middle of its
+    last line is `above` pixels over the top edge.
+    """
+    lengths = [_PATCH + 6 + len(entry.word) * CHARACTER_WIDTH for entry in entries]
+    desk, phone = _positions(lengths, math.inf), _positions(lengths, _PHONE)
+    for entry, (x, _line), (phone_x, phone_line) in zip(entries, desk, phone, strict=True):
+        word = [{"word": entry.word}]
+        rise = (phone[-1][1] - phone_line) * _LINE
+        plot.draw(
+            word,
+            {"type": "rect", "aria": False, **entry.look},
+            x=_by_width(left + x, left + phone_x),
+            x2=_by_width(left + x + _PATCH, left + phone_x + _PATCH),
+            y=_by_width(-above - _PATCH / 2, -above - rise - _PATCH / 2),
+            y2=_by_width(-above + _PATCH / 2, -above - rise + _PATCH / 2),
+        )
+        plot.draw(
+            word,
+            {"type": "text", "align": "left", "baseline": "middle"},
+            x=_by_width(left + x + _PATCH + 6, left + phone_x + _PATCH + 6),
+            y=_by_width(-above, -above - rise),
+            text="word",
+        )
+
+
+def _positions(lengths: Sequence[float], room: float) -> list[tuple[float, int]]:
+    """The distance from the left and the line of each entry, as many on a line as there is room for (all in pixels)."""
+    positions = []
+    x, line = 0.0, 0
+    for length in lengths:
+        if x and x + length > room:
+            x, line = 0.0, line + 1
+        positions.append((x, line))
+        x += length + _BETWEEN
+    return positions
+
+
+def _by_width(desk: float, phone: float) -> Spec:
+    """A position in pixels that may differ on a phone."""
+    return at(desk) if desk == phone else at(when_narrow(f"{phone:.1f}", f"{desk:.1f}"))
+
+
+def width_of_names(names: Sequence[str]) -> float:
+    """About how many pixels the longest of some names takes as an axis label, with the distance to the axis.
+
+    Examples
+    --------
+    >>> width_of_names(["LSA", "TopPop"])
+    45.6
+    """
+    return round(max(len(name) for name in names) * CHARACTER_WIDTH + 6, 1)
+
+
+_DASHES: tuple[tuple[int, ...], ...] = ((1, 0), (7, 3), (2, 2), (10, 3, 2, 3), (4, 2), (12, 4), (6, 2, 2, 2, 2, 2))
+_SYMBOLS = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right")
+_LABEL_HEIGHT = TEXT_SIZE + 3
+
+LEADER: Spec = {"type": "rule", "color": LIGHT.quiet, "strokeWidth": 0.8, "opacity": 0.7, "aria": False}
+"""The hairline from the end of a line to its name."""
+
+
+def check_lines(names: Collection[str]) -> None:
+    """Raise DataError when there is no line."""
+    if not names:
+        raise DataError("There is no line to draw.")
+
+
+def line_look(index: int, colour: str, *, is_emphasised: bool) -> Spec:
+    """How the line of an index is drawn; an emphasised one is heavy."""
+    weight = 3.0 if is_emphasised else 1.6
+    return {"color": colour, "strokeWidth": weight, "strokeDash": list(_DASHES[index % len(_DASHES)])}
+
+
+def symbol(index: int) -> str:
+    """The shape of the points of a line."""
+    return _SYMBOLS[index % len(_SYMBOLS)]
+
+
+def name_look(dx: float, *, is_emphasised: bool) -> Spec:
+    """How the name of a line is set, that many pixels to the right of its place."""
+    weight = 600 if is_emphasised else "normal"
+    return {"type": "text", "align": "left", "baseline": "middle", "dx": dx, "fontWeight": weight}
+
+
+def label_places(ends: Sequence[float], extent: float, height: float) -> list[float]:
+    """Where names stand so that none lies on another: near the ends of their lines, on an axis of that extent."""
+    return spread(ends, extent * _LABEL_HEIGHT / height)

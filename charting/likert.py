@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from charting.frame import finished, number, when_narrow
-from charting.keys import Entry, draw_key, width_of_names
+from charting.labels import Entry, draw_key, width_of_names
 from charting.plots import Plot, Rows, at, expression, lines, numbers, tip
 from charting.theme import LIGHT, PERCEIVED, SMALL_TEXT_SIZE, Spec
 from core.errors import DataError

@@ -19,7 +19,7 @@ from xml.sax.saxutils import escape  # writes, and parses nothing  # nosec B406
 
 from charting import pairs
 from charting.frame import PICTURE, sized
-from charting.theme import DARK, LIGHT, Spec
+from charting.theme import LIGHT, Spec
 
 FILE_FONT = '"Liberation Sans", Arial, Helvetica, sans-serif'
 FILE_WIDTH = 560
@@ -51,17 +51,17 @@ def draw_apart() -> None:
 def svg(spec: Spec, *, width: int = FILE_WIDTH) -> str:
     """Draw a chart as an SVG file: the same specification gives the same bytes.
 
-    The SVG element has the chart's words as ``<title>`` and ``<desc>``, text kept as text, on white, or on
-    dark paper if the specification is dark. Identifiers in it carry the chart's digest, so that several charts can
-    stand in one HTML page. `width` is in pixels.
+    The SVG element has the chart's words as ``<title>`` and ``<desc>``, text kept as text, on white.
+    Identifiers in it carry the chart's digest, so that several charts can stand in one HTML page. `width` is in pixels.
     """
     if PICTURE in spec:
         picture = pairs.picture(spec, width)
     else:
-        visible = _visible(sized(spec, width))
-        visible["background"] = "#ffffff" if spec["usermeta"]["mode"] == "light" else DARK.paper
-        visible["config"] = _with_file_fonts(spec["config"])
-        picture = _svg_of(visible)
+        visible = sized(spec, width)
+        # Without the layers that only a pointer meets, and in the typeface of files.
+        visible["layer"] = [layer for layer in visible["layer"] if layer["mark"].get("opacity") != 0]
+        look = {**spec["config"], "font": FILE_FONT, "title": {**spec["config"]["title"], "font": FILE_FONT}}
+        picture = _svg_of({**visible, "background": "#ffffff", "config": look})
     title, description = spec["usermeta"]["title"], spec["usermeta"]["description"]
     mark = "c" + hashlib.sha256(f"{title}\n{description}\n{picture}".encode()).hexdigest()[:10]
     picture = _with_identifiers_of(picture, mark)
@@ -116,15 +116,6 @@ def _svg_of(spec: Spec) -> str:
 
     picture: str = vl_convert.vegalite_to_svg(spec)
     return picture
-
-
-def _visible(spec: Spec) -> Spec:
-    """A specification without the layers that only a pointer meets."""
-    return {**spec, "layer": [layer for layer in spec["layer"] if layer["mark"].get("opacity") != 0]}
-
-
-def _with_file_fonts(config: Spec) -> Spec:
-    return {**config, "font": FILE_FONT, "title": {**config["title"], "font": FILE_FONT}}
 
 
 def _with_identifiers_of(picture: str, mark: str) -> str:

@@ -86,7 +86,7 @@ def colour_of(side: Side) -> str:
     >>> colour_of("objective")
     '#23579f'
     """
-    return {"perceived": LIGHT.perceived, "objective": LIGHT.objective, "neutral": LIGHT.ink}[side]
+    return LIGHT.ink if side == "neutral" else str(getattr(LIGHT, side))
 
 
 def wash_of(side: Side) -> str:
@@ -97,11 +97,7 @@ def wash_of(side: Side) -> str:
     >>> wash_of("perceived")
     '#fbeee4'
     """
-    return {
-        "perceived": LIGHT.perceived_wash,
-        "objective": LIGHT.objective_wash,
-        "neutral": LIGHT.neutral_wash,
-    }[side]
+    return str(getattr(LIGHT, f"{side}_wash"))
 
 
 def config() -> Spec:
@@ -158,33 +154,18 @@ def config() -> Spec:
     }
 
 
-def with_mode(spec: Spec, *, dark: bool) -> Spec:
-    """A copy of a specification of `charting.marks` in the asked mode: colours are exchanged one for one; data, sizes
-    and words stay.
+def both_modes(spec: Spec) -> dict[str, Spec]:
+    """A specification of `charting.marks` in both modes, for a page that follows ``prefers-color-scheme``: "light" as
+    it is, and "dark" a copy in which colours are exchanged one for one; data, sizes and words stay.
 
     Examples
     --------
     >>> spec = {"usermeta": {"mode": "light"}, "mark": {"type": "bar", "color": "#23579f"}}
-    >>> with_mode(spec, dark=True)["mark"]["color"]
+    >>> both_modes(spec)["dark"]["mark"]["color"]
     '#86b4f2'
-    >>> with_mode(with_mode(spec, dark=True), dark=False) == spec
-    True
     """
-    light_to_dark = zip(dataclasses.astuple(LIGHT), dataclasses.astuple(DARK), strict=True)
-    if (spec["usermeta"]["mode"] == "dark") == dark:
-        exchanged: dict[str, str] = {}
-    elif dark:
-        exchanged = dict(light_to_dark)
-    else:
-        exchanged = {after: before for before, after in light_to_dark}
-    copy: Spec = _recoloured(spec, exchanged)
-    copy["usermeta"] = {**spec["usermeta"], "mode": "dark" if dark else "light"}
-    return copy
-
-
-def both_modes(spec: Spec) -> dict[str, Spec]:
-    """A specification in both modes, "light" and "dark", for a page that follows ``prefers-color-scheme``."""
-    return {"light": with_mode(spec, dark=False), "dark": with_mode(spec, dark=True)}
+    exchanged = dict(zip(dataclasses.astuple(LIGHT), dataclasses.astuple(DARK), strict=True))
+    return {"light": spec, "dark": {**_recoloured(spec, exchanged), "usermeta": {**spec["usermeta"], "mode": "dark"}}}
 
 
 def _recoloured(value: Any, exchanged: Mapping[str, str]) -> Any:

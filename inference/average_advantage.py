@@ -12,7 +12,7 @@ The average advantages of further measures and metrics are one exploratory famil
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -23,7 +23,7 @@ from inference.equivalence import bound_test
 from inference.groups import Groups, GroupValues
 from inference.partial_order import PartialOrder
 from inference.results import Floats, Interval, Undefined
-from inference.t_tests import t_test
+from inference.t_tests import satterthwaite_df, t_test
 
 LEAST_FOR_A_CHECK = 5  # algorithms; with fewer, too few pairs remain without one of them
 Separated = Sequence[tuple[str, str]]  # (better, worse) by the metric
@@ -63,12 +63,10 @@ class MeanEstimates:
         """Means of independent conditions from their summaries, with the degrees of freedom of Welch (1938) and
         Satterthwaite (1946), Biometrics Bulletin 2(6):110-114. Every condition has two observations or more.
         """
-        spread, n = np.asarray(sds, dtype=np.float64), np.asarray(ns, dtype=np.float64)
-        squared = spread**2 / n
+        squared = np.asarray(sds, dtype=np.float64) ** 2 / np.asarray(ns, dtype=np.float64)
 
         def df(contrast: Floats) -> float:
-            parts = contrast**2 * squared
-            return float(parts.sum() ** 2 / (parts**2 / (n - 1)).sum())
+            return satterthwaite_df(zip((contrast**2 * squared).tolist(), (n - 1 for n in ns), strict=True))
 
         return cls(tuple(means), np.array(list(means.values()), dtype=np.float64), np.diag(squared), df)
 
@@ -120,7 +118,10 @@ def average_advantage(
     >>> result.weights, round(result.value, 2), round(result.p, 4), str(result.verdict)
     ({'A': 1, 'B': 1, 'C': -2}, 0.45, 0.0035, 'agree')
     """
-    weights = _weights(estimates.names, separated)
+    weights = dict.fromkeys(estimates.names, 0)
+    for better, worse in separated:
+        weights[better] += 1
+        weights[worse] -= 1
     if not separated:
         return Undefined("The metric separates no pair of algorithms.")
     if not any(weights.values()):
@@ -168,14 +169,6 @@ def rests_on(overall: AverageAdvantage, without: Mapping[str, AverageAdvantage |
     p = {name: 1.0 if isinstance(rest, Undefined) else rest.p for name, rest in without.items()}
     lost = [n for n, rest in without.items() if isinstance(rest, Undefined) or rest.verdict is not overall.verdict]
     return tuple(sorted(lost, key=lambda name: -p[name]))
-
-
-def _weights(names: Iterable[str], separated: Separated) -> dict[str, int]:
-    weights = dict.fromkeys(names, 0)
-    for better, worse in separated:
-        weights[better] += 1
-        weights[worse] -= 1
-    return weights
 
 
 @dataclass(frozen=True)

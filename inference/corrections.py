@@ -70,9 +70,3 @@ def decided(pairs: Iterable[P], alpha: float, correction: Correction = "holm") -
         pair if pair.p_unadjusted is None else replace(pair, p=(p := next(adjusted)), is_significant=p < alpha)
         for pair in every
     )
-
-
-def check_alpha(alpha: float) -> None:
-    """Raise ParameterError when the level is outside (0, 1)."""
-    if not 0 < alpha < 1:
-        raise ParameterError(f"The level alpha is {alpha}: it must lie between 0 and 1.")

@@ -17,8 +17,6 @@ from core.errors import DataError
 from inference.groups import Groups, GroupValues, Number, exact, in_words
 from inference.results import Floats, Interval, Undefined
 
-WITHIN = "Pooled within-condition correlation"
-BETWEEN = "Correlation of condition means"
 CONFIDENCE = 0.95
 EQUAL = 1e-12  # of the largest mean: means that differ by less are equal on paper
 PERFECT = 1e-20  # share of variance below which what is left is rounding

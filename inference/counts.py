@@ -10,9 +10,11 @@ from itertools import combinations
 import numpy as np
 
 from core.errors import DataError
-from inference.corrections import check_alpha, holm
+from inference.corrections import holm
 from inference.results import Interval, Undefined
 from inference.t_tests import t_test
+
+ALPHA = 0.05  # of the family of pairs
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ class CountResult:
     pairs: tuple[CountPair, ...]
 
 
-def quasi_poisson(counts: Mapping[str, Sequence[int]], *, alpha: float = 0.05) -> CountResult | Undefined:
+def quasi_poisson(counts: Mapping[str, Sequence[int]]) -> CountResult | Undefined:
     r"""Compare mean counts whose variance is a multiple of the mean.
 
     .. math:: \hat\varphi = \frac{1}{n - k} \sum_{ij} \frac{(y_{ij} - \bar y_i)^2}{\bar y_i}, \quad
@@ -61,9 +63,8 @@ def quasi_poisson(counts: Mapping[str, Sequence[int]], *, alpha: float = 0.05) -
     As R's ``glm(count ~ condition, quasipoisson)`` with ``anova(test = "F")``; pairs by t tests of log ratios;
     overdispersion by Pearson's chi-squared statistic. A condition in which nothing happened adds to F, but has no
     ratio. Undefined with fewer than two conditions, without events, with one participant in each condition, or where
-    counts do not vary within conditions. Raises ParameterError for an `alpha` outside (0, 1), DataError for an empty
-    condition or a value that is not a whole number of at least 0. Source: McCullagh & Nelder (1989), Generalized Linear
-    Models, section 6.2.3.
+    counts do not vary within conditions. Raises DataError for an empty condition or a value that is not a whole number
+    of at least 0. Source: McCullagh & Nelder (1989), Generalized Linear Models, section 6.2.3.
 
     Examples
     --------
@@ -73,7 +74,6 @@ def quasi_poisson(counts: Mapping[str, Sequence[int]], *, alpha: float = 0.05) -
     """
     from scipy import special
 
-    check_alpha(alpha)
     groups = {name: np.asarray(values, dtype=np.float64) for name, values in counts.items()}
     for name, values in groups.items():
         if not values.size or not (np.isfinite(values) & (values >= 0) & (values == np.floor(values))).all():
@@ -111,7 +111,7 @@ def quasi_poisson(counts: Mapping[str, Sequence[int]], *, alpha: float = 0.05) -
             continue
         log_ratio, alone, interval = tested[a, b]
         p = adjusted[a, b]
-        pairs.append(CountPair(a, b, math.exp(log_ratio), _exp(interval), alone, p, p < alpha))
+        pairs.append(CountPair(a, b, math.exp(log_ratio), _exp(interval), alone, p, p < ALPHA))
     p = float(special.fdtrc(k - 1, n - k, f))
     p_poisson = float(special.chdtrc(n - k, pearson))
     return CountResult(dispersion, p_poisson, f, p, k - 1, n - k, tuple(means), tuple(pairs))

@@ -11,10 +11,13 @@ import numpy as np
 from inference.covariance_fit import (
     ChiSquare,
     FitIndices,
+    FreeParameters,
     Minimum,
     NormalLikelihood,
     Sample,
+    Structure,
     WeightedCorrelations,
+    covariance_of,
     derivatives,
     indices,
     log_likelihood,
@@ -23,7 +26,6 @@ from inference.covariance_fit import (
     sample_of,
     srmr_of,
 )
-from inference.covariance_models import FreeParameters, Structure, covariance_of
 from inference.indicators import LEAST_N, Indicators, why_degenerate, why_too_few
 from inference.polychoric import polychorics
 from inference.results import Floats, Undefined

@@ -10,14 +10,15 @@ import numpy as np
 
 from inference.covariance_fit import (
     FitIndices,
+    FreeParameters,
     NormalLikelihood,
     Sample,
+    Structure,
     log_likelihood,
     minimum_of,
     normal_fit,
     sample_of,
 )
-from inference.covariance_models import FreeParameters, Structure
 from inference.factor_analysis import LEAST_ITEMS
 from inference.indicators import PER_PARAMETER, Indicators, why_degenerate
 from inference.results import Floats, Undefined

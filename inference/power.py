@@ -17,8 +17,7 @@ from functools import cache
 import numpy as np
 
 from core.errors import ParameterError
-from inference.corrections import check_alpha
-from inference.results import Floats, Interval
+from inference.results import Interval
 
 LARGEST_N = 1_000_000  # per condition; a plan beyond it is a mistake in the wish
 LARGEST_F = 100.0
@@ -26,6 +25,7 @@ LARGEST_BOUND = 1e6  # in standard deviations
 TARGET = 0.8
 NODES = 200  # of Gauss and Legendre's quadrature
 SCALE = (1, 5)  # ends of the scale of answers
+_quadrature = cache(np.polynomial.legendre.leggauss)
 
 
 @dataclass(frozen=True)
@@ -198,7 +198,8 @@ def check_design(conditions: int, alpha: float) -> None:
         raise ParameterError(f"The number of conditions is a whole number; got {conditions:g}.")
     if conditions < 2:
         raise ParameterError(f"A comparison needs at least two conditions; got {conditions}.")
-    check_alpha(alpha)
+    if not 0 < alpha < 1:
+        raise ParameterError(f"The level alpha is {alpha}: it must lie between 0 and 1.")
 
 
 def _power(conditions: int, n: int, f: float, alpha: float) -> float:
@@ -259,16 +260,10 @@ def equivalence_power(bound: float, n_per_condition: int, *, alpha: float = 0.05
         )
     df = 2 * (n_per_condition - 1)
     critical = float(special.stdtrit(df, 1 - alpha / pairs))
-    nodes, weights = _quadrature()
+    nodes, weights = _quadrature(NODES)
     spread = np.sqrt(special.gammaincinv(df / 2, (nodes + 1) / 2) * 2 / df)
     inside = 2 * special.ndtr(np.sqrt(n_per_condition / 2) * bound - critical * spread) - 1
     return float((weights / 2 * np.maximum(0.0, inside)).sum())
-
-
-@cache
-def _quadrature() -> tuple[Floats, Floats]:
-    nodes, weights = np.polynomial.legendre.leggauss(NODES)
-    return np.asarray(nodes), np.asarray(weights)
 
 
 def needed_bound(n_per_condition: int, *, alpha: float = 0.05, pairs: int = 1) -> float:

@@ -11,15 +11,16 @@ import numpy as np
 
 from inference.covariance_fit import (
     FitIndices,
+    FreeParameters,
     NormalLikelihood,
     Sample,
+    Structure,
     derivatives,
     log_likelihood,
     minimum_of,
     normal_fit,
     sample_of,
 )
-from inference.covariance_models import FreeParameters, Structure
 from inference.factor_analysis import LEAST_ITEMS
 from inference.indicators import LEAST_N, Indicators, why_degenerate, why_too_few
 from inference.results import Floats, Undefined
@@ -107,10 +108,6 @@ class _Parts:
     @property
     def effects(self) -> int:
         return self.n_qualities * self.n_conditions
-
-    @property
-    def n_paths(self) -> int:
-        return self.effects + self.n_qualities + self.n_conditions
 
 
 def structural_model(
@@ -235,7 +232,7 @@ def _structure(data: Indicators, parts: _Parts, observed: Floats) -> tuple[Struc
 def _standardised(structure: Structure, parts: _Parts, parameters: Floats) -> Floats:
     """The paths in standard deviations of qualities and outcome; conditions remain differences of 0 and 1."""
     sd = np.sqrt(np.diag(structure.at(parameters).latent_covariance()))[: parts.n_qualities + 1]
-    values = parameters[: parts.n_paths].copy()
+    values = parameters[: parts.effects + parts.n_qualities + parts.n_conditions].copy()
     values[: parts.effects] /= np.repeat(sd[:-1], parts.n_conditions)
     values[parts.effects : parts.effects + parts.n_qualities] *= sd[:-1]
     values[parts.effects :] /= sd[-1]

@@ -8,14 +8,12 @@ from typing import Any, Self, cast
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 from scipy import sparse
 
 from core.errors import DataError
 from recommenders.base import Algorithm
-from recommenders.content import CONTENT_ARRAYS, Content
-from recommenders.data import ItemFeatures, Ratings
-from recommenders.data_limits import Limit, TrainingSize
+from recommenders.data import Floats, Integers, ItemFeatures, Ratings
+from recommenders.data_limits import Limit, TrainingSize, speaking_terms
 from recommenders.memory import binary_bytes, sparse_bytes
 from recommenders.parameters import parameter
 from recommenders.positives import positives
@@ -80,8 +78,8 @@ class Aspect(Algorithm):
         )
 
     params: Params
-    items_of_class: NDArray[np.float64]  # P(m|z), shape (n_items, classes)
-    beta: NDArray[np.float64]  # shape (1,)
+    items_of_class: Floats  # P(m|z), shape (n_items, classes)
+    beta: Floats  # shape (1,)
 
     @classmethod
     def check(cls, params: Params, size: TrainingSize) -> None:
@@ -112,7 +110,7 @@ class Aspect(Algorithm):
         """The positive ratings, and what learning from them takes."""
         return binary_bytes(n_users, n_ratings) + learning_bytes(n_users, n_items, n_ratings, params.classes)
 
-    def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
+    def _score(self, user_items: sparse.csr_array) -> Floats:
         liked = positives(user_items, self.scale, self.params.positive_from)
         is_known = np.asarray(self.items_of_class.any(axis=1))
         classes = fold_in(liked, self.items_of_class, float(self.beta[0]), self.params.fold_iterations)
@@ -122,6 +120,7 @@ class Aspect(Algorithm):
 
 # What the learning takes of the whole, about; only the progress is told by it.
 LEARNING_WORK = 0.9
+CONTENT = ("feature_counts", "feature_numbers", "feature_starts")  # arrays of the items' features
 
 
 class AspectContent(Algorithm):
@@ -179,7 +178,7 @@ class AspectContent(Algorithm):
     score_kind = "order"
     small = {"classes": 2, "held_out": 0.0, "positive_from": 2.0}  # the suite's strangers like little
     needs_features = True
-    arrays = ("features_of_class", "classes_of_item", "class_shares", "beta", "n_observations", *CONTENT_ARRAYS)
+    arrays = ("features_of_class", "classes_of_item", "class_shares", "beta", "n_observations", *CONTENT)
 
     @dataclass(frozen=True)
     class Params(AspectParameters):
@@ -188,14 +187,14 @@ class AspectContent(Algorithm):
         fold_iterations: int = parameter(30, description="Steps of EM that fold in an item or a profile.", minimum=1)
 
     params: Params
-    features_of_class: NDArray[np.float64]  # P(a|z), shape (n_features, classes)
-    classes_of_item: NDArray[np.float64]  # P(z|m), shape (n_items, classes); rows of 0 where nothing is known
-    class_shares: NDArray[np.float64]  # P(z), shape (classes,)
-    beta: NDArray[np.float64]  # shape (1,)
-    n_observations: NDArray[np.float64]  # sum of n(p, a), shape (1,)
-    feature_counts: NDArray[np.float64]  # n(a, m), one item after the other
-    feature_numbers: NDArray[np.int64]  # their features
-    feature_starts: NDArray[np.int64]  # where each item's begin, shape (n_items + 1,)
+    features_of_class: Floats  # P(a|z), shape (n_features, classes)
+    classes_of_item: Floats  # P(z|m), shape (n_items, classes); rows of 0 where nothing is known
+    class_shares: Floats  # P(z), shape (classes,)
+    beta: Floats  # shape (1,)
+    n_observations: Floats  # sum of n(p, a), shape (1,)
+    feature_counts: Floats  # n(a, m), one item after the other
+    feature_numbers: Integers  # their features
+    feature_starts: Integers  # where each item's begin, shape (n_items + 1,)
 
     @classmethod
     def limits(cls, size: TrainingSize) -> Mapping[str, Limit]:
@@ -206,14 +205,14 @@ class AspectContent(Algorithm):
     def _fit(
         cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: Generator, progress: Progress
     ) -> Self:
-        content = Content.of(cast(ItemFeatures, features))  # the caller saw to it that there are some
+        item_terms = speaking_terms(cast(ItemFeatures, features))  # the caller saw to it that there are some
         liked = positives(ratings.user_items, ratings.scale, params.positive_from)
-        observed = sparse.csr_array(liked @ content.item_terms)
+        observed = sparse.csr_array(liked @ item_terms)
         aspects, beta = learn(observed, params.classes, params.tempering, rng, within(progress, 0.0, LEARNING_WORK))
         features_of_class = aspects.columns_of_class
         rest = within(progress, LEARNING_WORK, 1.0)
-        classes = fold_in(content.item_terms, features_of_class, beta, params.fold_iterations, rest)
-        is_known = content.item_terms @ np.asarray(features_of_class.any(axis=1), dtype=np.float64) > 0
+        classes = fold_in(item_terms, features_of_class, beta, params.fold_iterations, rest)
+        is_known = item_terms @ np.asarray(features_of_class.any(axis=1), dtype=np.float64) > 0
         n_observations = float(observed.sum())
         of_person = np.asarray(observed.sum(axis=1), dtype=np.float64) / max(n_observations, 1.0)
         return cls._with(
@@ -222,7 +221,7 @@ class AspectContent(Algorithm):
             class_shares=of_person @ aspects.classes_of_row,
             beta=np.array([beta]),
             n_observations=np.array([n_observations]),
-            **content.arrays(),
+            **dict(zip(CONTENT, (item_terms.data, item_terms.indices, item_terms.indptr), strict=True)),
         )
 
     @classmethod
@@ -236,10 +235,11 @@ class AspectContent(Algorithm):
         learning = learning_bytes(n_users, n_terms, n_observed, params.classes)
         return observed + learning + 3 * sparse_bytes(n_items, n_item_terms) + 16 * n_items * params.classes
 
-    def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
-        content = Content.from_arrays(self.feature_counts, self.feature_numbers, self.feature_starts, self.n_features)
+    def _score(self, user_items: sparse.csr_array) -> Floats:
+        parts = self.feature_counts, self.feature_numbers, self.feature_starts
+        item_terms = sparse.csr_array(parts, shape=(self.n_items, self.features_of_class.shape[0]))
         liked = positives(user_items, self.scale, self.params.positive_from)
-        observed = sparse.csr_array(liked @ content.item_terms)
+        observed = sparse.csr_array(liked @ item_terms)
         classes = fold_in(observed, self.features_of_class, float(self.beta[0]), self.params.fold_iterations)
         shares = np.asarray(observed.sum(axis=1)) / max(float(self.n_observations[0]), 1.0)
         has_share = self.class_shares > 0
@@ -247,8 +247,3 @@ class AspectContent(Algorithm):
         is_known = np.asarray(self.classes_of_item.any(axis=1))
         scores = (shares[:, np.newaxis] * lift) @ self.classes_of_item.T
         return self._silence(scores, liked, is_known)
-
-    @property
-    def n_features(self) -> int:
-        """Number of features, those of no use included."""
-        return int(self.features_of_class.shape[0])

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from recommenders.base import Algorithm
-from recommenders.data import ItemFeatures, Ratings
+from recommenders.data import Floats, Integers, ItemFeatures, Ratings
 from recommenders.explanation import Explanation, How
 from recommenders.memory import binary_bytes, co_rated_pairs, sums_bytes
 from recommenders.parameters import Parameters, parameter
@@ -66,10 +66,10 @@ class ItemItem(Algorithm):
         )
 
     params: Params
-    indptr: NDArray[np.int64]  # shape (n_items + 1,), where the pairs of each given item begin and end
+    indptr: Integers  # shape (n_items + 1,), where the pairs of each given item begin and end
     items: NDArray[np.int32]  # shape (n_pairs,), the items liked together with it, by number
     common: NDArray[np.int32]  # shape (n_pairs,), by how many people
-    counts: NDArray[np.int64]  # shape (n_items,), people who liked each item
+    counts: Integers  # shape (n_items,), people who liked each item
 
     @classmethod
     def _fit(
@@ -86,7 +86,7 @@ class ItemItem(Algorithm):
         pairs = co_rated_pairs(n_users, n_items, n_ratings)
         return binary_bytes(n_users, n_ratings) + sums_bytes(n_items, n_ratings, 8) + 16 * pairs
 
-    def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
+    def _score(self, user_items: sparse.csr_array) -> Floats:
         from recommenders.kernels import association as kernels
 
         how = {"max": kernels.LARGEST, "sum": kernels.TOTAL, "noisy-or": kernels.NOISY_OR}[self.params.aggregate]
@@ -106,7 +106,7 @@ class ItemItem(Algorithm):
                 shares[at] = self.common[pairs][position] / self.counts[rated_item]
         return Explanation.over(user_items, liked, shares, how=cast(How, self.params.aggregate))
 
-    def highest(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
+    def highest(self, user_items: sparse.csr_array) -> Floats:
         """The highest score that each profile could give any item, shape (n_profiles,): 1 for a probability,
         the number of items the profile likes for a sum of them.
         """

@@ -7,13 +7,12 @@ from typing import Self
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 from scipy import sparse
 
 from core.errors import ParameterError
 from recommenders.base import Algorithm
 from recommenders.baseline import RATINGS_AT_ONCE, Baseline
-from recommenders.data import ItemFeatures, Ratings, Side
+from recommenders.data import Floats, ItemFeatures, Ratings, Side
 from recommenders.explanation import Explanation
 from recommenders.holdout import drawn, split
 from recommenders.parameters import Parameters, parameter
@@ -22,7 +21,7 @@ from recommenders.progress import Progress, blocks
 # Ratings times factors between two reports: some tenths of a second.
 BLOCK_STEPS = 100_000_000
 
-Factors = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
+Factors = tuple[Floats, Floats, Floats]
 
 
 class AsySVD(Algorithm):
@@ -83,11 +82,11 @@ class AsySVD(Algorithm):
         )
 
     params: Params
-    mean: NDArray[np.float64]  # shape (1,)
-    item_bias: NDArray[np.float64]  # shape (n_items,)
-    item_factors: NDArray[np.float64]  # q, shape (n_items, factors)
-    explicit_factors: NDArray[np.float64]  # x, shape (n_items, factors)
-    implicit_factors: NDArray[np.float64]  # y, shape (n_items, factors)
+    mean: Floats  # shape (1,)
+    item_bias: Floats  # shape (n_items,)
+    item_factors: Floats  # q, shape (n_items, factors)
+    explicit_factors: Floats  # x, shape (n_items, factors)
+    implicit_factors: Floats  # y, shape (n_items, factors)
 
     @classmethod
     def _fit(
@@ -119,7 +118,7 @@ class AsySVD(Algorithm):
         """The residuals and what splitting them takes, the factors, and those of the best epoch so far."""
         return 45 * n_ratings + 24 * (n_users + n_items) + 50 * n_items * params.factors
 
-    def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
+    def _score(self, user_items: sparse.csr_array) -> Floats:
         baseline = Baseline(float(self.mean[0]), self.item_bias, self.params.reg_user)
         counts = np.diff(user_items.indptr)
         explicit = _like(user_items, baseline.residuals(user_items)) @ self.explicit_factors
@@ -138,7 +137,7 @@ class AsySVD(Algorithm):
         return Explanation.over(user_items, rated, contributions, offset=baseline.scores(user_items)[0, item])
 
 
-def _like(user_items: sparse.csr_array, data: NDArray[np.float64]) -> sparse.csr_array:
+def _like(user_items: sparse.csr_array, data: Floats) -> sparse.csr_array:
     return sparse.csr_array((data, user_items.indices, user_items.indptr), shape=user_items.shape)
 
 
@@ -151,7 +150,7 @@ def _split(ratings: Ratings, baseline: Baseline, share: float, rng: np.random.Ge
     return _side(learned, offsets, baseline.item_bias), _side(held_out, offsets, baseline.item_bias)
 
 
-def _side(user_items: sparse.csr_array, offsets: NDArray[np.float64], item_bias: NDArray[np.float64]) -> Side:
+def _side(user_items: sparse.csr_array, offsets: Floats, item_bias: Floats) -> Side:
     """Return residuals, and where they are; in few copies, because nothing else of a fit takes as much room."""
     residuals = np.repeat(offsets, np.diff(user_items.indptr))
     for first in range(0, residuals.size, RATINGS_AT_ONCE):

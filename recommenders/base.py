@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from core.errors import DataError, ParameterError
-from recommenders.data import ItemFeatures, Profiles, Ratings, Scale
+from recommenders.data import Flags, Floats, Integers, ItemFeatures, Profiles, Ratings, Scale
 from recommenders.data_limits import Limit, TrainingSize, rank_limit
 from recommenders.explanation import Explanation
 from recommenders.parameters import Parameters, labelled
@@ -64,7 +64,7 @@ class Algorithm(ABC):
     params: Any  # each subclass narrows it to its own Params
     scale: Scale  # the scale of the training ratings
     # Shape (n_items,); number of training ratings of each item; orders equal scores and fills short lists.
-    popularity: NDArray[np.int64]
+    popularity: Integers
 
     @classmethod
     def label(cls, params: Parameters) -> str:
@@ -156,7 +156,7 @@ class Algorithm(ABC):
         """
         return 48 * n_ratings + 16 * (n_users + n_items)
 
-    def score(self, profiles: Profiles) -> NDArray[np.float64]:
+    def score(self, profiles: Profiles) -> Floats:
         """Score every item for every profile.
 
         Rows are independent: a profile scored alone and in a batch has the same scores up to the last bits, which the
@@ -255,7 +255,7 @@ class Algorithm(ABC):
         """
 
     @abstractmethod
-    def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
+    def _score(self, user_items: sparse.csr_array) -> Floats:
         """Score profiles whose ratings are on the training scale."""
 
     def _explain(self, user_items: sparse.csr_array, item: int) -> Explanation | None:
@@ -269,9 +269,7 @@ class Algorithm(ABC):
             setattr(model, name, array)
         return model
 
-    def _silence(
-        self, scores: NDArray[np.float64], user_items: sparse.csr_array, is_known: NDArray[np.bool_] | None = None
-    ) -> NDArray[np.float64]:
+    def _silence(self, scores: Floats, user_items: sparse.csr_array, is_known: Flags | None = None) -> Floats:
         """Set to -inf, in place, unknown items and profiles without a known one; unless told, those rated are known."""
         is_known = self.popularity > 0 if is_known is None else is_known
         scores[:, ~is_known] = -np.inf

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from recommenders.data import Ratings
+from recommenders.data import Floats, Ratings
 
 RATINGS_AT_ONCE = 1 << 18
 
@@ -39,7 +39,7 @@ class Baseline:
     """
 
     mean: float  # mean of all training ratings, in rating points
-    item_bias: NDArray[np.float64]  # shape (n_items,); offset of each item; 0 for unrated items
+    item_bias: Floats  # shape (n_items,); offset of each item; 0 for unrated items
     reg_user: float  # damping of a person's offset, in ratings, >= 0
 
     @classmethod
@@ -52,7 +52,7 @@ class Baseline:
         sums = np.bincount(user_items.indices, weights=values, minlength=ratings.n_items)
         return cls(mean, _damped(np.asarray(sums, dtype=np.float64), ratings.item_counts, reg_item), reg_user)
 
-    def user_bias(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
+    def user_bias(self, user_items: sparse.csr_array) -> Floats:
         """Offset of each profile. Returns a float64 array, shape (n_profiles,), in rating points; 0 for an empty
         profile.
         """
@@ -69,21 +69,21 @@ class Baseline:
             sums[first:last] = np.bincount(rows, weights=left, minlength=last - first)
         return _damped(sums, counts, self.reg_user)
 
-    def residuals(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
+    def residuals(self, user_items: sparse.csr_array) -> Floats:
         """Each stored rating less its baseline. Returns a float64 array, shape (n_ratings,), in rating points, in the
         order of ``user_items.data``.
         """
         user_bias = np.repeat(self.user_bias(user_items), np.diff(user_items.indptr))
         return np.asarray(user_items.data - (self.mean + user_bias + self.item_bias[user_items.indices]))
 
-    def scores(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
+    def scores(self, user_items: sparse.csr_array) -> Floats:
         """The baseline of every item for every profile. Returns a float64 array, shape (n_profiles, n_items), in rating
         points.
         """
         return np.asarray((self.mean + self.user_bias(user_items))[:, np.newaxis] + self.item_bias)
 
 
-def _damped(sums: NDArray[np.float64], counts: NDArray[np.integer], reg: float) -> NDArray[np.float64]:
+def _damped(sums: Floats, counts: NDArray[np.integer], reg: float) -> Floats:
     """Return sums / (counts + reg), 0 where both are 0."""
     weights = counts + reg
     return np.where(weights > 0, sums / np.where(weights > 0, weights, 1.0), 0.0)

@@ -12,6 +12,10 @@ from scipy import sparse
 from core.errors import DataError
 from recommenders.scale import Scale
 
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
 __all__ = ["ItemFeatures", "Profiles", "Ratings", "Scale"]
 
 
@@ -37,7 +41,7 @@ class Ratings:
     # Shape (n_ratings,), or None; whole numbers >= 1: how often each pair was observed, in the order of the stored
     # entries; None where every pair counts once. Most algorithms ignore them.
     counts: NDArray[Any] | None = field(default=None, repr=False)
-    item_counts: NDArray[np.int64] = field(init=False, repr=False)
+    item_counts: Integers = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         user_items = _canonical(self.user_items, "ratings")
@@ -52,14 +56,7 @@ class Ratings:
 
     @classmethod
     def from_triples(
-        cls,
-        users: ArrayLike,
-        items: ArrayLike,
-        values: ArrayLike,
-        n_users: int,
-        n_items: int,
-        *,
-        scale: Scale,
+        cls, users: ArrayLike, items: ArrayLike, values: ArrayLike, n_users: int, n_items: int, *, scale: Scale
     ) -> Self:
         """Ratings from three parallel arrays of row numbers, column numbers and ratings.
 
@@ -89,7 +86,7 @@ class Ratings:
         """Number of ratings."""
         return int(self.user_items.nnz)
 
-    def triples(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
+    def triples(self) -> tuple[Integers, Integers, NDArray[np.float32]]:
         """Users, items and ratings as three parallel arrays, by user and within a user by item. Returns `users`,
         `items`, int64 arrays, shape (n_ratings,); `values`, float32 array, shape (n_ratings,).
         """
@@ -231,7 +228,7 @@ class Profiles:
 
 
 # A matrix in the types of the compiled loops: where rows begin and end, columns, and a value of each entry.
-Side = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]
+Side = tuple[Integers, NDArray[np.int32], Floats]
 
 
 def side_of(matrix: sparse.csr_array) -> Side:
@@ -273,7 +270,7 @@ def _refuse_counts(counts: NDArray[Any], matrix: sparse.csr_array) -> None:
 
 
 def _from_triples(
-    rows: NDArray[np.int64], columns: NDArray[np.int64], data: NDArray[np.float32], shape: tuple[int, int]
+    rows: Integers, columns: Integers, data: NDArray[np.float32], shape: tuple[int, int]
 ) -> sparse.csr_array:
     """Build a CSR array that refuses a pair that comes twice instead of adding it up."""
     order = np.lexsort((columns, rows))
@@ -286,7 +283,7 @@ def _from_triples(
     return sparse.csr_array((data[order], columns, indptr), shape=shape)
 
 
-def _numbers(values: ArrayLike, limit: int, what: str) -> NDArray[np.int64]:
+def _numbers(values: ArrayLike, limit: int, what: str) -> Integers:
     """Return row or column numbers as int64, refusing fractions and numbers outside [0, limit)."""
     array = np.asarray(values)
     if array.ndim != 1:
@@ -300,13 +297,7 @@ def _numbers(values: ArrayLike, limit: int, what: str) -> NDArray[np.int64]:
 
 
 def _refuse_values(
-    matrix: sparse.csr_array,
-    is_good: NDArray[np.bool_],
-    what: str,
-    complaint: str,
-    *,
-    rows: str = "user",
-    columns: str = "item",
+    matrix: sparse.csr_array, is_good: Flags, what: str, complaint: str, *, rows: str = "user", columns: str = "item"
 ) -> None:
     if is_good.all():
         return

@@ -7,11 +7,10 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 from scipy import sparse
 
 from recommenders.base import Algorithm
-from recommenders.data import ItemFeatures, Ratings
+from recommenders.data import Floats, Integers, ItemFeatures, Ratings
 from recommenders.explanation import Explanation
 from recommenders.memory import binary_bytes, sparse_bytes
 from recommenders.parameters import Parameters, parameter
@@ -68,9 +67,9 @@ class EASE(Algorithm):
         reg: float = parameter(500.0, description="Regularisation λ, in likes.", minimum=1e-3)
 
     params: Params
-    liked_items: NDArray[np.int64]  # shape (m,), the items with at least one like; the other arrays are over these
-    inverse: NDArray[np.float64]  # P of shape (m, m); or W of shape (n_users, m) where n_users < m
-    diagonal: NDArray[np.float64]  # of P, shape (m,)
+    liked_items: Integers  # shape (m,), the items with at least one like; the other arrays are over these
+    inverse: Floats  # P of shape (m, m); or W of shape (n_users, m) where n_users < m
+    diagonal: Floats  # of P, shape (m,)
 
     @classmethod
     def _fit(
@@ -94,7 +93,7 @@ class EASE(Algorithm):
         half = 16 * smaller**2 if n_items <= n_users else 24 * smaller * n_items
         return binary + 8 * smaller**2 + half
 
-    def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
+    def _score(self, user_items: sparse.csr_array) -> Floats:
         scores = np.full(user_items.shape, -np.inf)
         profiles = positives(user_items, self.scale, self.params.positive_from)[:, self.liked_items]
         has_profile = np.diff(profiles.indptr) > 0
@@ -117,9 +116,7 @@ class EASE(Algorithm):
         return Explanation.over(user_items, liked, -shared / self.diagonal[own])
 
 
-def _by_items(
-    matrix: sparse.csr_array, reg: float, progress: Progress
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _by_items(matrix: sparse.csr_array, reg: float, progress: Progress) -> tuple[Floats, Floats]:
     from scipy import linalg
 
     gram = binary_gram(matrix, within(progress, 0.0, GRAM_WORK)).astype(np.float64)
@@ -131,9 +128,7 @@ def _by_items(
     return np.ascontiguousarray(inverse), inverse.diagonal().copy()
 
 
-def _by_users(
-    matrix: sparse.csr_array, reg: float, progress: Progress
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _by_users(matrix: sparse.csr_array, reg: float, progress: Progress) -> tuple[Floats, Floats]:
     from scipy import linalg
 
     gram = dense_gram(matrix, within(progress, 0.0, GRAM_WORK))

@@ -15,7 +15,7 @@ from scipy import sparse
 from core.errors import DataError, ParameterError
 from recommenders.association import ItemItem
 from recommenders.base import Algorithm, TitleWords
-from recommenders.data import ItemFeatures, Profiles, Ratings
+from recommenders.data import Floats, ItemFeatures, Profiles, Ratings
 from recommenders.data_limits import TrainingSize
 from recommenders.explanation import Explanation
 from recommenders.parameters import Parameters, parameter
@@ -88,7 +88,7 @@ class ExpectedUtility(Algorithm):
         )
 
     params: Params
-    utility: NDArray[np.float64]  # shape (n_items,), 0 where there is none
+    utility: Floats  # shape (n_items,), 0 where there is none
     scorer: Algorithm
 
     @classmethod
@@ -119,8 +119,12 @@ class ExpectedUtility(Algorithm):
         cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: Generator, progress: Progress
     ) -> Self:
         scorer, scorer_params = cls._scorer(params)
-        utility = _mean_ratings(ratings) if params.utility == "ratings" else _table_of(features)
-        model = cls._with(utility=utility)
+        if params.utility == "ratings":
+            rated, values = ratings.user_items.indices, ratings.user_items.data.astype(np.float64)
+            sums = np.bincount(rated, weights=values, minlength=ratings.n_items)
+            model = cls._with(utility=sums / np.maximum(ratings.item_counts, 1))
+        else:
+            model = cls._with(utility=_table_of(features))
         model.scorer = scorer.fit(ratings, scorer_params, features=features, rng=rng, progress=progress)
         return model
 
@@ -130,7 +134,7 @@ class ExpectedUtility(Algorithm):
         scorer, scorer_params = cls._scorer(params)
         return scorer.fit_bytes(n_users, n_items, n_ratings, scorer_params, **terms) + 24 * n_items
 
-    def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
+    def _score(self, user_items: sparse.csr_array) -> Floats:
         scores = self.scorer.score(Profiles(user_items, self.scale))
         divisors = _highest(self.scorer, user_items, scores)
         has_score = np.isfinite(scores) & (self.utility > 0)
@@ -191,7 +195,7 @@ class ExpectedUtility(Algorithm):
         return scorer.title_words(scorer_params)
 
 
-def with_utilities(features: ItemFeatures, utilities: NDArray[np.float64]) -> ItemFeatures:
+def with_utilities(features: ItemFeatures, utilities: Floats) -> ItemFeatures:
     """Features with this table of utilities, which replaces any they already have. The table is the last column, of
     kind ``"utility"``.
 
@@ -211,13 +215,7 @@ def with_utilities(features: ItemFeatures, utilities: NDArray[np.float64]) -> It
     )
 
 
-def _mean_ratings(ratings: Ratings) -> NDArray[np.float64]:
-    user_items = ratings.user_items
-    sums = np.bincount(user_items.indices, weights=user_items.data.astype(np.float64), minlength=ratings.n_items)
-    return np.asarray(sums / np.maximum(ratings.item_counts, 1))
-
-
-def _table_of(features: ItemFeatures | None) -> NDArray[np.float64]:
+def _table_of(features: ItemFeatures | None) -> Floats:
     columns = [] if features is None else [at for at, (kind, _) in enumerate(features.terms) if kind == UTILITY_KIND]
     if features is None or len(columns) != 1:
         raise DataError(
@@ -227,7 +225,7 @@ def _table_of(features: ItemFeatures | None) -> NDArray[np.float64]:
     return np.asarray(features.item_terms[:, columns].toarray()[:, 0].astype(np.float64))
 
 
-def _highest(scorer: Algorithm, user_items: sparse.csr_array, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+def _highest(scorer: Algorithm, user_items: sparse.csr_array, scores: Floats) -> Floats:
     if scorer.score_kind == "rating":
         return np.full(scores.shape[0], scorer.scale.high)
     if isinstance(scorer, ItemItem):

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from recommenders.data import Floats, Integers
+
 How = Literal["sum", "max", "noisy-or"]
 
 
@@ -36,10 +38,10 @@ class Explanation:
     0.625
     """
 
-    items: NDArray[np.int64]  # shape (n_rated,); the profile's items, in its order: rising numbers
+    items: Integers  # shape (n_rated,); the profile's items, in its order: rising numbers
     # Shape (n_rated,); what each of them did, in the unit of the score; below 0 where it counts against the item, 0
     # where it adds nothing of its own. Probabilities where they combine by noisy-or.
-    contributions: NDArray[np.float64]
+    contributions: Floats
     offset: float  # what the score would be without any contribution; 0 for algorithms that start from nothing
     how: How  # how the contributions make the score
 
@@ -48,7 +50,7 @@ class Explanation:
         cls,
         user_items: sparse.csr_array,
         items: NDArray[Any],
-        contributions: NDArray[np.float64],
+        contributions: Floats,
         *,
         offset: float = 0.0,
         how: How = "sum",

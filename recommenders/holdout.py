@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from recommenders.data import Flags, Integers
 
-def drawn(n: int, share: float, rng: np.random.Generator, *, least: int = 0) -> NDArray[np.bool_]:
+
+def drawn(n: int, share: float, rng: np.random.Generator, *, least: int = 0) -> Flags:
     """Draw a share of `n` entries, rounded down, but at least `least`. Returns which they are, shape (n,).
 
     Examples
@@ -20,12 +21,12 @@ def drawn(n: int, share: float, rng: np.random.Generator, *, least: int = 0) -> 
     return is_drawn
 
 
-def split(matrix: sparse.csr_array, is_held: NDArray[np.bool_]) -> tuple[sparse.csr_array, sparse.csr_array]:
+def split(matrix: sparse.csr_array, is_held: Flags) -> tuple[sparse.csr_array, sparse.csr_array]:
     """Return the other entries of a matrix, and those that are held out. `is_held`: of each stored entry, in order."""
     return part_of(matrix, np.flatnonzero(~is_held)), part_of(matrix, np.flatnonzero(is_held))
 
 
-def part_of(matrix: sparse.csr_array, indexes: NDArray[np.int64]) -> sparse.csr_array:
+def part_of(matrix: sparse.csr_array, indexes: Integers) -> sparse.csr_array:
     """Return the matrix with only the stored entries at `indexes`, which ascend; rows and columns are unchanged.
 
     Examples

@@ -7,12 +7,11 @@ from typing import Self
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 from scipy import sparse
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from recommenders.base import Algorithm
-from recommenders.data import ItemFeatures, Ratings
+from recommenders.data import Flags, Floats, ItemFeatures, Ratings
 from recommenders.explanation import Explanation
 from recommenders.memory import binary_bytes, singular_bytes, sparse_bytes
 from recommenders.parameters import Parameters, parameter
@@ -77,9 +76,9 @@ class IALS(Algorithm):
         epochs: int = parameter(15, description="Times that both sides are solved for.", minimum=1)
 
     params: Params
-    item_factors: NDArray[np.float64]  # q, shape (n_items, factors)
-    gram: NDArray[np.float64]  # the sum of all items' q qᵀ, plus λ on the diagonal, shape (factors, factors)
-    is_liked: NDArray[np.bool_]  # shape (n_items,), whether the item has any like
+    item_factors: Floats  # q, shape (n_items, factors)
+    gram: Floats  # the sum of all items' q qᵀ, plus λ on the diagonal, shape (factors, factors)
+    is_liked: Flags  # shape (n_items,), whether the item has any like
 
     @classmethod
     def _fit(
@@ -114,7 +113,7 @@ class IALS(Algorithm):
         start = singular_bytes(n_users, n_items, n_ratings, params.factors)
         return binary + max(start, 8 * (2 * n_users + 2 * n_items) * params.factors)
 
-    def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
+    def _score(self, user_items: sparse.csr_array) -> Floats:
         profiles = positives(user_items, self.scale, self.params.positive_from)
         folded = solve(profiles, self.item_factors, self.gram, self.params.alpha)
         return self._silence(folded @ self.item_factors.T, profiles, self.is_liked)
@@ -127,20 +126,20 @@ class IALS(Algorithm):
         return Explanation.over(user_items, liked, (1.0 + self.params.alpha) * (own @ weights))
 
 
-def gram_of(factors: NDArray[np.float64], reg: float) -> NDArray[np.float64]:
+def gram_of(factors: Floats, reg: float) -> Floats:
     """The sum of all q qᵀ, plus `reg` on the diagonal, shape (factors, factors)."""
     return np.ascontiguousarray(factors.T @ factors + reg * np.eye(factors.shape[1]))
 
 
 def solve(
     matrix: sparse.csr_array,
-    column_factors: NDArray[np.float64],
-    gram: NDArray[np.float64],
+    column_factors: Floats,
+    gram: Floats,
     alpha: float,
     *,
     progress: Progress = silent,
     what: str = "",
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return the best factors of each row of the matrix, given those of its columns."""
     from recommenders.kernels.ials import solve_rows
 

@@ -15,7 +15,7 @@ from scipy import sparse
 from core.errors import ParameterError
 from recommenders.base import Algorithm
 from recommenders.baseline import Baseline
-from recommenders.data import ItemFeatures, Ratings, Scale
+from recommenders.data import Floats, Integers, ItemFeatures, Ratings, Scale
 from recommenders.data_limits import TrainingSize
 from recommenders.explanation import Explanation
 from recommenders.memory import co_rated_pairs, sums_bytes
@@ -56,11 +56,11 @@ class _ItemNeighbourhood(Algorithm):
     is_mean: ClassVar[bool]  # whether the sum over neighbours is divided by the sum of their absolute similarities
 
     params: Any
-    neighbour_indptr: NDArray[np.int64]  # shape (n_items + 1,)
+    neighbour_indptr: Integers  # shape (n_items + 1,)
     neighbour_items: NDArray[np.int32]  # shape (n_pairs,)
-    neighbour_similarities: NDArray[np.float64]  # shape (n_pairs,)
-    mean: NDArray[np.float64]  # shape (1,)
-    item_bias: NDArray[np.float64]  # shape (n_items,)
+    neighbour_similarities: Floats  # shape (n_pairs,)
+    mean: Floats  # shape (1,)
+    item_bias: Floats  # shape (n_items,)
 
     @classmethod
     def check(cls, params: Any, size: TrainingSize) -> None:
@@ -98,7 +98,7 @@ class _ItemNeighbourhood(Algorithm):
     def _baseline(self) -> Baseline:
         return Baseline(float(self.mean[0]), self.item_bias, self.params.reg_user)
 
-    def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
+    def _score(self, user_items: sparse.csr_array) -> Floats:
         if self._are_ratings_summed:
             return self._sums(user_items, user_items.data.astype(np.float64))
         baseline = self._baseline()
@@ -115,7 +115,7 @@ class _ItemNeighbourhood(Algorithm):
     def _are_ratings_summed(self) -> bool:
         return getattr(self.params, "sum_of", "residuals") == "ratings"
 
-    def _sums(self, user_items: sparse.csr_array, signals: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _sums(self, user_items: sparse.csr_array, signals: Floats) -> Floats:
         """Sum similarity times signal over each item's neighbours in the profile; -inf where it has none."""
         from recommenders.kernels import neighbours as kernels
         from recommenders.kernels.nearest_rated import nearest_sums
@@ -175,13 +175,13 @@ class _ItemNeighbourhood(Algorithm):
         )
 
     @cached_property
-    def _columns(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
+    def _columns(self) -> tuple[Integers, NDArray[np.int32], Floats]:
         """For each item the items it is a neighbour of, made when first asked for and no part of the model's state."""
         rows = (self.neighbour_similarities, self.neighbour_items, self.neighbour_indptr)
         columns = sparse.csr_array(rows, shape=(self.n_items, self.n_items)).T.tocsr()
         return columns.indptr.astype(np.int64), columns.indices.astype(np.int32), columns.data
 
-    def _parts(self, user_items: sparse.csr_array, signals: NDArray[np.float64], item: int) -> Explanation:
+    def _parts(self, user_items: sparse.csr_array, signals: Floats, item: int) -> Explanation:
         """Return what each of the item's neighbours in the profile adds to a sum; the offset is left at 0."""
         pairs = slice(self.neighbour_indptr[item], self.neighbour_indptr[item + 1])
         rated = user_items.indices

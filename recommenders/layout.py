@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Self, TypeVar
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from core.errors import DataError
+from recommenders.data import Integers
 from recommenders.threads import each, numeric_threads, one_library_thread
 
 # Ratings of the users that are added together: with the sums of one item they fill half a core's second cache.
@@ -50,13 +51,13 @@ class Layout:
     n_items: int  # number of items
     is_half: bool  # whether each pair is seen once; otherwise both ways round
     # Shape (n_chunks, n_items + 1); where in the next three the ratings of each item by the users of each chunk begin.
-    starts: NDArray[np.int64]
+    starts: Integers
     # `positions`, `begins`, `ends`: where a rating stands, and which ratings of its user it is added to.
     positions: NDArray[np.uint32]
     begins: NDArray[np.uint32]
     ends: NDArray[np.uint32]
-    work: NDArray[np.int64]  # shape (n_items,); additions that each item's sums take
-    busy: NDArray[np.int64]  # the users that are left out here, to be multiplied as dense rows
+    work: Integers  # shape (n_items,); additions that each item's sums take
+    busy: Integers  # the users that are left out here, to be multiplied as dense rows
     at_once: int  # how many of those may be multiplied together
 
     @classmethod
@@ -106,10 +107,6 @@ class Layout:
         cuts = np.searchsorted(work, work.max(initial=0) * np.arange(1, n_ranges) / n_ranges, side="right")
         return _ranges(cuts, self.n_items)
 
-    def batches(self) -> list[NDArray[np.int64]]:
-        """The busy users, as many at once as may be multiplied together."""
-        return [self.busy[first : first + self.at_once] for first in range(0, self.busy.size, max(1, self.at_once))]
-
 
 def exactly_at_once(fits: Callable[[int], bool]) -> int:
     """The largest number of rows, up to `MOST_AT_ONCE`, for which `fits` says that their sums are exact; 0 for none.
@@ -146,41 +143,43 @@ def _ranges(cuts: NDArray[np.integer], n_items: int) -> list[tuple[int, int]]:
     return [(int(first), int(last)) for first, last in pairwise(bounds)]
 
 
-# Adds products of rows top..bottom with the columns from `top` on; told the buffers to put the products in.
-AddProducts = Callable[[int, int, list[NDArray[np.float32]]], None]
+Plane = NDArray[np.float32]
+# From dense rows of some users, 1 for a rating and its code: the matrices to multiply, and what adds a part of their
+# products, those of some rows with the columns from the first of these on, to the sums.
+Products = Callable[[Plane, Plane], tuple[Sequence[tuple[Plane, Plane]], Callable[..., None]]]
 
 
-def add_products(n_items: int, n_products: int, add: AddProducts) -> None:
-    """Call `add` for all rows of the pairs i <= j, a few rows at a time, on the threads allowed."""
-
-    def block(range_: tuple[int, int]) -> None:
-        first, last = range_
-        memory = np.empty((n_products, min(PRODUCT_ROWS, last - first) * (n_items - first)), dtype=np.float32)
-        for top in range(first, last, PRODUCT_ROWS):
-            bottom = min(top + PRODUCT_ROWS, last)
-            shape = bottom - top, n_items - top
-            add(top, bottom, [buffer[: shape[0] * shape[1]].reshape(shape) for buffer in memory])
-
-    with one_library_thread():  # the ranges share out the threads
-        each(block, triangle_ranges(n_items))
-
-
-# Dense rows of the same users, the matrices of a product.
-Planes = tuple[NDArray[np.float32], NDArray[np.float32]]
-
-
-def dense_rows(
-    user_items: sparse.csr_array, layout: Layout, packed: NDArray[np.uint32], code_bits: int
-) -> Iterator[Planes]:
-    """Yield, batch by batch, the busy users' dense rows: 1 for a rating, and its code; each overwrites the last."""
+def add_dense(
+    user_items: sparse.csr_array, layout: Layout, packed: NDArray[np.uint32], code_bits: int, products: Products
+) -> None:
+    """Add what the busy users have to the sums of all pairs i <= j, some users and some rows of products at a time."""
     from recommenders.kernels.products import spread
 
-    indptr = user_items.indptr.astype(np.int64, copy=False)
-    memory = np.empty((2, min(layout.at_once, layout.busy.size), layout.n_items), dtype=np.float32)
-    for users in layout.batches():
-        indicators, codes = memory[:, : users.size]
+    n_items, indptr = layout.n_items, user_items.indptr.astype(np.int64, copy=False)
+    dense = np.empty((2, min(layout.at_once, layout.busy.size), n_items), dtype=np.float32)
+    for start in range(0, layout.busy.size, max(1, layout.at_once)):
+        users = layout.busy[start : start + layout.at_once]
+        indicators, codes = dense[:, : users.size]
         spread(users, indptr, packed, code_bits, indicators, codes)
-        yield indicators, codes
+        factors, merge = products(indicators, codes)
+
+        def block(
+            range_: tuple[int, int],
+            factors: Sequence[tuple[Plane, Plane]] = factors,
+            merge: Callable[..., None] = merge,
+        ) -> None:
+            first, last = range_
+            memory = np.empty((len(factors), min(PRODUCT_ROWS, last - first) * (n_items - first)), dtype=np.float32)
+            for top in range(first, last, PRODUCT_ROWS):
+                bottom = min(top + PRODUCT_ROWS, last)
+                shape = bottom - top, n_items - top
+                buffers = [buffer[: shape[0] * shape[1]].reshape(shape) for buffer in memory]
+                for (rows, columns), buffer in zip(factors, buffers, strict=True):
+                    np.matmul(rows[:, top:bottom].T, columns[:, top:], out=buffer)
+                merge((slice(top, bottom), slice(top, None)), *buffers)
+
+        with one_library_thread():  # the ranges share out the threads
+            each(block, triangle_ranges(n_items))
 
 
 def mirrored(upper: NDArray[Number]) -> NDArray[Number]:

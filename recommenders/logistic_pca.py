@@ -8,11 +8,10 @@ from typing import Self
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 from scipy import sparse
 
 from recommenders.base import Algorithm
-from recommenders.data import ItemFeatures, Ratings
+from recommenders.data import Floats, ItemFeatures, Ratings
 from recommenders.memory import binary_bytes, singular_bytes, sparse_bytes
 from recommenders.parameters import Parameters, parameter
 from recommenders.positives import liked_items, positive_from_parameter, positives
@@ -33,7 +32,7 @@ NEXT_TO_NOTHING = 1e-300
 # What the singular vectors take of the whole, about; only the progress is told by it.
 START_WORK = 0.01
 
-Cells = tuple[slice, NDArray[np.float64], NDArray[np.float64]]
+Cells = tuple[slice, Floats, Floats]
 
 
 class LPCA(Algorithm):
@@ -94,8 +93,8 @@ class LPCA(Algorithm):
         positive_from: float = positive_from_parameter()
 
     params: Params
-    axes: NDArray[np.float64]  # V transposed, shape (n_items, factors)
-    offsets: NDArray[np.float64]  # Δ, shape (n_items,); -inf without a positive rating
+    axes: Floats  # V transposed, shape (n_items, factors)
+    offsets: Floats  # Δ, shape (n_items,); -inf without a positive rating
 
     @classmethod
     def _fit(
@@ -122,7 +121,7 @@ class LPCA(Algorithm):
         start = singular_bytes(n_users, n_items, n_ratings, params.factors)
         return binary + start + coordinates + 32 * BLOCK_CELLS
 
-    def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
+    def _score(self, user_items: sparse.csr_array) -> Floats:
         liked = positives(user_items, self.scale, self.params.positive_from)
         known = np.flatnonzero(np.isfinite(self.offsets))
         scores = np.full(user_items.shape, -np.inf)
@@ -135,12 +134,8 @@ class LPCA(Algorithm):
 
 
 def decompose(
-    liked: sparse.csr_array,
-    start: NDArray[np.float64],
-    iterations: int,
-    reg: float,
-    progress: Progress = silent,
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    liked: sparse.csr_array, start: Floats, iterations: int, reg: float, progress: Progress = silent
+) -> tuple[Floats, Floats, Floats]:
     """Fit U, V and Δ stage by stage. Returns U of shape (n_users, factors), V transposed of shape (n_items, factors), Δ
     of shape (n_items,).
 
@@ -167,9 +162,7 @@ def decompose(
     return coordinates, axes, offsets
 
 
-def fold_in(
-    liked: sparse.csr_array, axes: NDArray[np.float64], offsets: NDArray[np.float64], reg: float
-) -> NDArray[np.float64]:
+def fold_in(liked: sparse.csr_array, axes: Floats, offsets: Floats, reg: float) -> Floats:
     """Find the coordinates of profiles with V and Δ fixed.
 
     `liked`: sparse float64 array, shape (n_profiles, n_items); ones. `axes`: float64 array, shape (n_items, factors); v
@@ -200,14 +193,8 @@ def fold_in(
 
 
 def _newton(
-    liked: sparse.csr_array,
-    coordinates: NDArray[np.float64],
-    axes: NDArray[np.float64],
-    products: NDArray[np.float64],
-    offsets: NDArray[np.float64],
-    *,
-    reg: float,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    liked: sparse.csr_array, coordinates: Floats, axes: Floats, products: Floats, offsets: Floats, *, reg: float
+) -> tuple[Floats, Floats]:
     """Return each profile's likelihood less its penalty, and Newton's step from there.
 
     `products` are those of every two axes, by item.
@@ -237,13 +224,7 @@ def _blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
     return (slice(first, first + height) for first in range(0, n_rows, height))
 
 
-def _cells(
-    left: NDArray[np.float64],
-    right: NDArray[np.float64],
-    shift: NDArray[np.float64] | None,
-    progress: Progress,
-    what: str,
-) -> Iterator[Cells]:
+def _cells(left: Floats, right: Floats, shift: Floats | None, progress: Progress, what: str) -> Iterator[Cells]:
     """Yield, block of rows by block, σ(θ) and the weight of the quadratic bound, tanh(θ/2) / 2θ."""
     for rows in _blocks(left.shape[0], right.shape[0]):
         progress(rows.start / left.shape[0], what)
@@ -262,9 +243,9 @@ def _cells(
 
 def _move_people(
     liked: sparse.csr_array,
-    coordinates: NDArray[np.float64],
-    axes: NDArray[np.float64],
-    offsets: NDArray[np.float64],
+    coordinates: Floats,
+    axes: Floats,
+    offsets: Floats,
     *,
     k: int,
     reg: float,
@@ -283,9 +264,9 @@ def _move_people(
 
 def _move_items(
     columns: sparse.csr_array,
-    coordinates: NDArray[np.float64],
-    axes: NDArray[np.float64],
-    offsets: NDArray[np.float64],
+    coordinates: Floats,
+    axes: Floats,
+    offsets: Floats,
     *,
     k: int,
     reg: float,

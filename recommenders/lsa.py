@@ -8,12 +8,11 @@ from typing import Self, cast
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 from scipy import sparse
 
 from core.errors import DataError
 from recommenders.base import Algorithm, TitleWords
-from recommenders.data import ItemFeatures, Ratings
+from recommenders.data import Flags, Floats, ItemFeatures, Ratings
 from recommenders.data_limits import SILENT_KINDS, Limit, TrainingSize
 from recommenders.explanation import Explanation
 from recommenders.memory import singular_bytes, sparse_bytes
@@ -102,7 +101,7 @@ class LSA(Algorithm):
         )
 
     params: Params
-    item_vectors: NDArray[np.float64]  # shape (n_items, factors), rows of length 1, or 0 without features
+    item_vectors: Floats  # shape (n_items, factors), rows of length 1, or 0 without features
 
     @classmethod
     def limits(cls, size: TrainingSize) -> Mapping[str, Limit]:
@@ -144,7 +143,7 @@ class LSA(Algorithm):
         weighted = 3 * sparse_bytes(n_items, n_item_terms)
         return weighted + singular_bytes(n_items, n_terms, n_item_terms, params.factors) + 24 * n_items * params.factors
 
-    def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
+    def _score(self, user_items: sparse.csr_array) -> Floats:
         has_vector = np.asarray(self.item_vectors.any(axis=1))
         liking = self._liking(user_items, has_vector)
         total = np.asarray(abs(liking).sum(axis=1))
@@ -160,7 +159,7 @@ class LSA(Algorithm):
         likeness = self.item_vectors[user_items.indices] @ self.item_vectors[item]
         return Explanation.over(user_items, user_items.indices, liking * likeness / np.abs(liking).sum())
 
-    def _liking(self, user_items: sparse.csr_array, has_vector: NDArray[np.bool_]) -> sparse.csr_array:
+    def _liking(self, user_items: sparse.csr_array, has_vector: Flags) -> sparse.csr_array:
         """Return the weights of the profiles' items, 0 for those without a vector."""
         rows = np.repeat(np.arange(user_items.shape[0]), np.diff(user_items.indptr))
         n_rows = user_items.shape[0]

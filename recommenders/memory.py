@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from recommenders.data import Floats
 from recommenders.layout import BLOCK_WORDS, HALF_ITEMS
 from recommenders.products import BLOCK_PAIRS
 from recommenders.singular import BATCH, FIRST_EXTRA, FIRST_LOOK, takes_lanczos
@@ -40,7 +40,7 @@ def co_rated_pairs(n_users: int, n_items: int, n_ratings: int, *, at_least: int 
     >>> co_rated_pairs(50_000, 2_000, 7_700_000) > 0.9 * 2_000**2
     True
     """
-    points: NDArray[np.float64] = np.exp(LOG_SPREAD * np.concatenate((QUANTILES, -QUANTILES)))
+    points: Floats = np.exp(LOG_SPREAD * np.concatenate((QUANTILES, -QUANTILES)))
     counts = np.minimum(points / points.mean() * n_ratings / n_items, n_users)
     common = UNEQUAL_PEOPLE * np.outer(counts, counts) / n_users
     missing = np.exp(-common) * (1.0 + common if at_least > 1 else 1.0)

@@ -7,12 +7,11 @@ from typing import Any, Self, cast
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 from scipy import sparse
 
 from recommenders.base import Algorithm
-from recommenders.content import Content
-from recommenders.data import ItemFeatures, Ratings
+from recommenders.data import Floats, Integers, ItemFeatures, Ratings
+from recommenders.data_limits import speaking_terms
 from recommenders.parameters import Parameters, parameter
 from recommenders.positives import positive_from_parameter, positives
 from recommenders.progress import Progress
@@ -92,15 +91,15 @@ class NaiveBayes(Algorithm):
         positive_from: float = positive_from_parameter()
 
     params: Params
-    n_having: NDArray[np.int64]  # number of items with each feature, shape (n_features,)
-    feature_numbers: NDArray[np.int64]  # the features of the items, one item after the other
-    feature_starts: NDArray[np.int64]  # where each item's begin, shape (n_items + 1,)
+    n_having: Integers  # number of items with each feature, shape (n_features,)
+    feature_numbers: Integers  # the features of the items, one item after the other
+    feature_starts: Integers  # where each item's begin, shape (n_items + 1,)
 
     @classmethod
     def _fit(
         cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: Generator, progress: Progress
     ) -> Self:
-        item_terms = Content.of(cast(ItemFeatures, features)).item_terms  # the caller saw to it that there are some
+        item_terms = speaking_terms(cast(ItemFeatures, features))  # the caller saw to it that there are some
         n_having = np.bincount(item_terms.indices, minlength=item_terms.shape[1]).astype(np.int64)
         return cls._with(n_having=n_having, feature_numbers=item_terms.indices, feature_starts=item_terms.indptr)
 
@@ -111,11 +110,10 @@ class NaiveBayes(Algorithm):
         """The features, copied while those that say nothing are left out."""
         return 40 * n_item_terms + 24 * (n_items + n_terms)
 
-    def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
+    def _score(self, user_items: sparse.csr_array) -> Floats:
         n_features = int(self.n_having.shape[0])
-        present = Content.from_arrays(
-            np.ones(self.feature_numbers.shape[0]), self.feature_numbers, self.feature_starts, n_features
-        ).item_terms
+        parts = np.ones(self.feature_numbers.shape[0]), self.feature_numbers, self.feature_starts
+        present = sparse.csr_array(parts, shape=(self.n_items, n_features))
         columns = sparse.csc_array(present.T)
         has_feature = np.diff(self.feature_starts) > 0
         rated = user_items.astype(np.float64)
@@ -146,5 +144,5 @@ class NaiveBayes(Algorithm):
         return scores
 
 
-def _sums(matrix: sparse.csr_array) -> NDArray[np.float64]:
+def _sums(matrix: sparse.csr_array) -> Floats:
     return np.asarray(matrix.sum(axis=1), dtype=np.float64)[:, np.newaxis]

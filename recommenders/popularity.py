@@ -8,11 +8,10 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 from scipy import sparse
 
 from recommenders.base import Algorithm
-from recommenders.data import ItemFeatures, Ratings
+from recommenders.data import Floats, Integers, ItemFeatures, Ratings
 from recommenders.memory import binary_bytes
 from recommenders.parameters import Parameters, parameter
 from recommenders.positives import positive_from_parameter, positives
@@ -60,7 +59,7 @@ class TopPop(Algorithm):
         """Only the counts."""
         return 16 * n_items
 
-    def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
+    def _score(self, user_items: sparse.csr_array) -> Floats:
         row = np.where(self.popularity > 0, self.popularity.astype(np.float64), -np.inf)
         return np.tile(row, (user_items.shape[0], 1))
 
@@ -118,7 +117,7 @@ class PopularityLikes(Algorithm):
         )
 
     params: Params
-    item_scores: NDArray[np.float64]  # shape (n_items,), -inf for unrated items
+    item_scores: Floats  # shape (n_items,), -inf for unrated items
 
     @classmethod
     def _fit(
@@ -140,7 +139,7 @@ class PopularityLikes(Algorithm):
         """The positive ratings, and a few numbers for each item."""
         return binary_bytes(n_users, n_ratings) + 64 * n_items
 
-    def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
+    def _score(self, user_items: sparse.csr_array) -> Floats:
         scores = np.tile(self.item_scores, (user_items.shape[0], 1))
         if self.params.by_people:
             counts = np.diff(positives(user_items, self.scale, self.params.positive_from).indptr)
@@ -188,7 +187,7 @@ class Random(Algorithm):
         """Random has no parameters; its seed comes with the fit."""
 
     params: Params
-    seed: NDArray[np.int64]  # shape (1,)
+    seed: Integers  # shape (1,)
 
     @classmethod
     def _fit(
@@ -201,7 +200,7 @@ class Random(Algorithm):
         """Only the counts, which every model has."""
         return 16 * n_items
 
-    def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
+    def _score(self, user_items: sparse.csr_array) -> Floats:
         scores = np.full(user_items.shape, -np.inf)
         is_known = self.popularity > 0
         items = user_items.indices.astype("<i8")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from recommenders.data import Flags
 from recommenders.parameters import parameter
 from recommenders.scale import GRID_TOLERANCE, Scale
 
@@ -49,6 +49,6 @@ def positives(user_items: sparse.csr_array, scale: Scale, positive_from: float) 
     return sparse.csr_array((unit_weights, user_items.indices[is_positive], indptr), shape=user_items.shape)
 
 
-def liked_items(likes: sparse.csr_array) -> NDArray[np.bool_]:
+def liked_items(likes: sparse.csr_array) -> Flags:
     """Which items anybody likes. Returns a bool array, shape (n_items,)."""
     return np.bincount(likes.indices, minlength=likes.shape[1]) > 0

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from recommenders.data import Ratings
-from recommenders.layout import ADDING, MOST_SINGLE, Layout, Planes, add_products, dense_rows, exactly_at_once, mirrored
+from recommenders.data import Floats, Integers, Ratings
+from recommenders.layout import ADDING, MOST_SINGLE, Layout, Plane, add_dense, exactly_at_once, mirrored
 from recommenders.progress import Progress, blocks, silent, within
 from recommenders.threads import each, numeric_threads
 
@@ -24,7 +24,7 @@ BLOCK_STEPS = 50_000_000
 BLOCK_PAIRS = 4_000_000
 
 
-def steps_of_rows(rows: sparse.csr_array, matrix: sparse.csr_array) -> NDArray[np.float64]:
+def steps_of_rows(rows: sparse.csr_array, matrix: sparse.csr_array) -> Floats:
     """The multiplications that each row of the sparse product ``rows @ matrix`` takes. Returns a float64 array, shape
     (n_rows,).
 
@@ -35,7 +35,7 @@ def steps_of_rows(rows: sparse.csr_array, matrix: sparse.csr_array) -> NDArray[n
     return np.asarray(np.bincount(owners, weights=lengths, minlength=rows.shape[0]), dtype=np.float64)
 
 
-def dense_gram(rows: sparse.csr_array, progress: Progress = silent) -> NDArray[np.float64]:
+def dense_gram(rows: sparse.csr_array, progress: Progress = silent) -> Floats:
     r"""The symmetric product :math:`A A^\top`.
 
     `rows`: sparse float64 array, shape (n, m); A. Returns a float64 array, shape (n, n), in column order, as linear
@@ -116,7 +116,7 @@ def binary_gram(user_items: sparse.csr_array, progress: Progress = silent) -> ND
 
 def common_raters(
     user_items: sparse.csr_array, progress: Progress = silent
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
+) -> tuple[Integers, NDArray[np.int32], NDArray[np.int32]]:
     """The pairs of different items with a common rater, by item and then by other item.
 
     Raises DataError when there are 2 ** 32 ratings or more.
@@ -136,7 +136,7 @@ def common_raters(
 
     rest = progress if whole is None else within(progress, 0.8, 1.0)
 
-    def pairs(range_: tuple[int, int]) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
+    def pairs(range_: tuple[int, int]) -> tuple[Integers, NDArray[np.int32], NDArray[np.int32]]:
         first, last = range_
         if whole is None:
             block = np.zeros((last - first, n_items), dtype=np.uint32)
@@ -169,15 +169,11 @@ class _Counts:
 
     def add_busy(self, out: NDArray[np.uint32]) -> None:
         """Add what the busiest users have to the rows of all items."""
-        for indicators, _ in dense_rows(self._ordered, self.layout, self._items, 0):
 
-            def add(
-                top: int, bottom: int, buffers: list[NDArray[np.float32]], of: NDArray[np.float32] = indicators
-            ) -> None:
-                np.matmul(of[:, top:bottom].T, of[:, top:], out=buffers[0])
-                out[top:bottom, top:] += buffers[0].astype(np.uint32)
+        def merge(part: tuple[slice, slice], common: Plane) -> None:
+            out[part] += common.astype(np.uint32)
 
-            add_products(self.layout.n_items, 1, add)
+        add_dense(self._ordered, self.layout, self._items, 0, lambda rows, _codes: ([(rows, rows)], merge))
 
 
 PACKED_BITS = 32
@@ -202,7 +198,7 @@ class Codes:
         return int(self.values.max(initial=0))
 
     @cached_property
-    def sums(self) -> NDArray[np.float64]:
+    def sums(self) -> Floats:
         """Each item's number of ratings, and the sums of their numbers and of their squares, shape (n_items, 3)."""
         from recommenders.kernels.products import tally
 
@@ -272,7 +268,7 @@ class Dots:
     code_bits: int
     shift: int
     unit: float  # worth of 1 in the sums, in rating points squared
-    squares: NDArray[np.float64]  # shape (n_items,); sum of each item's squared ratings
+    squares: Floats  # shape (n_items,); sum of each item's squared ratings
 
     @classmethod
     def of(cls, codes: Codes) -> Self | None:
@@ -304,17 +300,12 @@ class Dots:
 
         out = np.zeros((self.layout.n_items, self.layout.n_items), dtype=np.uint64)
         each(lambda range_: self.add(*range_, out[range_[0] : range_[1]]), self.layout.ranges(), progress, ADDING)
-        for indicators, codes in dense_rows(self.user_items, self.layout, self.packed, self.code_bits):
 
-            def add(
-                top: int, bottom: int, buffers: list[NDArray[np.float32]], of: Planes = (indicators, codes)
-            ) -> None:
-                for plane, buffer in zip(of, buffers, strict=True):
-                    np.matmul(plane[:, top:bottom].T, plane[:, top:], out=buffer)
-                common, dots = buffers
-                merge_dots(common, dots, self.shift, out[top:bottom, top:])
+        def merge(part: tuple[slice, slice], common: Plane, dots: Plane) -> None:
+            merge_dots(common, dots, self.shift, out[part])
 
-            add_products(self.layout.n_items, 2, add)
+        of = self.user_items, self.layout, self.packed, self.code_bits
+        add_dense(*of, lambda rows, codes: ([(rows, rows), (codes, codes)], merge))
         return Words(out, self.shift, self.unit, self.squares)
 
 
@@ -328,7 +319,7 @@ class Words:
     # `shift`, `unit`, `squares`: as in `Dots`.
     shift: int
     unit: float
-    squares: NDArray[np.float64]
+    squares: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -385,29 +376,17 @@ class Moments:
             lambda range_: self.add(*range_, left[range_[0] : range_[1]], right[range_[0] : range_[1]]),
             *(self.layout.ranges(), progress, ADDING),
         )
-        for indicators, codes in dense_rows(self.user_items, self.layout, self.packed, self.code_bits):
-            bits = (indicators.shape[0] * int(codes.max()) ** 2).bit_length()
+
+        def products(rows: Plane, codes: Plane) -> tuple[list[tuple[Plane, Plane]], Callable[..., None]]:
+            bits = (rows.shape[0] * int(codes.max()) ** 2).bit_length()
             both = codes * np.float32(1 << bits) + codes * codes
 
-            def add(
-                top: int,
-                bottom: int,
-                buffers: list[NDArray[np.float32]],
-                bits: int = bits,
-                of: tuple[Planes, ...] = (
-                    (indicators, indicators),
-                    (indicators, both),
-                    (both, indicators),
-                    (codes, codes),
-                ),
-            ) -> None:
-                for (rows, columns), buffer in zip(of, buffers, strict=True):
-                    np.matmul(rows[:, top:bottom].T, columns[:, top:], out=buffer)
-                part = slice(top, bottom), slice(top, None)
-                common, lefts, rights, dots = buffers
-                merge_moments(common, lefts, rights, dots, bits, self.low_bits, self.high_bits, left[part], right[part])
+            def merge(part: tuple[slice, slice], common: Plane, rights: Plane, lefts: Plane, dots: Plane) -> None:
+                merge_moments(common, rights, lefts, dots, bits, self.low_bits, self.high_bits, left[part], right[part])
 
-            add_products(n_items, 4, add)
+            return [(rows, rows), (rows, both), (both, rows), (codes, codes)], merge
+
+        add_dense(self.user_items, self.layout, self.packed, self.code_bits, products)
         return left, right
 
 
@@ -430,7 +409,7 @@ def packed_dots(ratings: Ratings, progress: Progress = silent) -> Words | None:
     return _remembered.of(ratings, make)
 
 
-def gram(ratings: Ratings, progress: Progress = silent) -> NDArray[np.float64] | None:
+def gram(ratings: Ratings, progress: Progress = silent) -> Floats | None:
     """Sums of products of all pairs of items, missing ratings as 0, in rating points squared; exact. Returns a float64
     array, shape (n_items, n_items): nothing under the conditions of `packed_dots`.
 

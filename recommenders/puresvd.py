@@ -7,11 +7,10 @@ from typing import Any, Self, cast
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 from scipy import sparse
 
 from recommenders.base import Algorithm
-from recommenders.data import ItemFeatures, Ratings
+from recommenders.data import Floats, ItemFeatures, Ratings
 from recommenders.explanation import Explanation
 from recommenders.memory import singular_bytes, sparse_bytes
 from recommenders.parameters import Parameters, labelled, parameter
@@ -60,7 +59,7 @@ class PureSVD(Algorithm):
         factors: int = parameter(50, description="Number of latent factors; at most min(users, items).", minimum=1)
 
     params: Params
-    item_factors: NDArray[np.float64]  # Q, shape (n_items, factors)
+    item_factors: Floats  # Q, shape (n_items, factors)
 
     @classmethod
     def label(cls, params: Parameters) -> str:
@@ -88,7 +87,7 @@ class PureSVD(Algorithm):
         """The ratings as float64 numbers, and the singular vectors."""
         return sparse_bytes(n_users, n_ratings) + singular_bytes(n_users, n_items, n_ratings, params.factors)
 
-    def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
+    def _score(self, user_items: sparse.csr_array) -> Floats:
         from recommenders.kernels.ranking import fold
 
         folded = np.empty((user_items.shape[0], self.item_factors.shape[1]))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from core.errors import DataError, ParameterError
-from recommenders.data import Profiles
+from recommenders.data import Flags, Floats, Integers, Profiles
 from recommenders.threads import each, one_library_thread
 
 # Up to this length a list is found in one pass over the scores; longer ones are sorted.
@@ -22,10 +22,10 @@ class Scorer(Protocol):
     """What ranking needs of a model."""
 
     @property
-    def popularity(self) -> NDArray[np.int64]:
+    def popularity(self) -> Integers:
         """Number of training ratings of each item."""
 
-    def score(self, profiles: Profiles, /) -> NDArray[np.float64]:
+    def score(self, profiles: Profiles, /) -> Floats:
         """Score every item for every profile. Returns a float64 array, shape (n_profiles, n_items): -inf where there is
         no score; never NaN.
         """
@@ -36,12 +36,12 @@ class TopN:
     """A recommendation list, best first."""
 
     # Shape (n,); item numbers; fewer than asked for only if the catalogue has no more outside the profile.
-    items: NDArray[np.int64]
-    scores: NDArray[np.float64]  # shape (n,); the model's scores; -inf in the slots filled by popularity
-    is_filled: NDArray[np.bool_]  # shape (n,); which slots the model had no score for, so that popularity filled them
+    items: Integers
+    scores: Floats  # shape (n,); the model's scores; -inf in the slots filled by popularity
+    is_filled: Flags  # shape (n,); which slots the model had no score for, so that popularity filled them
 
 
-def top_n(scores: NDArray[np.float64], popularity: NDArray[np.int64], exclude: ArrayLike, n: int) -> TopN:
+def top_n(scores: Floats, popularity: Integers, exclude: ArrayLike, n: int) -> TopN:
     """The n best items of one row of scores.
 
     Higher scores come first; equal scores by popularity, then by item number: the same list every time. Items without a
@@ -74,7 +74,7 @@ def top_n(scores: NDArray[np.float64], popularity: NDArray[np.int64], exclude: A
     return listing(items[0], values[0])
 
 
-def top_n_all(model: Scorer, profiles: Profiles, n: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def top_n_all(model: Scorer, profiles: Profiles, n: int) -> tuple[Integers, Floats]:
     """The n best items of every profile by a model, a block of profiles at a time, on the threads allowed.
 
     Returns `items`, int64 array, shape (n_profiles, n): best first, ordered as by `top_n`; -1 where the catalogue has
@@ -109,12 +109,8 @@ def top_n_all(model: Scorer, profiles: Profiles, n: int) -> tuple[NDArray[np.int
 
 
 def _best(
-    scores: NDArray[np.float64],
-    popularity: NDArray[np.int64],
-    own_indptr: NDArray[Any],
-    own_items: NDArray[Any],
-    n: int,
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    scores: Floats, popularity: Integers, own_indptr: NDArray[Any], own_items: NDArray[Any], n: int
+) -> tuple[Integers, Floats]:
     from recommenders.kernels.ranking import best
 
     items, values = np.empty((scores.shape[0], n), dtype=np.int64), np.empty((scores.shape[0], n))
@@ -125,7 +121,7 @@ def _best(
     return items, values
 
 
-def listing(items: NDArray[np.int64], values: NDArray[np.float64]) -> TopN:
+def listing(items: Integers, values: Floats) -> TopN:
     """A list from a row of items and scores, in which item -1 marks places that are left over.
 
     `items`: int64 array, shape (n,); best first; -1 from where the list is at its end. `values`: float64 array, shape
@@ -138,7 +134,7 @@ def listing(items: NDArray[np.int64], values: NDArray[np.float64]) -> TopN:
     return TopN(items, values, values == -np.inf)
 
 
-def _sorted(scores: NDArray[np.float64], popularity: NDArray[np.int64], own: NDArray[np.int64], n: int) -> TopN:
+def _sorted(scores: Floats, popularity: Integers, own: Integers, n: int) -> TopN:
     is_candidate = np.ones(scores.shape[0], dtype=np.bool_)
     is_candidate[own] = False
     candidates = np.flatnonzero(is_candidate)

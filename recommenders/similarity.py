@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from recommenders.data import Ratings, Side, side_of
+from recommenders.data import Floats, Integers, Ratings, Side, side_of
 from recommenders.layout import ADDING, row_ranges, triangle_ranges
 from recommenders.products import (
     BLOCK_STEPS,
@@ -37,14 +37,14 @@ class Neighbours:
     """Every item's neighbours, most similar first."""
 
     # Shape (n_items + 1,); where each item's neighbours begin and end in the other two arrays.
-    indptr: NDArray[np.int64]
+    indptr: Integers
     items: NDArray[np.int32]  # shape (n_pairs,); the neighbours; equally similar ones by item number
     # Shape (n_pairs,); in (0, 1], or [-1, 1] of signed neighbours; falling within an item's row. Pairs whose similarity
     # is 0 are not neighbours, nor are those whose similarity is negative unless neighbours are signed.
-    similarities: NDArray[np.float64]
+    similarities: Floats
 
 
-def sorted_whole(similarities: NDArray[np.float64], keep: int | None, progress: Progress) -> Neighbours:
+def sorted_whole(similarities: Floats, keep: int | None, progress: Progress) -> Neighbours:
     """Return the neighbours of a square array of similarities."""
     ranges = row_ranges(similarities.shape[0])
     return joined(
@@ -53,10 +53,10 @@ def sorted_whole(similarities: NDArray[np.float64], keep: int | None, progress: 
 
 
 # Lengths of rows, items and similarities.
-Rows = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]
+Rows = tuple[Integers, NDArray[np.int32], Floats]
 
 
-def sorted_rows(similarities: NDArray[np.float64], keep: int | None) -> list[Rows]:
+def sorted_rows(similarities: Floats, keep: int | None) -> list[Rows]:
     """Return the positive similarities of dense rows, each row sorted and truncated, a few rows at a time."""
     n_rows, n_items = similarities.shape
     together = max(1, SORTED_TOGETHER // max(1, n_items))
@@ -66,9 +66,7 @@ def sorted_rows(similarities: NDArray[np.float64], keep: int | None) -> list[Row
     ]
 
 
-def _sorted_few(
-    similarities: NDArray[np.float64], keep: int | None, keys: NDArray[np.uint64], rounded: NDArray[np.float32]
-) -> Rows:
+def _sorted_few(similarities: Floats, keep: int | None, keys: NDArray[np.uint64], rounded: NDArray[np.float32]) -> Rows:
     """Do the same for rows that stay in the cache from the first look at them to the last; overwrites `keys`."""
     from recommenders.kernels import similarities as kernels
 
@@ -88,9 +86,7 @@ def _sorted_few(
     return np.minimum(lengths, keep), items[rank < keep], values[rank < keep]
 
 
-def _best_keys(
-    keys: NDArray[np.uint64], bounds: NDArray[np.int64], keep: int
-) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+def _best_keys(keys: NDArray[np.uint64], bounds: Integers, keep: int) -> tuple[NDArray[np.uint64], Integers]:
     """Return each row's first keys, unsorted: at least `keep` of them, and all that float32 holds for equal."""
     selected = []
     for first, last in pairwise(bounds):
@@ -117,9 +113,7 @@ def joined(ranges: list[list[Rows]]) -> Neighbours:
     return whole
 
 
-def sort_rows(
-    bounds: NDArray[np.int64], items: NDArray[np.int32], similarities: NDArray[np.float64], n_items: int
-) -> None:
+def sort_rows(bounds: Integers, items: NDArray[np.int32], similarities: Floats, n_items: int) -> None:
     """Sort each row, in place, by falling similarity, then item.
 
     numpy sorts 64-bit integers several times faster than it sorts indirectly; so similarity (float32, whose
@@ -144,7 +138,7 @@ SHARES = (0.0, 0.7, 0.8, 1.0)
 DIVIDING = "Making similarities of the sums"
 
 # Writes the rows of a range of items into the three buffers and returns the number of pairs.
-WriteRows = Callable[[int, int, NDArray[np.int32], NDArray[np.float64], NDArray[np.int64]], int]
+WriteRows = Callable[[int, int, NDArray[np.int32], Floats, Integers], int]
 
 
 def cosine_neighbours(
@@ -187,7 +181,7 @@ def cosine_neighbours(
 
 def pearson_neighbours(
     ratings: Ratings,
-    values: NDArray[np.float64],
+    values: Floats,
     *,
     shrinkage: float,
     keep: int | None = None,
@@ -246,7 +240,7 @@ def _exact_cosines(ratings: Ratings, shrinkage: float, keep: int | None, progres
         if not dots.layout.is_half:
             norms = np.sqrt(dots.squares)
 
-            def block(first: int, last: int) -> NDArray[np.float64]:
+            def block(first: int, last: int) -> Floats:
                 words = dots.rows(first, last)
                 similarities = words.view(np.float64)  # each word is read before its place is written
                 cosines(first, first, last, words, dots.shift, dots.unit, norms, shrinkage, similarities, False)
@@ -266,7 +260,7 @@ def _exact_cosines(ratings: Ratings, shrinkage: float, keep: int | None, progres
 
 
 def _exact_pearsons(
-    ratings: Ratings, values: NDArray[np.float64], shrinkage: float, keep: int | None, progress: Progress
+    ratings: Ratings, values: Floats, shrinkage: float, keep: int | None, progress: Progress
 ) -> Neighbours | None:
     """Return the neighbours from exact sums of whole numbers; nothing where the values are none."""
     from recommenders.kernels.similarities import pearsons
@@ -280,9 +274,7 @@ def _exact_pearsons(
         return None
     n_items, is_half = ratings.n_items, moments.layout.is_half
 
-    def similarities(
-        offset: int, first: int, last: int, left: NDArray[np.uint64], right: NDArray[np.uint64]
-    ) -> NDArray[np.float64]:
+    def similarities(offset: int, first: int, last: int, left: NDArray[np.uint64], right: NDArray[np.uint64]) -> Floats:
         out = left.view(np.float64)  # each word is read before its place is written
         pearsons(offset, first, last, left, right, moments.low_bits, moments.high_bits, shrinkage, out, is_half)
         return out
@@ -302,7 +294,7 @@ def _exact_pearsons(
     return sorted_whole(left.view(np.float64), keep, sorting)
 
 
-def _two_sides(user_items: sparse.csr_array, values: NDArray[np.float32] | NDArray[np.float64]) -> tuple[Side, Side]:
+def _two_sides(user_items: sparse.csr_array, values: NDArray[np.float32] | Floats) -> tuple[Side, Side]:
     """Return the values by user and by item."""
     by_user = sparse.csr_array((values, user_items.indices, user_items.indptr), shape=user_items.shape)
     return side_of(by_user), side_of(by_user.T.tocsr())

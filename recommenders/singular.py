@@ -6,11 +6,10 @@ from collections.abc import Callable
 from contextlib import nullcontext
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from core.errors import ParameterError
-from recommenders.data import Side, side_of
+from recommenders.data import Flags, Floats, Side, side_of
 from recommenders.products import Remembered, dense_gram
 from recommenders.progress import Progress, silent, within
 from recommenders.threads import each, numeric_threads, one_library_thread
@@ -29,7 +28,7 @@ EXHAUSTED = 1e-10
 
 def leading_right_vectors(
     matrix: sparse.csr_array, count: int, rng: np.random.Generator, progress: Progress = silent
-) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+) -> tuple[Floats, Floats] | None:
     r"""Right singular vectors and singular values by block Lanczos with full reorthogonalisation.
 
     The Krylov space of :math:`A^\top A` grows by four vectors at a time, drawn at the start from `rng`; the products
@@ -56,7 +55,7 @@ def leading_right_vectors(
 
 def _leading_right_vectors(
     matrix: sparse.csr_array, count: int, rng: np.random.Generator, progress: Progress
-) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+) -> tuple[Floats, Floats] | None:
     from recommenders.kernels.krylov import WIDTH
 
     n_columns = matrix.shape[1]
@@ -114,13 +113,13 @@ def _next_look(looks: list[tuple[int, float]]) -> int:
     return size + int(min(max(needed, LEAST_GROWTH * size), MOST_GROWTH * size))
 
 
-def _grown(matrix: NDArray[np.float64], n_columns: int) -> NDArray[np.float64]:
+def _grown(matrix: Floats, n_columns: int) -> Floats:
     grown = np.zeros((matrix.shape[0], n_columns), order="F")
     grown[:, : matrix.shape[1]] = matrix
     return grown
 
 
-def _times(side: Side, vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+def _times(side: Side, vectors: Floats) -> Floats:
     """Return the product of one side of the matrix with a block of vectors, rows shared out among threads."""
     from recommenders.kernels.krylov import multiply
 
@@ -153,9 +152,9 @@ def right_singular_vectors(
     rng: np.random.Generator,
     *,
     what: str,
-    gram: Callable[[Progress], NDArray[np.float64] | None] = lambda progress: None,
+    gram: Callable[[Progress], Floats | None] = lambda progress: None,
     progress: Progress = silent,
-) -> NDArray[np.float64]:
+) -> Floats:
     r"""The right singular vectors of the largest singular values.
 
     Three routes, chosen by shape alone so that the same input takes the same one: the float64 eigenproblem of
@@ -199,7 +198,7 @@ def right_singular_vectors(
 
 
 # The eigenpairs of the matrix last asked about, by their number.
-_remembered: Remembered[dict[int, tuple[NDArray[np.float64], NDArray[np.float64]]]] = Remembered()
+_remembered: Remembered[dict[int, tuple[Floats, Floats]]] = Remembered()
 
 
 def takes_lanczos(n_rows: int, n_columns: int, factors: int) -> bool:
@@ -207,18 +206,15 @@ def takes_lanczos(n_rows: int, n_columns: int, factors: int) -> bool:
     return min(n_rows, n_columns) > LARGEST_GRAM and factors < LANCZOS_SHARE * n_columns
 
 
-def _settled(vectors: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _settled(vectors: Floats, values: Floats) -> Floats:
     """Set what carries nothing to 0, in place, and fix signs."""
     vectors[:, ~_is_carrying(values)] = 0.0
     return np.ascontiguousarray(vectors * _signs(vectors))
 
 
 def _by_column_gram(
-    matrix: sparse.csr_array,
-    factors: int,
-    gram: Callable[[Progress], NDArray[np.float64] | None],
-    progress: Progress,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    matrix: sparse.csr_array, factors: int, gram: Callable[[Progress], Floats | None], progress: Progress
+) -> tuple[Floats, Floats]:
     adding = within(progress, 0.0, GRAM_WORK)
     existing = gram(adding)
     matrix_gram = dense_gram(sparse.csr_array(matrix.T), adding) if existing is None else existing
@@ -227,11 +223,8 @@ def _by_column_gram(
 
 
 def _by_row_gram(
-    matrix: sparse.csr_array,
-    factors: int,
-    gram: Callable[[Progress], NDArray[np.float64] | None],
-    progress: Progress,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    matrix: sparse.csr_array, factors: int, gram: Callable[[Progress], Floats | None], progress: Progress
+) -> tuple[Floats, Floats]:
     values, left = _leading_eigenpairs(dense_gram(matrix, within(progress, 0.0, GRAM_WORK)), factors, progress)
     is_carrying = _is_carrying(values)
     scaled = np.zeros_like(left)
@@ -242,9 +235,7 @@ def _by_row_gram(
     return vectors, values
 
 
-def _leading_eigenpairs(
-    gram: NDArray[np.float64], count: int, progress: Progress
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _leading_eigenpairs(gram: Floats, count: int, progress: Progress) -> tuple[Floats, Floats]:
     """Return square roots of the largest eigenvalues, falling, and their eigenvectors as columns."""
     from scipy.linalg import eigh
 
@@ -255,11 +246,11 @@ def _leading_eigenpairs(
     return np.sqrt(np.maximum(values[::-1], 0.0)), np.array(vectors[:, ::-1], dtype=np.float64)
 
 
-def _is_carrying(values: NDArray[np.float64]) -> NDArray[np.bool_]:
+def _is_carrying(values: Floats) -> Flags:
     return np.asarray((values > NULL_SHARE * values[0]) & (values > 0))
 
 
-def _signs(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+def _signs(vectors: Floats) -> Floats:
     """Return 1 or -1 for each column; entries equal up to rounding count as equally large."""
     sizes = np.abs(vectors)
     is_largest = sizes >= sizes.max(axis=0) * (1 - 1e-9)

@@ -7,13 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from core.errors import DataError, ParameterError
 from recommenders import registry
 from recommenders.base import Algorithm
-from recommenders.data import ItemFeatures, Profiles, Ratings
+from recommenders.data import Flags, Floats, ItemFeatures, Profiles, Ratings
 from recommenders.holdout import drawn, split
 from recommenders.positives import FIVE_POINTS, positives
 from recommenders.progress import Progress, silent, within
@@ -23,7 +22,7 @@ SMALLEST = 1e-300
 
 # Sums over the held-out ratings of each person of a block, and how many these are: scores, whether an item was
 # seen, and the held-out ratings, all of shape (n_people, n_items), 0 where there is none.
-Measure = Callable[[NDArray[np.float64], NDArray[np.bool_], NDArray[np.float64]], tuple[Any, Any]]
+Measure = Callable[[Floats, Flags, Floats], tuple[Any, Any]]
 
 
 @dataclass(frozen=True)
@@ -43,25 +42,19 @@ class Criterion:
     by_people: bool = False
 
 
-def _squared_errors(
-    scores: NDArray[np.float64], is_seen: NDArray[np.bool_], held_out: NDArray[np.float64]
-) -> tuple[Any, Any]:
+def _squared_errors(scores: Floats, is_seen: Flags, held_out: Floats) -> tuple[Any, Any]:
     is_held = held_out != 0
     return np.where(is_held, (np.where(is_held, scores, 0.0) - held_out) ** 2, 0.0).sum(axis=1), is_held.sum(axis=1)
 
 
-def _log_shares(
-    scores: NDArray[np.float64], is_seen: NDArray[np.bool_], held_out: NDArray[np.float64]
-) -> tuple[Any, Any]:
+def _log_shares(scores: Floats, is_seen: Flags, held_out: Floats) -> tuple[Any, Any]:
     """Sum log P(m|p) over held-out likes; the scores are these probabilities, -inf where there is none."""
     is_held = held_out != 0
     logs = np.log(np.maximum(np.where(is_held, scores, 1.0), SMALLEST))
     return logs.sum(axis=1), is_held.sum(axis=1)
 
 
-def _log_odds(
-    scores: NDArray[np.float64], is_seen: NDArray[np.bool_], held_out: NDArray[np.float64]
-) -> tuple[Any, Any]:
+def _log_odds(scores: Floats, is_seen: Flags, held_out: Floats) -> tuple[Any, Any]:
     """Sum the likelihood of all that the profile does not show, held-out likes and the absence of others.
 
     Per held-out like, so that the number does not sink to nothing with the size of the catalogue.
@@ -73,7 +66,7 @@ def _log_odds(
     return cells.sum(axis=1), is_held.sum(axis=1)
 
 
-def _areas(scores: NDArray[np.float64], is_seen: NDArray[np.bool_], held_out: NDArray[np.float64]) -> tuple[Any, Any]:
+def _areas(scores: Floats, is_seen: Flags, held_out: Floats) -> tuple[Any, Any]:
     """Give each person's share of (held-out like, unrated item) pairs in the right order, ties by half."""
     areas, is_some = np.zeros(scores.shape[0]), np.zeros(scores.shape[0])
     for row in range(scores.shape[0]):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from core.errors import ParameterError
+from recommenders.data import Floats
 from recommenders.holdout import drawn, split
 from recommenders.memory import singular_bytes, sparse_bytes
 from recommenders.parameters import Parameters, parameter
@@ -35,8 +35,8 @@ START_WORK = 0.05
 class Aspects:
     """The two sides of an aspect model."""
 
-    classes_of_row: NDArray[np.float64]  # shape (n_rows, n_classes); P(z|p): each row adds up to 1
-    columns_of_class: NDArray[np.float64]  # shape (n_columns, n_classes); P(m|z): each column of the array adds up to 1
+    classes_of_row: Floats  # shape (n_rows, n_classes); P(z|p): each row adds up to 1
+    columns_of_class: Floats  # shape (n_columns, n_classes); P(m|z): each column of the array adds up to 1
     n_steps: int = 0  # steps of EM that led here
 
 
@@ -124,12 +124,8 @@ def step(counts: sparse.csr_array, now: Aspects, beta: float) -> Aspects:
 
 
 def fold_in(
-    counts: sparse.csr_array,
-    columns_of_class: NDArray[np.float64],
-    beta: float,
-    iterations: int,
-    progress: Progress = silent,
-) -> NDArray[np.float64]:
+    counts: sparse.csr_array, columns_of_class: Floats, beta: float, iterations: int, progress: Progress = silent
+) -> Floats:
     """P(z|p) of rows that took no part in the learning, by the same steps with P(m|z) held fixed.
 
     `counts`: sparse float64 array, shape (n_rows, n_columns); columns that no class gives a probability are passed
@@ -146,9 +142,7 @@ def fold_in(
     return folded
 
 
-def _fold_block(
-    counts: sparse.csr_array, right: NDArray[np.float64], beta: float, iterations: int
-) -> NDArray[np.float64]:
+def _fold_block(counts: sparse.csr_array, right: Floats, beta: float, iterations: int) -> Floats:
     """Fold in rows few enough that the classes of all their pairs fit into memory."""
     owner = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
     of_pair = right.take(counts.indices, axis=0, mode="clip")
@@ -242,7 +236,7 @@ def _schedule(
     return betas
 
 
-def _totals(counts: sparse.csr_array, left: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np.float64]:
+def _totals(counts: sparse.csr_array, left: Floats, right: Floats) -> Floats:
     """Return the product of the two sides, summed over classes, at the stored pairs only."""
     rows = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
     totals = np.empty(counts.nnz)
@@ -255,16 +249,14 @@ def _totals(counts: sparse.csr_array, left: NDArray[np.float64], right: NDArray[
     return totals
 
 
-def _ratios(counts: sparse.csr_array, left: NDArray[np.float64], right: NDArray[np.float64]) -> sparse.csr_array:
+def _ratios(counts: sparse.csr_array, left: Floats, right: Floats) -> sparse.csr_array:
     """Return the counts over the model's weight of their pairs; 0 for pairs that it holds impossible."""
     totals = _totals(counts, left, right)
     ratios = np.divide(counts.data, totals, out=np.zeros_like(totals), where=totals > 0)
     return sparse.csr_array((ratios, counts.indices, counts.indptr), shape=counts.shape)
 
 
-def _shares(
-    weights: NDArray[np.float64], *, axis: int, otherwise: NDArray[np.float64] | float = 0.0
-) -> NDArray[np.float64]:
+def _shares(weights: Floats, *, axis: int, otherwise: Floats | float = 0.0) -> Floats:
     """Return weights brought to sum 1 along an axis, and something else where they are all 0."""
     totals = weights.sum(axis=axis, keepdims=True)
     is_some = totals > 0

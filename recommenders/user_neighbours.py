@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from recommenders.base import Algorithm
-from recommenders.data import ItemFeatures, Ratings
+from recommenders.data import Floats, Integers, ItemFeatures, Ratings
 from recommenders.parameters import Parameters, parameter
 from recommenders.progress import Progress
 from recommenders.scale import Scale
@@ -51,14 +51,14 @@ class UserNeighbourhood(Algorithm):
     score_kind = "rating"
 
     params: Any
-    user_indptr: NDArray[np.int64]  # shape (n_users + 1,)
+    user_indptr: Integers  # shape (n_users + 1,)
     user_items: NDArray[np.int32]  # shape (n_ratings,)
     user_ratings: NDArray[np.float32]  # shape (n_ratings,)
-    item_indptr: NDArray[np.int64]  # shape (n_items + 1,)
+    item_indptr: Integers  # shape (n_items + 1,)
     item_users: NDArray[np.int32]  # shape (n_ratings,)
     item_ratings: NDArray[np.float32]  # shape (n_ratings,)
-    means: NDArray[np.float64]  # shape (n_users,), of all of a user's ratings; 0 for one who has none
-    norms: NDArray[np.float64]  # shape (n_users,), of a user's ratings above what counts in weights
+    means: Floats  # shape (n_users,), of all of a user's ratings; 0 for one who has none
+    norms: Floats  # shape (n_users,), of a user's ratings above what counts in weights
 
     @classmethod
     def _fit(
@@ -87,7 +87,7 @@ class UserNeighbourhood(Algorithm):
         """Return what ratings have to be above to count in a norm."""
         return 0.0
 
-    def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
+    def _score(self, user_items: sparse.csr_array) -> Floats:
         is_centred, is_missing_zero = self._prediction()
         n_users = self.means.shape[0]
         offsets = self.means if is_centred else np.zeros(n_users)
@@ -109,16 +109,16 @@ class UserNeighbourhood(Algorithm):
         return out
 
     @property
-    def _item_side(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
+    def _item_side(self) -> tuple[Integers, NDArray[np.int32], NDArray[np.float32]]:
         """The training ratings by item, as the kernels take them."""
         return self.item_indptr, self.item_users, self.item_ratings
 
     def _predict(
         self,
-        order: NDArray[np.int64],
-        weights: NDArray[np.float64],
-        offsets: NDArray[np.float64],
-        out: NDArray[np.float64],
+        order: Integers,
+        weights: Floats,
+        offsets: Floats,
+        out: Floats,
         *,
         is_among_raters: bool,
         is_missing_zero: bool,
@@ -144,18 +144,11 @@ class UserNeighbourhood(Algorithm):
         """Return whether ratings are taken from their users' means, and whether missing ones count as 0."""
 
     @abstractmethod
-    def _weigh(
-        self,
-        items: NDArray[np.int32],
-        ratings: NDArray[np.float64],
-        mean: float,
-        weights: NDArray[np.float64],
-        common: NDArray[np.int64],
-    ) -> None:
+    def _weigh(self, items: NDArray[np.int32], ratings: Floats, mean: float, weights: Floats, common: Integers) -> None:
         """Write every training user's weight for a profile, and the number of common items behind it."""
 
 
-def nearest(weights: NDArray[np.float64], common: NDArray[np.int64]) -> NDArray[np.int64]:
+def nearest(weights: Floats, common: Integers) -> Integers:
     """Return the users with a weight other than 0, nearest first.
 
     `weights`: float64 array, shape (n_users,); 0 for users who are no neighbours. `common`: int64 array, shape
@@ -167,7 +160,7 @@ def nearest(weights: NDArray[np.float64], common: NDArray[np.int64]) -> NDArray[
     return near[np.lexsort((-common[near], -weights[near]))].astype(np.int64)
 
 
-def row_means(user_items: sparse.csr_array) -> NDArray[np.float64]:
+def row_means(user_items: sparse.csr_array) -> Floats:
     """Return each row's mean rating, 0 for an empty row. `user_items`: sparse float array, shape (n_rows, n_items);
     ratings. Returns a float64 array, shape (n_rows,), in rating points.
     """
@@ -177,7 +170,7 @@ def row_means(user_items: sparse.csr_array) -> NDArray[np.float64]:
     return np.asarray(sums / np.maximum(counts, 1))
 
 
-def norms_above(user_items: sparse.csr_array, above: float) -> NDArray[np.float64]:
+def norms_above(user_items: sparse.csr_array, above: float) -> Floats:
     """Return the length of each row's ratings above a value.
 
     `user_items`: sparse float array, shape (n_rows, n_items); ratings. `above`: in rating points; not included. Returns
@@ -249,10 +242,10 @@ class UserKNNPearson(UserNeighbourhood):
             choices=("left-out", "zero", "zero-common"),
         )
 
-    def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
+    def _score(self, user_items: sparse.csr_array) -> Floats:
         return super()._score(user_items) if self.params.missing == "left-out" else self._score_whole(user_items)
 
-    def _score_whole(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
+    def _score_whole(self, user_items: sparse.csr_array) -> Floats:
         """Score with every absent rating as 0: the sums over all items follow from those over the stored."""
         from recommenders.kernels.user_neighbours import cosine_weights, pearson_weights
 
@@ -272,10 +265,9 @@ class UserKNNPearson(UserNeighbourhood):
             sizes = np.sqrt(own_variances[row] * variances)
             correlations = np.divide(covariances, sizes, out=np.zeros(n_users), where=sizes > 0)
             if self.params.missing == "zero-common":
-                columns = (self.item_indptr, self.item_users, self.item_ratings)
                 negligible = NEGLIGIBLE_SHARE * self.scale.grain
                 departures = ratings - own_means[row]
-                pearson_weights(items, departures, *columns, means, negligible, weights, common)
+                pearson_weights(items, departures, *self._item_side, means, negligible, weights, common)
                 correlations = weights
             rounded = np.round(correlations, WEIGHT_DECIMALS)
             order = nearest(rounded, common)[: self.params.neighbours]
@@ -288,14 +280,7 @@ class UserKNNPearson(UserNeighbourhood):
     def _prediction(self) -> tuple[bool, bool]:
         return self.params.prediction == "centred", False
 
-    def _weigh(
-        self,
-        items: NDArray[np.int32],
-        ratings: NDArray[np.float64],
-        mean: float,
-        weights: NDArray[np.float64],
-        common: NDArray[np.int64],
-    ) -> None:
+    def _weigh(self, items: NDArray[np.int32], ratings: Floats, mean: float, weights: Floats, common: Integers) -> None:
         from recommenders.kernels.user_neighbours import pearson_weights
 
         negligible = NEGLIGIBLE_SHARE * self.scale.grain
@@ -358,19 +343,12 @@ class UserKNNCosine(UserNeighbourhood):
     def _prediction(self) -> tuple[bool, bool]:
         return self.params.prediction == "centred", self.params.prediction == "zero"
 
-    def _weigh(
-        self,
-        items: NDArray[np.int32],
-        ratings: NDArray[np.float64],
-        mean: float,
-        weights: NDArray[np.float64],
-        common: NDArray[np.int64],
-    ) -> None:
+    def _weigh(self, items: NDArray[np.int32], ratings: Floats, mean: float, weights: Floats, common: Integers) -> None:
         from recommenders.kernels.user_neighbours import cosine_weights
 
         cosine_weights(items, ratings, *self._item_side, self.norms, self._above(self.scale), weights, common)
 
 
-def _above_rounding(variances: NDArray[np.float64], norms: NDArray[np.float64]) -> NDArray[np.float64]:
+def _above_rounding(variances: Floats, norms: Floats) -> Floats:
     """Return sums of squared departures, those that are rounding error of the squared norms as 0."""
     return np.where(variances > NEGLIGIBLE_SHARE**2 * norms**2, variances, 0.0)

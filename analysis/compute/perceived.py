@@ -23,8 +23,7 @@ from analysis.results.perceived import (
     ScaleConstruct,
 )
 from analysis.results.rankings import ALPHA, Ranking, order_result
-from inference.anova import one_way, welch
-from inference.assumptions import brown_forsythe, shapiro_residuals
+from inference.anova import brown_forsythe, one_way, shapiro_residuals, welch
 from inference.descriptive import describe
 from inference.equivalence import detectable_in_errors
 from inference.factor_analysis import LEAST_ITEMS, confirmatory_factors, mcdonald_omega

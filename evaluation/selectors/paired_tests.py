@@ -23,8 +23,7 @@ from evaluation.selectors.runs import DEVELOPMENT
 from evaluation.sorting import DECIMALS
 from inference.bootstrap import UserInterval, mean_interval, pooled_interval
 from inference.corrections import Correction
-from inference.friedman import FriedmanResult, friedman, nemenyi
-from inference.paired import sign_tests_between, signed_ranks_between
+from inference.paired import FriedmanResult, friedman, nemenyi, sign_tests_between, signed_ranks_between
 from inference.paired_hits import hit_tests_between
 from inference.partial_order import compact_letters
 from inference.results import Pair, PairwiseResult, Undefined

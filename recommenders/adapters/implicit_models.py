@@ -13,7 +13,7 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from recommenders.adapters.library import IMPLICIT, Adapter, FoldedLikes, by_epochs, int32_matrix
-from recommenders.data import ItemFeatures, Ratings
+from recommenders.data import Flags, Floats, Integers, ItemFeatures, Ratings
 from recommenders.memory import binary_bytes
 from recommenders.parameters import Parameters, parameter
 from recommenders.positives import liked_items, positive_from_parameter, positives
@@ -150,9 +150,9 @@ class ImplicitBPR(Adapter):
     params: Params
     item_factors: NDArray[np.float32]  # q, shape (n_items, factors)
     item_bias: NDArray[np.float32]  # b, shape (n_items,)
-    is_liked: NDArray[np.bool_]  # shape (n_items,), whether the item has any like
-    opponents: NDArray[np.int64]  # shape (m,), the items drawn, rising
-    opponent_weights: NDArray[np.float64]  # shape (m,), how often each was
+    is_liked: Flags  # shape (n_items,), whether the item has any like
+    opponents: Integers  # shape (m,), the items drawn, rising
+    opponent_weights: Floats  # shape (m,), how often each was
 
     @classmethod
     def _fit(
@@ -188,7 +188,7 @@ class ImplicitBPR(Adapter):
         """The likes, and both sides' factors."""
         return binary_bytes(n_users, n_ratings) + 24 * n_ratings + 8 * (params.factors + 1) * (n_users + n_items)
 
-    def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
+    def _score(self, user_items: sparse.csr_array) -> Floats:
         profiles = positives(user_items, self.scale, self.params.positive_from)
         factors, bias = self.item_factors.astype(np.float64), self.item_bias.astype(np.float64)
         folded = np.zeros((profiles.shape[0], factors.shape[1]))
@@ -209,15 +209,7 @@ class ImplicitBPR(Adapter):
         return self._silence(folded @ factors.T + bias, profiles, self.is_liked)
 
 
-def fold_in(
-    own: NDArray[np.float64],
-    opponents: NDArray[np.float64],
-    lead: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    *,
-    reg: float,
-    duration: float,
-) -> NDArray[np.float64]:
+def fold_in(own: Floats, opponents: Floats, lead: Floats, weights: Floats, *, reg: float, duration: float) -> Floats:
     r"""The vector of a stranger, led from 0 by the expected steps of training while the items stand still.
 
     Training gives a person as many steps an epoch as they have likes, each on average
@@ -298,10 +290,10 @@ class ImplicitCosine(Adapter):
         neighbours: int = parameter(20, description="Number of neighbours kept per item, itself included.", minimum=1)
 
     params: Params
-    indptr: NDArray[np.int64]  # shape (n_items + 1,); with the next two the matrix of kept cosines, one row an item
+    indptr: Integers  # shape (n_items + 1,); with the next two the matrix of kept cosines, one row an item
     indices: NDArray[np.int32]
-    similarities: NDArray[np.float64]
-    is_liked: NDArray[np.bool_]  # shape (n_items,), whether the item has any like
+    similarities: Floats
+    is_liked: Flags  # shape (n_items,), whether the item has any like
 
     @classmethod
     def _fit(
@@ -329,7 +321,7 @@ class ImplicitCosine(Adapter):
         """The likes from both sides, and the neighbours kept."""
         return binary_bytes(n_users, n_ratings) + 36 * n_ratings + 48 * n_items * min(params.neighbours, n_items)
 
-    def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
+    def _score(self, user_items: sparse.csr_array) -> Floats:
         profiles = positives(user_items, self.scale, self.params.positive_from)
         similarities = sparse.csr_array(
             (self.similarities, self.indices, self.indptr), shape=(self.n_items, self.n_items)

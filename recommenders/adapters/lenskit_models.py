@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from recommenders.adapters.library import LENSKIT, Adapter, FoldedLikes
-from recommenders.data import ItemFeatures, Ratings
+from recommenders.data import Flags, Floats, Integers, ItemFeatures, Ratings
 from recommenders.memory import co_rated_pairs
 from recommenders.parameters import Parameters, parameter
 from recommenders.positives import liked_items, positive_from_parameter, positives
@@ -156,7 +156,7 @@ class LensKitBiasedMF(Adapter):
         epochs: int = parameter(10, description="Times that both sides are solved for.", minimum=1)
 
     params: Params
-    mean: NDArray[np.float64]  # μ, shape (1,)
+    mean: Floats  # μ, shape (1,)
     item_bias: NDArray[np.float32]  # b, shape (n_items,)
     item_factors: NDArray[np.float32]  # q, shape (n_items, factors)
 
@@ -184,7 +184,7 @@ class LensKitBiasedMF(Adapter):
         """LensKit's own copies of the data, and both sides' factors."""
         return frame_bytes(n_users, n_items, n_ratings) + 16 * params.factors * (n_users + n_items)
 
-    def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
+    def _score(self, user_items: sparse.csr_array) -> Floats:
         factors, bias = self.item_factors.astype(np.float64), self.mean + self.item_bias.astype(np.float64)
         is_known = self.popularity > 0
         identity = np.eye(factors.shape[1])
@@ -242,10 +242,10 @@ class LensKitItemKNN(Adapter):
         min_similarity: float = parameter(1e-6, description="Smallest similarity of neighbours.", minimum=1e-6)
 
     params: Params
-    indptr: NDArray[np.int64]  # shape (n_items + 1,); with the next two the symmetric matrix of cosines
+    indptr: Integers  # shape (n_items + 1,); with the next two the symmetric matrix of cosines
     indices: NDArray[np.int32]
     similarities: NDArray[np.float32]
-    is_liked: NDArray[np.bool_]  # shape (n_items,), whether the item has any like
+    is_liked: Flags  # shape (n_items,), whether the item has any like
 
     @classmethod
     def _fit(
@@ -272,7 +272,7 @@ class LensKitItemKNN(Adapter):
         """LensKit's own copies of the data, and the similarities kept."""
         return frame_bytes(n_users, n_items, n_ratings) + 40 * co_rated_pairs(n_users, n_items, n_ratings)
 
-    def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
+    def _score(self, user_items: sparse.csr_array) -> Floats:
         profiles = positives(user_items, self.scale, self.params.positive_from)
         similarities = sparse.csr_array(
             (self.similarities.astype(np.float64), self.indices, self.indptr), shape=(self.n_items, self.n_items)

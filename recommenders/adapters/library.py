@@ -14,6 +14,7 @@ from scipy import sparse
 
 from core.errors import ParameterError
 from recommenders.base import Algorithm
+from recommenders.data import Flags, Floats
 from recommenders.ials import gram_of, solve
 from recommenders.positives import positives
 from recommenders.progress import Progress
@@ -100,9 +101,9 @@ class FoldedLikes(Adapter):
     arrays = ("item_factors", "is_liked")
 
     item_factors: NDArray[np.float32]  # shape (n_items, factors); as the library learned them
-    is_liked: NDArray[np.bool_]  # shape (n_items,); whether the item has any like
+    is_liked: Flags  # shape (n_items,); whether the item has any like
 
-    def _score(self, user_items: sparse.csr_array) -> NDArray[np.float64]:
+    def _score(self, user_items: sparse.csr_array) -> Floats:
         profiles = positives(user_items, self.scale, self.params.positive_from)
         items = self.item_factors.astype(np.float64)
         folded = solve(profiles, items, gram_of(items, self.params.reg), self.params.alpha)

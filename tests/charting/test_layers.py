@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from charting.layers import layered_order
 from charting.marks import hasse
+from charting.orders import layered_order
 
 pytestmark = pytest.mark.unit
 

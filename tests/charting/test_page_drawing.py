@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from charting import render, runtime
-from charting.theme import Spec, with_mode
+from charting.theme import Spec, both_modes
 
 pytestmark = pytest.mark.e2e
 SCRIPT = """
@@ -71,7 +71,7 @@ def outcome(page: Any) -> Any:
 
 def test_charts_drawn_under_the_policy_of_the_pages(page: Any, serve: Any, all_drawings: Any) -> None:
     specs = {name: draw() for name, draw in all_drawings.items()}
-    specs["dark"] = with_mode(specs["scatter"], dark=True)
+    specs["dark"] = both_modes(specs["scatter"])["dark"]
     page.goto(serve(specs, render.STYLE_HASHES))
     page.wait_until_drawn()
     assert outcome(page) == ["drawn", []]

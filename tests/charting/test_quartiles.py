@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from charting.values import box_of
+from charting.boxes import box_of
 
 pytestmark = pytest.mark.unit
 fifths = st.lists(st.integers(5, 25).map(lambda count: count / 5), min_size=1, max_size=60)

@@ -7,7 +7,7 @@ import doctest
 import numpy as np
 import pytest
 
-from charting import rates as module
+from charting import planes as module
 from charting.marks import rates
 from charting.render import svg
 from core.errors import DataError

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from charting import render
+from charting.boxes import MOST_POINTS, swarm, values_per_point
 from charting.likert import shades
 from charting.marks import Difference, box_plot, forest, likert_bars, matrix
 from charting.theme import DARK, LIGHT, Palette, Spec
-from charting.values import MOST_POINTS, swarm, values_per_point
 from core.errors import DataError
 from tests.charting.test_theme import contrast
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from inference import assumptions
+from inference import anova as assumptions
 from inference.results import Undefined
 
 

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from core.errors import DataError
-from inference.friedman import friedman, nemenyi
+from inference.paired import friedman, nemenyi
 from inference.results import Undefined
 
 pytestmark = pytest.mark.unit

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from inference import paired
-from inference.friedman import friedman, nemenyi
-from inference.paired import signed_rank
+from inference.paired import friedman, nemenyi, signed_rank
 from inference.paired_hits import hit_tests_between
 from inference.studentized_range import critical_range
 

@@ -8,17 +8,15 @@ import numpy as np
 import pytest
 
 from inference.agreement import kendall, spearman
-from inference.anova import one_way, welch
-from inference.assumptions import brown_forsythe, shapiro_residuals
+from inference.anova import brown_forsythe, one_way, shapiro_residuals, welch
 from inference.bootstrap import mean_interval, user_means
 from inference.contrasts import planned_contrast
 from inference.correlation import between_conditions, over_all, pearson, within_conditions, within_each
 from inference.effect_sizes import hedges_g_between
 from inference.equivalence import equivalence
-from inference.friedman import friedman, nemenyi
 from inference.order_bootstrap import tau_distribution
 from inference.ordinal import cumulative_link
-from inference.paired import sign_test, sign_tests_between, signed_rank, signed_ranks_between
+from inference.paired import friedman, nemenyi, sign_test, sign_tests_between, signed_rank, signed_ranks_between
 from inference.paired_hits import hit_tests_between
 from inference.posthoc import games_howell, tukey_hsd
 from inference.rank_tests import dunn_holm, kruskal_wallis

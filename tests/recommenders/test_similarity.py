@@ -151,7 +151,7 @@ def test_the_busiest_users_as_dense_rows_give_the_same_bits(make_ratings, monkey
         found = layout.Layout.of(ratings.user_items, 1000)
         assert found.busy.tolist() == np.flatnonzero(lengths > share * ratings.n_items).tolist()
         assert found.starts[-1, -1] == lengths[lengths <= share * ratings.n_items].sum()
-        assert max((batch.size for batch in found.batches()), default=0) <= at_once
+        assert found.at_once == at_once
         anew = Ratings(ratings.user_items, ratings.scale)
         for n_threads in (1, 2):
             with threads.using(n_threads):
