@@ -34,7 +34,7 @@ class Format:
 
 
 FORMATS: Mapping[str, Format] = {
-    **{name: Format(each.title, each.sentence, each.item_type) for name, each in LAYOUTS.items()},
+    **{name: Format(each.title, each.sentence, each.proposal.item_type) for name, each in LAYOUTS.items()},
     "delimited": Format("Any delimited text", "One table (.csv, .tsv, .txt, .dat, ARFF): ratings, or usage."),
     "jsonlines": Format("JSON objects", "One object per line, whatever the file is called."),
     "json": Format("A JSON array", "One array of objects."),

@@ -70,11 +70,9 @@ def inspect(
     def examine(file: SourceFile, wanted: LayoutFile | None = None) -> Examined:
         own: dict[str, Any] = {}
         if wanted is not None:
-            settings = {"delimiter": wanted.delimiter, "encoding": wanted.encoding, "quoting": wanted.quotes}
-            own = {
-                name: value for name, value in settings.items() if value is not None and getattr(hints, name) is None
-            }
-            own |= {"has_header": wanted.has_header} if wanted.fields and (wanted.delimiter or wanted.name) else {}
+            own = {name: value for name, value in wanted.options.items() if getattr(hints, name) is None}
+            is_known = wanted.fields and ("delimiter" in wanted.options or wanted.name)
+            own |= {"has_header": wanted.has_header} if is_known else {}
         key = (file.name, *own.items())
         if key not in samples:
             samples[key] = examined(file, replace(hints, **own), are_baskets=format == "fimi")
