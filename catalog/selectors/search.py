@@ -45,8 +45,6 @@ class SearchPage:
 
 
 class _Index:
-    """An immutable index for browsing a version without database queries."""
-
     def __init__(self, version: DatasetVersion) -> None:
         facts: dict[int, dict[str, list[str]]] = {}
         kinds = ("genre", "alias", *PEOPLE)

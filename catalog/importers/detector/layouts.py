@@ -116,7 +116,6 @@ def proposal_of(name: str, source: Source, examine: Examine, *, is_forced: bool 
 
 
 def _lacking(name: str, wanted: LayoutFile, files: Sequence[SourceFile], source: Source, examine: Examine) -> Exception:
-    """Why a forced layout does not fit."""
     if not files:
         plain = wanted.name.replace("\\.", ".")
         if plain == re.escape(plain).replace("\\.", ".").replace("\\-", "-"):
