@@ -334,7 +334,6 @@ def without(options: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
 
 
 def _slug(source: str) -> str:
-    """A dataset's name after that of its file."""
     name = PurePosixPath(source.partition(", ")[0]).name.lower()
     stem = re.sub(r"(\.(zip|tar|gz|bz2|xz|csv|tsv|txt|dat|data|parquet|pq|json|jsonl|ndjson|xlsx?|ods))+$", "", name)
     return re.sub(r"[^a-z0-9]+", "-", stem).strip("-")[:80] or "dataset"

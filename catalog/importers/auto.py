@@ -16,7 +16,7 @@ from catalog.importers.proposal import Proposal
 from catalog.importers.sources import open_source
 from core.errors import ParameterError
 
-__all__ = ["FORMATS", "detect", "parse", "propose"]
+__all__ = ["FORMATS", "parse", "propose"]
 
 _COLUMNS = frozenset({
     "user", "item", "rating", "time", "count", "event", "title", "author", "year", "plot", "image", "trailer",
@@ -34,7 +34,7 @@ class Format:
 
 
 FORMATS: Mapping[str, Format] = {
-    **{name: Format(each.title, each.sentence, each.item_type) for name, each in LAYOUTS.items()},
+    **{name: Format(each.title, each.sentence, each.proposal.item_type) for name, each in LAYOUTS.items()},
     "delimited": Format("Any delimited text", "One table (.csv, .tsv, .txt, .dat, ARFF): ratings, or usage."),
     "jsonlines": Format("JSON objects", "One object per line, whatever the file is called."),
     "json": Format("A JSON array", "One array of objects."),
@@ -48,13 +48,6 @@ FORMATS: Mapping[str, Format] = {
     "matrix": Format("A matrix", "A row for each user, a column for each item."),
     "sections": Format("Headed sections", "Headings such as 12: name the item of the lines below."),
 }
-
-
-def detect(path: Path, policy: Policy | None = None) -> str:
-    """The format of a folder, an archive or a file. Returns one of `FORMATS`. Raises ImportRefused: nothing known is
-    there.
-    """
-    return propose(path, policy=policy).layout
 
 
 def propose(

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import TypeAdapter
 
 from core.errors import DataError, ParameterError
 
@@ -144,20 +145,8 @@ class ImportReport:
 
     def as_json(self) -> dict[str, Any]:
         """The report in JSON values."""
-        return {
-            "source_format": self.source_format,
-            "files": list(self.files),
-            "rows_read": self.rows_read,
-            "rows_kept": self.rows_kept,
-            "dropped": dict(self.dropped),
-            "examples": {
-                reason: [{name: getattr(problem, name) for name in problem.__slots__} for problem in problems]
-                for reason, problems in self.examples.items()
-            },
-            "warnings": list(self.warnings),
-            "scale": self.scale,
-            **{name: dict(getattr(self, name)) for name in ("summary", "mapping", "recipe") if getattr(self, name)},
-        }
+        stored: dict[str, Any] = TypeAdapter(ImportReport).dump_python(self, mode="json", exclude={"item_column"})
+        return {name: value for name, value in stored.items() if value or name not in ("summary", "mapping", "recipe")}
 
 
 @dataclass(frozen=True, slots=True)

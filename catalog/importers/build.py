@@ -96,7 +96,6 @@ def _file_names(files: Sequence[str]) -> list[str]:
 def _read(
     files: Mapping[str, SourceFile], part: Part, proposal: Proposal, problems: Problems, progress: Progress | None
 ) -> Rows:
-    """The columns of the files of ratings that have a role, as one table."""
     roles = part.roles()
     id_kind: Kind = "whole" if proposal.has_whole_ids else "id"
     has_names = bool(part.column("title"))
@@ -135,7 +134,6 @@ def _read(
 
 
 def _join_days(rows: Rows, part: Part, problems: Problems) -> None:
-    """A time for each day, month and year in columns of their own."""
     import pandas as pd
 
     names = {unit: part.column(f"time:{unit}") for unit in ("year", "month", "day")}
@@ -310,7 +308,6 @@ def _items(
 
 
 def _merge_titles(rows: Rows, items: tuple[ParsedItem, ...], notes: ItemNotes) -> tuple[ParsedItem, ...]:
-    """The items with those of one title as one, which keeps the first one's id and facts."""
     first: dict[str, str] = {}
     for same in works(items).values():
         first.update((item.external_id, same[0].external_id) for item in same[1:])

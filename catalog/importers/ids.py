@@ -49,7 +49,6 @@ def _order(texts: NDArray[np.str_]) -> NDArray[np.int64]:
 
 
 def _is_plain(text: str) -> bool:
-    """Whether an id is a whole number as one writes it."""
     return text.isascii() and text.isdigit() and (text == "0" or text[0] != "0")
 
 

@@ -80,7 +80,6 @@ def _listed(
     file: SourceFile, part: Part, proposal: Proposal, before: Mapping[str, ParsedItem], problems: Problems,
     notes: ItemNotes, languages: Sequence[str],
 ) -> dict[str, ParsedItem]:  # fmt: skip
-    """The items of a file with a row for each."""
     names = [column.name for column in part.columns]
     localised = {
         name: of_name
@@ -178,7 +177,6 @@ def _add_facts(
     file: SourceFile, part: Part, proposal: Proposal, items: dict[str, ParsedItem], problems: Problems,
     notes: ItemNotes, progress: Progress | None,
 ) -> None:  # fmt: skip
-    """Add the facts of a file with several rows of an item, such as tags and links."""
     table = read(file, part.written, _kinds(part, proposal), problems, progress=progress)
     identity = part.column("item")
     listed = next(each.files[0] for each in proposal.parts if each.use == "items")

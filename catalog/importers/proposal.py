@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import yaml
@@ -104,26 +104,19 @@ class Proposal:
         return next(part for part in self.parts if part.use == "ratings")
 
 
+_PROPOSALS = TypeAdapter(Proposal)
+
+
 def as_json(proposal: Proposal) -> dict[str, Any]:
     """The proposal in JSON values, without what is as it would be by itself."""
-    stored: dict[str, Any] = _stored(replace(proposal, sample={}))
+    stored: dict[str, Any] = _PROPOSALS.dump_python(proposal, mode="json", exclude_defaults=True, exclude={"sample"})
     return stored
-
-
-def _stored(value: Any) -> Any:
-    if is_dataclass(value):
-        return {
-            field.name: _stored(getattr(value, field.name))
-            for field in fields(value)
-            if getattr(value, field.name) != field.default and getattr(value, field.name) not in ((), {})
-        }
-    return [_stored(each) for each in value] if isinstance(value, tuple | list) else value
 
 
 def of_json(stored: Mapping[str, Any]) -> Proposal:
     """The proposal of JSON values. Raises ParameterError with the places that are wrong."""
     try:
-        return TypeAdapter(Proposal).validate_python(dict(stored))
+        return _PROPOSALS.validate_python(dict(stored))
     except ValidationError as error:
         wrong = "; ".join(
             f"{'.'.join(map(str, each['loc'])) or 'the recipe'}: {each['msg']}" for each in error.errors()[:5]

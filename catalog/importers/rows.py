@@ -277,7 +277,6 @@ def _warnings(table: Table, problems: Problems, n_bad: int, n_repeated: int, pol
 
 
 def _refuse_all(problems: Problems, file: str) -> None:
-    """Refuse a file of which no row is left."""
     if problems.are_decimal_commas:
         problems.refuse(ADVICE_COMMAS, ("decimal",))
     problems.refuse(f"Not one row of {file} can be kept. Nothing was imported.")

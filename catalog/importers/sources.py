@@ -246,7 +246,6 @@ def _tar_members(path: Path, file: SourceFile) -> list[tarfile.TarInfo] | None:
 
 
 def _archive(path: Path, limits: Limits, members: Sequence[tuple[str, int, Callable[[], BinaryIO]]]) -> Source:
-    """The files of an archive by name: each with its path inside, its size and what opens it."""
     if len(members) > limits.members:
         raise refuse(path.name, f"it holds {len(members):,} files; at most {limits.members:,} are read")
     unpacked, packed = sum(size for _, size, _ in members), path.stat().st_size

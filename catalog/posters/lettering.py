@@ -93,7 +93,6 @@ def _side_and_mark(text: str) -> tuple[str, str]:
 
 
 def _lines(text: str, lines: list[str], size: float, last: float, look: str) -> str:
-    """The lines of a text, the last one on the baseline `last`."""
     side, mark = _side_and_mark(text)
     words = "".join(
         f'<text {side} y="{last - (len(lines) - 1 - row) * size * LINE_HEIGHT:.1f}">{mark}{escape(line)}{mark}</text>'
@@ -103,7 +102,6 @@ def _lines(text: str, lines: list[str], size: float, last: float, look: str) -> 
 
 
 def _is_right_to_left(text: str) -> bool:
-    """Whether the first letter with a direction runs from the right."""
     strong = (kind for kind in map(unicodedata.bidirectional, text) if kind in {"L", "R", "AL"})
     return next(strong, "L") != "L"
 

@@ -44,7 +44,6 @@ def _path(d: str, fill: str, opacity: float = 1.0) -> str:
 
 
 def _sunset(draw: Draw, colours: Palette) -> str:
-    """A sun cut by bands that widen towards the horizon."""
     x, y, radius = draw.within(80, 120), draw.within(96, 112), draw.within(58, 70)
     bands = "".join(
         f'<rect x="0" y="{y + radius * (0.05 + 0.24 * n):.1f}" width="{SIDE}" height="{2.5 + 2.6 * n:.1f}"'
@@ -55,7 +54,6 @@ def _sunset(draw: Draw, colours: Palette) -> str:
 
 
 def _mountains(draw: Draw, colours: Palette) -> str:
-    """Three ranges before a low moon."""
     parts = [_circle(draw.within(60, 150), draw.within(58, 80), draw.within(20, 30), colours.second)]
     ranges = ((colours.third, 0.75), (colours.first, 0.9), (colours.ground, 1.0))
     for row, (fill, opacity) in enumerate(ranges):
@@ -70,7 +68,6 @@ def _mountains(draw: Draw, colours: Palette) -> str:
 
 
 def _arches(draw: Draw, colours: Palette) -> str:
-    """Doorways within doorways."""
     x, fills = draw.within(88, 112), (colours.third, colours.first, colours.second, colours.ground)
     return "".join(
         _path(f"M{x - half:.1f} 210V{y}A{half} {half} 0 0 1 {x + half:.1f} {y}V210Z", fill)
@@ -79,7 +76,6 @@ def _arches(draw: Draw, colours: Palette) -> str:
 
 
 def _skyline(draw: Draw, colours: Palette) -> str:
-    """Towers in two depths, with lit windows, under a disc."""
     parts = [_circle(draw.within(50, 150), draw.within(56, 76), draw.within(24, 34), colours.second)]
     for fill, low, high, opacity in ((colours.third, 70, 130, 0.7), (colours.ground, 110, 160, 1.0)):
         x = -6.0
@@ -94,7 +90,6 @@ def _skyline(draw: Draw, colours: Palette) -> str:
 
 
 def _rings(draw: Draw, colours: Palette) -> str:
-    """Rings around a point, drifting as they shrink."""
     x, y, turn = 100.0, 104.0, draw.within(0, 2 * math.pi)
     fills = (colours.first, colours.field, colours.second, colours.field, colours.third, colours.ground)
     parts = []
@@ -105,7 +100,6 @@ def _rings(draw: Draw, colours: Palette) -> str:
 
 
 def _tiles(draw: Draw, colours: Palette) -> str:
-    """Quarter circles on a grid of squares."""
     parts, fills = [], (colours.first, colours.second, colours.third, colours.ground)
     side = 50
     for row in range(4):
@@ -126,7 +120,6 @@ def _tiles(draw: Draw, colours: Palette) -> str:
 
 
 def _rays(draw: Draw, colours: Palette) -> str:
-    """Beams from a point below."""
     x, y, count = draw.within(70, 130), draw.within(150, 176), 11
     turn, parts = draw.within(0, 0.3), []
     for n in range(0, 2 * count, 2):
@@ -138,7 +131,6 @@ def _rays(draw: Draw, colours: Palette) -> str:
 
 
 def _waves(draw: Draw, colours: Palette) -> str:
-    """Swell under a disc."""
     parts = [_circle(draw.within(62, 138), draw.within(66, 84), draw.within(28, 38), colours.first)]
     fills = ((colours.second, 0.85), (colours.third, 0.9), (colours.first, 0.45), (colours.ground, 0.9))
     for row, (fill, opacity) in enumerate(fills):
@@ -149,7 +141,6 @@ def _waves(draw: Draw, colours: Palette) -> str:
 
 
 def _overlap(draw: Draw, colours: Palette) -> str:
-    """Three transparent discs that meet."""
     turn, reach = draw.within(0, 2 * math.pi), draw.within(26, 36)
     return "".join(
         _circle(
@@ -164,7 +155,6 @@ def _overlap(draw: Draw, colours: Palette) -> str:
 
 
 def _halftone(draw: Draw, colours: Palette) -> str:
-    """A grid of dots that swell towards a hidden light."""
     x, y, parts = draw.within(40, 160), draw.within(40, 150), []
     for row in range(12):
         for column in range(12):
@@ -177,7 +167,6 @@ def _halftone(draw: Draw, colours: Palette) -> str:
 
 
 def _stairs(draw: Draw, colours: Palette) -> str:
-    """Steps up to a light."""
     steps, mirrored = 6, draw.pick(2)
     parts = [_circle(56 if mirrored else 144, 56, draw.within(24, 32), colours.first)]
     for n in range(steps):
@@ -188,7 +177,6 @@ def _stairs(draw: Draw, colours: Palette) -> str:
 
 
 def _petals(draw: Draw, colours: Palette) -> str:
-    """A flower of pointed leaves."""
     count, turn = (6, 8, 10)[draw.pick(3)], draw.within(0, 180)
     leaf = "M100 104C{a} 76 {a} 44 100 20C{b} 44 {b} 76 100 104Z"
     a, b = (134, 66) if count == 6 else (126, 74)

@@ -191,7 +191,6 @@ def _sorted(items: Iterable[int]) -> NDArray[np.int64]:
 
 
 def _common(lists: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
-    """What all the sorted lists hold."""
     common = lists[0]
     for items in lists[1:]:
         common = np.intersect1d(common, items, assume_unique=True)

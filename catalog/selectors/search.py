@@ -43,30 +43,8 @@ class SearchPage:
         following = self.offset + self.limit
         return following if following < self.total else None
 
-    @property
-    def first(self) -> int:
-        """Number, from 1, of the first item on the page."""
-        return self.offset + 1
-
-    @property
-    def last(self) -> int:
-        """Number of the last item on the page."""
-        return self.offset + len(self.items)
-
-    @property
-    def previous_page(self) -> int:
-        """Number, from 1, of the page before."""
-        return self.offset // self.limit
-
-    @property
-    def next_page(self) -> int:
-        """Number of the page after."""
-        return self.offset // self.limit + 2
-
 
 class _Index:
-    """An immutable index for browsing a version without database queries."""
-
     def __init__(self, version: DatasetVersion) -> None:
         facts: dict[int, dict[str, list[str]]] = {}
         kinds = ("genre", "alias", *PEOPLE)

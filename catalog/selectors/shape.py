@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,23 +16,6 @@ from recommenders.data import Ratings
 TAIL_SHARES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)  # of all items, the most rated first
 FEWEST_BINS, MOST_BINS = 8, 16
 SHAPES_KEPT = 32
-
-
-class TailShare(NamedTuple):
-    """The most rated items: how many, what share of all, and what share of the ratings they have (0 to 1)."""
-
-    n_items: int
-    items_share: float
-    ratings_share: float
-
-
-class MeanBin(NamedTuple):
-    """Rated items whose mean rating is at least `low` and below `high` (at most, in the last bin)."""
-
-    low: float
-    high: float
-    n_items: int
-    ratings_per_item: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,8 +31,11 @@ class Shape:
     # (value, count); each rating of the scale and how often it was given, lowest first.
     values: tuple[tuple[float, int], ...]
     counts: NDArray[np.int64]  # shape (n_items,); ratings of each item, most rated first
-    tail: tuple[TailShare, ...]
-    by_mean: tuple[MeanBin, ...]  # do well-liked items have more ratings? Bins without an item are left out
+    # (items, their share of all, the share of the ratings that they have); of the most rated items, shares 0 to 1.
+    tail: tuple[tuple[int, float, float], ...]
+    # (lowest mean, highest mean, items, ratings per item); do well-liked items have more ratings? Each bin is without
+    # its upper end, the last one apart; bins without an item are left out.
+    by_mean: tuple[tuple[float, float, int, float], ...]
 
     @property
     def sparsity_percent(self) -> float:
@@ -83,7 +68,7 @@ def _shape(ratings_digest: str, version_id: int) -> Shape:
         half_items=int(np.searchsorted(cumulative, n_ratings / 2) + 1),
         values=_value_counts(ratings_digest, version_id),
         counts=counts,
-        tail=tuple(TailShare(head, head / n_items, float(cumulative[head - 1] / n_ratings)) for head in heads),
+        tail=tuple((head, head / n_items, float(cumulative[head - 1] / n_ratings)) for head in heads),
         by_mean=_by_mean(ratings),
     )
 
@@ -97,7 +82,7 @@ def _value_counts(ratings_digest: str, version_id: int) -> tuple[tuple[float, in
     return tuple((round(scale.low + step * scale.grain, 6), int(count)) for step, count in enumerate(counts))
 
 
-def _by_mean(ratings: Ratings) -> tuple[MeanBin, ...]:
+def _by_mean(ratings: Ratings) -> tuple[tuple[float, float, int, float], ...]:
     low, high = ratings.scale.low, ratings.scale.high
     if low == high:
         return ()
@@ -115,8 +100,6 @@ def _by_mean(ratings: Ratings) -> tuple[MeanBin, ...]:
     n_items = np.bincount(bins, minlength=n_bins)
     n_ratings = np.bincount(bins, weights=counts[is_rated], minlength=n_bins)
     return tuple(
-        MeanBin(
-            float(edges[index]), float(edges[index + 1]), int(n_items[index]), float(n_ratings[index] / n_items[index])
-        )
-        for index in np.flatnonzero(n_items)
+        (float(edges[at]), float(edges[at + 1]), int(n_items[at]), float(n_ratings[at] / n_items[at]))
+        for at in np.flatnonzero(n_items)
     )

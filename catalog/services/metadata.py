@@ -11,12 +11,20 @@ from pathlib import Path
 from typing import Any
 
 from catalog.importers.base import Limits, ParsedItem, Policy
-from catalog.importers.facts import CLIP, MOST_FACTS, PICTURE, ItemFacts, NamedFiles
 from catalog.importers.item_files import CLIPS, PICTURES, ItemFile, ItemFiles
 from catalog.importers.item_files import LIMITS as FILE_LIMITS
 from catalog.importers.items import texts_by_language
 from catalog.importers.kinds import localised_field
-from catalog.importers.metadata import LIMITS, MetadataOptions, read_metadata
+from catalog.importers.metadata import (
+    CLIP,
+    LIMITS,
+    MOST_FACTS,
+    PICTURE,
+    ItemFacts,
+    MetadataOptions,
+    NamedFiles,
+    read_metadata,
+)
 from catalog.importers.sources import open_source
 from catalog.models import DatasetVersion
 from catalog.selectors.parsed_items import parsed_items
@@ -36,8 +44,6 @@ Progress = Callable[[str, int, int | None], None]
 
 @dataclass(frozen=True, slots=True)
 class _Changes:
-    """The changes that metadata make to a version's items."""
-
     items: tuple[ParsedItem, ...]
     n_changed: int
     added: dict[str, int]  # by kind of feature or field that was empty

@@ -165,7 +165,6 @@ def preview_of(job: Job, *, has_rows: bool = True) -> ImportPreview:
 
 
 def _sampled(file: SourceFile, part: Part) -> Examined:
-    """Sampled rows of a file, read as a proposal says."""
     written = part.written
     options = Options(encoding=written.encoding, has_header=written.lines_before > 0)
     if written.records in ("table", "matrix"):

@@ -136,7 +136,6 @@ def delete_orphans(known: Collection[str]) -> int:
 
 
 def _files(name: str) -> list[str]:
-    """The names of a folder's files in the storage."""
     storage = storages["default"]
     parts = [f"{SHARED}/{name}/{part}" for part in storage.listdir(f"{SHARED}/{name}")[0]]
     return [f"{part}/{file}" for part in parts for file in storage.listdir(part)[1]]

@@ -108,34 +108,21 @@ def retire(request: HttpRequest, name: str, number: int) -> HttpResponse:
 
 
 @require_POST
-def set_item_type(request: HttpRequest, name: str, number: int) -> HttpResponse:
-    """Change what the dataset's items are; allowed for its owner and staff."""
+def set_items(request: HttpRequest, name: str, number: int, what: str) -> HttpResponse:
+    """Change what the dataset's items are, or the language of their default texts; for its owner and staff."""
     version = version_or_404(request.user, name, number)
     if not may_change(request.user, version.dataset):
-        raise PermissionDenied("Only the dataset's owner or staff can change its item type.")
-    form = ItemTypeForm(request.POST)
-    if form.is_valid():
-        dataset = change_item_type(
-            dataset=version.dataset, item_type=form.cleaned_data["item_type"], actor=request.user
-        )
+        denied = "its item type" if what == "item_type" else "the language of its items"
+        raise PermissionDenied(f"Only the dataset's owner or staff can change {denied}.")
+    form = (ItemTypeForm if what == "item_type" else ItemLanguageForm)(request.POST)
+    if not form.is_valid():
+        messages.error(request, " ".join(map(str, form.errors.get(what, ()))))
+    elif what == "item_type":
+        dataset = change_item_type(dataset=version.dataset, item_type=form.cleaned_data[what], actor=request.user)
         messages.success(request, f"The item type is {dataset.get_item_type_display()}. New studies use its words.")
     else:
-        messages.error(request, " ".join(map(str, form.errors.get("item_type", ()))))
-    return redirect(version)
-
-
-@require_POST
-def set_item_language(request: HttpRequest, name: str, number: int) -> HttpResponse:
-    """Change the language of the items' default texts; allowed for the dataset's owner and staff."""
-    version = version_or_404(request.user, name, number)
-    if not may_change(request.user, version.dataset):
-        raise PermissionDenied("Only the dataset's owner or staff can change the language of its items.")
-    form = ItemLanguageForm(request.POST)
-    if form.is_valid():
-        change_item_language(dataset=version.dataset, language=form.cleaned_data["language"], actor=request.user)
+        change_item_language(dataset=version.dataset, language=form.cleaned_data[what], actor=request.user)
         messages.success(request, "The language of the items is changed.")
-    else:
-        messages.error(request, " ".join(map(str, form.errors.get("language", ()))))
     return redirect(version)
 
 

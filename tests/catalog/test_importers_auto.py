@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from catalog.importers.auto import FORMATS, detect, parse, propose
+from catalog.importers.auto import FORMATS, parse, propose
 from catalog.importers.base import ImportRefused
 from catalog.importers.options import Options
 from catalog.importers.proposal import as_recipe, of_recipe
@@ -40,12 +40,12 @@ def folder_with(tmp_path: Path, files: dict[str, str]) -> Path:
     ],
 )
 def test_a_layout_is_detected_by_its_columns(tmp_path, files, expected):
-    assert detect(folder_with(tmp_path, files)) == expected
+    assert propose(folder_with(tmp_path, files)).layout == expected
 
 
 def test_a_single_file_is_detected_without_those_beside_it(tmp_path):
     folder_with(tmp_path, MOVIELENS)
-    assert detect(tmp_path / "ratings.csv") == "delimited"
+    assert propose(tmp_path / "ratings.csv").layout == "delimited"
     assert parse(tmp_path / "ratings.csv", options=Options(usage=True)).n_ratings == 1
 
 
@@ -60,7 +60,7 @@ def test_a_single_file_is_detected_without_those_beside_it(tmp_path):
 )
 def test_a_source_without_ratings_is_refused(tmp_path, files, message):
     with pytest.raises(ImportRefused, match=message):
-        detect(folder_with(tmp_path, files))
+        propose(folder_with(tmp_path, files))
 
 
 def test_a_second_table_of_ratings_is_named(tmp_path):

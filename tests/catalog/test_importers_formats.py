@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from catalog.importers.auto import detect, parse
+from catalog.importers.auto import parse, propose
 from catalog.importers.base import ImportRefused, Limits, ParsedDataset, Policy, RatingScale
 from catalog.importers.options import Options
 from core.errors import ParameterError
@@ -54,14 +54,14 @@ def test_movielens_10m_has_half_stars_utf_8_and_tags(tmp_path):
         movies_dat="1::Rue d'Été, La (1994)::Drama\n2::Harbour, The (1987)::Comedy|Crime\n",
         tags_dat="1::2::Sea::1000\n1::2::sea ::1001\n",
     )
-    assert detect(folder) == "movielens-10m"
+    assert propose(folder).layout == "movielens-10m"
     dataset = parse(folder)
     assert triples(dataset) == [("1", "1", 3.5), ("2", "2", 5.0)]
     assert dataset.items[0].title == "La Rue d'Été"
     assert ("tag", "sea") in dataset.items[1].features
     assert dataset.report.files == ("ratings.dat", "movies.dat", "tags.dat")
     (folder / "tags.dat").unlink()
-    assert detect(folder) == "movielens-1m"  # too few rows to contradict whole stars
+    assert propose(folder).layout == "movielens-1m"  # too few rows to contradict whole stars
     assert parse(folder, format="movielens-10m").report.files == ("ratings.dat", "movies.dat")
 
 
@@ -75,7 +75,7 @@ def test_netflix_is_read_from_combined_files_with_its_probe_list(tmp_path):
     probe = "1:\n8\n9\n2:\n7\n7\n"
     folder = write(tmp_path, combined_data_1_txt=COMBINED, movie_titles_txt=TITLES, probe_txt=probe)
     (folder / "combined_data_2.txt.gz").write_bytes(gzip.compress(b"3:\r\n8,1,2005-01-01\r\n"))
-    assert detect(folder) == "netflix"
+    assert propose(folder).layout == "netflix"
     dataset = parse(folder)
     assert triples(dataset) == [("7", "1", 3), ("8", "1", 5), ("7", "2", 4), ("8", "3", 1)]
     assert dataset.timestamps.tolist() == [13032 * DAY, 10956 * DAY, 12477 * DAY, 12784 * DAY]
@@ -206,7 +206,7 @@ def test_fimi_lines_are_baskets(tmp_path):
     assert dataset.report.dropped == {"taken again": 1}
     assert dataset.scale == RatingScale(1, 1, 1)
     path.write_bytes(gzip.compress(b"30 31 32 \n\n33 31 33\n31\n30 34\n"))
-    assert detect(path) == "fimi"  # lines of three lengths
+    assert propose(path).layout == "fimi"  # lines of three lengths
     path.write_bytes(gzip.compress(b"1 2\n3 +4 5_0 six 6\n"))
     dataset = parse(path, format="fimi", policy=Policy(on_bad_row="drop"))
     assert triples(dataset) == [("1", "1", 1), ("1", "2", 1), ("2", "3", 1), ("2", "6", 1)]

@@ -300,7 +300,7 @@ def test_files_that_unfold_beyond_the_limits_are_refused(tmp_path, name):
 
 
 def test_an_item_has_so_many_facts_and_no_more(tmp_path, monkeypatch):
-    monkeypatch.setattr("catalog.importers.facts.MOST_FACTS", 2)
+    monkeypatch.setattr("catalog.importers.metadata.MOST_FACTS", 2)
     assert "line 4, column value: the item has more than 2 facts" in refused(
         tmp_path, "item,kind,value\n1,tag,a\n1,tag,b\n1,tag,c\n"
     )

@@ -10,7 +10,7 @@ import pytest
 from catalog import charts
 from catalog.importers.base import RatingScale
 from catalog.models import DatasetVersion
-from catalog.selectors.shape import MeanBin, TailShare, shape_of
+from catalog.selectors.shape import shape_of
 from catalog.services import import_parsed
 from tests.factories.catalog import make_items, make_parsed
 
@@ -37,8 +37,8 @@ def test_shape_of_ratings_counted_by_hand() -> None:
     assert (shape.ratings_per_user, shape.n_unrated, shape.half_items) == (2, 1, 1)
     assert shape.values == ((1, 1), (2, 1), (3, 1), (4, 2), (5, 1))
     assert shape.counts.tolist() == [3, 2, 1, 0]
-    assert shape.tail == (TailShare(1, 0.25, 0.5), TailShare(2, 0.5, 5 / 6), TailShare(4, 1.0, 1.0))
-    assert shape.by_mean == (MeanBin(1.5, 2, 1, 2), MeanBin(3, 3.5, 1, 1), MeanBin(4, 4.5, 1, 3))
+    assert shape.tail == ((1, 0.25, 0.5), (2, 0.5, 5 / 6), (4, 1.0, 1.0))
+    assert shape.by_mean == ((1.5, 2, 1, 2), (3, 3.5, 1, 1), (4, 4.5, 1, 3))
 
 
 @pytest.mark.unit

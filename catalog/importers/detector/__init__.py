@@ -70,11 +70,9 @@ def inspect(
     def examine(file: SourceFile, wanted: LayoutFile | None = None) -> Examined:
         own: dict[str, Any] = {}
         if wanted is not None:
-            settings = {"delimiter": wanted.delimiter, "encoding": wanted.encoding, "quoting": wanted.quotes}
-            own = {
-                name: value for name, value in settings.items() if value is not None and getattr(hints, name) is None
-            }
-            own |= {"has_header": wanted.has_header} if wanted.fields and (wanted.delimiter or wanted.name) else {}
+            own = {name: value for name, value in wanted.options.items() if getattr(hints, name) is None}
+            is_known = wanted.fields and ("delimiter" in wanted.options or wanted.name)
+            own |= {"has_header": wanted.has_header} if is_known else {}
         key = (file.name, *own.items())
         if key not in samples:
             samples[key] = examined(file, replace(hints, **own), are_baskets=format == "fimi")
@@ -122,7 +120,6 @@ def _here(recipe: Proposal, source: Source, hints: Options) -> Proposal:
 
 
 def _with_roles(proposal: Proposal, roles: Roles) -> Proposal:
-    """The proposal with the roles that the user gives to columns."""
     parts = tuple(
         replace(
             part,
@@ -164,7 +161,6 @@ def _of_items(hints: Options) -> Options:
 
 
 def _detected(source: Source, hints: Options, examine: Examine, format: str) -> Proposal:
-    """The proposal by the contents of the files alone."""
     tables: dict[str, Examined] = {}
     unused: list[str] = []
     unread: list[ImportProblem] = []
@@ -241,7 +237,6 @@ def _detected(source: Source, hints: Options, examine: Examine, format: str) -> 
 
 
 def _ratings_part(table: Examined, hints: Options) -> Part:
-    """A table as one of ratings."""
     records = table.written.records
     if records in ("baskets", "matrix"):
         names = BASKET_COLUMNS if records == "baskets" else MATRIX_COLUMNS
@@ -268,7 +263,6 @@ def _ratings_part(table: Examined, hints: Options) -> Part:
 
 
 def _with_hints(columns: tuple[Column, ...], table: Examined, hints: Options) -> tuple[Column, ...]:
-    """The columns with the roles that the user names."""
     by_hint = {role: getattr(hints, role) for role in _COLUMNS if getattr(hints, role)}
     if hints.utility in ("price", "profit") and hints.utility not in table.written.columns:
         by_hint.pop("utility", None)
@@ -368,7 +362,6 @@ def _items_part(table: Examined, ratings: Examined, part: Part, hints: Options, 
 
 
 def _roles_of_items(table: Examined, identity: str, hints: Options, is_named: bool) -> dict[str, str]:
-    """What each column of a file of items holds."""
     roles = {identity: "item"}
     by_hint = {role: getattr(hints, role) for role in _OF_ITEMS if getattr(hints, role)}
     by_hint |= {"utility": hints.item_utility} if hints.item_utility else {}
@@ -405,7 +398,6 @@ def _users_part(table: Examined, ratings: Examined, part: Part) -> Part | None:
 
 
 def _separator(tables: Mapping[str, Examined], items: Part | None) -> str:
-    """What separates the values of one feature."""
     if items is None:
         return "|"
     table = next(each for each in tables.values() if each.file.name in items.files)
@@ -539,7 +531,6 @@ def _may_rate(texts: Sequence[str]) -> bool:
 
 
 def _is_ambiguous(forms: Sequence[str]) -> bool:
-    """Whether the forms read a text as different days."""
     return any(
         forms[0].startswith(twin) and any(position.startswith(swapped) for position in forms)
         for twin, swapped in TWINS.items()

@@ -295,7 +295,6 @@ def _one_column(file: str, line: str, delimiter: str | None) -> Exception:
 
 
 def _sections(file: SourceFile, written: Written, lines: list[str], is_whole: bool) -> Examined | None:
-    """The rows of a file with headings; None where the first line is none."""
     if not HEADING.fullmatch(lines[0].encode() + b"\n"):
         return None
     rows: Rows = []
@@ -365,7 +364,6 @@ def _matrix(
     header: bool,
     is_whole: bool,
 ) -> Examined:
-    """A wide table: a row for each user, a column for each item."""
     body = [fields for _, fields in parsed[header:] if len(fields) == len(columns)]
     firsts = [fields[0].strip() for fields in body]
     rest = Counter(cell.strip() for fields in body for cell in fields[1:])

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from pydantic import TypeAdapter
 
 from catalog.importers.base import ImportRefused
 from catalog.importers.detector.file_syntax import Examined
@@ -33,16 +34,12 @@ class LayoutFile:
     more: Mapping[str, str] | None = None
     fields: tuple[str, ...] = ()
     patterns: tuple[str, ...] = ()
-    delimiter: str | None = None
-    encoding: str | None = None
-    escape: str = ""
-    quotes: bool | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    written: Mapping[str, Any] = field(default_factory=dict)
     has_header: bool = False
     is_optional: bool = False
     is_many: bool = False
     is_numbered: bool = False
-    is_rest: bool = False
-    time_format: str = ""
 
 
 @dataclass(frozen=True)
@@ -52,28 +49,16 @@ class Layout:
     title: str
     sentence: str
     files: tuple[LayoutFile, ...]
-    item_type: str = ""
-    scale: str = ""
-    observed: bool = False
-    not_rated: tuple[float, ...] = ()
-    zero: str = ""
-    usage: bool = False
-    ids: str = ""
-    titles: str = ""
-    complete: bool = False
+    proposal: Proposal  # without parts
     final_newline: bool = False
-    separator: str = "|"
     needs: tuple[str, ...] = ()
     refuse: str = ""
 
 
-def _loaded(table: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of an entry or of one of its files; lists become tuples."""
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in table.items()}
-
-
 LAYOUTS: Mapping[str, Layout] = {
-    name: Layout(**{**_loaded(entry), "files": tuple(LayoutFile(**_loaded(file)) for file in entry["files"])})
+    name: TypeAdapter(Layout).validate_python(
+        {**entry, "proposal": {**entry.get("proposal", {}), "layout": name, "parts": ()}}
+    )
     for name, entry in tomllib.loads(Path(__file__).parents[1].joinpath("layouts.toml").read_text()).items()
 }
 Examine = Callable[[SourceFile, LayoutFile | None], Examined]
@@ -122,23 +107,15 @@ def proposal_of(name: str, source: Source, examine: Examine, *, is_forced: bool 
     if layout.refuse:
         raise refuse(source.name, layout.refuse)
     read = {file for part in parts for file in part.files}
-    return Proposal(
-        layout=name,
+    return replace(
+        layout.proposal,
         parts=tuple(parts),
-        item_type=layout.item_type,
-        values=Values(layout.scale, layout.observed, layout.not_rated, "rating" if layout.zero else ""),
-        is_usage=layout.usage,
-        is_complete=layout.complete,
-        catalogue_titles=layout.titles == "catalogue",
-        has_whole_ids=layout.ids == "whole",
-        separator=layout.separator,
         unused=tuple(file.name for file in source.files.values() if file.name not in read),
         doubts=tuple(doubts),
     )
 
 
 def _lacking(name: str, wanted: LayoutFile, files: Sequence[SourceFile], source: Source, examine: Examine) -> Exception:
-    """Why a forced layout does not fit."""
     if not files:
         plain = wanted.name.replace("\\.", ".")
         if plain == re.escape(plain).replace("\\.", ".").replace("\\-", "-"):
@@ -164,18 +141,17 @@ def _part(
         return None
     if wanted.fields:
         written = replace(written, columns=tuple(column.name for column in columns))
-    if wanted.is_rest:
-        written = replace(written, has_quotes=False)
     written = replace(
         written,
-        escape=wanted.escape,
+        has_quotes=written.has_quotes and not wanted.written.get("is_rest"),
         needs_final_newline=layout.final_newline and written.records == "table",
-        encoding=wanted.encoding or written.encoding,
-        is_rest=wanted.is_rest,
-        time_format=wanted.time_format,
+        encoding=wanted.options.get("encoding", written.encoding),
+        **wanted.written,
     )
-    is_scaled = wanted.use == "ratings" and layout.scale and written.records not in ("baskets", "matrix")
-    if is_scaled and not _is_on_scale(examined, columns, layout):
+    is_scaled = (
+        wanted.use == "ratings" and layout.proposal.values.scale and written.records not in ("baskets", "matrix")
+    )
+    if is_scaled and not _is_on_scale(examined, columns, layout.proposal.values):
         return None
     names = tuple(each.name for each in files) if wanted.name else (file.name,)
     return Part(names, wanted.use, written, columns, wanted.is_many, wanted.is_numbered)
@@ -193,7 +169,7 @@ def _columns(wanted: LayoutFile, examined: Examined) -> tuple[Column, ...] | Non
             if plain_name(name) in here
         }
         return tuple(Column.of(name, roles.get(name, ""), "certain", "named layout") for name in written.columns)
-    if not (wanted.is_rest and written.records == "table"):
+    if not (wanted.written.get("is_rest") and written.records == "table"):
         if len(written.columns) != len(wanted.fields) or (written.lines_before > 0) != wanted.has_header:
             return None
         for at, pattern in enumerate(wanted.patterns):
@@ -215,19 +191,19 @@ def _names(wanted: LayoutFile) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _is_on_scale(examined: Examined, columns: Sequence[Column], layout: Layout) -> bool:
+def _is_on_scale(examined: Examined, columns: Sequence[Column], rated: Values) -> bool:
     """Whether the sampled ratings are on the entry's scale, a few apart."""
     at = next((at for at, column in enumerate(columns) if column.role == "rating"), None)
     if at is None:
         return True
-    scale, numbers = scale_of_text(layout.scale), []
+    scale, numbers = scale_of_text(rated.scale), []
     for text in examined.texts(at):
         try:
             numbers.append(float(text))
         except ValueError:
             continue
     values = np.array(numbers)
-    values = values[~np.isin(values, layout.not_rated)]
+    values = values[~np.isin(values, rated.not_rated)]
     if len(values) < _FEWEST:
         return True
     return float(scale.is_on(values).mean()) >= (_LEAST if len(values) >= _MANY else 0.5)

@@ -14,7 +14,7 @@ from catalog.importers.reading.parquet import parquet_batches
 from catalog.importers.reading.records import record_batches
 from catalog.importers.reading.shapes import basket_batches, matrix_batches, section_batches
 from catalog.importers.reading.tables import Batch, Kind, Stretches, Table, Written
-from catalog.importers.reading.texts import opened, text_batches
+from catalog.importers.reading.texts import chunks_of, text_batches
 from catalog.importers.reading.values import TYPES, typed
 from catalog.importers.reading.workbooks import workbook_batches
 from catalog.importers.sources import SourceFile, refuse
@@ -75,8 +75,9 @@ def _batches(
 ) -> Iterator[tuple[Batch, bool, bool]]:
     """The batches of a file; of a text also whether it ends without a line end, and whether it is empty."""
     if written.records in _SHAPES:
-        with opened(file, written) as (stream, watch):
-            for batch in _SHAPES[written.records](stream, file.name, written, kinds, problems):
+        with file.open() as (stream, watch):
+            chunks = chunks_of(stream, file.name, written)
+            for batch in _SHAPES[written.records](chunks, file.name, written, kinds, problems):
                 yield batch, watch.last_byte not in (b"\n", b"\r", b"\0"), False
             if watch.bytes_read == 0:
                 yield Batch({name: np.empty(0) for name in kinds}, np.empty(0, dtype=np.int64), 0), False, True

@@ -123,7 +123,6 @@ _JSON = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_no_constant)
 
 
 def _field(record: Mapping[str, Any], name: str, kind: Kind) -> str:
-    """A value as text."""
     text = text_of(record.get(name), kind)
     if text is None:
         reason = f"{shown(json.dumps(record[name], default=str))} is neither a text nor a number"

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import re
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import BinaryIO
 
 import numpy as np
 
@@ -22,20 +20,20 @@ _MOST_ITEM = 10**18
 
 
 def section_batches(
-    stream: BinaryIO, file: str, written: Written, kinds: Mapping[str, Kind], problems: Problems
+    chunks: Iterable[bytes], file: str, written: Written, kinds: Mapping[str, Kind], problems: Problems
 ) -> Iterator[Batch]:
     """The rows below headings ("12:"), with the heading of each as the first column."""
     heading: int | None = None
     of_headings, *below = kinds
     rows_of = Written(written.columns[1:], delimiter=written.delimiter, encoding=written.encoding)
-    for block, line, _ in record_blocks(stream, file, written):
+    for block, line, _ in record_blocks(chunks, file, written):
         headings = list(HEADING.finditer(block))
         lines = np.array([line + block.count(b"\n", 0, each.start()) for each in headings], dtype=np.int64)
         numbers = np.array([int(each[1]) for each in headings], dtype=np.int64)
         # Headings become empty lines, which are no rows, so that every row keeps its line.
         bare = HEADING.sub(b"\n", block)
         for batch in text_batches(
-            io.BytesIO(bare),
+            [bare],
             file,
             replace(rows_of, lines_before=line - 1),
             {name: kinds[name] for name in below},
@@ -54,12 +52,12 @@ def section_batches(
 
 
 def basket_batches(
-    stream: BinaryIO, file: str, written: Written, kinds: Mapping[str, Kind], problems: Problems
+    chunks: Iterable[bytes], file: str, written: Written, kinds: Mapping[str, Kind], problems: Problems
 ) -> Iterator[Batch]:
     """A row for each item of a line: its user (by default the line's number) and the item, both whole numbers."""
     lines_of, items_of = kinds
     is_empty = True
-    for block, line, _ in record_blocks(stream, file, written):
+    for block, line, _ in record_blocks(chunks, file, written):
         users, items, lines = array("q"), array("q"), array("q")
         n_bad = 0
         for number, raw in enumerate(block.split(b"\n"), start=line):
@@ -101,7 +99,7 @@ def _misfit(fields: Sequence[bytes], first: str) -> str:
 
 
 def matrix_batches(
-    stream: BinaryIO, file: str, written: Written, kinds: Mapping[str, Kind], problems: Problems
+    chunks: Iterable[bytes], file: str, written: Written, kinds: Mapping[str, Kind], problems: Problems
 ) -> Iterator[Batch]:
     """A row for each filled cell: its row (by number, or by the first field), its column's name, and its value."""
     import pyarrow as pa
@@ -109,7 +107,7 @@ def matrix_batches(
     names = np.array(written.columns[bool(written.first) :], dtype=object)
     fields = tuple(f"\0{at}" for at in range(len(written.columns)))
     cells = Written(fields, delimiter=written.delimiter, encoding=written.encoding, lines_before=written.lines_before)
-    for batch in text_batches(stream, file, cells, dict.fromkeys(fields, "text"), problems):
+    for batch in text_batches(chunks, file, cells, dict.fromkeys(fields, "text"), problems):
         columns = [np.array(batch.columns[name].to_pylist(), dtype=object) for name in fields]
         rows = batch.lines - written.lines_before
         owners = columns[0] if written.first == "user" else np.array(list(map(str, rows.tolist())), dtype=object)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import codecs
 import csv
-import io
 import re
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +17,7 @@ from catalog.importers.base import ImportProblem
 from catalog.importers.problems import Problems
 from catalog.importers.reading.numbers import n_lines, number_batch
 from catalog.importers.reading.tables import LONGEST_LINE, WHITE, Batch, Kind, Written, undecodable
-from catalog.importers.sources import SourceFile, Watched, refuse
+from catalog.importers.sources import refuse
 
 BLOCK = 2 << 20  # bytes
 THREADS = 2
@@ -28,58 +26,36 @@ _ADVICE_ENCODING = "Save the file as UTF-8, or say in which encoding it is."
 Block = tuple[bytes, int, bool]  # whole records, their first line, and whether they are the last
 
 
-class _Recoded(io.RawIOBase):
-    """A stream in UTF-8, with LF as line end, of one whose line ends are other bytes."""
-
-    def __init__(self, stream: BinaryIO, file: str, written: Written) -> None:
-        super().__init__()
-        self._stream, self._file, self._is_cr = stream, file, written.is_cr
-        self._decoder = codecs.getincrementaldecoder(written.encoding)() if is_wide(written.encoding) else None
-        self._rest = b""
-
-    def readable(self) -> bool:
-        """Always."""
-        return True
-
-    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # a buffer of bytes is all we meet
-        """Fill `buffer`. Raises ImportRefused for bytes that cannot be decoded."""
-        while not self._rest:
-            raw = self._stream.read(BLOCK)
-            if self._decoder is not None:
-                try:
-                    text = self._decoder.decode(raw, final=not raw)
-                except UnicodeDecodeError as error:
-                    reason = f"it cannot be decoded as {error.encoding}: {error.reason}"
-                    raise refuse(self._file, reason, advice=_ADVICE_ENCODING) from error
-                recoded = text.removeprefix("\ufeff").encode()
-            else:
-                recoded = raw
-            self._rest = recoded.replace(b"\r", b"\n") if self._is_cr else recoded
-            if not raw:
-                break
-        n = min(len(buffer), len(self._rest))
-        buffer[:n], self._rest = self._rest[:n], self._rest[n:]
-        return n
-
-
 def is_wide(encoding: str) -> bool:
     """Whether line ends are not single bytes in an encoding."""
     return "a,\n".encode(encoding).removeprefix(codecs.BOM_UTF8) != b"a,\n"
 
 
-@contextmanager
-def opened(file: SourceFile, written: Written) -> Iterator[tuple[BinaryIO, Watched]]:
-    """The file's bytes with LF as line end, after the lines before its first row."""
-    with file.open() as (stream, watch):
-        if written.is_cr or is_wide(written.encoding):
-            stream = cast(BinaryIO, io.BufferedReader(_Recoded(stream, file.name, written), BLOCK))
-        for _ in range(written.lines_before):
-            stream.readline(LONGEST_LINE)
-        yield stream, watch
+def chunks_of(stream: BinaryIO, file: str, written: Written) -> Iterator[bytes]:
+    """The bytes of a file from its first row on, in UTF-8 and with LF as line end where its line ends are other bytes.
+    Raises ImportRefused for bytes that cannot be decoded.
+    """
+    decoder = codecs.getincrementaldecoder(written.encoding)() if is_wide(written.encoding) else None
+    before, raw = written.lines_before, b"\0"
+    while raw:
+        raw = chunk = stream.read(BLOCK)
+        if decoder is not None:
+            try:
+                chunk = decoder.decode(raw, final=not raw).removeprefix("\ufeff").encode()
+            except UnicodeDecodeError as error:
+                reason = f"it cannot be decoded as {error.encoding}: {error.reason}"
+                raise refuse(file, reason, advice=_ADVICE_ENCODING) from error
+        if written.is_cr:
+            chunk = chunk.replace(b"\r", b"\n")
+        while before and chunk:
+            _, end, chunk = chunk.partition(b"\n")
+            before -= bool(end)
+        if chunk:
+            yield chunk
 
 
 def text_batches(
-    stream: BinaryIO, file: str, written: Written, kinds: Mapping[str, Kind], problems: Problems
+    chunks: Iterable[bytes], file: str, written: Written, kinds: Mapping[str, Kind], problems: Problems
 ) -> Iterator[Batch]:
     """The rows after the header, block by block; those that cannot be read are added to `problems`."""
     wanted = list(kinds)
@@ -87,7 +63,7 @@ def text_batches(
     def parse(block: Block) -> Batch | None:
         return number_batch(*block[:2], written, kinds) or _by_arrow(*block, written, wanted)
 
-    for block, batch in in_turn(parse, record_blocks(stream, file, written)):
+    for block, batch in in_turn(parse, record_blocks(chunks, file, written)):
         yield batch or rows_batch(*block, file, written, wanted, problems)
 
 
@@ -105,10 +81,10 @@ def in_turn(parse: Callable[[Block], Any], blocks: Iterator[Block]) -> Iterator[
             yield done, future.result()
 
 
-def record_blocks(stream: BinaryIO, file: str, written: Written) -> Iterator[Block]:
-    """The rest of a stream in blocks of whole records. Raises ImportRefused for a line that does not end."""
+def record_blocks(chunks: Iterable[bytes], file: str, written: Written) -> Iterator[Block]:
+    """Blocks of whole records. Raises ImportRefused for a line that does not end."""
     rest, line = b"", written.lines_before + 1
-    while data := stream.read(BLOCK):
+    for data in chunks:
         block = rest + data
         end = block.rfind(b"\n") + 1
         if written.has_quotes and b'"' in block and block.count(b'"', 0, end) % 2:

@@ -230,7 +230,6 @@ class Command(VersionCommand):
 
 
 def _project(name: str) -> Project:
-    """The project of this name or number."""
     projects = list(projects_named(name)[:3])
     if not projects:
         raise CommandError(f"There is no project {name!r}. Create it in the console, under Projects.")
@@ -241,7 +240,6 @@ def _project(name: str) -> Project:
 
 
 def _service_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of the command line, by the names of the service."""
     chosen = {name: options[name] for name in SETTINGS}
     chosen |= {name: options[f"{name}_column"] for name in COLUMNS}
     chosen |= {name: tuple(options[name]) or None for name in ("fix", "not_rated")}

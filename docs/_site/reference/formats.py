@@ -18,7 +18,7 @@ def entries() -> str:
                 each.title,
                 each.sentence,
                 _scale(each),
-                code(each.item_type) if each.item_type else "by columns",
+                code(each.proposal.item_type) if each.proposal.item_type else "by columns",
             )
             for name, each in LAYOUTS.items()
         ),
@@ -40,8 +40,9 @@ def entries() -> str:
 def _scale(layout: Layout) -> str:
     if layout.refuse:
         return "refused"
-    if not layout.scale:
-        return "usage" if layout.usage else "detected"
-    low, high, step = layout.scale.split(":")
-    left_out = f"; {', '.join(f'{value:g}' for value in layout.not_rated)} is no rating" if layout.not_rated else ""
+    rated = layout.proposal.values
+    if not rated.scale:
+        return "usage" if layout.proposal.is_usage else "detected"
+    low, high, step = rated.scale.split(":")
+    left_out = f"; {', '.join(f'{value:g}' for value in rated.not_rated)} is no rating" if rated.not_rated else ""
     return f"{low} to {high}, {'any number' if step == 'none' else f'steps of {step}'}{left_out}"
