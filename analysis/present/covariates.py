@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from analysis.present.words import ESTIMATED, MISSING, PAIR, decimal, limits, probability, share_cell, whole
+from analysis.present.words import ESTIMATED, PAIR, cell_of, decimal, limits, probability, share_cell, whole
 from analysis.results.covariates import (
     AdjustedVariable,
     Adjustment,
@@ -41,10 +41,8 @@ def covariate_sections(results: Results) -> list[Section]:
     """All of them, in the order of a report; none in reports of versions without them."""
     if results.covariates is None:
         return []
-    return [
-        _adjusted(results, results.covariates), _attrition(results, results.covariates),
-        _known_items(results, results.covariates), _lists(results, results.covariates),
-    ]  # fmt: skip
+    sections = (_adjusted, _attrition, _known_items, _lists)
+    return [section(results, results.covariates) for section in sections]
 
 
 def _name(results: Results, key: str) -> str:
@@ -139,10 +137,8 @@ def _adjusted_for(results: Adjustment) -> str:
     models = [variable.ancova for variable in results.variables if not isinstance(variable.ancova, Undefined)]
     if not models:
         return opening
-    missing = [
-        f"{entry.name}, {plural(entry.n_missing, 'participant')}" for entry in models[0].covariates if entry.n_missing
-    ]  # fmt: skip
-    if missing:
+    of_missing = ((entry.name, entry.n_missing) for entry in models[0].covariates if entry.n_missing)
+    if missing := [f"{name}, {plural(n, 'participant')}" for name, n in of_missing]:
         opening += f" Missing numbers have the mean, missing choices are a level of their own: {listed(missing)}."
     return " ".join([opening, *(f"Not used: {entry.name}. {entry.reason}" for entry in models[0].unused)])
 
@@ -200,19 +196,16 @@ def _wald(model: ItemEffectsResult) -> str:
 def interviewers(results: Adjustment) -> list[str]:
     """The share of interviewers in the variance, and the comparison that accounts for it."""
     sentences = []
-    for variable in results.variables:
-        model = variable.interviewers
-        if model is None:
-            continue
+    for name, model in ((variable.name, variable.interviewers) for variable in results.variables):
         if isinstance(model, Undefined):
-            sentences.append(f"{variable.name}: effects of interviewers could not be estimated. {model.reason}")
-            continue
-        sentences.append(
-            f"{variable.name}: {number_word(model.n_clusters)} interviewers account for {percent(model.icc)} of the "
-            f"variance within algorithms (likelihood ratio {number(model.likelihood_ratio)}, "
-            f"{named_p(model.p_clusters)}); with interviewers as a random effect the algorithms compare by "
-            f"{_f(model.test)}."
-        )
+            sentences.append(f"{name}: effects of interviewers could not be estimated. {model.reason}")
+        elif model is not None:
+            sentences.append(
+                f"{name}: {number_word(model.n_clusters)} interviewers account for {percent(model.icc)} of the "
+                f"variance within algorithms (likelihood ratio {number(model.likelihood_ratio)}, "
+                f"{named_p(model.p_clusters)}); with interviewers as a random effect the algorithms compare by "
+                f"{_f(model.test)}."
+            )
     return sentences
 
 
@@ -236,9 +229,7 @@ def attrition_sentences(results: Attrition, alpha: float) -> list[str]:
         )
     lee = [pair.lee for pair in results.pairs if not isinstance(pair.lee, Undefined)]
     worst = [pair.worst_case for pair in results.pairs if not isinstance(pair.worst_case, Undefined)]
-    n_lee, n_worst = (
-        sum(not bound.interval.low <= 0 <= bound.interval.high for bound in bounds) for bounds in (lee, worst)
-    )  # fmt: skip
+    n_lee, n_worst = (sum(not each.interval.low <= 0 <= each.interval.high for each in own) for own in (lee, worst))
     return [
         opening,
         f"The 95% CI of Lee's bounds excludes 0 for {n_lee} of {plural(len(lee), 'pair')}, that of the worst-case "
@@ -275,12 +266,8 @@ def items(view: ItemView, words: ItemWords, alpha: float) -> list[str]:
             "a consequence of what an algorithm recommends, so this comparison describes and does not replace the "
             "unadjusted one."
         )
-    for name, result in (
-        (words.consumed_items, view.watched),
-        (f"items {words.consumed} or heard of", view.known),
-    ):
-        sentences.append(_levels(name, result))
-    return sentences
+    known = _levels(f"items {words.consumed} or heard of", view.known)
+    return [*sentences, _levels(words.consumed_items, view.watched), known]
 
 
 def _levels(name: str, result: AggregationResult | Undefined) -> str:
@@ -343,16 +330,13 @@ def mediation(results: ListEffects, variable: str) -> str:
 EACH_PAIR = "Limits for each pair separately."
 
 
-def tests_table(variables: tuple[AdjustedVariable, ...]) -> Table | None:
+def tests_table(variables: tuple[AdjustedVariable, ...]) -> Table:
     """The F tests of every variable without and with the covariates."""
     models = [(variable.name, variable.ancova) for variable in variables]
-    defined = [(name, model) for name, model in models if not isinstance(model, Undefined)]
-    if not defined:
-        return None
     return table(
         "adjusted-tests",
         "Comparisons without and with covariates",
-        defined,
+        [(name, model) for name, model in models if not isinstance(model, Undefined)],
         Words("Variable", lambda row: row[0]),
         Numbers("n", lambda row: whole(row[1].n)),
         Numbers("F", lambda row: decimal(row[1].unadjusted.f)),
@@ -448,7 +432,7 @@ def attrition_table(results: Attrition) -> Table | None:
     )
 
 
-def bounds_table(results: Attrition, name: str) -> Table | None:
+def bounds_table(results: Attrition, name: str) -> Table:
     """What the losses leave possible of every difference."""
     return table(
         "attrition-bounds",
@@ -457,15 +441,15 @@ def bounds_table(results: Attrition, name: str) -> Table | None:
         *PAIR,
         Numbers("Difference", lambda pair: decimal(pair.observed), "perceived"),
         Numbers("Lee's bounds", lambda pair: limits(pair.lee)),
-        Numbers("95% CI, Lee", lambda pair: _uncertainty(pair.lee)),
+        Numbers("95% CI, Lee", lambda pair: cell_of(pair.lee, _uncertainty)),
         Numbers("Worst-case bounds", lambda pair: limits(pair.worst_case)),
-        Numbers("95% CI, worst case", lambda pair: _uncertainty(pair.worst_case)),
+        Numbers("95% CI, worst case", lambda pair: cell_of(pair.worst_case, _uncertainty)),
         note="Confidence intervals of the difference after Imbens and Manski (2004), for each pair separately.",
     )
 
 
-def _uncertainty(bounds: Bounds | Undefined) -> Cell:
-    return MISSING if isinstance(bounds, Undefined) else limits(bounds.interval)
+def _uncertainty(bounds: Bounds) -> Cell:
+    return limits(bounds.interval)
 
 
 def known_items_table(view: ItemView, consumed: str) -> Table | None:
@@ -489,14 +473,13 @@ def mediation_table(results: ListEffects, name: str) -> Table | None:
     model = results.mediation
     if isinstance(model, Undefined):
         return None
-    parts = [column for index, slope in enumerate(model.slopes) for column in _part(index, slope.mediator)]
     return table(
         "list-parts",
         f"{name}: parts of the differences that go along with list characteristics",
         model.pairs,
         *PAIR,
         Numbers("Difference", lambda pair: decimal(pair.total), "perceived"),
-        *parts,
+        *(column for index, slope in enumerate(model.slopes) for column in _part(index, slope.mediator)),
         Numbers("Remainder", lambda pair: decimal(pair.direct)),
         Numbers("95% CI, remainder", lambda pair: limits(pair.direct_interval)),
         note="Percentile intervals of the bootstrap, for each pair separately. Associations, not causes.",

@@ -98,14 +98,6 @@ def generalisation_section(results: Results) -> Section:
     return section
 
 
-def follow_up_sections(results: Results) -> list[Section]:
-    """All of them, in the order of a report."""
-    return [
-        effects_section(results), ordinal_section(results), correlations_section(results),
-        generalisation_section(results),
-    ]  # fmt: skip
-
-
 # Sentences
 
 

@@ -31,10 +31,9 @@ def lists_section(results: Results, figure: FigureMaker) -> Section:
     section.put(means_table(lists))
     section.say(*findings(lists), style="says")
     section.say(ASSOCIATION)
-    if (chart := _figure(lists, figure)) is not None:
-        section.draw(chart)  # with the table of correlations
-    else:
-        section.put(correlations_table(lists), is_folded=True)
+    chart = _figure(lists, figure)
+    section.draw(chart)
+    section.put(None if chart else correlations_table(lists), is_folded=True)  # the figure has it
     covariates.put_list_parts(section, results)
     return section
 
@@ -50,13 +49,12 @@ def _figure(lists: ListsShown, figure: FigureMaker) -> Figure | None:
         if isinstance(pair.within, Undefined):
             reasons[row, column] = pair.within.reason
         values.setdefault(row, {})[column] = None if isinstance(pair.within, Undefined) else pair.within.coefficient
+    emphasised = lists.significant_within
     chart = marks.matrix(
         values,
         title=title(lists),
         subtitle="Correlation r of each metric of a participant's list with each measure, within conditions",
-        emphasised=[
-            (LIST_METRIC_OF[pair.metric].name, column_of[pair.variable_key]) for pair in lists.significant_within
-        ],
+        emphasised=[(LIST_METRIC_OF[pair.metric].name, column_of[pair.variable_key]) for pair in emphasised],
         reasons=reasons,
         coefficient="r",
         side="perceived",

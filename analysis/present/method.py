@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
 
 from analysis.enums import VARIABLE_OF
 from analysis.present import objective, plan
@@ -334,19 +334,6 @@ def power_table(power: Power) -> Table:
 # Charts
 
 
-@dataclass(frozen=True)
-class _Flow:
-    opened: int | None
-    declined: int
-    consented: int
-    left_before: Mapping[str, int]
-    assigned: int
-    left_after: Mapping[str, int]
-    completed: int
-    excluded: Mapping[str, int]
-    analysed: int
-
-
 def consort(results: Results) -> Spec | None:
     """The flow of participants; None where there are none, or where a report is older than the diagram."""
     flow = results.flow
@@ -355,19 +342,11 @@ def consort(results: Results) -> Spec | None:
     excluded = {reason.reason: reason.n for reason in flow.excluded_for}
     if n := results.answers.n_incomplete:
         excluded["not all answers given"] = n
-    return consort_diagram(
-        _Flow(
-            opened=None,  # openings still grow after a report is built, so it would not stay the same
-            declined=flow.declined,
-            consented=flow.consented,
-            left_before=dict(flow.left_before),
-            assigned=flow.assigned,
-            left_after=dict(flow.left_after or ()),
-            completed=flow.completed,
-            excluded=excluded,
-            analysed=flow.analysed,
-        )
-    )
+    # Openings still grow after a report is built, so with them it would not stay the same.
+    others = {"opened": None, "excluded": excluded}
+    left = {"left_before": dict(flow.left_before), "left_after": dict(flow.left_after or ())}
+    drawn: Any = SimpleNamespace(**{**vars(flow), **left, **others})
+    return consort_diagram(drawn)
 
 
 def power_chart(power: Power) -> Spec:

@@ -20,17 +20,17 @@ from inference.structural import StructuralModel
 from studies.plans import in_text
 
 
-def scale_sections(results: Results) -> list[Section]:
+def scale_section(results: Results) -> Section:
     """The reliability of each scale of the questionnaire, and the means of those that have no section of their own."""
-    if not results.scales or not results.flow.analysed:
-        return []
     section = Section("scales", "Scales of the questionnaire", "perceived")
+    if not results.scales or not results.flow.analysed:
+        return section
     section.say(planned_words(results.scales))
     section.put(reliability(results.scales, omegas_of(results.constructs)))
     tested = {variable.variable.scale for variable in results.variables}
     section.put(means([scale for scale in results.scales if scale.key not in tested]))
     section.say(*reasons(results.scales))
-    return [section]
+    return section
 
 
 # Sentences
@@ -113,12 +113,11 @@ def reasons(scales: Sequence[QuestionnaireScale]) -> list[str]:
     return sentences
 
 
-def construct_sections(results: Results, figure: FigureMaker) -> list[Section]:
+def construct_section(results: Results, figure: FigureMaker) -> Section:
     """How the scales measure their constructs; nothing without scales of at least three questions."""
-    constructs = results.constructs
+    section, constructs = Section("constructs", "Constructs", "perceived"), results.constructs
     if constructs is None:
-        return []
-    section = Section("constructs", "Constructs", "perceived")
+        return section
     section.say(EXPLORATORY)
     section.put(fit(constructs))
     if not isinstance(constructs.factors, Undefined):
@@ -135,7 +134,7 @@ def construct_sections(results: Results, figure: FigureMaker) -> list[Section]:
     if not isinstance(constructs.structural, Undefined):
         _say_structural(section, constructs.structural, figure)
     section.say(*missing(constructs))
-    return [section]
+    return section
 
 
 def _say_structural(section: Section, model: StructuralModel, figure: FigureMaker) -> None:
