@@ -38,21 +38,13 @@ def report_json(report: Report) -> str:
     return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False, sort_keys=True) + "\n"
 
 
-def html_of(document: Document, svg: Callable[[Figure], str]) -> str:
-    """The main report in one file that refers to no other, with the SVG of every chart in it; the same bytes but for
-    the date of the report.
+def html_of(document: Document, svg: Callable[[Figure], bytes], body: str = "_body") -> str:
+    """The main report, or its supplement with folded sections, in one file that refers to no other, with the SVG of
+    every chart in it; the same bytes but for the date of the report.
     """
-    return _page(document, svg, "analysis/parts/_body.html")
-
-
-def supplement_html(document: Document, svg: Callable[[Figure], str]) -> str:
-    """The supplement in one file, its sections folded."""
-    return _page(document, svg, "analysis/parts/_supplement.html")
-
-
-def _page(document: Document, svg: Callable[[Figure], str], body: str) -> str:
-    page = document.with_drawings(lambda figure: f'<div class="drawn">{themed(svg(figure))}</div>')
-    context = {"document": page, "body": body, "styles": mark_safe(_styles())}  # noqa: S308 - our own style sheets
+    page = document.with_drawings(lambda figure: f'<div class="drawn">{themed(svg(figure).decode())}</div>')
+    styles = mark_safe(_styles())  # noqa: S308 - our own style sheets
+    context = {"document": page, "body": f"analysis/parts/{body}.html", "styles": styles}
     return render_to_string("analysis/file.html", context)
 
 
