@@ -20,7 +20,7 @@ from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from analysis.files.html import report_json
+from analysis.files.formats import report_json
 from analysis.files.listing import PACKAGE
 from analysis.models import Report
 from analysis.read.reports import reports_of, requests_of, studies_to_report

@@ -12,17 +12,16 @@ from analysis.compute.comparison import (
     advantage_of,
     all_comparisons,
     alternatives_of,
+    comparison_matrix,
     contrasted_metric,
     exploratory_of,
     tested_contrast,
     tested_equivalence,
 )
 from analysis.compute.covariates import covariate_analyses
-from analysis.compute.design_checks import design_checks
 from analysis.compute.exclusions import TestedVariable, by_key, with_and_without
 from analysis.compute.follow_up import achieved_power, correlations_of, effects_of_all, nested_model
 from analysis.compute.lists_shown import lists_shown
-from analysis.compute.matrix import comparison_matrix
 from analysis.compute.objective import offline_effects, pooled_repeats, study_measured
 from analysis.compute.perceived import (
     constructs_of,
@@ -32,7 +31,7 @@ from analysis.compute.perceived import (
     study_scale,
     study_variable,
 )
-from analysis.compute.sample import described_sample
+from analysis.compute.sample import described_sample, design_checks
 from analysis.enums import VARIABLE_OF, Metric, Variable, scale_variables
 from analysis.read import Progress, silent
 from analysis.read.inputs import Measured, conditions_of

@@ -12,9 +12,7 @@ from typing import Literal
 
 from analysis.files.archive import package_of
 from analysis.files.document import DATASET_BADGE, Document, document_of, mark_of
-from analysis.files.html import html_of, report_json
-from analysis.files.paper import report_pdf
-from analysis.files.quarto import report_quarto
+from analysis.files.formats import html_of, report_json, report_pdf, report_quarto
 from analysis.models import Report
 from analysis.present.apa import Part, apa_sentences, as_text
 from analysis.read import Progress, silent
@@ -275,14 +273,11 @@ def _make(file: File, number: int, n_files: int, progress: Progress) -> bytes:
 
 def write_report(*, report: Report, folder: Path, progress: Progress) -> list[Path]:
     """Write every file of a report to a folder, the study package last (a pilot has none); returns their paths."""
-    written: list[Path] = []
     progress("Arranging the report")
-    files = Outputs(report).files()
+    files, written = Outputs(report).files(), []
     for group, words in GROUPS.items():
         progress(f"Writing {words}")
-        for file in files:
-            if file.group == group:
-                written.append(_put(folder / file.name, file.make()))
+        written += [_put(folder / file.name, file.make()) for file in files if file.group == group]
     if not report.is_pilot:
         package = package_of(report, {file.name: (folder / file.name).read_bytes for file in files})
         written.append(_put(folder / PACKAGE, package))

@@ -26,27 +26,27 @@ def bayesian_section(results: Results, numbers: BayesianResults | None, error: s
     if not results.flow.analysed:
         return section
     if numbers is None:
-        section.say(failure(error) if error else PENDING)
+        section.say(_failure(error) if error else PENDING)
         return section
     if not results.is_live:
         section.say(LABEL)
     if isinstance(models := numbers.models, Undefined):
-        section.say(failure(models.reason))
+        section.say(_failure(models.reason))
     else:
-        section.say(model_sentence(models), convergence_sentence(models))
+        section.say(_model_sentence(models), convergence_sentence(models))
         if models.has_converged:
             ranks = models.main.posterior.ranks
-            section.put(ranks_table(ranks.perceived, "perceived"))
-            section.put(ranks_table(ranks.objective, "objective"))
-            section.say(best_sentence(models), tau_sentence(models), pairs_sentence(ranks), style="says")
-            section.put(pairs_table(models), is_folded=True)
-            section.put(estimates_table(models), is_folded=True)
-        section.put(priors_table(models))
-        section.say(limits_sentence(models))
+            section.put(_ranks_table(ranks.perceived, "perceived"))
+            section.put(_ranks_table(ranks.objective, "objective"))
+            section.say(_best_sentence(models), _tau_sentence(models), pairs_sentence(ranks), style="says")
+            section.put(_pairs_table(models), is_folded=True)
+            section.put(_estimates_table(models), is_folded=True)
+        section.put(_priors_table(models))
+        section.say(_limits_sentence(models))
     if numbers.factors is not None:
         section.head("Bayes factors")
-        section.say(factor_sentence(numbers.factors), style="says")
-        section.put(factors_table(numbers.factors), is_folded=True)
+        section.say(_factor_sentence(numbers.factors), style="says")
+        section.put(_factors_table(numbers.factors), is_folded=True)
     section.say(seed_sentence(numbers))
     return section
 
@@ -70,13 +70,11 @@ def without_installing(error: str) -> str:
     return _INSTALLING.sub("", error)
 
 
-def failure(error: str) -> str:
-    """Why there is no Bayesian analysis."""
+def _failure(error: str) -> str:
     return f"The Bayesian analysis could not be computed. {without_installing(error)}"
 
 
-def model_sentence(models: PriorAnalyses) -> str:
-    """Both models and their data."""
+def _model_sentence(models: PriorAnalyses) -> str:
     data = models.modelled
     profiles = f" with profiles of {data.profile_length} ratings" if data.profile_length else ""
     return (
@@ -87,8 +85,7 @@ def model_sentence(models: PriorAnalyses) -> str:
     )
 
 
-def limits_sentence(models: PriorAnalyses) -> str:
-    """What the model of hits does not know."""
+def _limits_sentence(models: PriorAnalyses) -> str:
     fractions = (
         " Ties at the end of a list count as fractions of hits, which enter the likelihood by its gamma functions."
         if models.modelled.is_fractional
@@ -118,8 +115,7 @@ def convergence_sentence(models: PriorAnalyses) -> str:
     )
 
 
-def best_sentence(models: PriorAnalyses) -> str:
-    """Which algorithm is best on each side, with its probability."""
+def _best_sentence(models: PriorAnalyses) -> str:
     ranks = models.main.posterior.ranks
     perceived, objective = ranks.perceived.best(), ranks.objective.best()
     a, b = max(perceived, key=perceived.__getitem__), max(objective, key=objective.__getitem__)
@@ -131,8 +127,7 @@ def best_sentence(models: PriorAnalyses) -> str:
     )
 
 
-def tau_sentence(models: PriorAnalyses) -> str:
-    """The posterior of the rank correlation, uncertain on both sides, and its dependence on the priors."""
+def _tau_sentence(models: PriorAnalyses) -> str:
     tau = models.main.posterior.ranks.tau
     main, *rest = [share(prior.posterior.ranks.tau.share_positive) for prior in models.priors]
     is_positive = f"{main} under all {number_word(len(models.priors))} priors"
@@ -174,8 +169,7 @@ def _count(n: int) -> str:
     return number_word(n) if n else "none"
 
 
-def factor_sentence(factors: BayesFactors) -> str:
-    """The Bayes factors of the analysis of variance and of the planned contrast."""
+def _factor_sentence(factors: BayesFactors) -> str:
     sentences = []
     for factor, effect, none in (
         (factors.anova, f"some difference between the algorithms in {factors.variable.in_text}", "no difference"),
@@ -245,16 +239,14 @@ def seed_sentence(results: BayesianResults) -> str:
 LARGEST_SHOWN = 1e6
 
 
-def ranks_table(ranks: RankProbabilities, half: Half) -> Table:
-    """The posterior probability of every rank on one side, the best on top."""
+def _ranks_table(ranks: RankProbabilities, half: Half) -> Table:
     rows = sorted(zip(ranks.names, ranks.probabilities, ranks.mean_ranks, strict=True), key=lambda row: row[2])
     columns = (Column("Algorithm"), *(Column(f"Rank {rank}", True, half) for rank in range(1, len(rows) + 1)))
     lines = tuple(Row((text(name), *map(share_cell, probabilities))) for name, probabilities, _rank in rows)
     return Table(f"posterior-ranks-{half}", f"Posterior probability of each rank, {half}", columns, lines)
 
 
-def pairs_table(models: PriorAnalyses) -> Table:
-    """Every pair: the probability of its order on either side, and of agreement under every prior."""
+def _pairs_table(models: PriorAnalyses) -> Table:
     return table(
         "posterior-pairs",
         "Posterior probability of agreement on every pair",
@@ -275,8 +267,7 @@ def _agreement(index: int) -> Callable[[tuple[PairAgreement, ...]], Cell]:
     return lambda pairs: decimal(pairs[index].agree, 2, is_share=True)
 
 
-def estimates_table(models: PriorAnalyses) -> Table:
-    """Effects and hit rates of every algorithm under the main priors."""
+def _estimates_table(models: PriorAnalyses) -> Table:
     posterior = models.main.posterior
     effects, rates = posterior.effects, posterior.hit_rates
     spread = ", ".join(
@@ -297,8 +288,7 @@ def estimates_table(models: PriorAnalyses) -> Table:
     )
 
 
-def priors_table(models: PriorAnalyses) -> Table:
-    """The same conclusions under every prior, with the diagnostics of its chains."""
+def _priors_table(models: PriorAnalyses) -> Table:
     return table(
         "prior-sensitivity",
         "Sensitivity to the priors",
@@ -325,8 +315,7 @@ def _beta(parameters: tuple[float, float]) -> str:
     return f"Beta({parameters[0]:g}, {parameters[1]:g})"
 
 
-def factors_table(factors: BayesFactors) -> Table:
-    """Bayes factors of every pair of algorithms."""
+def _factors_table(factors: BayesFactors) -> Table:
     return table(
         "bayes-factors",
         f"Bayes factors of pairs, {factors.variable.in_text}",

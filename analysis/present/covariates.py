@@ -53,12 +53,12 @@ def _name(results: Results, key: str) -> str:
 def _adjusted(results: Results, analyses: CovariateAnalyses) -> Section:
     section = Section("adjusted", "Adjusted comparisons", "perceived")
     adjustment, primary = analyses.adjustment, results.plan.primary.perceived
-    section.say(*adjustment_sentences(adjustment, results.plan.alpha))
-    section.put(tests_table(adjustment.variables))
+    section.say(*_adjustment_sentences(adjustment, results.plan.alpha))
+    section.put(_tests_table(adjustment.variables))
     for variable in adjustment.variables:
         if variable.key == primary:
-            section.put(means_table(variable), is_folded=True)
-        section.put(pairs_table(variable), is_folded=True)
+            section.put(_means_table(variable), is_folded=True)
+        section.put(_pairs_table(variable), is_folded=True)
     if adjustment.factors or adjustment.covariates:
         section.say(ratings(adjustment.ratings, results.nested, results.plan.alpha))
         section.put(ratings_table(adjustment.ratings, results.nested), is_folded=True)
@@ -71,17 +71,17 @@ def _attrition(results: Results, analyses: CovariateAnalyses) -> Section:
     attrition = analyses.attrition
     if attrition is None:
         return section
-    section.say(*attrition_sentences(attrition, results.plan.alpha))
-    section.put(attrition_table(attrition))
+    section.say(*_attrition_sentences(attrition, results.plan.alpha))
+    section.put(_attrition_table(attrition))
     if not isinstance(attrition.test, Undefined):
-        section.put(bounds_table(attrition, _name(results, attrition.variable)), is_folded=True)
+        section.put(_bounds_table(attrition, _name(results, attrition.variable)), is_folded=True)
     return section
 
 
 def _known_items(results: Results, analyses: CovariateAnalyses) -> Section:
     section = Section("known-items", "Known and unknown items", "perceived")
     section.say(*items(analyses.items, results.study.words, results.plan.alpha))
-    section.put(known_items_table(analyses.items, results.study.words.consumed), is_folded=True)
+    section.put(_known_items_table(analyses.items, results.study.words.consumed), is_folded=True)
     return section
 
 
@@ -102,7 +102,7 @@ def put_list_parts(section: Section, results: Results) -> None:
         return
     name = _name(results, lists.variable)
     section.say(mediation(lists, in_text(name)))
-    section.put(mediation_table(lists, name), is_folded=True)
+    section.put(_mediation_table(lists, name), is_folded=True)
 
 
 # Sentences
@@ -120,8 +120,7 @@ def _f(test: FTest) -> str:
     return f"{f_statistic(test.df, within, test.f)}, {named_p(test.p)}"
 
 
-def adjustment_sentences(results: Adjustment, alpha: float) -> list[str]:
-    """What the comparisons are adjusted for, and whether it changes a conclusion."""
+def _adjustment_sentences(results: Adjustment, alpha: float) -> list[str]:
     if not results.factors and not results.covariates:
         return [NO_FACTORS]
     return [_adjusted_for(results), *filter(None, (_variable(variable, alpha) for variable in results.variables))]
@@ -209,8 +208,7 @@ def interviewers(results: Adjustment) -> list[str]:
     return sentences
 
 
-def attrition_sentences(results: Attrition, alpha: float) -> list[str]:
-    """Whether conditions lost participants at different rates, and whether conclusions survive the losses."""
+def _attrition_sentences(results: Attrition, alpha: float) -> list[str]:
     test = results.test
     if isinstance(test, Undefined):
         return [f"Differential attrition was not tested. {test.reason}"]
@@ -330,8 +328,7 @@ def mediation(results: ListEffects, variable: str) -> str:
 EACH_PAIR = "Limits for each pair separately."
 
 
-def tests_table(variables: tuple[AdjustedVariable, ...]) -> Table:
-    """The F tests of every variable without and with the covariates."""
+def _tests_table(variables: tuple[AdjustedVariable, ...]) -> Table:
     models = [(variable.name, variable.ancova) for variable in variables]
     return table(
         "adjusted-tests",
@@ -350,8 +347,7 @@ def tests_table(variables: tuple[AdjustedVariable, ...]) -> Table:
     )
 
 
-def means_table(variable: AdjustedVariable) -> Table | None:
-    """Observed and adjusted means of one variable."""
+def _means_table(variable: AdjustedVariable) -> Table | None:
     if isinstance(variable.ancova, Undefined):
         return None
     return table(
@@ -367,8 +363,7 @@ def means_table(variable: AdjustedVariable) -> Table | None:
     )
 
 
-def pairs_table(variable: AdjustedVariable) -> Table | None:
-    """Every pair of one variable, unadjusted beside adjusted."""
+def _pairs_table(variable: AdjustedVariable) -> Table | None:
     if isinstance(variable.ancova, Undefined):
         return None
     title = f"{variable.name}: pairwise comparisons without and with covariates"
@@ -415,8 +410,7 @@ def _paired(
     )
 
 
-def attrition_table(results: Attrition) -> Table | None:
-    """Participants lost by condition."""
+def _attrition_table(results: Attrition) -> Table | None:
     if isinstance(results.test, Undefined):
         return None
     return table(
@@ -432,8 +426,7 @@ def attrition_table(results: Attrition) -> Table | None:
     )
 
 
-def bounds_table(results: Attrition, name: str) -> Table:
-    """What the losses leave possible of every difference."""
+def _bounds_table(results: Attrition, name: str) -> Table:
     return table(
         "attrition-bounds",
         f"{name}: bounds of the differences under attrition",
@@ -452,8 +445,7 @@ def _uncertainty(bounds: Bounds) -> Cell:
     return limits(bounds.interval)
 
 
-def known_items_table(view: ItemView, consumed: str) -> Table | None:
-    """Means of ratings at equal shares of consumed and heard-of items; `consumed` is the study's participle."""
+def _known_items_table(view: ItemView, consumed: str) -> Table | None:
     if isinstance(view.model, Undefined):
         return None
     return table(
@@ -468,8 +460,7 @@ def known_items_table(view: ItemView, consumed: str) -> Table | None:
     )
 
 
-def mediation_table(results: ListEffects, name: str) -> Table | None:
-    """Every difference in its parts."""
+def _mediation_table(results: ListEffects, name: str) -> Table | None:
     model = results.mediation
     if isinstance(model, Undefined):
         return None

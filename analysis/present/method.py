@@ -8,20 +8,20 @@ from typing import Any
 from analysis.enums import VARIABLE_OF
 from analysis.present import objective, plan
 from analysis.present.words import decimal, whole
-from analysis.results.design_checks import (
+from analysis.results.follow_up import Power
+from analysis.results.objective import FULL_RANKING, ObjectiveSide
+from analysis.results.plan import ReportPlan
+from analysis.results.report import Provenance, Results
+from analysis.results.sample import (
     AtTheEnd,
     DesignCheck,
+    Flow,
     OtherDays,
     OtherLengths,
     Overdispersed,
     SeveralConditions,
     Ungraded,
 )
-from analysis.results.follow_up import Power
-from analysis.results.objective import FULL_RANKING, ObjectiveSide
-from analysis.results.plan import ReportPlan
-from analysis.results.report import Provenance, Results
-from analysis.results.sample import Flow
 from charting import marks
 from charting.theme import Spec
 from documents.blocks import FigureMaker, Section
@@ -41,7 +41,7 @@ def method_section(results: Results, badge: str) -> Section:
     """Procedure, measures, run, tests and power."""
     section = Section("method", "Method")
     if results.power is not None:
-        section.say(power_sentence(results.power))
+        section.say(_power_sentence(results.power))
     section.say(_measures(results, "simulated participant" if badge else "participant"))
     section.say(plan.planned_scales(results))
     section.say(*sentences(results.design_checks))
@@ -64,7 +64,7 @@ def power_section(results: Results, figure: FigureMaker) -> Section:
             "Power of the analysis of variance by effect size (Cohen's f) and participants in each condition; the "
             f"hairline marks the {power.n_per_condition} of this report."
         )
-        section.draw(figure("power", power_chart(power), caption, power_table(power)))
+        section.draw(figure("power", _power_chart(power), caption, _power_table(power)))
     return section
 
 
@@ -146,7 +146,7 @@ def provenance_section(provenance: Provenance, followed: ReportPlan, inputs_hash
     """Every hash, seed and version."""
     section = Section("provenance", "Provenance")
     section.say("The same inputs give the same report.")
-    section.put(provenance_table(provenance, followed, inputs_hash))
+    section.put(_provenance_table(provenance, followed, inputs_hash))
     return section
 
 
@@ -202,8 +202,7 @@ def _sentence(check: DesignCheck) -> str:
     )
 
 
-def power_sentence(power: Power | Undefined) -> str:
-    """The power at the numbers of the report, whatever was observed."""
+def _power_sentence(power: Power | Undefined) -> str:
     if isinstance(power, Undefined):
         return f"Power could not be computed. {power.reason}"
     subject = "in the smallest condition" if power.is_smallest else "in each condition"
@@ -267,8 +266,7 @@ def flow_by_condition(flow: Flow) -> Table:
     )
 
 
-def provenance_table(provenance: Provenance, plan: ReportPlan, inputs_hash: str) -> Table:
-    """Every hash, seed and version behind the numbers."""
+def _provenance_table(provenance: Provenance, plan: ReportPlan, inputs_hash: str) -> Table:
     lines = [
         ("Inputs of this report", inputs_hash),
         ("Design of the study", provenance.design_hash),
@@ -321,8 +319,7 @@ def _resampled(stream: str) -> str:
     return "metrics of the lists shown" if stream == "lists-shown" else stream
 
 
-def power_table(power: Power) -> Table:
-    """Power at every size that the curve is drawn at."""
+def _power_table(power: Power) -> Table:
     rows = tuple(
         Row((whole(n), *(decimal(curve.power[index], 2, is_share=True) for curve in power.effects)))
         for index, n in enumerate(power.n_values)
@@ -349,8 +346,7 @@ def consort(results: Results) -> Spec | None:
     return consort_diagram(drawn)
 
 
-def power_chart(power: Power) -> Spec:
-    """Power against participants in each condition, one line per effect."""
+def _power_chart(power: Power) -> Spec:
     lines = {curve.name: curve.power for curve in power.effects}
     n_values, n = list(power.n_values), power.n_per_condition
     index = n_values.index(n)

@@ -65,7 +65,7 @@ def frozen(results: Results, planned: Planned) -> list[str]:
 
 def deviations(results: Results, planned: Planned) -> list[str]:
     """One sentence per deviation, or that there is none."""
-    sentences = [deviation_sentence(deviation, results) for deviation in planned.deviations]
+    sentences = [_deviation_sentence(deviation, results) for deviation in planned.deviations]
     if not sentences:
         is_binding = planned.is_frozen and not results.is_pilot
         sentences = [f"The analysis follows the {'preregistered ' if is_binding else ''}plan."]
@@ -87,8 +87,7 @@ def planned_scales(results: Results) -> str:
     return " ".join(sentences)
 
 
-def deviation_sentence(deviation: results_plan.Deviation, results: Results) -> str:
-    """A deviation in one sentence, or in a few."""
+def _deviation_sentence(deviation: results_plan.Deviation, results: Results) -> str:
     match deviation:
         case results_plan.OtherAlpha():
             return f"The tests use α = {level(deviation.actual)}; the plan says {level(deviation.planned)}."

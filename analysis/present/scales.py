@@ -25,7 +25,7 @@ def scale_section(results: Results) -> Section:
     section = Section("scales", "Scales of the questionnaire", "perceived")
     if not results.scales or not results.flow.analysed:
         return section
-    section.say(planned_words(results.scales))
+    section.say(_planned_words(results.scales))
     section.put(reliability(results.scales, omegas_of(results.constructs)))
     tested = {variable.variable.scale for variable in results.variables}
     section.put(means([scale for scale in results.scales if scale.key not in tested]))
@@ -36,8 +36,7 @@ def scale_section(results: Results) -> Section:
 # Sentences
 
 
-def planned_words(results: Sequence[QuestionnaireScale]) -> str:
-    """Which scales the plan names."""
+def _planned_words(results: Sequence[QuestionnaireScale]) -> str:
     planned = [scale.name for scale in results if scale.is_planned]
     unadjusted = "Their p values are not adjusted for one another."
     if not planned:
@@ -122,14 +121,14 @@ def construct_section(results: Results, figure: FigureMaker) -> Section:
     section.put(fit(constructs))
     if not isinstance(constructs.factors, Undefined):
         section.head("Measurement")
-        section.say(improper(constructs.factors), style="warning")
+        section.say(_improper(constructs.factors), style="warning")
         section.say(*factors(constructs.factors))
         section.put(loadings(constructs.factors))
-        section.put(convergent(constructs.factors))
-        section.put(discriminant(constructs.factors))
+        section.put(_convergent(constructs.factors))
+        section.put(_discriminant(constructs.factors))
     section.head("Measurement invariance")
     for scale in constructs.scales:
-        section.say(*invariance_words(scale))
+        section.say(*_invariance_words(scale))
     section.put(invariance(constructs.scales))
     if not isinstance(constructs.structural, Undefined):
         _say_structural(section, constructs.structural, figure)
@@ -139,15 +138,15 @@ def construct_section(results: Results, figure: FigureMaker) -> Section:
 
 def _say_structural(section: Section, model: StructuralModel, figure: FigureMaker) -> None:
     section.head("Structural model")
-    section.say(improper(model), style="warning")
+    section.say(_improper(model), style="warning")
     section.say(*structural(model))
     caption = (
         "Solid: p < .05. Arrows from the algorithm show the Wald test that all algorithms have the same mean of the "
         "quality; the lowest arrow shows the smallest p of a direct effect, adjusted by Bonferroni. Arrows from "
         "qualities show standardised paths."
     )
-    paths = paths_table(model)
-    section.draw(figure("path-diagram", path_diagram(model, diagram_title(model)), caption, paths))
+    paths = _paths_table(model)
+    section.draw(figure("path-diagram", _path_diagram(model, _diagram_title(model)), caption, paths))
     section.put(paths, is_folded=True)
     section.put(indirect(model))
 
@@ -162,8 +161,7 @@ EXPLORATORY = (
 )
 
 
-def fit_words(fit: FitIndices) -> str:
-    """The fit of a model as papers state it."""
+def _fit_words(fit: FitIndices) -> str:
     if fit.p is None:
         return "the model is saturated, so its fit is not tested"
     return (
@@ -175,7 +173,7 @@ def fit_words(fit: FitIndices) -> str:
 
 def factors(model: FactorModel) -> list[str]:
     """Fit, validity and warnings of the factor model."""
-    sentences = [f"Confirmatory factor analysis ({model.estimator}, n = {model.n:,}): {fit_words(model.fit)}."]
+    sentences = [f"Confirmatory factor analysis ({model.estimator}, n = {model.n:,}): {_fit_words(model.fit)}."]
     if low := [f"{factor.name} ({number(factor.ave, 2, True)})" for factor in model.factors if factor.ave < 0.5]:
         sentences.append(f"The average variance extracted is below .50 for {listed(low)}.")
     close = [
@@ -190,8 +188,7 @@ def factors(model: FactorModel) -> list[str]:
     return sentences
 
 
-def improper(model: FactorModel | StructuralModel) -> str:
-    """A warning about an improper solution; nothing where it is proper."""
+def _improper(model: FactorModel | StructuralModel) -> str:
     if not model.improper:
         return ""
     return (
@@ -200,8 +197,7 @@ def improper(model: FactorModel | StructuralModel) -> str:
     )
 
 
-def invariance_words(scale: ScaleConstruct) -> list[str]:
-    """The highest level of invariance that the data do not reject, or why it was not computed."""
+def _invariance_words(scale: ScaleConstruct) -> list[str]:
     sentences = []
     for across, result in (("conditions", scale.across_conditions), ("languages", scale.across_languages)):
         if isinstance(result, Undefined):
@@ -237,7 +233,7 @@ def structural(model: StructuralModel) -> list[str]:
     outcome = in_text(model.outcome)
     sentences = [
         f"Structural model of algorithm, {listed([in_text(name) for name in model.qualities])} and {outcome} "
-        f"(ML, n = {model.n:,}, R² of {outcome} = {number(model.r_squared, 2, True)}): {fit_words(model.fit)}."
+        f"(ML, n = {model.n:,}, R² of {outcome} = {number(model.r_squared, 2, True)}): {_fit_words(model.fit)}."
     ]
     shown = [
         f"{effect.condition} through {in_text(effect.quality)} ({number(effect.estimate)}, simultaneous 95% CI "
@@ -252,8 +248,7 @@ def structural(model: StructuralModel) -> list[str]:
     return sentences
 
 
-def diagram_title(model: StructuralModel) -> str:
-    """What the path diagram shows."""
+def _diagram_title(model: StructuralModel) -> str:
     significant = [path.start for path in model.on_outcome if path.p < 0.05]
     if not significant:
         return f"No quality predicts {in_text(model.outcome)} significantly"
@@ -332,8 +327,7 @@ def loadings(model: FactorModel) -> Table:
     )
 
 
-def convergent(model: FactorModel) -> Table:
-    """Average variance extracted of each factor."""
+def _convergent(model: FactorModel) -> Table:
     return table(
         "convergent-validity",
         "Convergent validity",
@@ -346,8 +340,7 @@ def convergent(model: FactorModel) -> Table:
     )
 
 
-def discriminant(model: FactorModel) -> Table:
-    """Correlations of factors and HTMT."""
+def _discriminant(model: FactorModel) -> Table:
     return table(
         "discriminant-validity",
         "Discriminant validity",
@@ -398,8 +391,7 @@ def _invariance_cells(model: InvarianceModel) -> tuple[Cell, ...]:
     return (*cells, ratio, probability(change.p), decimal(change.cfi, 3, True), decimal(change.rmsea, 3, True))
 
 
-def paths_table(model: StructuralModel) -> Table:
-    """Standardised paths."""
+def _paths_table(model: StructuralModel) -> Table:
     groups = (
         (f"Algorithms on qualities, compared with {model.reference}", model.on_qualities),
         (f"Qualities on {model.outcome}", model.on_outcome),
@@ -445,8 +437,7 @@ def indirect(model: StructuralModel) -> Table:
 LEVEL = 0.05
 
 
-def path_diagram(model: StructuralModel, title: str) -> Spec:
-    """All conditions as one source, with the test that they differ in each quality."""
+def _path_diagram(model: StructuralModel, title: str) -> Spec:
     mediators = [
         marks.Mediator(
             path.start,

@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 
 from analysis.compute.perceived import constructs_of
 from analysis.files.document import document_of
-from analysis.files.html import report_json
+from analysis.files.formats import report_json
 from analysis.present.scales import construct_section
 from analysis.read.inputs import Answers, Person, ScaleAnswers
 from analysis.results.codec import decode, encode
