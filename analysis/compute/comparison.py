@@ -16,19 +16,7 @@ from analysis.read.inputs import Answers, Measured
 from analysis.read.metrics import StoredMetric
 from analysis.read.responses import Reading
 from analysis.read.sample import Backgrounds
-from analysis.results.comparison import (
-    Advantage,
-    Alternative,
-    Comparison,
-    ContrastedMetric,
-    DecidedPairs,
-    Equivalence,
-    Matrix,
-    MatrixCell,
-    MatrixMetric,
-    Ranks,
-    TestedContrast,
-)
+from analysis.results import comparison as results
 from analysis.results.rankings import ALPHA, Ranking, mean_ranks
 from evaluation.metrics.definition import written
 from evaluation.metrics.registry import METRICS
@@ -83,10 +71,10 @@ def metric_label(name: str, n: int) -> str:
 def comparison_matrix(
     metrics: Sequence[StoredMetric],
     perceived: Mapping[Variable, Ranking],
-    comparisons: Sequence[Comparison],
+    comparisons: Sequence[results.Comparison],
     *,
     alpha: float = ALPHA,
-) -> Matrix | None:
+) -> results.Matrix | None:
     """Every metric with every measure, by Kendall's τ_b; None without metrics or without measures.
 
     `comparisons` are those of `analysis.compute.comparison.all_comparisons`, whose coefficients are those of the same
@@ -96,7 +84,7 @@ def comparison_matrix(
         return None
     tested = {(comparison.metric_key, comparison.variable_key): comparison for comparison in comparisons}
     rows = [
-        MatrixMetric(
+        results.MatrixMetric(
             key=stored.key,
             name=stored.name,
             label=metric_label(stored.name, stored.n),
@@ -113,8 +101,8 @@ def comparison_matrix(
             comparison = tested.get((row.key, variable.key))
             tau = _tau(stored, row, variable, ranking, alpha=alpha) if comparison is None else comparison.tau
             is_primary = comparison is not None and comparison.is_primary
-            cells.append(MatrixCell(metric=row.key, variable_key=variable.key, tau=tau, is_primary=is_primary))
-    return Matrix(
+            cells.append(results.MatrixCell(metric=row.key, variable_key=variable.key, tau=tau, is_primary=is_primary))
+    return results.Matrix(
         variable_keys=tuple(variable.key for variable in perceived),
         scale_variables=scale_variables(perceived),
         metrics=tuple(rows),
@@ -123,7 +111,7 @@ def comparison_matrix(
 
 
 def _tau(
-    stored: StoredMetric, row: MatrixMetric, variable: Variable, ranking: Ranking, *, alpha: float
+    stored: StoredMetric, row: results.MatrixMetric, variable: Variable, ranking: Ranking, *, alpha: float
 ) -> AgreementResult | Undefined:
     """τ_b over the conditions that participants judged, the larger better on both sides."""
     names = [name for name in stored.values if name in ranking.values]
@@ -145,7 +133,7 @@ def _tau(
 
 def compare(
     variable: Variable, metric: Metric, perceived: Ranking, objective: Ranking, *, alpha: float = ALPHA
-) -> Comparison:
+) -> results.Comparison:
     """Compare one variable with one metric over the conditions that have both.
 
     The larger value is better on both sides: a metric whose smaller value is better changes its sign.
@@ -153,7 +141,7 @@ def compare(
     sign = 1 if objective.higher_is_better else -1
     x = {name: value for name, value in perceived.values.items() if name in objective.values}
     y = {name: sign * objective.values[name] for name in x}
-    return Comparison(
+    return results.Comparison(
         variable_key=variable.key,
         scale_variables=scale_variables([variable]),
         metric_key=metric.key,
@@ -162,7 +150,7 @@ def compare(
         profile_length=metric.length,
         higher_is_better=objective.higher_is_better,
         conditions=tuple(x),
-        ranks=Ranks(perceived=mean_ranks(x), objective=mean_ranks(y)),
+        ranks=results.Ranks(perceived=mean_ranks(x), objective=mean_ranks(y)),
         tau=kendall([*x.values()], [*y.values()], alpha),
         rho=spearman([*x.values()], [*y.values()], alpha),
         decided=decided_pairs(perceived, objective),
@@ -170,7 +158,7 @@ def compare(
     )
 
 
-def decided_pairs(perceived: Ranking, objective: Ranking) -> DecidedPairs | Undefined:
+def decided_pairs(perceived: Ranking, objective: Ranking) -> results.DecidedPairs | Undefined:
     """Every pair of the algorithms that both sides compare, decided; or why there is none."""
     if isinstance(perceived.pairs, Undefined):
         return perceived.pairs
@@ -184,7 +172,7 @@ def decided_pairs(perceived: Ranking, objective: Ranking) -> DecidedPairs | Unde
         _among(names, objective.pairs),
         offline_higher_is_better=objective.higher_is_better,
     )
-    return DecidedPairs(
+    return results.DecidedPairs(
         pairs=decisions.pairs,
         participants_rank_sets=decisions.participants_rank_sets,
         offline_rank_sets=decisions.offline_rank_sets,
@@ -208,12 +196,12 @@ def all_comparisons(
     *,
     alpha: float = ALPHA,
     is_tested: bool,
-) -> tuple[Comparison, ...]:
+) -> tuple[results.Comparison, ...]:
     """Every variable with every metric, the primary pair first.
 
     `is_tested`: the rank correlation is the primary test.
     """
-    comparisons: list[Comparison] = []
+    comparisons: list[results.Comparison] = []
     for variable, by_participants in perceived.items():
         for metric, by_metric in objective.items():
             comparison = compare(variable, metric, by_participants, by_metric, alpha=alpha)
@@ -235,18 +223,18 @@ def advantage_of(
     *,
     alpha: float = ALPHA,
     bound: float | None = None,
-) -> Advantage:
+) -> results.Advantage:
     """The average advantage over the pairs that the metric separates among the conditions with answers.
 
     `nested` are the estimates of the model with items nested in conditions; `bound` is the smallest effect of interest.
     """
     means, separated = compared_means(groups_of(answers, variable), metric)
     if isinstance(means, Undefined):
-        return Advantage(overall=means)
+        return results.Advantage(overall=means)
     other_items: AverageAdvantage | Undefined | None = None
     if variable.key == RATED:
         other_items = nested if isinstance(nested, Undefined) else average_advantage(nested, separated, alpha=alpha)
-    return Advantage(
+    return results.Advantage(
         overall=average_advantage(means, separated, alpha=alpha, bound=bound),
         other_items=other_items,
         without=without_each(means, separated, alpha=alpha),
@@ -290,7 +278,7 @@ def compared_means(groups: ExactGroups, metric: Ranking) -> tuple[MeanEstimates 
     ]
 
 
-def tested_contrast(answers: Answers, variable: Variable, contrast: Contrast, alpha: float) -> TestedContrast:
+def tested_contrast(answers: Answers, variable: Variable, contrast: Contrast, alpha: float) -> results.TestedContrast:
     """The contrast over these answers, or the reason why it has no result."""
     groups = groups_of(answers, variable)
     result: ContrastResult | Undefined
@@ -301,16 +289,16 @@ def tested_contrast(answers: Answers, variable: Variable, contrast: Contrast, al
         result = planned_contrast(
             groups, contrast.higher, contrast.lower, alpha=alpha, sides=contrast.sides, least_n=LEAST_N
         )
-    return TestedContrast(**contrast.model_dump(), alpha=alpha, result=result)
+    return results.TestedContrast(**contrast.model_dump(), alpha=alpha, result=result)
 
 
 def tested_equivalence(
-    answers: Answers, variable: Variable, bound: float, alpha: float, contrast: TestedContrast | None
-) -> Equivalence:
+    answers: Answers, variable: Variable, bound: float, alpha: float, contrast: results.TestedContrast | None
+) -> results.Equivalence:
     """Every pair of conditions, and the contrast if there is one, against the bound."""
     result = None if contrast is None or isinstance(contrast.result, Undefined) else contrast.result
     welch = result and result.welch
-    return Equivalence(
+    return results.Equivalence(
         variable_key=variable.key,
         scale_variables=scale_variables([variable]),
         alpha=alpha,
@@ -320,7 +308,7 @@ def tested_equivalence(
     )
 
 
-def contrasted_metric(ranking: Ranking, metric: Metric, contrast: Contrast) -> ContrastedMetric | None:
+def contrasted_metric(ranking: Ranking, metric: Metric, contrast: Contrast) -> results.ContrastedMetric | None:
     """The metric's mean over each set, and whether it is better where the variable is expected to be higher."""
     if not {*contrast.higher, *contrast.lower} <= set(ranking.values):
         return None
@@ -328,7 +316,7 @@ def contrasted_metric(ranking: Ranking, metric: Metric, contrast: Contrast) -> C
         sum(ranking.values[label] for label in labels) / len(labels) for labels in (contrast.higher, contrast.lower)
     )
     better = higher - lower if ranking.higher_is_better else lower - higher
-    return ContrastedMetric(
+    return results.ContrastedMetric(
         metric_key=metric.key,
         kind=metric.kind,
         profile_length=metric.length,
@@ -356,14 +344,14 @@ class Choices:
     alpha: float
 
 
-def alternatives_of(choices: Choices, planned: Advantage) -> tuple[Alternative, ...]:
+def alternatives_of(choices: Choices, planned: results.Advantage) -> tuple[results.Alternative, ...]:
     """Every analysis that differs from the plan in one decision, the plan itself first. They are no tests."""
     analyses = [("As planned", planned.overall)]
     if planned.other_items is not None:
         analyses.append(("Items nested in algorithms", planned.other_items))
     analyses += [*_other_participants(choices), *_other_items(choices), *_other_metrics(choices)]
     analyses += [(f"Without {name}", result) for name, result in planned.without.items()]
-    return tuple(Alternative(name=name, result=result) for name, result in analyses)
+    return tuple(results.Alternative(name=name, result=result) for name, result in analyses)
 
 
 def _advantage(

@@ -18,21 +18,7 @@ from numpy.typing import NDArray
 from analysis.read.inputs import Answers
 from analysis.read.responses import Reading
 from analysis.read.sample import Opened, Respondent, comment_questions, questions_about
-from analysis.results.sample import (
-    AnswersOfCondition,
-    AtTheEnd,
-    Characteristic,
-    Conduct,
-    DesignCheck,
-    NegativeItem,
-    NumberSummary,
-    OtherDays,
-    OtherLengths,
-    Overdispersed,
-    Sample,
-    SeveralConditions,
-    Ungraded,
-)
+from analysis.results import sample as results
 from core.provenance import rng_for
 from inference.balance import (
     LargestDifference,
@@ -55,13 +41,15 @@ Read = Callable[[Respondent], Any]
 Floats = NDArray[np.float64]
 
 
-def described_sample(reading: Reading, questionnaire: Questionnaire, opened: Opened, seed: int) -> Sample | None:
+def described_sample(
+    reading: Reading, questionnaire: Questionnaire, opened: Opened, seed: int
+) -> results.Sample | None:
     """The analysed participants; None where there is none. `questionnaire` has its placeholders filled."""
     people, conditions = reading.respondents, reading.analysed.conditions
     if not people:
         return None
     keyed = list(zip(people, reading.keys, strict=True))
-    return Sample(
+    return results.Sample(
         conditions=conditions,
         characteristics=tuple(
             characteristic
@@ -83,7 +71,7 @@ def _english(texts: Mapping[str, str]) -> str:
 
 def _characteristics(
     question: Question, people: Sequence[Respondent], conditions: Sequence[str], seed: int
-) -> list[Characteristic]:  # fmt: skip
+) -> list[results.Characteristic]:  # fmt: skip
     key, text = question.key, _english(question.text)
     if question.kind != MATRIX:
         return [_characteristic(question, key, text, people, conditions, seed)]
@@ -100,7 +88,7 @@ def _characteristic(
     seed: int,
     *,
     row: str = "",
-) -> Characteristic:
+) -> results.Characteristic:
 
     def answer(person: Respondent) -> Any:
         whole = person.answers.get(question.key)
@@ -124,7 +112,7 @@ def _characteristic(
         rng = rng_for(seed, "report", f"balance-{key}")
         sizes = [len(group) for group in groups.values()]
         by_chance = largest_by_chance(np.concatenate(list(rows.values())), sizes, difference, rng)
-    return Characteristic(
+    return results.Characteristic(
         key=key,
         question=wording,
         unit=_english(question.unit),
@@ -176,9 +164,9 @@ def _has(answer: Any, value: Any) -> bool:
 
 def _answers(
     people: Sequence[Respondent], *, answer: Read, values: tuple[Any, ...], has_numbers: bool
-) -> AnswersOfCondition:  # fmt: skip
+) -> results.AnswersOfCondition:  # fmt: skip
     present = [value for value in map(answer, people) if value is not None and (not has_numbers or is_number(value))]
-    return AnswersOfCondition(
+    return results.AnswersOfCondition(
         n=len(present),
         n_missing=len(people) - len(present),
         number=_summary([float(value) for value in present]) if has_numbers else None,
@@ -186,10 +174,10 @@ def _answers(
     )
 
 
-def _summary(values: Sequence[float]) -> NumberSummary | None:
+def _summary(values: Sequence[float]) -> results.NumberSummary | None:
     if not values:
         return None
-    return NumberSummary(
+    return results.NumberSummary(
         mean=fmean(values),
         sd=stdev(values) if len(values) > 1 else None,
         median=median(values),
@@ -198,10 +186,10 @@ def _summary(values: Sequence[float]) -> NumberSummary | None:
     )
 
 
-def _conduct(keyed: Sequence[tuple[Respondent, int]], opened: Opened) -> Conduct:
+def _conduct(keyed: Sequence[tuple[Respondent, int]], opened: Opened) -> results.Conduct:
     details = [opened.details.get(key, 0) for _person, key in keyed]
     trailers = [opened.trailers.get(key, 0) for _person, key in keyed]
-    return Conduct(
+    return results.Conduct(
         n=len(keyed),
         seconds=_summary([person.seconds for person, _key in keyed if person.seconds is not None]),
         details_opened=sum(details),
@@ -220,7 +208,7 @@ FEWEST_ROWS = 10  # complete answers to a scale, below which a correlation says 
 DAY = 86_400  # seconds
 
 
-def design_checks(reading: Reading, opened: Opened) -> tuple[DesignCheck, ...]:
+def design_checks(reading: Reading, opened: Opened) -> tuple[results.DesignCheck, ...]:
     """Everything that the checks found; empty where they found nothing."""
     answers = reading.analysed
     return (
@@ -229,36 +217,36 @@ def design_checks(reading: Reading, opened: Opened) -> tuple[DesignCheck, ...]:
     )  # fmt: skip
 
 
-def _people(reading: Reading) -> Iterator[DesignCheck]:
+def _people(reading: Reading) -> Iterator[results.DesignCheck]:
     """Entry refuses a second participation by a panel's id, but not by a parameter that a researcher's own link has."""
     ids = ExternalId.objects.filter(participant__in=reading.keys, name__in=PERSON_NAMES).order_by()
     conditions = Count("participant__condition", distinct=True)
     n = ids.values("name", "value").annotate(conditions=conditions).filter(conditions__gt=1).count()
     if n:
-        yield SeveralConditions(n=n)
+        yield results.SeveralConditions(n=n)
 
 
-def _counts(reading: Reading, opened: Opened) -> Iterator[DesignCheck]:
+def _counts(reading: Reading, opened: Opened) -> Iterator[results.DesignCheck]:
     for name, counts in (("details", opened.details), ("trailers", opened.trailers)):
         by_condition: dict[str, list[int]] = defaultdict(list)
         for person, key in zip(reading.analysed.people, reading.keys, strict=True):
             by_condition[person.condition].append(counts.get(key, 0))
         compared = quasi_poisson(by_condition)
         if not isinstance(compared, Undefined) and compared.p_poisson < LEVEL:
-            yield Overdispersed(name=name, dispersion=compared.dispersion)
+            yield results.Overdispersed(name=name, dispersion=compared.dispersion)
 
 
-def _lengths(answers: Answers) -> Iterator[DesignCheck]:
+def _lengths(answers: Answers) -> Iterator[results.DesignCheck]:
     sizes = {name: [person.n_items for person in answers.of(name)] for name in answers.conditions}
     known = {name: own for name, own in sizes.items() if own}
     if len({tuple(sorted(set(own))) for own in known.values()}) > 1:
-        yield OtherLengths(
+        yield results.OtherLengths(
             fewest={name: min(own) for name, own in known.items()},
             most={name: max(own) for name, own in known.items()},
         )
 
 
-def _days(reading: Reading) -> Iterator[DesignCheck]:
+def _days(reading: Reading) -> Iterator[results.DesignCheck]:
     rows = Participant.objects.filter(pk__in=reading.keys, assigned_at__isnull=False).order_by("assigned_at")
     moments = [(label, at) for label, at in rows.values_list("condition__label", "assigned_at") if at is not None]
     days: dict[str, list[float]] = defaultdict(list)
@@ -266,18 +254,18 @@ def _days(reading: Reading) -> Iterator[DesignCheck]:
         days[str(label)].append((at - moments[0][1]).total_seconds() / DAY)
     tested = kruskal_wallis(days)
     if not isinstance(tested, Undefined) and tested.p < LEVEL:
-        yield OtherDays(median_day={name: median(own) for name, own in days.items()}, p=tested.p)
+        yield results.OtherDays(median_day={name: median(own) for name, own in days.items()}, p=tested.p)
 
 
-def _ends(answers: Answers) -> Iterator[DesignCheck]:
+def _ends(answers: Answers) -> Iterator[results.DesignCheck]:
     for name in answers.conditions:
         ratings = [slot.rating for slot in answers.shown if slot.condition == name]
         for end, is_ceiling in ((HIGHEST, True), (LOWEST, False)):
             if ratings and (share := ratings.count(end) / len(ratings)) >= HALF:
-                yield AtTheEnd(condition=name, is_ceiling=is_ceiling, share=share)
+                yield results.AtTheEnd(condition=name, is_ceiling=is_ceiling, share=share)
 
 
-def _ungraded(answers: Answers) -> Iterator[DesignCheck]:
+def _ungraded(answers: Answers) -> Iterator[results.DesignCheck]:
     sizes = [person.n_items for person in answers.people]
     if sum(sizes) != len(answers.shown):
         return
@@ -286,10 +274,10 @@ def _ungraded(answers: Answers) -> Iterator[DesignCheck]:
     lists = [ratings[start:end] for start, end in pairwise(starts)]
     n = sum(len(own) > 1 and len(set(own)) == 1 for own in lists)
     if lists and n >= MANY_UNGRADED * len(lists):
-        yield Ungraded(n=n, analysed=len(lists))
+        yield results.Ungraded(n=n, analysed=len(lists))
 
 
-def _negative_items(answers: Answers) -> Iterator[DesignCheck]:
+def _negative_items(answers: Answers) -> Iterator[results.DesignCheck]:
     for scale in answers.scales:
         rows = [row for _condition, _score, row in scale.rows if None not in row]
         if len(scale.questions) < 2 or len(rows) < FEWEST_ROWS:
@@ -298,4 +286,4 @@ def _negative_items(answers: Answers) -> Iterator[DesignCheck]:
         for column, question in enumerate(scale.questions):
             own, rest = values[:, column], np.delete(values, column, axis=1).sum(axis=1)
             if own.std() and rest.std() and (r := float(np.corrcoef(own, rest)[0, 1])) < 0:
-                yield NegativeItem(scale=scale.name, question=question, r=r)
+                yield results.NegativeItem(scale=scale.name, question=question, r=r)

@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from analysis.present.words import ESTIMATED, PAIR, cell_of, decimal, limits, probability, share_cell, whole
-from analysis.results.covariates import (
-    AdjustedVariable,
-    Adjustment,
-    Attrition,
-    CovariateAnalyses,
-    ItemView,
-    ListEffects,
-)
+from analysis.results import covariates as results_covariates
 from analysis.results.report import ItemWords, Results
 from documents.blocks import Section
 from documents.numbers import (
@@ -50,7 +43,7 @@ def _name(results: Results, key: str) -> str:
     return "Perceived accuracy" if variable is None else variable.name
 
 
-def _adjusted(results: Results, analyses: CovariateAnalyses) -> Section:
+def _adjusted(results: Results, analyses: results_covariates.CovariateAnalyses) -> Section:
     section = Section("adjusted", "Adjusted comparisons", "perceived")
     adjustment, primary = analyses.adjustment, results.plan.primary.perceived
     section.say(*_adjustment_sentences(adjustment, results.plan.alpha))
@@ -66,7 +59,7 @@ def _adjusted(results: Results, analyses: CovariateAnalyses) -> Section:
     return section
 
 
-def _attrition(results: Results, analyses: CovariateAnalyses) -> Section:
+def _attrition(results: Results, analyses: results_covariates.CovariateAnalyses) -> Section:
     section = Section("attrition", "Attrition", "perceived")
     attrition = analyses.attrition
     if attrition is None:
@@ -78,14 +71,14 @@ def _attrition(results: Results, analyses: CovariateAnalyses) -> Section:
     return section
 
 
-def _known_items(results: Results, analyses: CovariateAnalyses) -> Section:
+def _known_items(results: Results, analyses: results_covariates.CovariateAnalyses) -> Section:
     section = Section("known-items", "Known and unknown items", "perceived")
     section.say(*items(analyses.items, results.study.words, results.plan.alpha))
     section.put(_known_items_table(analyses.items, results.study.words.consumed), is_folded=True)
     return section
 
 
-def _lists(results: Results, analyses: CovariateAnalyses) -> Section:
+def _lists(results: Results, analyses: results_covariates.CovariateAnalyses) -> Section:
     """Parts of differences in reports of versions that did not describe the lists shown."""
     section = Section("list-mediation", "Popularity and diversity of the lists", "perceived")
     if results.lists_shown is None:
@@ -120,13 +113,13 @@ def _f(test: FTest) -> str:
     return f"{f_statistic(test.df, within, test.f)}, {named_p(test.p)}"
 
 
-def _adjustment_sentences(results: Adjustment, alpha: float) -> list[str]:
+def _adjustment_sentences(results: results_covariates.Adjustment, alpha: float) -> list[str]:
     if not results.factors and not results.covariates:
         return [NO_FACTORS]
     return [_adjusted_for(results), *filter(None, (_variable(variable, alpha) for variable in results.variables))]
 
 
-def _adjusted_for(results: Adjustment) -> str:
+def _adjusted_for(results: results_covariates.Adjustment) -> str:
     parts = []
     if results.factors:
         parts.append(f"the stratification factors ({listed([name.removesuffix(STRATUM) for name in results.factors])})")
@@ -142,7 +135,7 @@ def _adjusted_for(results: Adjustment) -> str:
     return " ".join([opening, *(f"Not used: {entry.name}. {entry.reason}" for entry in models[0].unused)])
 
 
-def _variable(variable: AdjustedVariable, alpha: float) -> str:
+def _variable(variable: results_covariates.AdjustedVariable, alpha: float) -> str:
     if isinstance(variable.ancova, Undefined):
         return f"{variable.name} could not be adjusted. {variable.ancova.reason}"
     before, after, name = variable.ancova.unadjusted, variable.ancova.adjusted, variable.name
@@ -192,7 +185,7 @@ def _wald(model: ItemEffectsResult) -> str:
     return f"{f_statistic(model.df, model.df_denominator or 0.0, model.f)}, {named_p(model.p)}"
 
 
-def interviewers(results: Adjustment) -> list[str]:
+def interviewers(results: results_covariates.Adjustment) -> list[str]:
     """The share of interviewers in the variance, and the comparison that accounts for it."""
     sentences = []
     for name, model in ((variable.name, variable.interviewers) for variable in results.variables):
@@ -208,7 +201,7 @@ def interviewers(results: Adjustment) -> list[str]:
     return sentences
 
 
-def _attrition_sentences(results: Attrition, alpha: float) -> list[str]:
+def _attrition_sentences(results: results_covariates.Attrition, alpha: float) -> list[str]:
     test = results.test
     if isinstance(test, Undefined):
         return [f"Differential attrition was not tested. {test.reason}"]
@@ -244,7 +237,7 @@ def _attrition_test(test: AttritionResult) -> str:
     return f"Fisher-Freeman-Halton {how} {named_p(test.p)}, V = {coefficient(test.cramers_v)}"
 
 
-def items(view: ItemView, words: ItemWords, alpha: float) -> list[str]:
+def items(view: results_covariates.ItemView, words: ItemWords, alpha: float) -> list[str]:
     """Ratings by knowledge of the item, and whether the relation is the same at every level."""
     sentences = []
     if isinstance(view.model, Undefined):
@@ -302,7 +295,7 @@ def _points(slope: LevelSlope) -> str:
     )
 
 
-def mediation(results: ListEffects, variable: str) -> str:
+def mediation(results: results_covariates.ListEffects, variable: str) -> str:
     """The share of differences that goes along with popularity and diversity of the lists."""
     model = results.mediation
     if isinstance(model, Undefined):
@@ -328,7 +321,7 @@ def mediation(results: ListEffects, variable: str) -> str:
 EACH_PAIR = "Limits for each pair separately."
 
 
-def _tests_table(variables: tuple[AdjustedVariable, ...]) -> Table:
+def _tests_table(variables: tuple[results_covariates.AdjustedVariable, ...]) -> Table:
     models = [(variable.name, variable.ancova) for variable in variables]
     return table(
         "adjusted-tests",
@@ -347,7 +340,7 @@ def _tests_table(variables: tuple[AdjustedVariable, ...]) -> Table:
     )
 
 
-def _means_table(variable: AdjustedVariable) -> Table | None:
+def _means_table(variable: results_covariates.AdjustedVariable) -> Table | None:
     if isinstance(variable.ancova, Undefined):
         return None
     return table(
@@ -363,7 +356,7 @@ def _means_table(variable: AdjustedVariable) -> Table | None:
     )
 
 
-def _pairs_table(variable: AdjustedVariable) -> Table | None:
+def _pairs_table(variable: results_covariates.AdjustedVariable) -> Table | None:
     if isinstance(variable.ancova, Undefined):
         return None
     title = f"{variable.name}: pairwise comparisons without and with covariates"
@@ -410,7 +403,7 @@ def _paired(
     )
 
 
-def _attrition_table(results: Attrition) -> Table | None:
+def _attrition_table(results: results_covariates.Attrition) -> Table | None:
     if isinstance(results.test, Undefined):
         return None
     return table(
@@ -426,7 +419,7 @@ def _attrition_table(results: Attrition) -> Table | None:
     )
 
 
-def _bounds_table(results: Attrition, name: str) -> Table:
+def _bounds_table(results: results_covariates.Attrition, name: str) -> Table:
     return table(
         "attrition-bounds",
         f"{name}: bounds of the differences under attrition",
@@ -445,7 +438,7 @@ def _uncertainty(bounds: Bounds) -> Cell:
     return limits(bounds.interval)
 
 
-def _known_items_table(view: ItemView, consumed: str) -> Table | None:
+def _known_items_table(view: results_covariates.ItemView, consumed: str) -> Table | None:
     if isinstance(view.model, Undefined):
         return None
     return table(
@@ -460,7 +453,7 @@ def _known_items_table(view: ItemView, consumed: str) -> Table | None:
     )
 
 
-def _mediation_table(results: ListEffects, name: str) -> Table | None:
+def _mediation_table(results: results_covariates.ListEffects, name: str) -> Table | None:
     model = results.mediation
     if isinstance(model, Undefined):
         return None

@@ -8,20 +8,11 @@ from typing import Any
 from analysis.enums import VARIABLE_OF
 from analysis.present import objective, plan
 from analysis.present.words import decimal, whole
+from analysis.results import sample as results_sample
 from analysis.results.follow_up import Power
 from analysis.results.objective import FULL_RANKING, ObjectiveSide
 from analysis.results.plan import ReportPlan
 from analysis.results.report import Provenance, Results
-from analysis.results.sample import (
-    AtTheEnd,
-    DesignCheck,
-    Flow,
-    OtherDays,
-    OtherLengths,
-    Overdispersed,
-    SeveralConditions,
-    Ungraded,
-)
 from charting import marks
 from charting.theme import Spec
 from documents.blocks import FigureMaker, Section
@@ -160,41 +151,41 @@ NOTHING = (
 )
 
 
-def sentences(checks: tuple[DesignCheck, ...] | None) -> list[str]:
+def sentences(checks: tuple[results_sample.DesignCheck, ...] | None) -> list[str]:
     """One sentence for each finding, or that there is none; nothing in reports that did not check."""
     if checks is None:
         return []
     return [_sentence(check) for check in checks] or [NOTHING]
 
 
-def _sentence(check: DesignCheck) -> str:
-    if isinstance(check, OtherLengths):
+def _sentence(check: results_sample.DesignCheck) -> str:
+    if isinstance(check, results_sample.OtherLengths):
         lengths = [
             f"{name} {low}" if low == check.most[name] else f"{name} {low} to {check.most[name]}"
             for name, low in check.fewest.items()
         ]
         return f"Participants judged lists of different lengths: {listed(lengths)}."
-    if isinstance(check, OtherDays):
+    if isinstance(check, results_sample.OtherDays):
         days = [f"{name} day {day + 1:.1f}" for name, day in check.median_day.items()]
         return (
             f"The conditions were not collected at the same time (Kruskal-Wallis, {named_p(check.p)}; median "
             f"{listed(days)}), so differences between them may be differences between days."
         )
-    if isinstance(check, SeveralConditions):
+    if isinstance(check, results_sample.SeveralConditions):
         took = "person took" if check.n == 1 else "people took"
         return f"{check.n:,} {took} part in several conditions, by the ids of their links. The tests count each time."
-    if isinstance(check, Overdispersed):
+    if isinstance(check, results_sample.Overdispersed):
         return (
             f"Within conditions, the variance of how often {check.name} were opened is {number(check.dispersion)} "
             "times the mean, so a Poisson test would find differences too easily. This report tests no counts."
         )
-    if isinstance(check, AtTheEnd):
+    if isinstance(check, results_sample.AtTheEnd):
         end = "highest" if check.is_ceiling else "lowest"
         return (
             f"{percent(check.share)} of the ratings with {check.condition} are the {end} possible, so the scale may "
             "not show how far it differs from others."
         )
-    if isinstance(check, Ungraded):
+    if isinstance(check, results_sample.Ungraded):
         return f"{check.n:,} of {plural(check.analysed, 'participant')} gave every item of their list the same rating."
     return (
         f"“{check.question}” falls as the rest of {check.scale} rises (r = {number(check.r, is_share=True)}): is it "
@@ -220,7 +211,7 @@ def _power_sentence(power: Power | Undefined) -> str:
 # Tables
 
 
-def flow_table(flow: Flow) -> Table:
+def flow_table(flow: results_sample.Flow) -> Table:
     """Participants from consent to analysis."""
     counts = (
         ("Declined", flow.declined), ("Gave consent", flow.consented), ("Screened out", flow.screened_out),
@@ -232,7 +223,7 @@ def flow_table(flow: Flow) -> Table:
     return plain_table("flow", "Participants from consent to analysis", ("Participants", "n"), rows)
 
 
-def exclusions_sentence(flow: Flow) -> str:
+def exclusions_sentence(flow: results_sample.Flow) -> str:
     """How many completers are excluded, and why."""
     if not flow.excluded_for:
         return "All participants who completed the study are analysed; none was excluded."
@@ -250,7 +241,7 @@ def exclusions_sentence(flow: Flow) -> str:
     return " ".join(sentences)
 
 
-def flow_by_condition(flow: Flow) -> Table:
+def flow_by_condition(flow: results_sample.Flow) -> Table:
     """Participants from assignment to analysis, by condition."""
     return table(
         "flow-by-condition",
