@@ -20,17 +20,11 @@ from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from analysis.files.html import report_json
+from analysis import serializers
+from analysis.files.formats import report_json
 from analysis.files.listing import PACKAGE
 from analysis.models import Report
 from analysis.read.reports import reports_of, requests_of, studies_to_report
-from analysis.serializers import (
-    BuildSerializer,
-    ReportDetailSerializer,
-    ReportQuerySerializer,
-    ReportSerializer,
-    RequestSerializer,
-)
 from analysis.services import Download, download_if_ready
 from analysis.services.packages import download_package, request_files
 from analysis.services.report_cache import page_of
@@ -64,8 +58,8 @@ class AsItIs(BaseContentNegotiation):
 class ReportViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Report]):
     """The reports that the researcher may read."""
 
-    serializer_class = ReportSerializer
-    parameters: ClassVar = {"list": ReportQuerySerializer}
+    serializer_class = serializers.ReportSerializer
+    parameters: ClassVar = {"list": serializers.ReportQuerySerializer}
     lookup_value_regex = r"[0-9]+"
 
     def get_queryset(self) -> QuerySet[Report]:
@@ -80,34 +74,38 @@ class ReportViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[R
         "`error` gives the reason. The same inputs give the existing report. While participants' outcomes are blinded, "
         "a report on them is refused (409). Studies that you may not report, or that are not launched, are not found "
         "(404). The token needs the scope `report`.",
-        request=BuildSerializer,
-        responses={202: RequestSerializer},
+        request=serializers.BuildSerializer,
+        responses={202: serializers.RequestSerializer},
     )
     def create(self, request: Request) -> Response:
         """Request a report from a worker."""
-        body = self.body(BuildSerializer)
+        body = self.body(serializers.BuildSerializer)
         study = get_object_or_404(studies_to_report(request.user), slug=body["study"])
         mode = body.get("mode")
         require_open_answers(study=study, mode=mode)
         row = request_report(study=study, mode=mode, asked_by=request.user)
-        state = RequestSerializer(row, context={"request": request}).data
+        state = serializers.RequestSerializer(row, context={"request": request}).data
         headers = {"Location": state["url"], "Retry-After": "5"}
         return Response(state, status=status.HTTP_202_ACCEPTED, headers=headers)
 
     @extend_schema(
-        operation_id="report_request", summary="The state of a requested report", responses=RequestSerializer
+        operation_id="report_request",
+        summary="The state of a requested report",
+        responses=serializers.RequestSerializer,
     )
     def requested(self, request: Request, pk: int) -> Response:
         """Return the state of a report that the researcher requested."""
         row = get_object_or_404(requests_of(request.user).filter(kind="report"), pk=pk)
-        return Response(RequestSerializer(row, context={"request": request}).data)
+        return Response(serializers.RequestSerializer(row, context={"request": request}).data)
 
-    @extend_schema(operation_id="report", summary="One report and its files", responses=ReportDetailSerializer)
+    @extend_schema(
+        operation_id="report", summary="One report and its files", responses=serializers.ReportDetailSerializer
+    )
     def retrieve(self, request: Request, pk: str) -> Response:
         """Return the inputs of a report, and the addresses of its files."""
         report = self.get_object()
         context = {"request": request, "files": page_of(report).files}
-        return Response(ReportDetailSerializer(report, context=context).data)
+        return Response(serializers.ReportDetailSerializer(report, context=context).data)
 
     @extend_schema(
         operation_id="report_numbers",

@@ -52,17 +52,16 @@ def sentence(text: str) -> str:
     return whole.replace("τ_b", "τ<sub>b</sub>")
 
 
-def _looks_of_head(column: Column) -> tuple[str, ...]:
-    """Classes of a column's head; one of long words or of many is not squeezed to a word a line."""
+def _head(column: Column) -> str:
+    """A column's head; one of long words or of many is not squeezed to a word a line."""
     is_long = len(column.name) > _LONG_HEAD or max(map(len, column.name.split()), default=0) > _LONG_WORD
-    return ("n" if column.is_number else "", column.side, "long" if is_long else "")
+    looks = _classes("n" if column.is_number else "", column.side, "long" if is_long else "")
+    return f'<th scope="col"{looks}>{sentence(column.name)}</th>'
 
 
 def table_html(table: Table) -> str:
     """A table that scrolls by itself where it is wider than the page, with its note below."""
-    heads = "".join(
-        f'<th scope="col"{_classes(*_looks_of_head(column))}>{sentence(column.name)}</th>' for column in table.columns
-    )
+    heads = "".join(map(_head, table.columns))
     lines = []
     for group, rows in groupby(table.rows, key=lambda row: row.group):
         if group:

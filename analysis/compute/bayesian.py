@@ -18,17 +18,7 @@ from analysis.models import Report
 from analysis.read import Progress
 from analysis.read.inputs import Answers, measured_by, positions_in
 from analysis.read.responses import read_answers
-from analysis.results.bayesian import (
-    BayesFactors,
-    BayesianResults,
-    Modelled,
-    PairFactor,
-    Posterior,
-    PriorAnalyses,
-    PriorAnalysis,
-    Sampling,
-    Summary,
-)
+from analysis.results import bayesian as bayes
 from analysis.results.codec import encode
 from analysis.results.report import Results
 from core.errors import ParallaxError
@@ -70,7 +60,7 @@ class _Data:
     ratings: OrdinalRatings
     hits: Floats  # (n_users, n_conditions)
     cases: Floats  # (n_users,)
-    modelled: Modelled
+    modelled: bayes.Modelled
     higher_is_better: bool
 
 
@@ -89,7 +79,7 @@ def compute_bayesian(*, report: Report, progress: Progress) -> dict[str, Any]:
         models = (
             data
             if isinstance(data, Undefined)
-            else PriorAnalyses(
+            else bayes.PriorAnalyses(
                 modelled=data.modelled, priors=tuple(_under_prior(data, prior, seed, progress) for prior in PRIORS)
             )
         )
@@ -98,8 +88,8 @@ def compute_bayesian(*, report: Report, progress: Progress) -> dict[str, Any]:
     numeric = {name: versions()[name] for name in NUMERIC}
     if not isinstance(models, Undefined):
         numeric |= {name: metadata.version(name) for name in SAMPLERS}
-    whole = BayesianResults(seed=derived_seed(seed, STREAM), versions=numeric, models=models, factors=factors)
-    plain: dict[str, Any] = json.loads(canonical_json(encode(BayesianResults, whole)))
+    whole = bayes.BayesianResults(seed=derived_seed(seed, STREAM), versions=numeric, models=models, factors=factors)
+    plain: dict[str, Any] = json.loads(canonical_json(encode(bayes.BayesianResults, whole)))
     return plain
 
 
@@ -145,7 +135,7 @@ def _read(report: Report, results: Results, answers: Answers) -> _Data | Undefin
         ratings=ratings,
         hits=hits,
         cases=cases,
-        modelled=Modelled(
+        modelled=bayes.Modelled(
             kind=primary.kind,
             profile_length=primary.profile_length,
             n=results.objective.n,
@@ -173,7 +163,7 @@ def _ratings(answers: Answers, names: tuple[str, ...]) -> OrdinalRatings:
 
 def _under_prior(
     data: _Data, prior: tuple[str, OrdinalPrior, HitPrior], seed: int, progress: Progress
-) -> PriorAnalysis:
+) -> bayes.PriorAnalysis:
     name, of_ratings, of_hits = prior
     draws, sampling = _sampled(data.ratings, of_ratings, rng_for(seed, STREAM, name, "ratings"), name, progress)
     progress(f"{name} priors: modelling hits")
@@ -188,7 +178,7 @@ def _under_prior(
     if isinstance(ranks, Undefined):  # two conditions or more never tie in every draw
         raise ParallaxError("bayesian.no_ranks", ranks.reason)
     centred = effects - effects.mean(axis=1, keepdims=True)
-    posterior = Posterior(
+    posterior = bayes.Posterior(
         sampling=sampling,
         effects=dict(zip(data.names, map(_summary, centred.T), strict=True)),
         sd_participants=_summary(draws.sd_participants.ravel()),
@@ -196,12 +186,12 @@ def _under_prior(
         hit_rates=dict(zip(data.names, map(_summary, rates.T), strict=True)),
         ranks=ranks,
     )
-    return PriorAnalysis(name=name, ordinal=of_ratings, hits=of_hits, posterior=posterior)
+    return bayes.PriorAnalysis(name=name, ordinal=of_ratings, hits=of_hits, posterior=posterior)
 
 
 def _sampled(
     ratings: OrdinalRatings, prior: OrdinalPrior, rng: np.random.Generator, name: str, progress: Progress
-) -> tuple[OrdinalDraws, Sampling]:
+) -> tuple[OrdinalDraws, bayes.Sampling]:
     """Draws that pass the diagnostics, or else those of the longest chains."""
     for longer, acceptance in LONGER:
 
@@ -218,7 +208,7 @@ def _sampled(
             progress=report_share,
         )
         diagnosed = [convergence(chains) for chains in draws.identified().values()]
-        sampling = Sampling(
+        sampling = bayes.Sampling(
             chains=CHAINS,
             warm_up=longer * WARM_UP,
             draws=longer * DRAWS,
@@ -235,23 +225,25 @@ def _sampled(
     return draws, sampling
 
 
-def _summary(draws: Floats) -> Summary:
+def _summary(draws: Floats) -> bayes.Summary:
     (interval,) = percentile_intervals(draws[:, None])
-    return Summary(mean=float(draws.mean()), low=interval.low, high=interval.high)
+    return bayes.Summary(mean=float(draws.mean()), low=interval.low, high=interval.high)
 
 
-def _factors(results: Results, answers: Answers) -> BayesFactors | None:
+def _factors(results: Results, answers: Answers) -> bayes.BayesFactors | None:
     variable = results.variable(results.plan.primary.perceived)
     if variable is None:
         return None
     groups = groups_of(answers, variable.variable)
     contrast = results.plan.primary.planned_contrast
     names = [name for name, n in groups.sizes.items() if n >= LEAST_N]
-    return BayesFactors(
+    return bayes.BayesFactors(
         variable_key=variable.variable.key,
         scale_variables=scale_variables([variable.variable]),
         anova=jzs_anova(groups, least_n=LEAST_N),
-        pairs=tuple(PairFactor(a=a, b=b, factor=_of_contrast(groups, (a,), (b,))) for a, b in combinations(names, 2)),
+        pairs=tuple(
+            bayes.PairFactor(a=a, b=b, factor=_of_contrast(groups, (a,), (b,))) for a, b in combinations(names, 2)
+        ),
         contrast=None if contrast is None else _of_contrast(groups, contrast.higher, contrast.lower),
     )
 

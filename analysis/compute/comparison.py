@@ -10,24 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.compute.covariates import participants_with
-from analysis.compute.matrix import SERVED
 from analysis.compute.perceived import LEAST_N, groups_of
 from analysis.enums import RATED, Metric, Variable, scale_variables
 from analysis.read.inputs import Answers, Measured
 from analysis.read.metrics import StoredMetric
 from analysis.read.responses import Reading
 from analysis.read.sample import Backgrounds
-from analysis.results.comparison import (
-    Advantage,
-    Alternative,
-    Comparison,
-    ContrastedMetric,
-    DecidedPairs,
-    Equivalence,
-    Ranks,
-    TestedContrast,
-)
+from analysis.results import comparison as results
 from analysis.results.rankings import ALPHA, Ranking, mean_ranks
+from evaluation.metrics.definition import written
+from evaluation.metrics.registry import METRICS
+from evaluation.metrics.registry import metric as metric_of
 from inference.agreement import kendall, spearman
 from inference.ancova import adjusted_means
 from inference.average_advantage import (
@@ -44,13 +37,103 @@ from inference.equivalence import bound_test, equivalence
 from inference.groups import ExactGroups, in_words
 from inference.pair_decisions import decide_pairs, offline_pairs
 from inference.partial_order import partial_order
-from inference.results import PairwiseResult, Undefined
+from inference.results import AgreementResult, PairwiseResult, Undefined
 from studies.settings import Contrast
+
+SERVED = "(ties=served)"
+DIGITS = 10  # decimals in which two algorithms differ, as in the scripts of the package
+
+
+def metric_label(name: str, n: int) -> str:
+    """The name of a stored metric within a sentence; `n` is the list length of names that state none.
+
+    Examples
+    --------
+    >>> metric_label("ndcg@10(gain=linear)", 5), metric_label("recall(ties=served)", 5), metric_label("rmse", 5)
+    ('nDCG at 10', 'recall at 5 as served', 'RMSE')
+    >>> metric_label("f-beta@5(beta=.5,of=users)", 5)
+    'F at 5 (beta=.5)'
+    """
+    stated = name.removesuffix(SERVED)
+    measure = metric_of(f"{stated}@{n}" if stated in METRICS and METRICS[stated].needs_n else stated)
+    values = dict(measure.options)
+    changed = [
+        f"{option.name}={written(value)}"
+        for option in measure.definition.options
+        if (value := values.get(option.name)) is not None and value != option.default
+    ]
+    label = measure.definition.short or measure.key.replace("-", " ")
+    length = "" if measure.n is None else f" at {measure.n}"
+    served = " as served" if name.endswith(SERVED) else ""
+    return f"{label}{length}{served}" + (f" ({', '.join(changed)})" if changed else "")
+
+
+def comparison_matrix(
+    metrics: Sequence[StoredMetric],
+    perceived: Mapping[Variable, Ranking],
+    comparisons: Sequence[results.Comparison],
+    *,
+    alpha: float = ALPHA,
+) -> results.Matrix | None:
+    """Every metric with every measure, by Kendall's τ_b; None without metrics or without measures.
+
+    `comparisons` are those of `analysis.compute.comparison.all_comparisons`, whose coefficients are those of the same
+    pairs here. A metric that lacks a value for a condition, or is the same for all, gives cells with the reason.
+    """
+    if not metrics or not perceived:
+        return None
+    tested = {(comparison.metric_key, comparison.variable_key): comparison for comparison in comparisons}
+    rows = [
+        results.MatrixMetric(
+            key=stored.key,
+            name=stored.name,
+            label=metric_label(stored.name, stored.n),
+            protocol=stored.protocol.replace("-", " "),
+            profile_length=stored.profile_length,
+            direction=METRICS[stored.name.partition("@")[0].partition("(")[0]].direction,
+            values=dict(stored.values),
+        )
+        for stored in metrics
+    ]
+    cells = []
+    for stored, row in zip(metrics, rows, strict=True):
+        for variable, ranking in perceived.items():
+            comparison = tested.get((row.key, variable.key))
+            tau = _tau(stored, row, variable, ranking, alpha=alpha) if comparison is None else comparison.tau
+            is_primary = comparison is not None and comparison.is_primary
+            cells.append(results.MatrixCell(metric=row.key, variable_key=variable.key, tau=tau, is_primary=is_primary))
+    return results.Matrix(
+        variable_keys=tuple(variable.key for variable in perceived),
+        scale_variables=scale_variables(perceived),
+        metrics=tuple(rows),
+        cells=tuple(cells),
+    )
+
+
+def _tau(
+    stored: StoredMetric, row: results.MatrixMetric, variable: Variable, ranking: Ranking, *, alpha: float
+) -> AgreementResult | Undefined:
+    """τ_b over the conditions that participants judged, the larger better on both sides."""
+    names = [name for name in stored.values if name in ranking.values]
+    if len(names) < 2:
+        return Undefined("Fewer than two conditions have both measures.")
+    missing = [name for name in names if stored.values[name] is None]
+    if missing:
+        reasons = dict.fromkeys(stored.reasons[name] for name in missing if name in stored.reasons)
+        because = f": {'; '.join(reasons)}" if reasons else ""
+        return Undefined(f"No value of {row.in_text} for {', '.join(missing)}{because}.")
+    y = [row.sign * round(value, DIGITS) for name in names if (value := stored.values[name]) is not None]
+    x = [ranking.values[name] for name in names]
+    if len(set(y)) == 1:
+        return Undefined(f"All algorithms have the same {row.in_text}.")
+    if len(set(x)) == 1:
+        return Undefined(f"All algorithms have the same mean of {variable.in_text}.")
+    return kendall(x, y, alpha)
 
 
 def compare(
     variable: Variable, metric: Metric, perceived: Ranking, objective: Ranking, *, alpha: float = ALPHA
-) -> Comparison:
+) -> results.Comparison:
     """Compare one variable with one metric over the conditions that have both.
 
     The larger value is better on both sides: a metric whose smaller value is better changes its sign.
@@ -58,7 +141,7 @@ def compare(
     sign = 1 if objective.higher_is_better else -1
     x = {name: value for name, value in perceived.values.items() if name in objective.values}
     y = {name: sign * objective.values[name] for name in x}
-    return Comparison(
+    return results.Comparison(
         variable_key=variable.key,
         scale_variables=scale_variables([variable]),
         metric_key=metric.key,
@@ -67,7 +150,7 @@ def compare(
         profile_length=metric.length,
         higher_is_better=objective.higher_is_better,
         conditions=tuple(x),
-        ranks=Ranks(perceived=mean_ranks(x), objective=mean_ranks(y)),
+        ranks=results.Ranks(perceived=mean_ranks(x), objective=mean_ranks(y)),
         tau=kendall([*x.values()], [*y.values()], alpha),
         rho=spearman([*x.values()], [*y.values()], alpha),
         decided=decided_pairs(perceived, objective),
@@ -75,7 +158,7 @@ def compare(
     )
 
 
-def decided_pairs(perceived: Ranking, objective: Ranking) -> DecidedPairs | Undefined:
+def decided_pairs(perceived: Ranking, objective: Ranking) -> results.DecidedPairs | Undefined:
     """Every pair of the algorithms that both sides compare, decided; or why there is none."""
     if isinstance(perceived.pairs, Undefined):
         return perceived.pairs
@@ -89,7 +172,7 @@ def decided_pairs(perceived: Ranking, objective: Ranking) -> DecidedPairs | Unde
         _among(names, objective.pairs),
         offline_higher_is_better=objective.higher_is_better,
     )
-    return DecidedPairs(
+    return results.DecidedPairs(
         pairs=decisions.pairs,
         participants_rank_sets=decisions.participants_rank_sets,
         offline_rank_sets=decisions.offline_rank_sets,
@@ -113,12 +196,12 @@ def all_comparisons(
     *,
     alpha: float = ALPHA,
     is_tested: bool,
-) -> tuple[Comparison, ...]:
+) -> tuple[results.Comparison, ...]:
     """Every variable with every metric, the primary pair first.
 
     `is_tested`: the rank correlation is the primary test.
     """
-    comparisons: list[Comparison] = []
+    comparisons: list[results.Comparison] = []
     for variable, by_participants in perceived.items():
         for metric, by_metric in objective.items():
             comparison = compare(variable, metric, by_participants, by_metric, alpha=alpha)
@@ -140,18 +223,18 @@ def advantage_of(
     *,
     alpha: float = ALPHA,
     bound: float | None = None,
-) -> Advantage:
+) -> results.Advantage:
     """The average advantage over the pairs that the metric separates among the conditions with answers.
 
     `nested` are the estimates of the model with items nested in conditions; `bound` is the smallest effect of interest.
     """
     means, separated = compared_means(groups_of(answers, variable), metric)
     if isinstance(means, Undefined):
-        return Advantage(overall=means)
+        return results.Advantage(overall=means)
     other_items: AverageAdvantage | Undefined | None = None
     if variable.key == RATED:
         other_items = nested if isinstance(nested, Undefined) else average_advantage(nested, separated, alpha=alpha)
-    return Advantage(
+    return results.Advantage(
         overall=average_advantage(means, separated, alpha=alpha, bound=bound),
         other_items=other_items,
         without=without_each(means, separated, alpha=alpha),
@@ -195,7 +278,7 @@ def compared_means(groups: ExactGroups, metric: Ranking) -> tuple[MeanEstimates 
     ]
 
 
-def tested_contrast(answers: Answers, variable: Variable, contrast: Contrast, alpha: float) -> TestedContrast:
+def tested_contrast(answers: Answers, variable: Variable, contrast: Contrast, alpha: float) -> results.TestedContrast:
     """The contrast over these answers, or the reason why it has no result."""
     groups = groups_of(answers, variable)
     result: ContrastResult | Undefined
@@ -206,16 +289,16 @@ def tested_contrast(answers: Answers, variable: Variable, contrast: Contrast, al
         result = planned_contrast(
             groups, contrast.higher, contrast.lower, alpha=alpha, sides=contrast.sides, least_n=LEAST_N
         )
-    return TestedContrast(**contrast.model_dump(), alpha=alpha, result=result)
+    return results.TestedContrast(**contrast.model_dump(), alpha=alpha, result=result)
 
 
 def tested_equivalence(
-    answers: Answers, variable: Variable, bound: float, alpha: float, contrast: TestedContrast | None
-) -> Equivalence:
+    answers: Answers, variable: Variable, bound: float, alpha: float, contrast: results.TestedContrast | None
+) -> results.Equivalence:
     """Every pair of conditions, and the contrast if there is one, against the bound."""
     result = None if contrast is None or isinstance(contrast.result, Undefined) else contrast.result
     welch = result and result.welch
-    return Equivalence(
+    return results.Equivalence(
         variable_key=variable.key,
         scale_variables=scale_variables([variable]),
         alpha=alpha,
@@ -225,7 +308,7 @@ def tested_equivalence(
     )
 
 
-def contrasted_metric(ranking: Ranking, metric: Metric, contrast: Contrast) -> ContrastedMetric | None:
+def contrasted_metric(ranking: Ranking, metric: Metric, contrast: Contrast) -> results.ContrastedMetric | None:
     """The metric's mean over each set, and whether it is better where the variable is expected to be higher."""
     if not {*contrast.higher, *contrast.lower} <= set(ranking.values):
         return None
@@ -233,7 +316,7 @@ def contrasted_metric(ranking: Ranking, metric: Metric, contrast: Contrast) -> C
         sum(ranking.values[label] for label in labels) / len(labels) for labels in (contrast.higher, contrast.lower)
     )
     better = higher - lower if ranking.higher_is_better else lower - higher
-    return ContrastedMetric(
+    return results.ContrastedMetric(
         metric_key=metric.key,
         kind=metric.kind,
         profile_length=metric.length,
@@ -261,14 +344,14 @@ class Choices:
     alpha: float
 
 
-def alternatives_of(choices: Choices, planned: Advantage) -> tuple[Alternative, ...]:
+def alternatives_of(choices: Choices, planned: results.Advantage) -> tuple[results.Alternative, ...]:
     """Every analysis that differs from the plan in one decision, the plan itself first. They are no tests."""
     analyses = [("As planned", planned.overall)]
     if planned.other_items is not None:
         analyses.append(("Items nested in algorithms", planned.other_items))
     analyses += [*_other_participants(choices), *_other_items(choices), *_other_metrics(choices)]
     analyses += [(f"Without {name}", result) for name, result in planned.without.items()]
-    return tuple(Alternative(name=name, result=result) for name, result in analyses)
+    return tuple(results.Alternative(name=name, result=result) for name, result in analyses)
 
 
 def _advantage(

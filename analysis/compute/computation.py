@@ -7,22 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.compute.comparison import (
-    Choices,
-    advantage_of,
-    all_comparisons,
-    alternatives_of,
-    contrasted_metric,
-    exploratory_of,
-    tested_contrast,
-    tested_equivalence,
-)
+from analysis.compute import comparison as both_sides
 from analysis.compute.covariates import covariate_analyses
-from analysis.compute.design_checks import design_checks
 from analysis.compute.exclusions import TestedVariable, by_key, with_and_without
 from analysis.compute.follow_up import achieved_power, correlations_of, effects_of_all, nested_model
 from analysis.compute.lists_shown import lists_shown
-from analysis.compute.matrix import comparison_matrix
 from analysis.compute.objective import offline_effects, pooled_repeats, study_measured
 from analysis.compute.perceived import (
     constructs_of,
@@ -32,7 +21,7 @@ from analysis.compute.perceived import (
     study_scale,
     study_variable,
 )
-from analysis.compute.sample import described_sample
+from analysis.compute.sample import described_sample, design_checks
 from analysis.enums import VARIABLE_OF, Metric, Variable, scale_variables
 from analysis.read import Progress, silent
 from analysis.read.inputs import Measured, conditions_of
@@ -104,13 +93,13 @@ def compute(inputs: Inputs, progress: Progress = silent) -> dict[str, Any]:
     )  # fmt: skip
     progress("Comparing both sides")
     pair = (inputs.plan.primary.perceived, inputs.plan.primary.objective)
-    comparisons = all_comparisons(
+    comparisons = both_sides.all_comparisons(
         perceived, objective, pair, alpha=alpha, is_tested=inputs.plan.primary_test == "rank correlation"
     )
     of_primary, with_exclusions = _of_primary(inputs, perceived, objective, nested_means, backgrounds, consumed)
-    exploratory = exploratory_of(answers, perceived, objective, pair, alpha=alpha)
+    exploratory = both_sides.exploratory_of(answers, perceived, objective, pair, alpha=alpha)
     progress("Comparing every metric with every measure")
-    matrix = comparison_matrix(inputs.metrics, perceived, comparisons, alpha=alpha)
+    matrix = both_sides.comparison_matrix(inputs.metrics, perceived, comparisons, alpha=alpha)
     n_analysed = {condition.condition: condition.analysed for condition in inputs.flow.by_condition}
     conditions = [
         ConditionFacts(
@@ -246,21 +235,22 @@ def _of_primary(
         return found, compared
     contrast = None
     if planned is not None:
-        contrast, over_all = (tested_contrast(side, variable, planned, alpha) for side in reading.sides)
+        contrast, over_all = (both_sides.tested_contrast(side, variable, planned, alpha) for side in reading.sides)
         found["contrast"] = PlannedContrast(
             variable_key=variable.key,
             scale_variables=scale_variables([variable]),
             test=contrast,
-            objective=None if metric is None else contrasted_metric(objective[metric], metric, planned),
+            objective=None if metric is None else both_sides.contrasted_metric(objective[metric], metric, planned),
         )
         compared["contrast"] = ComparedContrast(analysed=contrast, completers=over_all)
     if bound is not None:
-        found["equivalence"] = tested_equivalence(reading.analysed, variable, bound, alpha, contrast)
+        found["equivalence"] = both_sides.tested_equivalence(reading.analysed, variable, bound, alpha, contrast)
     if metric is not None:
         advantage, of_completers = (
-            advantage_of(side, variable, objective[metric], nested, alpha=alpha, bound=bound) for side in reading.sides
+            both_sides.advantage_of(side, variable, objective[metric], nested, alpha=alpha, bound=bound)
+            for side in reading.sides
         )
-        choices = Choices(
+        choices = both_sides.Choices(
             variable=variable,
             metric=metric,
             reading=reading,
@@ -271,7 +261,7 @@ def _of_primary(
             consumed=consumed,
             alpha=alpha,
         )
-        found |= {"advantage": advantage, "alternatives": alternatives_of(choices, advantage)}
+        found |= {"advantage": advantage, "alternatives": both_sides.alternatives_of(choices, advantage)}
         compared["advantage"] = ComparedAdvantage(analysed=advantage.overall, completers=of_completers.overall)
     return found, compared
 

@@ -14,17 +14,7 @@ from analysis.read.inputs import Answers
 from analysis.read.lists import ShownLists
 from analysis.read.responses import Reading
 from analysis.read.sample import Backgrounds
-from analysis.results.covariates import (
-    AdjustedVariable,
-    Adjustment,
-    Attrition,
-    AttritionPair,
-    CovariateAnalyses,
-    ItemView,
-    ListCorrelation,
-    ListEffects,
-    ListsOfCondition,
-)
+from analysis.results import covariates as results
 from analysis.results.sample import Flow
 from core.provenance import rng_for
 from inference.aggregation import aggregation
@@ -56,7 +46,7 @@ def covariate_analyses(
     primary: Variable | None,
     backgrounds: Backgrounds,
     alpha: float,
-) -> CovariateAnalyses | None:
+) -> results.CovariateAnalyses | None:
     """Compute all of them; None without analysed participants.
 
     `lists` are those of the analysed participants, None where items are missing; `primary` is None where it is not
@@ -67,7 +57,7 @@ def covariate_analyses(
         return None
     # One thread: sums over threads differ in their last bits.
     with threadpool_limits(limits=1, user_api="blas"):
-        return CovariateAnalyses(
+        return results.CovariateAnalyses(
             adjustment=_adjustment(answers, backgrounds, tested, alpha),
             attrition=None if primary is None else _attrition(answers, flow, primary),
             items=_item_view(answers, consumed, alpha),
@@ -75,9 +65,11 @@ def covariate_analyses(
         )
 
 
-def _adjustment(answers: Answers, backgrounds: Backgrounds, tested: Sequence[Variable], alpha: float) -> Adjustment:
+def _adjustment(
+    answers: Answers, backgrounds: Backgrounds, tested: Sequence[Variable], alpha: float
+) -> results.Adjustment:
     every = (*backgrounds.factors, *backgrounds.covariates)
-    return Adjustment(
+    return results.Adjustment(
         factors=tuple(factor.name for factor in backgrounds.factors),
         covariates=tuple(covariate.name for covariate in backgrounds.covariates),
         variables=tuple(_adjusted(answers, backgrounds, variable, alpha) for variable in tested),
@@ -88,12 +80,12 @@ def _adjustment(answers: Answers, backgrounds: Backgrounds, tested: Sequence[Var
     )
 
 
-def _adjusted(answers: Answers, backgrounds: Backgrounds, variable: Variable, alpha: float) -> AdjustedVariable:
+def _adjusted(answers: Answers, backgrounds: Backgrounds, variable: Variable, alpha: float) -> results.AdjustedVariable:
     values = values_of(answers, variable)
     data = participants_with(answers, variable, (*backgrounds.factors, *backgrounds.covariates))
     led = [(row, by) for row, by in enumerate(backgrounds.interviewers) if by is not None and values[row] is not None]
     interviewed = _participants(answers, values, [row for row, _by in led])
-    return AdjustedVariable(
+    return results.AdjustedVariable(
         key=variable.key,
         name=variable.name,
         ancova=ancova(data, alpha=alpha),
@@ -138,7 +130,7 @@ def _ratings(
     return adjusted_items(ratings, [Covariate(name, values) for name, values in covariates], alpha=alpha)
 
 
-def _attrition(answers: Answers, flow: Flow, variable: Variable) -> Attrition:
+def _attrition(answers: Answers, flow: Flow, variable: Variable) -> results.Attrition:
     """Lost is who held a slot, is not under way and is not analysed."""
     ended = {row.condition: (row.assigned - row.under_way, row.analysed) for row in flow.by_condition}
     counts = {name: (n_assigned, max(n_assigned - n, 0)) for name, (n_assigned, n) in ended.items()}
@@ -149,13 +141,13 @@ def _attrition(answers: Answers, flow: Flow, variable: Variable) -> Attrition:
     arms = {
         name: Arm(observed[name], max(n_assigned, len(observed[name]))) for name, (n_assigned, _lost) in counts.items()
     }
-    return Attrition(
+    return results.Attrition(
         test=attrition_test(counts),
         variable=variable.key,
         low=float(variable.low),
         high=float(variable.high),
         pairs=tuple(
-            AttritionPair(
+            results.AttritionPair(
                 a=a,
                 b=b,
                 observed=float(np.mean(arms[a].values) - np.mean(arms[b].values)),
@@ -168,7 +160,7 @@ def _attrition(answers: Answers, flow: Flow, variable: Variable) -> Attrition:
     )
 
 
-def _item_view(answers: Answers, consumed: str, alpha: float) -> ItemView:
+def _item_view(answers: Answers, consumed: str, alpha: float) -> results.ItemView:
     """Ratings by whether an item was consumed, or else heard of; novelty counts the opposite."""
     was_consumed = [1.0 - slot.fon for slot in answers.shown]
     heard_of = [float(slot.fon - slot.son) for slot in answers.shown]
@@ -177,8 +169,8 @@ def _item_view(answers: Answers, consumed: str, alpha: float) -> ItemView:
     persons = _persons(answers)
     if len(persons) != len(values):
         missing = Undefined("The ratings of single items are incomplete.")
-        return ItemView(model=missing, watched=missing, known=missing)
-    return ItemView(
+        return results.ItemView(model=missing, watched=missing, known=missing)
+    return results.ItemView(
         model=_ratings(answers, [(consumed, was_consumed), ("heard of", heard_of)], alpha),
         watched=aggregation(values, was_consumed, conditions, persons, alpha=alpha),
         known=aggregation(values, known, conditions, persons, alpha=alpha),
@@ -187,7 +179,7 @@ def _item_view(answers: Answers, consumed: str, alpha: float) -> ItemView:
 
 def _list_effects(
     study: Study, lists: ShownLists | None, answers: Answers, variable: Variable
-) -> ListEffects | Undefined:
+) -> results.ListEffects | Undefined:
     if lists is None:
         return Undefined("The items of the lists are incomplete.")
     values = values_of(answers, variable)
@@ -198,7 +190,7 @@ def _list_effects(
         DIVERSITY: [float(lists.diversity[row]) for row in rows],
     }
     data = _participants(answers, values, rows)
-    return ListEffects(
+    return results.ListEffects(
         diversity_by=lists.diversity_by,
         n_without=int((~has_diversity).sum()),
         variable=variable.key,
@@ -212,10 +204,10 @@ def _list_effects(
     )
 
 
-def _lists_of(answers: Answers, lists: ShownLists, name: str) -> ListsOfCondition:
+def _lists_of(answers: Answers, lists: ShownLists, name: str) -> results.ListsOfCondition:
     here = np.array([person.condition == name for person in answers.people])
     diverse = lists.diversity[here & ~np.isnan(lists.diversity)]
-    return ListsOfCondition(
+    return results.ListsOfCondition(
         condition=name,
         n=int(here.sum()),
         popularity=float(lists.popularity[here].mean()) if here.any() else None,
@@ -225,9 +217,9 @@ def _lists_of(answers: Answers, lists: ShownLists, name: str) -> ListsOfConditio
 
 def _correlation(
     data: ParticipantValues, characteristic: str, column: Sequence[float], variable: Variable
-) -> ListCorrelation:
+) -> results.ListCorrelation:
     x, y = (_on_grid(data, values) for values in (column, data.values))
-    return ListCorrelation(
+    return results.ListCorrelation(
         characteristic=characteristic,
         variable=variable.key,
         within=within_conditions(x, y),

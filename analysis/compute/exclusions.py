@@ -10,15 +10,7 @@ from analysis.compute.perceived import groups_of
 from analysis.enums import Metric, Variable, scale_variables
 from analysis.read.inputs import Answers
 from analysis.read.responses import Reading
-from analysis.results.exclusions import (
-    ComparedAdvantage,
-    ComparedContrast,
-    ComparedPrimary,
-    ComparedVariable,
-    Counts,
-    Exclusions,
-    VariableOver,
-)
+from analysis.results import exclusions as results
 from analysis.results.perceived import PerceivedVariable
 from analysis.results.rankings import Ranking
 from inference.agreement import kendall
@@ -36,7 +28,7 @@ Measure = TypeVar("Measure", Variable, Metric)
 class _Side:
     """One variable over one set of participants, with the conclusion of its tests."""
 
-    result: VariableOver
+    result: results.VariableOver
     relation: Relation
 
 
@@ -56,9 +48,9 @@ def with_and_without(
     primary: tuple[str, str],
     *,
     alpha: float,
-    contrast: ComparedContrast | None = None,
-    advantage: ComparedAdvantage | None = None,
-) -> Exclusions | None:
+    contrast: results.ComparedContrast | None = None,
+    advantage: results.ComparedAdvantage | None = None,
+) -> results.Exclusions | None:
     """Each variable and the primary pair, over the analysed participants and over all completers.
 
     None where no participant is excluded, so that both are the same.
@@ -66,9 +58,9 @@ def with_and_without(
     if not reading.n_left_out:
         return None
     sides = {test.variable: (_as_tested(test), _side(reading.completers, test.variable, alpha)) for test in tested}
-    return Exclusions(
+    return results.Exclusions(
         conditions=reading.analysed.conditions,
-        n=Counts(analysed=len(reading.analysed.people), completers=len(reading.completers.people)),
+        n=results.Counts(analysed=len(reading.analysed.people), completers=len(reading.completers.people)),
         reasons=reading.reasons,
         variables=tuple(_compared(variable, *pair, alpha) for variable, pair in sides.items()),
         primary=_primary(sides, objective, primary, alpha),
@@ -78,7 +70,7 @@ def with_and_without(
 
 
 def _as_tested(test: TestedVariable) -> _Side:
-    result = VariableOver(
+    result = results.VariableOver(
         n={name: len(test.result.points[name]) for name in test.result.conditions},
         means=dict(test.ranking.values),
         welch=test.result.welch,
@@ -92,11 +84,11 @@ def _side(answers: Answers, variable: Variable, alpha: float) -> _Side:
     means = {name: numbers.mean for name, numbers in describe(groups).items()}
     pairs = games_howell(groups, alpha)
     order = partial_order(means, () if isinstance(pairs, Undefined) else pairs)
-    result = VariableOver(n=groups.sizes, means=means, welch=welch(groups), tiers=dict(order.tiers))
+    result = results.VariableOver(n=groups.sizes, means=means, welch=welch(groups), tiers=dict(order.tiers))
     return _Side(result, set(order.direct))
 
 
-def _compared(variable: Variable, analysed: _Side, completers: _Side, alpha: float) -> ComparedVariable:
+def _compared(variable: Variable, analysed: _Side, completers: _Side, alpha: float) -> results.ComparedVariable:
     names = list(analysed.result.n)
 
     def in_order(relation: Relation) -> tuple[tuple[str, str], ...]:
@@ -105,14 +97,14 @@ def _compared(variable: Variable, analysed: _Side, completers: _Side, alpha: flo
     tests = [side.result.test for side in (analysed, completers)]
     is_significant = [None if isinstance(test, Undefined) else test.p < alpha for test in tests]
     is_same = is_significant[0] == is_significant[1] and analysed.relation == completers.relation
-    return ComparedVariable(
+    return results.ComparedVariable(
         key=variable.key,
         scale_variables=scale_variables([variable]),
         analysed=analysed.result,
         completers=completers.result,
         only_analysed=in_order(analysed.relation - completers.relation),
         only_completers=in_order(completers.relation - analysed.relation),
-        n_ordered=Counts(analysed=len(analysed.relation), completers=len(completers.relation)),
+        n_ordered=results.Counts(analysed=len(analysed.relation), completers=len(completers.relation)),
         # Without a test there is no conclusion that could survive.
         survives=None if is_significant[0] is None else is_same,
     )
@@ -123,7 +115,7 @@ def _primary(
     objective: Mapping[Metric, Ranking],
     primary: tuple[str, str],
     alpha: float,
-) -> ComparedPrimary | None:
+) -> results.ComparedPrimary | None:
     variable, metric = by_key(sides, primary[0]), by_key(objective, primary[1])
     if variable is None or metric is None:
         return None
@@ -135,7 +127,7 @@ def _primary(
         values = [sign * ranking.values[name] for name in names]
         taus.append(kendall([means[name] for name in names], values, alpha))
     verdicts = _verdict(taus[0], alpha), _verdict(taus[1], alpha)
-    return ComparedPrimary(
+    return results.ComparedPrimary(
         variable_key=variable.key,
         metric_key=metric.key,
         analysed=taus[0],

@@ -14,17 +14,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from analysis.compute.perceived import LEAST_N, groups_of, paired_groups, variable_of_scale
 from analysis.enums import Variable, scale_variables
 from analysis.read.inputs import Answers, ScaleAnswers
-from analysis.results.follow_up import (
-    ConditionCorrelation,
-    CorrectedParts,
-    CorrelatedVariables,
-    Effects,
-    NoveltyCorrelation,
-    PairEffect,
-    Power,
-    PowerCurve,
-    VariableEffects,
-)
+from analysis.results import follow_up as results
 from analysis.results.rankings import ALPHA
 from core.errors import ParameterError
 from inference.anova import one_way
@@ -42,18 +32,18 @@ from studies.models import Study
 POWER = 0.8
 
 
-def effects_of_variable(answers: Answers, variable: Variable, alpha: float = ALPHA) -> VariableEffects:
+def effects_of_variable(answers: Answers, variable: Variable, alpha: float = ALPHA) -> results.VariableEffects:
     """Effect sizes of every pair, and the ordinal model of answers in whole steps; None of any other value."""
     groups = groups_of(answers, variable)
     anova = defined(one_way(groups, least_n=LEAST_N))
     explained = 1.0 if anova is None else anova.eta_squared
     steps = range(math.ceil(variable.low), math.floor(variable.high) + 1)
-    return VariableEffects(
+    return results.VariableEffects(
         key=variable.key,
         name=variable.name,
         scale_variables=scale_variables([variable]),
         hedges=tuple(
-            PairEffect(a=a, b=b, effect=effect)
+            results.PairEffect(a=a, b=b, effect=effect)
             for (a, b), effect in zip(combinations(groups, 2), hedges_g_between(groups), strict=True)
         ),
         cohens_f=math.sqrt(explained / (1 - explained)) if explained < 1 else None,
@@ -61,15 +51,17 @@ def effects_of_variable(answers: Answers, variable: Variable, alpha: float = ALP
     )
 
 
-def effects_of_scale(answers: Answers, scale: ScaleAnswers, alpha: float = ALPHA) -> Effects:
+def effects_of_scale(answers: Answers, scale: ScaleAnswers, alpha: float = ALPHA) -> results.Effects:
     """Effect sizes of a scale that the plan does not name, and its ordinal model if it is one answer in whole steps."""
     same = effects_of_variable(answers, variable_of_scale(scale), alpha)
-    return Effects(key=scale.key, name=scale.name, hedges=same.hedges, cohens_f=same.cohens_f, ordinal=same.ordinal)
+    return results.Effects(
+        key=scale.key, name=scale.name, hedges=same.hedges, cohens_f=same.cohens_f, ordinal=same.ordinal
+    )
 
 
 def effects_of_all(
     answers: Answers, variables: Collection[Variable], alpha: float = ALPHA
-) -> tuple[tuple[VariableEffects, ...], tuple[Effects, ...]]:
+) -> tuple[tuple[results.VariableEffects, ...], tuple[results.Effects, ...]]:
     """Effects of every tested variable, and of the questionnaire's scales that are not tested."""
     # One thread: sums over threads differ in their last bits, and so would the end of a fit.
     with threadpool_limits(limits=1, user_api="blas"):
@@ -84,7 +76,7 @@ NOVELTY = ("fon", "son")  # the pair of most interest
 
 def correlations_of(
     answers: Answers, variables: Sequence[Variable]
-) -> tuple[tuple[CorrelatedVariables, ...], NoveltyCorrelation | None]:
+) -> tuple[tuple[results.CorrelatedVariables, ...], results.NoveltyCorrelation | None]:
     """Every pair of variables, both orders of novelty first, and novelty without its overlap.
 
     Within conditions, values are deviations from the condition's mean; between them, each condition counts once.
@@ -99,13 +91,13 @@ def correlations_of(
         parts.append(_parts(*unheard_among_unwatched(answers)))
     corrected = _corrected(parts)
     correlations = tuple(
-        CorrelatedVariables(
+        results.CorrelatedVariables(
             a=a.key,
             b=b.key,
             scale_variables=scale_variables([a, b]),
             **part,
             by_condition=tuple(
-                ConditionCorrelation(condition=name, correlation=correlation)
+                results.ConditionCorrelation(condition=name, correlation=correlation)
                 for name, correlation in within_each(x, y).items()
             ),
             p_holm=p,
@@ -114,7 +106,7 @@ def correlations_of(
     )
     if not has_novelty:
         return correlations, None
-    return correlations, NoveltyCorrelation(
+    return correlations, results.NoveltyCorrelation(
         **parts[-1],
         p_holm=corrected[-1],
         n_without=sum(not person.fon_sum for person in answers.people),
@@ -154,14 +146,14 @@ def _parts(x: ExactGroups, y: ExactGroups) -> dict[str, CorrelationResult | Unde
     return {"overall": over_all(x, y), "within": within_conditions(x, y), "between": between_conditions(x, y)}
 
 
-def _corrected(parts: Sequence[Mapping[str, CorrelationResult | Undefined]]) -> list[CorrectedParts]:
+def _corrected(parts: Sequence[Mapping[str, CorrelationResult | Undefined]]) -> list[results.CorrectedParts]:
     defined = [
         (index, name, result.p)
         for index, part in enumerate(parts)
         for name, result in part.items()
         if not isinstance(result, Undefined)
     ]
-    corrected = [CorrectedParts() for _part in parts]
+    corrected = [results.CorrectedParts() for _part in parts]
     for (index, name, _p), p in zip(defined, holm([p for *_key, p in defined]), strict=True):
         corrected[index] = replace(corrected[index], **{name: p})
     return corrected
@@ -190,7 +182,7 @@ def nested_model(
         return (fitted, fitted) if isinstance(fitted, Undefined) else (fitted.result(alpha), fitted.means)
 
 
-def achieved_power(answers: Answers, study: Study, alpha: float) -> Power | Undefined:
+def achieved_power(answers: Answers, study: Study, alpha: float) -> results.Power | Undefined:
     """Power at the size of the smallest tested condition, for the study's stated effect and others.
 
     It follows from the design and the numbers alone, never from the observed effect.
@@ -208,7 +200,7 @@ def achieved_power(answers: Answers, study: Study, alpha: float) -> Power | Unde
         )
     except ParameterError as error:
         return Undefined(str(error))
-    return Power(
+    return results.Power(
         conditions=len(tested),
         n_per_condition=min(tested),
         is_smallest=len(set(tested)) > 1,
@@ -216,7 +208,7 @@ def achieved_power(answers: Answers, study: Study, alpha: float) -> Power | Unde
         target_power=WISHED_POWER,
         stated=plan.stated,
         n_values=plan.n_values,
-        effects=tuple(PowerCurve(name=name, power=line) for name, line in plan.curves.items()),
+        effects=tuple(results.PowerCurve(name=name, power=line) for name, line in plan.curves.items()),
         at_stated=plan.planned,
         needed=plan.needed,
         smallest=plan.smallest,

@@ -11,19 +11,7 @@ from numpy.typing import NDArray
 from analysis.enums import Metric
 from analysis.read.inputs import Measured
 from analysis.read.metrics import RepeatedMeasure, Repetitions
-from analysis.results.objective import (
-    KINDS,
-    Bounds,
-    MetricTests,
-    MetricValues,
-    OfflineEffect,
-    OfflineMetric,
-    PooledMetric,
-    ProfileLength,
-    RepeatedCondition,
-    RepeatedMetric,
-    Repeats,
-)
+from analysis.results import objective as results
 from analysis.results.rankings import ALPHA, RESAMPLES, Ranking, order_result
 from core.provenance import rng_for
 from evaluation.reported_kinds import ERRORS, HITS, LOWER_IS_BETTER
@@ -38,7 +26,7 @@ from inference.results import Interval, SignTests, Undefined
 
 Floats = NDArray[np.float64]
 _NO_LISTS = Undefined("Rating prediction makes no lists.")
-_NOT_MEASURED = MetricTests(
+_NOT_MEASURED = results.MetricTests(
     n_users=0,
     n_cases=0,
     sign_tests=_NO_LISTS,
@@ -55,7 +43,7 @@ def study_measured(
     *,
     alpha: float = ALPHA,
     resamples: int = RESAMPLES,
-) -> tuple[ProfileLength, dict[Metric, Ranking]]:
+) -> tuple[results.ProfileLength, dict[Metric, Ranking]]:
     """Intervals and tests of one profile length; returns the results and the ranking by each metric.
 
     Users are resampled whole, with all their cases of both kinds: pooled recall is hits over cases, so a user with
@@ -64,7 +52,7 @@ def study_measured(
     resampled = _resampled(measured, rng, resamples)
     intervals = metric_intervals(measured, resampled, generality)
     rankings: dict[Metric, Ranking] = {}
-    tests: dict[str, MetricTests] = {}
+    tests: dict[str, results.MetricTests] = {}
     for kind in measured.tested:
         metric = Metric(kind, measured.length, n)
         values = {name: value for name, value in measured.values[kind].items() if value is not None}
@@ -76,19 +64,19 @@ def study_measured(
             values, () if isinstance(pairs, Undefined) else pairs, higher_is_better=metric.higher_is_better
         )
         rankings[metric] = Ranking(values, pairs, order, metric.higher_is_better)
-        tests[kind] = MetricTests(
+        tests[kind] = results.MetricTests(
             n_users=int(np.count_nonzero(measured.cases[kind])),
             n_cases=int(measured.cases[kind].sum()),
             sign_tests=sign_tests_between(by_user, alpha=alpha),
             pairs=pairs,
             order=order_result(order, pairs),
         )
-    result = ProfileLength(
+    result = results.ProfileLength(
         profile_length=measured.length,
         alpha=alpha,
         conditions=measured.conditions,
         table=tuple(
-            MetricValues(
+            results.MetricValues(
                 condition=name,
                 recall=measured.values["recall"][name],
                 fallout=measured.values["fallout"][name],
@@ -137,7 +125,7 @@ def _resampled(measured: Measured, rng: np.random.Generator, resamples: int) -> 
 
 def metric_intervals(
     measured: Measured, resampled: dict[str, Floats], generality: float | None
-) -> dict[str, dict[str, Bounds | None]]:
+) -> dict[str, dict[str, results.Bounds | None]]:
     """95% intervals of recall, fallout, precision and F of each condition: exact limits of rates, else percentiles.
 
     Pooled precision and F have intervals where every resample has cases of both kinds: their values then belong to the
@@ -157,7 +145,7 @@ def metric_intervals(
             kind: (exact[kind].low[column], exact[kind].high[column])
             if kind in exact
             else _bounds(draws[kind][:, column] if kind in draws and measured.values[kind][name] is not None else None)
-            for kind in (ERRORS if measured.tested == ERRORS else KINDS)
+            for kind in (ERRORS if measured.tested == ERRORS else results.KINDS)
         }
         for column, name in enumerate(measured.conditions)
     }
@@ -190,7 +178,7 @@ def precision_and_f(recall: Floats, fallout: Floats, generality: float) -> tuple
     return precision, f
 
 
-def _bounds(draws: Floats | None) -> Bounds | None:
+def _bounds(draws: Floats | None) -> results.Bounds | None:
     defined = None if draws is None else draws[~np.isnan(draws)]
     if defined is None or not len(defined):
         return None
@@ -198,7 +186,9 @@ def _bounds(draws: Floats | None) -> Bounds | None:
     return interval.low, interval.high
 
 
-def offline_effects(lengths: Sequence[ProfileLength], kinds: Sequence[str]) -> tuple[OfflineMetric, ...]:
+def offline_effects(
+    lengths: Sequence[results.ProfileLength], kinds: Sequence[str]
+) -> tuple[results.OfflineMetric, ...]:
     """Effect sizes of every pair by these metrics at every profile length; those without sign tests are left out."""
     metrics = []
     for length in lengths:
@@ -215,18 +205,18 @@ def offline_effects(lengths: Sequence[ProfileLength], kinds: Sequence[str]) -> t
             }
             differences = [of_pair[pair.a, pair.b] for pair in tests.sign_tests.pairs]
             effects = sign_effects(tests.sign_tests, differences)
-            metrics.append(OfflineMetric(kind=kind, profile_length=length.profile_length, effects=effects))
+            metrics.append(results.OfflineMetric(kind=kind, profile_length=length.profile_length, effects=effects))
     return tuple(metrics)
 
 
 def sign_effects(
     tests: SignTests | Undefined, differences: Iterable[tuple[float, Interval | None]]
-) -> tuple[OfflineEffect, ...]:
+) -> tuple[results.OfflineEffect, ...]:
     """The effect size of every sign test beside the difference of the values, in the order of the pairs."""
     if isinstance(tests, Undefined):
         return ()
     return tuple(
-        OfflineEffect(
+        results.OfflineEffect(
             a=pair.a,
             b=pair.b,
             effect=sign_effect(pair.n_a, pair.n_b, pair.n_ties),
@@ -239,7 +229,7 @@ def sign_effects(
 
 def pooled_repeats(
     repetitions: Repetitions | None, seed: int, *, alpha: float = ALPHA, resamples: int = RESAMPLES
-) -> Repeats | None:
+) -> results.Repeats | None:
     """Pool every metric over the repetitions; None where there are none."""
     if repetitions is None:
         return None
@@ -247,13 +237,13 @@ def pooled_repeats(
     for measure in repetitions.measures:
         stream = rng_for(seed, "report", f"repeats-{measure.kind}-{measure.profile_length}")
         result = _pooled(measure, repetitions.conditions, stream, alpha=alpha, resamples=resamples)
-        metrics.append(RepeatedMetric(kind=measure.kind, profile_length=measure.profile_length, result=result))
-    return Repeats(seeds=repetitions.seeds, metrics=tuple(metrics))
+        metrics.append(results.RepeatedMetric(kind=measure.kind, profile_length=measure.profile_length, result=result))
+    return results.Repeats(seeds=repetitions.seeds, metrics=tuple(metrics))
 
 
 def _pooled(
     measure: RepeatedMeasure, names: tuple[str, ...], rng: np.random.Generator, *, alpha: float, resamples: int
-) -> PooledMetric | Undefined:
+) -> results.PooledMetric | Undefined:
     ratios = repeated_ratios(measure.hits, measure.cases)
     if isinstance(ratios, Undefined):
         return ratios
@@ -265,10 +255,10 @@ def _pooled(
     unit = dict(zip(names, np.eye(len(names)), strict=True))
     pairs = () if isinstance(tests, Undefined) else tests.pairs
     differences = [ratios.estimate(unit[pair.a] - unit[pair.b]) for pair in pairs]
-    return PooledMetric(
+    return results.PooledMetric(
         n_users=ratios.n_users,
         rows=tuple(
-            RepeatedCondition(
+            results.RepeatedCondition(
                 condition=name,
                 pooled=ratios.estimate(unit[name]),
                 by_repetition=tuple(values.tolist()),

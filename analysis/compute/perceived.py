@@ -11,17 +11,7 @@ import numpy as np
 
 from analysis.enums import VARIABLE_OF, Variable, scale_variables
 from analysis.read.inputs import Answers, ScaleAnswers
-from analysis.results.perceived import (
-    Constructs,
-    FrequentItem,
-    ItemsOfCondition,
-    Liking,
-    Orders,
-    PerceivedVariable,
-    PostHocTests,
-    QuestionnaireScale,
-    ScaleConstruct,
-)
+from analysis.results import perceived as results
 from analysis.results.rankings import ALPHA, Ranking, order_result
 from inference.anova import brown_forsythe, one_way, shapiro_residuals, welch
 from inference.descriptive import describe
@@ -95,12 +85,14 @@ def _grouped(answers: Answers, points: Sequence[int | None], unit: int, is_inclu
     return ExactGroups(groups, unit)
 
 
-def study_variable(answers: Answers, variable: Variable, *, alpha: float = ALPHA) -> tuple[PerceivedVariable, Ranking]:
+def study_variable(
+    answers: Answers, variable: Variable, *, alpha: float = ALPHA
+) -> tuple[results.PerceivedVariable, Ranking]:
     """Describe and test one variable at the plan's level; returns its results and its ranking."""
     groups = groups_of(answers, variable)
     described = describe(groups)
     means = {name: numbers.mean for name, numbers in described.items()}
-    tests = PostHocTests(
+    tests = results.PostHocTests(
         tukey=tukey_hsd(groups, alpha, least_n=LEAST_N),
         games_howell=games_howell(groups, alpha),
         dunn_holm=dunn_holm(groups, alpha),
@@ -111,7 +103,7 @@ def study_variable(answers: Answers, variable: Variable, *, alpha: float = ALPHA
     ranking = Ranking(values=means, pairs=tests.games_howell, order=orders["games_howell"])
     step = math.gcd(groups.scale, *(point for group in groups.groups for point in group.points))
     plain_welch = welch(groups)
-    result = PerceivedVariable(
+    result = results.PerceivedVariable(
         key=variable.key,
         name=variable.name,
         scale_variables=scale_variables([variable]),
@@ -132,7 +124,7 @@ def study_variable(answers: Answers, variable: Variable, *, alpha: float = ALPHA
         shapiro_residuals=shapiro_residuals(groups),
         kruskal=kruskal_wallis(groups),
         tests=tests,
-        orders=Orders(**{name: order_result(order, getattr(tests, name)) for name, order in orders.items()}),
+        orders=results.Orders(**{name: order_result(order, getattr(tests, name)) for name, order in orders.items()}),
         detectable_difference=_detectable_difference(tests.games_howell),
     )
     return result, ranking
@@ -150,12 +142,12 @@ def _detectable_difference(tests: PairwiseResult | Undefined) -> tuple[float, fl
     return (min(detectable), max(detectable)) if detectable else None
 
 
-def items_by_condition(answers: Answers, list_length: int) -> tuple[ItemsOfCondition, ...]:
+def items_by_condition(answers: Answers, list_length: int) -> tuple[results.ItemsOfCondition, ...]:
     """How many distinct items each condition recommended, the most frequent, and slots filled by popularity.
 
     A condition is marked where its most frequent items, as many as one list holds, make up half of all slots.
     """
-    results = []
+    found = []
     for name in answers.conditions:
         shown = [slot for slot in answers.shown if slot.condition == name]
         counts = Counter(slot.item for slot in shown)
@@ -163,8 +155,8 @@ def items_by_condition(answers: Answers, list_length: int) -> tuple[ItemsOfCondi
         ranked = sorted(counts, key=lambda item: (-counts[item], titles[item], item))
         n_frequent = sum(counts[item] for item in ranked[:list_length])
         has_enough = len(answers.of(name)) >= FEWEST_PARTICIPANTS
-        results.append(
-            ItemsOfCondition(
+        found.append(
+            results.ItemsOfCondition(
                 condition=name,
                 n_slots=len(shown),
                 n_distinct=len(counts),
@@ -172,7 +164,7 @@ def items_by_condition(answers: Answers, list_length: int) -> tuple[ItemsOfCondi
                 is_carried_by_few=has_enough and 2 * n_frequent >= len(shown),
                 n_filled=sum(slot.is_filled for slot in shown),
                 top=tuple(
-                    FrequentItem(
+                    results.FrequentItem(
                         title=titles[item],
                         n=counts[item],
                         mean_rating=sum(slot.rating for slot in shown if slot.item == item) / counts[item],
@@ -181,19 +173,19 @@ def items_by_condition(answers: Answers, list_length: int) -> tuple[ItemsOfCondi
                 ),
             )
         )
-    return tuple(results)
+    return tuple(found)
 
 
-def liking_and_interest(answers: Answers) -> tuple[Liking, ...]:
+def liking_and_interest(answers: Answers) -> tuple[results.Liking, ...]:
     """Perceived accuracy by kind of rating: of watched items (liking) and of the others (interest)."""
-    results = []
+    found = []
     for name in answers.conditions:
         people = answers.of(name)
         n_watched, n_not_watched = sum(p.n_liking for p in people), sum(p.n_interest for p in people)
         branches = Counter(slot.branch for slot in answers.shown if slot.condition == name)
         n_slots = n_watched + n_not_watched
-        results.append(
-            Liking(
+        found.append(
+            results.Liking(
                 condition=name,
                 n_watched=n_watched,
                 n_not_watched=n_not_watched,
@@ -203,7 +195,7 @@ def liking_and_interest(answers: Answers) -> tuple[Liking, ...]:
                 branches={key: branches[key] for key in ("watched", "trailer_seen", "neither")},
             )
         )
-    return tuple(results)
+    return tuple(found)
 
 
 OUTSIDE = 0.05  # of an interval of reliability, which describes and tests nothing
@@ -226,11 +218,11 @@ def planned_scales(answers: Answers, planned: Sequence[str]) -> list[Variable]:
     return [variable_of_scale(scale) for scale in answers.scales if scale.key in planned]
 
 
-def study_scale(answers: Answers, scale: ScaleAnswers, planned: Sequence[str] = ()) -> QuestionnaireScale:
+def study_scale(answers: Answers, scale: ScaleAnswers, planned: Sequence[str] = ()) -> results.QuestionnaireScale:
     """Describe one scale: alpha over all participants, means by condition, one analysis of variance."""
     groups = groups_of(answers, variable_of_scale(scale))
     table = [[None if answer is None else Fraction(answer) for answer in row] for *_of, row in scale.rows]
-    return QuestionnaireScale(
+    return results.QuestionnaireScale(
         key=scale.key,
         is_planned=scale.key in planned,
         name=scale.name,
@@ -249,7 +241,9 @@ def study_scale(answers: Answers, scale: ScaleAnswers, planned: Sequence[str] = 
 SATISFACTION = "satisfaction"  # a scale of this key measures the outcome itself, so it is not a quality
 
 
-def constructs_of(answers: Answers, rng: np.random.Generator, progress: Callable[[str], None]) -> Constructs | None:
+def constructs_of(
+    answers: Answers, rng: np.random.Generator, progress: Callable[[str], None]
+) -> results.Constructs | None:
     """Every model of the scales with enough questions; None where there are none."""
     scales = [scale for scale in answers.scales if len(scale.questions) >= LEAST_ITEMS]
     if not scales or not answers.people:
@@ -260,7 +254,7 @@ def constructs_of(answers: Answers, rng: np.random.Generator, progress: Callable
         range(len(answers.people)), key=lambda index: answers.conditions.index(answers.people[index].condition)
     )
     data, _complete = indicators(_items(scales), _rows(scales, order))
-    return Constructs(
+    return results.Constructs(
         scales=tuple(_scale(answers, scale, order) for scale in scales),
         factors=confirmatory_factors(data),
         structural=_structural(answers, [scale for scale in scales if scale.key != SATISFACTION], order, rng),
@@ -278,11 +272,11 @@ def _rows(scales: Sequence[ScaleAnswers], order: Sequence[int]) -> list[list[flo
     ]
 
 
-def _scale(answers: Answers, scale: ScaleAnswers, order: Sequence[int]) -> ScaleConstruct:
+def _scale(answers: Answers, scale: ScaleAnswers, order: Sequence[int]) -> results.ScaleConstruct:
     data, complete = indicators(_items([scale]), _rows([scale], order))
     positions = [order[index] for index in complete]
     languages = [answers.languages[index] for index in positions]
-    return ScaleConstruct(
+    return results.ScaleConstruct(
         key=scale.key,
         name=scale.name,
         omega=mcdonald_omega(data),

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from functools import partial
+from itertools import pairwise
 from statistics import fmean, median, stdev
 from typing import Any
 
 import numpy as np
+from django.db.models import Count
 from numpy.typing import NDArray
 
+from analysis.read.inputs import Answers
 from analysis.read.responses import Reading
 from analysis.read.sample import Opened, Respondent, comment_questions, questions_about
-from analysis.results.sample import AnswersOfCondition, Characteristic, Conduct, NumberSummary, Sample
+from analysis.results import sample as results
 from core.provenance import rng_for
 from inference.balance import (
     LargestDifference,
@@ -22,22 +27,28 @@ from inference.balance import (
     largest_difference,
     numeric_difference,
 )
+from inference.counts import quasi_poisson
+from inference.rank_tests import kruskal_wallis
 from inference.results import Undefined
 from studies.instrument.questionnaires.conditions import is_number
 from studies.instrument.questionnaires.questions import OTHER, Question
 from studies.instrument.questionnaires.schema import Questionnaire
+from studies.models import ExternalId, Participant
+from studies.monitoring.selectors.quality import PERSON_NAMES
 
 Read = Callable[[Respondent], Any]
 Floats = NDArray[np.float64]
 
 
-def described_sample(reading: Reading, questionnaire: Questionnaire, opened: Opened, seed: int) -> Sample | None:
+def described_sample(
+    reading: Reading, questionnaire: Questionnaire, opened: Opened, seed: int
+) -> results.Sample | None:
     """The analysed participants; None where there is none. `questionnaire` has its placeholders filled."""
     people, conditions = reading.respondents, reading.analysed.conditions
     if not people:
         return None
     keyed = list(zip(people, reading.keys, strict=True))
-    return Sample(
+    return results.Sample(
         conditions=conditions,
         characteristics=tuple(
             characteristic
@@ -59,7 +70,7 @@ def _english(texts: Mapping[str, str]) -> str:
 
 def _characteristics(
     question: Question, people: Sequence[Respondent], conditions: Sequence[str], seed: int
-) -> list[Characteristic]:  # fmt: skip
+) -> list[results.Characteristic]:  # fmt: skip
     key, text = question.key, _english(question.text)
     if not question.rows:
         return [_characteristic(question, key, text, people, conditions, seed)]
@@ -76,7 +87,7 @@ def _characteristic(
     seed: int,
     *,
     row: str = "",
-) -> Characteristic:
+) -> results.Characteristic:
 
     def answer(person: Respondent) -> Any:
         whole = person.answers.get(question.key)
@@ -100,7 +111,7 @@ def _characteristic(
         rng = rng_for(seed, "report", f"balance-{key}")
         sizes = [len(group) for group in groups.values()]
         by_chance = largest_by_chance(np.concatenate(list(rows.values())), sizes, difference, rng)
-    return Characteristic(
+    return results.Characteristic(
         key=key,
         question=wording,
         unit=_english(question.unit),
@@ -148,9 +159,9 @@ def _has(answer: Any, value: Any) -> bool:
 
 def _answers(
     people: Sequence[Respondent], *, answer: Read, values: tuple[Any, ...], has_numbers: bool
-) -> AnswersOfCondition:  # fmt: skip
+) -> results.AnswersOfCondition:  # fmt: skip
     present = [value for value in map(answer, people) if value is not None and (not has_numbers or is_number(value))]
-    return AnswersOfCondition(
+    return results.AnswersOfCondition(
         n=len(present),
         n_missing=len(people) - len(present),
         number=_summary([float(value) for value in present]) if has_numbers else None,
@@ -158,10 +169,10 @@ def _answers(
     )
 
 
-def _summary(values: Sequence[float]) -> NumberSummary | None:
+def _summary(values: Sequence[float]) -> results.NumberSummary | None:
     if not values:
         return None
-    return NumberSummary(
+    return results.NumberSummary(
         mean=fmean(values),
         sd=stdev(values) if len(values) > 1 else None,
         median=median(values),
@@ -170,10 +181,10 @@ def _summary(values: Sequence[float]) -> NumberSummary | None:
     )
 
 
-def _conduct(keyed: Sequence[tuple[Respondent, int]], opened: Opened) -> Conduct:
+def _conduct(keyed: Sequence[tuple[Respondent, int]], opened: Opened) -> results.Conduct:
     details = [opened.details.get(key, 0) for _person, key in keyed]
     trailers = [opened.trailers.get(key, 0) for _person, key in keyed]
-    return Conduct(
+    return results.Conduct(
         n=len(keyed),
         seconds=_summary([person.seconds for person, _key in keyed if person.seconds is not None]),
         details_opened=sum(details),
@@ -182,3 +193,92 @@ def _conduct(keyed: Sequence[tuple[Respondent, int]], opened: Opened) -> Conduct
         opened_trailers=sum(map(bool, trailers)),
         commented=sum(person.has_commented for person, _key in keyed),
     )
+
+
+LEVEL = 0.001  # below which conditions count as collected at different times, and counts as overdispersed
+HALF = 0.5  # of the ratings of a condition at one end of the scale
+MANY_UNGRADED = 0.2  # of the participants
+LOWEST, HIGHEST = 1, 5  # ratings of items
+FEWEST_ROWS = 10  # complete answers to a scale, below which a correlation says little
+DAY = 86_400  # seconds
+
+
+def design_checks(reading: Reading, opened: Opened) -> tuple[results.DesignCheck, ...]:
+    """Everything that the checks found; empty where they found nothing."""
+    answers = reading.analysed
+    return (
+        *_people(reading), *_lengths(answers), *_days(reading), *_counts(reading, opened), *_ends(answers),
+        *_ungraded(answers), *_negative_items(answers),
+    )  # fmt: skip
+
+
+def _people(reading: Reading) -> Iterator[results.DesignCheck]:
+    """Entry refuses a second participation by a panel's id, but not by a parameter that a researcher's own link has."""
+    ids = ExternalId.objects.filter(participant__in=reading.keys, name__in=PERSON_NAMES).order_by()
+    conditions = Count("participant__condition", distinct=True)
+    n = ids.values("name", "value").annotate(conditions=conditions).filter(conditions__gt=1).count()
+    if n:
+        yield results.SeveralConditions(n=n)
+
+
+def _counts(reading: Reading, opened: Opened) -> Iterator[results.DesignCheck]:
+    for name, counts in (("details", opened.details), ("trailers", opened.trailers)):
+        by_condition: dict[str, list[int]] = defaultdict(list)
+        for person, key in zip(reading.analysed.people, reading.keys, strict=True):
+            by_condition[person.condition].append(counts.get(key, 0))
+        compared = quasi_poisson(by_condition)
+        if not isinstance(compared, Undefined) and compared.p_poisson < LEVEL:
+            yield results.Overdispersed(name=name, dispersion=compared.dispersion)
+
+
+def _lengths(answers: Answers) -> Iterator[results.DesignCheck]:
+    sizes = {name: [person.n_items for person in answers.of(name)] for name in answers.conditions}
+    known = {name: own for name, own in sizes.items() if own}
+    if len({tuple(sorted(set(own))) for own in known.values()}) > 1:
+        yield results.OtherLengths(
+            fewest={name: min(own) for name, own in known.items()},
+            most={name: max(own) for name, own in known.items()},
+        )
+
+
+def _days(reading: Reading) -> Iterator[results.DesignCheck]:
+    rows = Participant.objects.filter(pk__in=reading.keys, assigned_at__isnull=False).order_by("assigned_at")
+    moments = [(label, at) for label, at in rows.values_list("condition__label", "assigned_at") if at is not None]
+    days: dict[str, list[float]] = defaultdict(list)
+    for label, at in moments:
+        days[str(label)].append((at - moments[0][1]).total_seconds() / DAY)
+    tested = kruskal_wallis(days)
+    if not isinstance(tested, Undefined) and tested.p < LEVEL:
+        yield results.OtherDays(median_day={name: median(own) for name, own in days.items()}, p=tested.p)
+
+
+def _ends(answers: Answers) -> Iterator[results.DesignCheck]:
+    for name in answers.conditions:
+        ratings = [slot.rating for slot in answers.shown if slot.condition == name]
+        for end, is_ceiling in ((HIGHEST, True), (LOWEST, False)):
+            if ratings and (share := ratings.count(end) / len(ratings)) >= HALF:
+                yield results.AtTheEnd(condition=name, is_ceiling=is_ceiling, share=share)
+
+
+def _ungraded(answers: Answers) -> Iterator[results.DesignCheck]:
+    sizes = [person.n_items for person in answers.people]
+    if sum(sizes) != len(answers.shown):
+        return
+    ratings = [slot.rating for slot in answers.shown]
+    starts = np.concatenate([[0], np.cumsum(sizes)]).tolist()
+    lists = [ratings[start:end] for start, end in pairwise(starts)]
+    n = sum(len(own) > 1 and len(set(own)) == 1 for own in lists)
+    if lists and n >= MANY_UNGRADED * len(lists):
+        yield results.Ungraded(n=n, analysed=len(lists))
+
+
+def _negative_items(answers: Answers) -> Iterator[results.DesignCheck]:
+    for scale in answers.scales:
+        rows = [row for _condition, _score, row in scale.rows if None not in row]
+        if len(scale.questions) < 2 or len(rows) < FEWEST_ROWS:
+            continue
+        values = np.array([[float(Fraction(answer or 0)) for answer in row] for row in rows])
+        for column, question in enumerate(scale.questions):
+            own, rest = values[:, column], np.delete(values, column, axis=1).sum(axis=1)
+            if own.std() and rest.std() and (r := float(np.corrcoef(own, rest)[0, 1])) < 0:
+                yield results.NegativeItem(scale=scale.name, question=question, r=r)

@@ -7,16 +7,7 @@ from collections.abc import Callable, Mapping
 from hashlib import sha256
 from pathlib import Path
 
-from analysis.files.contents import (
-    write_contrast,
-    write_design,
-    write_equivalence,
-    write_people,
-    write_plan,
-    write_run,
-    write_scripts,
-    write_separated,
-)
+from analysis.files.contents import write_design, write_people, write_plan, write_run, write_scripts
 from analysis.files.document import DATASET_BADGE, SYNTHETIC_NOTICE
 from analysis.files.numbers import numbers_csv
 from analysis.models import Report
@@ -41,9 +32,6 @@ def package_of(report: Report, files: Mapping[str, Callable[[], bytes]], progres
         progress("Writing the answers")
         write_people(report, folder)
         write_plan(report, folder)
-        write_contrast(report, folder)
-        write_equivalence(report, folder)
-        write_separated(report, folder)
         progress("Writing the results of the run")
         write_run(report, folder)
         write_design(report, folder)

@@ -96,48 +96,31 @@ def _members(planned: Iterable[ScaleOfStudy], questionnaire: Questionnaire) -> I
 
 
 def write_plan(report: Report, folder: Path) -> None:
-    """Write the tested variables, those with an ordinal model, and the pair of the primary test."""
-    results = report.read_results()
+    """Write for the scripts the tested variables, those with an ordinal model and the pair of the primary test; and,
+    where there are any, the planned contrast, the smallest effect of interest and the pairs that the primary metric
+    separates, the better algorithm first.
+    """
+    results, data = report.read_results(), folder / "data"
+    contrast, equivalence, primary = results.contrast, results.equivalence, results.primary
     lines = [["tested", variable.key, ""] for variable in results.variables]
     lines += [["ordinal", effects.key, ""] for effects in results.effects if isinstance(effects.ordinal, OrdinalResult)]
-    primary = results.primary
     if primary is not None and primary.is_tested:
         lines.append(["primary", primary.variable_key, primary.metric_key])
-    _write_lines(folder / "data" / "plan.csv", ["role", "variable", "metric"], lines)
-
-
-def write_contrast(report: Report, folder: Path) -> None:
-    """Write the planned contrast for the scripts, where it is the primary test: one line per condition."""
-    contrast = report.read_results().contrast
+    _write_lines(data / "plan.csv", ["role", "variable", "metric"], lines)
     if contrast is not None:
         test = contrast.test
-        lines = [
-            [contrast.variable_key, name, cell(label), test.sides]
-            for name, labels in (("higher", test.higher), ("lower", test.lower))
-            for label in labels
+        labels = [("higher", label) for label in test.higher] + [("lower", label) for label in test.lower]
+        rows = [[contrast.variable_key, name, cell(label), test.sides] for name, label in labels]
+        _write_lines(data / "contrast.csv", ["variable", "set", "condition", "sides"], rows)
+    if equivalence is not None:
+        _write_lines(data / "equivalence.csv", ["variable", "bound"], [[equivalence.variable_key, equivalence.bound]])
+    if primary is not None and results.advantage is not None and isinstance(primary.decided, DecidedPairs):
+        pairs = [
+            [primary.variable_key, primary.metric_key, cell(better), cell(pair.b if better == pair.a else pair.a)]
+            for pair in primary.decided.pairs
+            if (better := pair.offline_favours) is not None
         ]
-        _write_lines(folder / "data" / "contrast.csv", ["variable", "set", "condition", "sides"], lines)
-
-
-def write_separated(report: Report, folder: Path) -> None:
-    """Write the pairs that the primary metric separates, the better algorithm first, for the average advantage."""
-    results = report.read_results()
-    primary = results.primary
-    if primary is None or results.advantage is None or not isinstance(primary.decided, DecidedPairs):
-        return
-    lines = [
-        [primary.variable_key, primary.metric_key, cell(better), cell(pair.b if better == pair.a else pair.a)]
-        for pair in primary.decided.pairs
-        if (better := pair.offline_favours) is not None
-    ]
-    _write_lines(folder / "data" / "separated.csv", ["variable", "metric", "better", "worse"], lines)
-
-
-def write_equivalence(report: Report, folder: Path) -> None:
-    """Write the smallest effect of interest for the scripts, where one is planned."""
-    tested = report.read_results().equivalence
-    if tested is not None:
-        _write_lines(folder / "data" / "equivalence.csv", ["variable", "bound"], [[tested.variable_key, tested.bound]])
+        _write_lines(data / "separated.csv", ["variable", "metric", "better", "worse"], pairs)
 
 
 def _is_analysed(person: Person, plan: ReportPlan) -> bool:
@@ -187,7 +170,7 @@ def write_run(report: Report, folder: Path) -> None:
             condition.position,
             cell(condition.label),
             condition.model.algorithm,
-            _params(condition.model.params),
+            "; ".join(f"{name}={value}" for name, value in condition.model.params.items()),
             condition.model_digest,
             condition.target,
         ]
@@ -244,10 +227,6 @@ def _users(measured: Measured) -> Iterator[list[Any]]:
             *(int(measured.cases[kind][index]) for kind in measured.tested),
             *("" if np.isnan(value) else float(value) for value in values),
         ]
-
-
-def _params(params: dict[str, Any]) -> str:
-    return "; ".join(f"{name}={value}" for name, value in params.items())
 
 
 def _write_lines(path: Path, heads: list[str], lines: Iterable[list[Any]]) -> None:

@@ -12,7 +12,6 @@ from analysis.present import (
     covariates,
     exclusions,
     follow_up,
-    items,
     lists_shown,
     matrix,
     method,
@@ -125,9 +124,8 @@ class Document(Content):
             for block in section.blocks:
                 shown += [block.table, *(figure.table for figure in block.figures)]
         tables: dict[str, Table] = {}
-        for table in shown:
-            if table is not None:
-                tables.setdefault(table.key, table)
+        for table in filter(None, shown):
+            tables.setdefault(table.key, table)
         return list(tables.values())
 
     def with_drawings(self, draw: Callable[[Figure], str]) -> Document:
@@ -157,14 +155,8 @@ def document_from(plain: dict[str, Any], report: Report) -> Document:
 def pair_of(report: Report, *, measure: str, metric: str, length: int) -> Section | None:
     """The section of one measure with one metric at one profile length; None where the report has no such pair."""
     results = report.read_results()
-    pair = next(
-        (
-            each
-            for each in results.comparisons
-            if (each.variable_key, each.kind, each.profile_length) == (measure, metric, length)
-        ),
-        None,
-    )
+    pairs = {(each.variable_key, each.kind, each.profile_length): each for each in results.comparisons}
+    pair = pairs.get((measure, metric, length))
     if pair is None or not results.flow.analysed:
         return None
     return both_sides.pair_section(results, pair, FigureMaker(mark_of(report)))
@@ -207,12 +199,15 @@ def document_of(report: Report) -> Document:
         "supplement": [
             *perceived.variable_sections(results, figure),
             perceived.classic_section(results),
-            items.distributions_section(results),
-            *follow_up.follow_up_sections(results),
+            lists_shown.distributions_section(results),
+            follow_up.effects_section(results),
+            follow_up.ordinal_section(results),
+            follow_up.correlations_section(results),
+            follow_up.generalisation_section(results),
             *covariates.covariate_sections(results),
             lists_shown.lists_section(results, figure),
-            *scales.scale_sections(results),
-            *scales.construct_sections(results, figure),
+            scales.scale_section(results),
+            scales.construct_section(results, figure),
             objective.metrics_in_detail(results, run_figure),
             offline.effects_section(results),
             offline.repeats_section(results),

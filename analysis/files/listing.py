@@ -12,9 +12,7 @@ from typing import Literal
 
 from analysis.files.archive import package_of
 from analysis.files.document import DATASET_BADGE, Document, document_of, mark_of
-from analysis.files.html import html_of, report_json, supplement_html
-from analysis.files.paper import report_pdf
-from analysis.files.quarto import report_quarto
+from analysis.files.formats import html_of, report_json, report_pdf, report_quarto
 from analysis.models import Report
 from analysis.present.apa import Part, apa_sentences, as_text
 from analysis.read import Progress, silent
@@ -113,7 +111,7 @@ class Outputs:
         self._results = report.read_results()
         self._mark = mark_of(report)
         self._store = store or in_memory()
-        self._arrange = arrange or functools.partial(document_of, report)
+        self._arrange = arrange or partial(document_of, report)
 
     @functools.cached_property
     def document(self) -> Document:
@@ -134,10 +132,11 @@ class Outputs:
         """The report as a whole, in every format; the document is arranged only when one is created."""
         kind = "pilot report" if self.report.is_pilot else "report"
         title = f"{self.report.study.title}: {kind} {self.report.number}"
-        yield self._file("report.html", "The report as one self-contained page", "report", self._html)
-        yield self._file(
-            "supplement.html", "Everything else that was computed, as one page", "report", self._supplement
-        )
+        for name, words, body in (
+            ("report.html", "The report as one self-contained page", "_body"),
+            ("supplement.html", "Everything else that was computed, as one page", "_supplement"),
+        ):
+            yield self._file(name, words, "report", partial(self._html, body))
         yield self._file("report.pdf", "The report as PDF, A4", "report", lambda: report_pdf(self.document, self._pdf))
         yield _text(
             "report.json", "Every number, following a published schema", "report", lambda: report_json(self.report)
@@ -159,14 +158,11 @@ class Outputs:
         mark = f"{self._mark}: " if self._mark else ""
         return [(heading, [mark + text for text in own]) for heading, own in apa_sentences(self._results)]
 
-    def _html(self) -> bytes:
-        return html_of(self.document, lambda figure: self._svg(figure).decode()).encode()
-
-    def _supplement(self) -> bytes:
-        return supplement_html(self.document, lambda figure: self._svg(figure).decode()).encode()
+    def _html(self, body: str) -> bytes:
+        return html_of(self.document, self._svg, body).encode()
 
     def _file(self, name: str, title: str, group: Group, draw: Callable[[], bytes]) -> File:
-        return File(name, title, group, functools.partial(self._store, name, draw))
+        return File(name, title, group, partial(self._store, name, draw))
 
     def _svg(self, figure: Figure) -> bytes:
         return self._store(f"figures/{figure.key}.svg", lambda: render.svg(figure.spec).encode())
@@ -185,9 +181,9 @@ class Outputs:
         """Every figure as SVG, PNG and PDF."""
         for figure in self.document.figures():
             stem, title = f"figures/{figure.key}", figure.spec["usermeta"]["title"]
-            yield File(f"{stem}.svg", title, "figures", functools.partial(self._svg, figure))
-            yield self._file(f"{stem}.png", title, "figures", functools.partial(self._png, figure))
-            yield File(f"{stem}.pdf", title, "figures", functools.partial(self._pdf, figure))
+            yield File(f"{stem}.svg", title, "figures", partial(self._svg, figure))
+            yield self._file(f"{stem}.png", title, "figures", partial(self._png, figure))
+            yield File(f"{stem}.pdf", title, "figures", partial(self._pdf, figure))
 
     def _table_csv(self, table: Table) -> str:
         return with_column(table_csv(table), "report", self._mark) if self._mark else table_csv(table)
@@ -197,9 +193,9 @@ class Outputs:
         for number, table in enumerate(self.document.tables(), start=1):
             stem = f"tables/{table.key}"
             facts: tuple[Table, int, str] = (table, number, f"{self._mark}." if self._mark else "")
-            yield _text(f"{stem}.csv", table.title, "tables", functools.partial(self._table_csv, table))
-            yield _text(f"{stem}.md", table.title, "tables", functools.partial(table_markdown, *facts))
-            yield _text(f"{stem}.tex", table.title, "tables", functools.partial(table_latex, *facts))
+            yield _text(f"{stem}.csv", table.title, "tables", partial(self._table_csv, table))
+            yield _text(f"{stem}.md", table.title, "tables", partial(table_markdown, *facts))
+            yield _text(f"{stem}.tex", table.title, "tables", partial(table_latex, *facts))
 
 
 def _schema() -> bytes:
@@ -277,14 +273,11 @@ def _make(file: File, number: int, n_files: int, progress: Progress) -> bytes:
 
 def write_report(*, report: Report, folder: Path, progress: Progress) -> list[Path]:
     """Write every file of a report to a folder, the study package last (a pilot has none); returns their paths."""
-    written: list[Path] = []
     progress("Arranging the report")
-    files = Outputs(report).files()
+    files, written = Outputs(report).files(), []
     for group, words in GROUPS.items():
         progress(f"Writing {words}")
-        for file in files:
-            if file.group == group:
-                written.append(_put(folder / file.name, file.make()))
+        written += [_put(folder / file.name, file.make()) for file in files if file.group == group]
     if not report.is_pilot:
         package = package_of(report, {file.name: (folder / file.name).read_bytes for file in files})
         written.append(_put(folder / PACKAGE, package))

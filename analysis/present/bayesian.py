@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from analysis.present.words import MISSING, decimal, interval_cell, limits, share_cell, whole
-from analysis.results.bayesian import BayesFactors, BayesianResults, PriorAnalyses, Sampling
+from analysis.results.bayesian import BayesFactors, BayesianResults, PriorAnalyses
 from analysis.results.comparison import Half
 from analysis.results.report import Results
 from documents.blocks import Section
@@ -26,36 +26,29 @@ def bayesian_section(results: Results, numbers: BayesianResults | None, error: s
     if not results.flow.analysed:
         return section
     if numbers is None:
-        section.say(failure(error) if error else PENDING)
+        section.say(_failure(error) if error else PENDING)
         return section
     if not results.is_live:
         section.say(LABEL)
-    if isinstance(numbers.models, Undefined):
-        section.say(failure(numbers.models.reason))
+    if isinstance(models := numbers.models, Undefined):
+        section.say(_failure(models.reason))
     else:
-        _put_models(section, numbers.models)
+        section.say(_model_sentence(models), convergence_sentence(models))
+        if models.has_converged:
+            ranks = models.main.posterior.ranks
+            section.put(_ranks_table(ranks.perceived, "perceived"))
+            section.put(_ranks_table(ranks.objective, "objective"))
+            section.say(_best_sentence(models), _tau_sentence(models), pairs_sentence(ranks), style="says")
+            section.put(_pairs_table(models), is_folded=True)
+            section.put(_estimates_table(models), is_folded=True)
+        section.put(_priors_table(models))
+        section.say(_limits_sentence(models))
     if numbers.factors is not None:
         section.head("Bayes factors")
-        section.say(factor_sentence(numbers.factors), style="says")
-        section.put(factors_table(numbers.factors), is_folded=True)
+        section.say(_factor_sentence(numbers.factors), style="says")
+        section.put(_factors_table(numbers.factors), is_folded=True)
     section.say(seed_sentence(numbers))
     return section
-
-
-def _put_models(section: Section, models: PriorAnalyses) -> None:
-    section.say(model_sentence(models))
-    section.say(convergence_sentence(models))
-    if models.has_converged:
-        ranks = models.main.posterior.ranks
-        section.put(ranks_table(ranks.perceived, "perceived"))
-        section.put(ranks_table(ranks.objective, "objective"))
-        section.say(best_sentence(models), style="says")
-        section.say(tau_sentence(models), style="says")
-        section.say(pairs_sentence(ranks), style="says")
-        section.put(pairs_table(models), is_folded=True)
-        section.put(estimates_table(models), is_folded=True)
-    section.put(priors_table(models))
-    section.say(limits_sentence(models))
 
 
 # Sentences
@@ -77,13 +70,11 @@ def without_installing(error: str) -> str:
     return _INSTALLING.sub("", error)
 
 
-def failure(error: str) -> str:
-    """Why there is no Bayesian analysis."""
+def _failure(error: str) -> str:
     return f"The Bayesian analysis could not be computed. {without_installing(error)}"
 
 
-def model_sentence(models: PriorAnalyses) -> str:
-    """Both models and their data."""
+def _model_sentence(models: PriorAnalyses) -> str:
     data = models.modelled
     profiles = f" with profiles of {data.profile_length} ratings" if data.profile_length else ""
     return (
@@ -94,8 +85,7 @@ def model_sentence(models: PriorAnalyses) -> str:
     )
 
 
-def limits_sentence(models: PriorAnalyses) -> str:
-    """What the model of hits does not know."""
+def _limits_sentence(models: PriorAnalyses) -> str:
     fractions = (
         " Ties at the end of a list count as fractions of hits, which enter the likelihood by its gamma functions."
         if models.modelled.is_fractional
@@ -109,9 +99,10 @@ def limits_sentence(models: PriorAnalyses) -> str:
 
 def convergence_sentence(models: PriorAnalyses) -> str:
     """The diagnostics of the chains under the worst of the priors."""
-    worst = max((prior.posterior.sampling for prior in models.priors), key=lambda each: each.worst.r_hat)
-    ess = min(_ess(prior.posterior.sampling) for prior in models.priors)
-    divergences = sum(prior.posterior.sampling.divergences for prior in models.priors)
+    samplings = [prior.posterior.sampling for prior in models.priors]
+    worst = max(samplings, key=lambda each: each.worst.r_hat)
+    ess = min(min(each.worst.ess_bulk, each.worst.ess_tail) for each in samplings)
+    divergences = sum(each.divergences for each in samplings)
     numbers = (
         f"largest R̂ = {number(worst.worst.r_hat, 3)}, smallest effective sample size {ess:,.0f}, "
         f"{plural(divergences, 'divergent transition') if divergences else 'no divergent transitions'}"
@@ -124,12 +115,7 @@ def convergence_sentence(models: PriorAnalyses) -> str:
     )
 
 
-def _ess(sampling: Sampling) -> float:
-    return min(sampling.worst.ess_bulk, sampling.worst.ess_tail)
-
-
-def best_sentence(models: PriorAnalyses) -> str:
-    """Which algorithm is best on each side, with its probability."""
+def _best_sentence(models: PriorAnalyses) -> str:
     ranks = models.main.posterior.ranks
     perceived, objective = ranks.perceived.best(), ranks.objective.best()
     a, b = max(perceived, key=perceived.__getitem__), max(objective, key=objective.__getitem__)
@@ -141,24 +127,20 @@ def best_sentence(models: PriorAnalyses) -> str:
     )
 
 
-def tau_sentence(models: PriorAnalyses) -> str:
-    """The posterior of the rank correlation, uncertain on both sides, and its dependence on the priors."""
+def _tau_sentence(models: PriorAnalyses) -> str:
     tau = models.main.posterior.ranks.tau
+    main, *rest = [share(prior.posterior.ranks.tau.share_positive) for prior in models.priors]
+    is_positive = f"{main} under all {number_word(len(models.priors))} priors"
+    if not rest or any(each != main for each in rest):
+        names = [prior.name.lower() for prior in models.priors[1:]]
+        others = [f"{each} under the {name} priors" for name, each in zip(names, rest, strict=True)]
+        is_positive = f"{main}; {listed(others)}"
     return (
         f"With uncertainty on both sides, the rank correlation τ has a posterior mean of "
         f"{number(tau.mean, 2, is_share=True)}, 95% credible interval "
         f"{interval(tau.ci_low, tau.ci_high, is_share=True)}. The probability that it is positive is "
-        f"{_under_all(models)}."
+        f"{is_positive}."
     )
-
-
-def _under_all(models: PriorAnalyses) -> str:
-    """The probability of a positive correlation under each of the priors, said once where it is the same."""
-    main, *rest = [share(prior.posterior.ranks.tau.share_positive) for prior in models.priors]
-    if rest and all(share_positive == main for share_positive in rest):
-        return f"{main} under all {number_word(len(models.priors))} priors"
-    names = [prior.name.lower() for prior in models.priors[1:]]
-    return f"{main}; {listed([f'{each} under the {name} priors' for name, each in zip(names, rest, strict=True)])}"
 
 
 def pairs_sentence(ranks: PosteriorRanks) -> str:
@@ -187,8 +169,7 @@ def _count(n: int) -> str:
     return number_word(n) if n else "none"
 
 
-def factor_sentence(factors: BayesFactors) -> str:
-    """The Bayes factors of the analysis of variance and of the planned contrast."""
+def _factor_sentence(factors: BayesFactors) -> str:
     sentences = []
     for factor, effect, none in (
         (factors.anova, f"some difference between the algorithms in {factors.variable.in_text}", "no difference"),
@@ -202,14 +183,12 @@ def factor_sentence(factors: BayesFactors) -> str:
 
 
 def _evidence(factor: BayesFactor, effect: str, none: str) -> str:
-    if factor.log >= 0:
-        return (
-            f"The data are {times(factor.alternative)} as likely under {effect} as under {none} "
-            f"(BF₁₀ {equal_to(factor.alternative)}, JZS prior of scale {number(factor.scale, 2)})."
-        )
+    value, likely, other, symbol = factor.alternative, effect, none, "BF₁₀"
+    if factor.log < 0:
+        value, likely, other, symbol = factor.null, none, effect, "BF₀₁"
     return (
-        f"The data are {times(factor.null)} as likely under {none} as under {effect} "
-        f"(BF₀₁ {equal_to(factor.null)}, JZS prior of scale {number(factor.scale, 2)})."
+        f"The data are {times(value)} as likely under {likely} as under {other} "
+        f"({symbol} {equal_to(value)}, JZS prior of scale {number(factor.scale, 2)})."
     )
 
 
@@ -260,20 +239,14 @@ def seed_sentence(results: BayesianResults) -> str:
 LARGEST_SHOWN = 1e6
 
 
-def ranks_table(ranks: RankProbabilities, half: Half) -> Table:
-    """The posterior probability of every rank on one side, the best on top."""
+def _ranks_table(ranks: RankProbabilities, half: Half) -> Table:
     rows = sorted(zip(ranks.names, ranks.probabilities, ranks.mean_ranks, strict=True), key=lambda row: row[2])
     columns = (Column("Algorithm"), *(Column(f"Rank {rank}", True, half) for rank in range(1, len(rows) + 1)))
-    return Table(
-        f"posterior-ranks-{half}",
-        f"Posterior probability of each rank, {half}",
-        columns,
-        tuple(Row((text(name), *map(share_cell, probabilities))) for name, probabilities, _rank in rows),
-    )
+    lines = tuple(Row((text(name), *map(share_cell, probabilities))) for name, probabilities, _rank in rows)
+    return Table(f"posterior-ranks-{half}", f"Posterior probability of each rank, {half}", columns, lines)
 
 
-def pairs_table(models: PriorAnalyses) -> Table:
-    """Every pair: the probability of its order on either side, and of agreement under every prior."""
+def _pairs_table(models: PriorAnalyses) -> Table:
     return table(
         "posterior-pairs",
         "Posterior probability of agreement on every pair",
@@ -294,8 +267,7 @@ def _agreement(index: int) -> Callable[[tuple[PairAgreement, ...]], Cell]:
     return lambda pairs: decimal(pairs[index].agree, 2, is_share=True)
 
 
-def estimates_table(models: PriorAnalyses) -> Table:
-    """Effects and hit rates of every algorithm under the main priors."""
+def _estimates_table(models: PriorAnalyses) -> Table:
     posterior = models.main.posterior
     effects, rates = posterior.effects, posterior.hit_rates
     spread = ", ".join(
@@ -316,8 +288,7 @@ def estimates_table(models: PriorAnalyses) -> Table:
     )
 
 
-def priors_table(models: PriorAnalyses) -> Table:
-    """The same conclusions under every prior, with the diagnostics of its chains."""
+def _priors_table(models: PriorAnalyses) -> Table:
     return table(
         "prior-sensitivity",
         "Sensitivity to the priors",
@@ -344,8 +315,7 @@ def _beta(parameters: tuple[float, float]) -> str:
     return f"Beta({parameters[0]:g}, {parameters[1]:g})"
 
 
-def factors_table(factors: BayesFactors) -> Table:
-    """Bayes factors of every pair of algorithms."""
+def _factors_table(factors: BayesFactors) -> Table:
     return table(
         "bayes-factors",
         f"Bayes factors of pairs, {factors.variable.in_text}",

@@ -52,7 +52,7 @@ def summary_section(results: Results, figure: FigureMaker) -> Section:
     """The scatter of the primary pair, and every measure by algorithm."""
     section = Section("summary", "Both sides of every algorithm")
     if has_verdict(results) and results.primary is not None:
-        numbers = both_sides_table(results, results.primary)
+        numbers = _both_sides_table(results, results.primary)
         section.draw(_scatter(results, results.primary, numbers, figure))
         section.put(numbers)
     return section
@@ -92,13 +92,13 @@ def pair_figures(
             f"{prefix}pairs",
             grid,
             f"Left half filled: {metric} separates the pair. Right: participants. Slipped: opposite.",
-            pairs_table(comparison, cells, n),
+            _pairs_table(comparison, cells, n),
         ),
         figure(
             f"{prefix}slope",
             lists,
             "Bars: rank confidence sets. Colour only where an order reverses significantly.",
-            ranks_table(comparison),
+            _ranks_table(comparison),
         ),
     )
 
@@ -115,7 +115,7 @@ def _scatter(
     chart = marks.scatter(
         {name: means[name] for name in names},
         {name: around(values[name], intervals[name]) for name in names},
-        title=scatter_title(comparison, results.objective.n),
+        title=_scatter_title(comparison, results.objective.n),
         perceived_title=axis(variable),
         objective_title=metric.name,
     )
@@ -170,7 +170,7 @@ def agreement_section(results: Results) -> Section:
         return section
     section.say(agreement(results.primary), style="says")
     section.say(same_direction(results.primary))
-    section.put(advantage_table(results))
+    section.put(_advantage_table(results))
     section.put(exploratory_table(results))
     return section
 
@@ -199,7 +199,7 @@ def alternatives_section(results: Results, figure: FigureMaker) -> Section:
         "The average advantage by analyses that differ from the plan in one decision, with 95% CI, the largest first. "
         f"No test: all of them share their data.{without}"
     )
-    section.draw(figure("alternatives", chart, caption, alternatives_table(results, primary)))
+    section.draw(figure("alternatives", chart, caption, _alternatives_table(results, primary)))
     return section
 
 
@@ -211,7 +211,7 @@ def contrast_section(results: Results) -> Section:
         return section
     section.say(contrast.sentence(planned), style="says")
     section.say(contrast.metric_sentence(planned, results.objective.n))
-    section.put(contrast_table(planned))
+    section.put(_contrast_table(planned))
     return section
 
 
@@ -222,7 +222,7 @@ def equivalence_section(results: Results) -> Section:
     if tested is None or not results.flow.analysed:
         return section
     section.say(*contrast.sentences(tested), style="says")
-    section.put(equivalence_table(tested))
+    section.put(_equivalence_table(tested))
     return section
 
 
@@ -279,8 +279,7 @@ def grid_title(decided: DecidedPairs) -> str:
     )
 
 
-def scatter_title(comparison: Comparison, n: int) -> str:
-    """What is drawn with one point per algorithm."""
+def _scatter_title(comparison: Comparison, n: int) -> str:
     return f"{capital(comparison.variable.in_text)} against {comparison.metric(n).in_text}"
 
 
@@ -346,8 +345,7 @@ def _difference(pair: Pair, first: str, digits: int, is_share: bool) -> Differen
     return Difference(words, value, low, high)
 
 
-def pairs_table(comparison: Comparison, cells: Sequence[GridCell], n: int) -> Table:
-    """Every pair of algorithms on both sides, with the class of the pair."""
+def _pairs_table(comparison: Comparison, cells: Sequence[GridCell], n: int) -> Table:
     metric, variable = comparison.metric(n), comparison.variable
     return table(
         "pairs",
@@ -369,8 +367,7 @@ def _in_words(difference: Difference) -> Cell:
     return Cell(difference.words, difference.value)
 
 
-def ranks_table(comparison: Comparison) -> Table:
-    """The rank of every algorithm on each side, with its confidence set."""
+def _ranks_table(comparison: Comparison) -> Table:
     sets: dict[Half, dict[str, Ranks]] = {half: {} for half in HALVES}
     if isinstance(decided := comparison.decided, DecidedPairs):
         sets = {"perceived": decided.participants_rank_sets.sets, "objective": decided.offline_rank_sets.sets}
@@ -396,8 +393,7 @@ def _rank(rank: float) -> Cell:
     return Cell(number(rank, 0 if float(rank).is_integer() else 1), rank)
 
 
-def advantage_table(results: Results) -> Table | None:
-    """The average advantage overall, for other items, and without each algorithm; None where there is none."""
+def _advantage_table(results: Results) -> Table | None:
     advantage, comparison = results.advantage, results.primary
     if advantage is None or comparison is None:
         return None
@@ -423,8 +419,7 @@ def advantage_table(results: Results) -> Table | None:
     )
 
 
-def alternatives_table(results: Results, primary: Comparison) -> Table:
-    """The specification curve as numbers."""
+def _alternatives_table(results: Results, primary: Comparison) -> Table:
     is_share = primary.variable.is_share
     return table(
         "alternatives",
@@ -437,8 +432,7 @@ def alternatives_table(results: Results, primary: Comparison) -> Table:
     )
 
 
-def contrast_table(contrast: PlannedContrast) -> Table | None:
-    """The planned contrast with pooled and with separate variances; None where it has no result."""
+def _contrast_table(contrast: PlannedContrast) -> Table | None:
     result = contrast.test.result
     if isinstance(result, Undefined):
         return None
@@ -462,8 +456,7 @@ def contrast_table(contrast: PlannedContrast) -> Table | None:
     )
 
 
-def equivalence_table(tested: Equivalence) -> Table | None:
-    """Every pair against the smallest effect of interest; None where it was not tested."""
+def _equivalence_table(tested: Equivalence) -> Table | None:
     result, is_share = tested.result, tested.variable.is_share
     if isinstance(result, Undefined):
         return None
@@ -491,8 +484,7 @@ def _conclusion(pair: BoundedPair) -> str:
 # Charts
 
 
-def both_sides_table(results: Results, primary: Comparison) -> Table:
-    """Every perceived mean and every tested metric by algorithm, from the highest primary mean to the lowest."""
+def _both_sides_table(results: Results, primary: Comparison) -> Table:
     leading, length = primary_variable(results), results.objective.at(primary.profile_length)
     tested = [kind for kind in results.objective.tested if length.defined_values(kind)]
     return table(

@@ -4,15 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from analysis.present.words import ESTIMATED, MISSING, PAIR, decimal, limits, probability, share_cell, whole
-from analysis.results.covariates import (
-    AdjustedVariable,
-    Adjustment,
-    Attrition,
-    CovariateAnalyses,
-    ItemView,
-    ListEffects,
-)
+from analysis.present.words import ESTIMATED, PAIR, cell_of, decimal, limits, probability, share_cell, whole
+from analysis.results import covariates as results_covariates
 from analysis.results.report import ItemWords, Results
 from documents.blocks import Section
 from documents.numbers import (
@@ -41,10 +34,8 @@ def covariate_sections(results: Results) -> list[Section]:
     """All of them, in the order of a report; none in reports of versions without them."""
     if results.covariates is None:
         return []
-    return [
-        _adjusted(results, results.covariates), _attrition(results, results.covariates),
-        _known_items(results, results.covariates), _lists(results, results.covariates),
-    ]  # fmt: skip
+    sections = (_adjusted, _attrition, _known_items, _lists)
+    return [section(results, results.covariates) for section in sections]
 
 
 def _name(results: Results, key: str) -> str:
@@ -52,15 +43,15 @@ def _name(results: Results, key: str) -> str:
     return "Perceived accuracy" if variable is None else variable.name
 
 
-def _adjusted(results: Results, analyses: CovariateAnalyses) -> Section:
+def _adjusted(results: Results, analyses: results_covariates.CovariateAnalyses) -> Section:
     section = Section("adjusted", "Adjusted comparisons", "perceived")
     adjustment, primary = analyses.adjustment, results.plan.primary.perceived
-    section.say(*adjustment_sentences(adjustment, results.plan.alpha))
-    section.put(tests_table(adjustment.variables))
+    section.say(*_adjustment_sentences(adjustment, results.plan.alpha))
+    section.put(_tests_table(adjustment.variables))
     for variable in adjustment.variables:
         if variable.key == primary:
-            section.put(means_table(variable), is_folded=True)
-        section.put(pairs_table(variable), is_folded=True)
+            section.put(_means_table(variable), is_folded=True)
+        section.put(_pairs_table(variable), is_folded=True)
     if adjustment.factors or adjustment.covariates:
         section.say(ratings(adjustment.ratings, results.nested, results.plan.alpha))
         section.put(ratings_table(adjustment.ratings, results.nested), is_folded=True)
@@ -68,26 +59,26 @@ def _adjusted(results: Results, analyses: CovariateAnalyses) -> Section:
     return section
 
 
-def _attrition(results: Results, analyses: CovariateAnalyses) -> Section:
+def _attrition(results: Results, analyses: results_covariates.CovariateAnalyses) -> Section:
     section = Section("attrition", "Attrition", "perceived")
     attrition = analyses.attrition
     if attrition is None:
         return section
-    section.say(*attrition_sentences(attrition, results.plan.alpha))
-    section.put(attrition_table(attrition))
+    section.say(*_attrition_sentences(attrition, results.plan.alpha))
+    section.put(_attrition_table(attrition))
     if not isinstance(attrition.test, Undefined):
-        section.put(bounds_table(attrition, _name(results, attrition.variable)), is_folded=True)
+        section.put(_bounds_table(attrition, _name(results, attrition.variable)), is_folded=True)
     return section
 
 
-def _known_items(results: Results, analyses: CovariateAnalyses) -> Section:
+def _known_items(results: Results, analyses: results_covariates.CovariateAnalyses) -> Section:
     section = Section("known-items", "Known and unknown items", "perceived")
     section.say(*items(analyses.items, results.study.words, results.plan.alpha))
-    section.put(known_items_table(analyses.items, results.study.words.consumed), is_folded=True)
+    section.put(_known_items_table(analyses.items, results.study.words.consumed), is_folded=True)
     return section
 
 
-def _lists(results: Results, analyses: CovariateAnalyses) -> Section:
+def _lists(results: Results, analyses: results_covariates.CovariateAnalyses) -> Section:
     """Parts of differences in reports of versions that did not describe the lists shown."""
     section = Section("list-mediation", "Popularity and diversity of the lists", "perceived")
     if results.lists_shown is None:
@@ -104,7 +95,7 @@ def put_list_parts(section: Section, results: Results) -> None:
         return
     name = _name(results, lists.variable)
     section.say(mediation(lists, in_text(name)))
-    section.put(mediation_table(lists, name), is_folded=True)
+    section.put(_mediation_table(lists, name), is_folded=True)
 
 
 # Sentences
@@ -122,14 +113,13 @@ def _f(test: FTest) -> str:
     return f"{f_statistic(test.df, within, test.f)}, {named_p(test.p)}"
 
 
-def adjustment_sentences(results: Adjustment, alpha: float) -> list[str]:
-    """What the comparisons are adjusted for, and whether it changes a conclusion."""
+def _adjustment_sentences(results: results_covariates.Adjustment, alpha: float) -> list[str]:
     if not results.factors and not results.covariates:
         return [NO_FACTORS]
     return [_adjusted_for(results), *filter(None, (_variable(variable, alpha) for variable in results.variables))]
 
 
-def _adjusted_for(results: Adjustment) -> str:
+def _adjusted_for(results: results_covariates.Adjustment) -> str:
     parts = []
     if results.factors:
         parts.append(f"the stratification factors ({listed([name.removesuffix(STRATUM) for name in results.factors])})")
@@ -139,15 +129,13 @@ def _adjusted_for(results: Adjustment) -> str:
     models = [variable.ancova for variable in results.variables if not isinstance(variable.ancova, Undefined)]
     if not models:
         return opening
-    missing = [
-        f"{entry.name}, {plural(entry.n_missing, 'participant')}" for entry in models[0].covariates if entry.n_missing
-    ]  # fmt: skip
-    if missing:
+    of_missing = ((entry.name, entry.n_missing) for entry in models[0].covariates if entry.n_missing)
+    if missing := [f"{name}, {plural(n, 'participant')}" for name, n in of_missing]:
         opening += f" Missing numbers have the mean, missing choices are a level of their own: {listed(missing)}."
     return " ".join([opening, *(f"Not used: {entry.name}. {entry.reason}" for entry in models[0].unused)])
 
 
-def _variable(variable: AdjustedVariable, alpha: float) -> str:
+def _variable(variable: results_covariates.AdjustedVariable, alpha: float) -> str:
     if isinstance(variable.ancova, Undefined):
         return f"{variable.name} could not be adjusted. {variable.ancova.reason}"
     before, after, name = variable.ancova.unadjusted, variable.ancova.adjusted, variable.name
@@ -197,27 +185,23 @@ def _wald(model: ItemEffectsResult) -> str:
     return f"{f_statistic(model.df, model.df_denominator or 0.0, model.f)}, {named_p(model.p)}"
 
 
-def interviewers(results: Adjustment) -> list[str]:
+def interviewers(results: results_covariates.Adjustment) -> list[str]:
     """The share of interviewers in the variance, and the comparison that accounts for it."""
     sentences = []
-    for variable in results.variables:
-        model = variable.interviewers
-        if model is None:
-            continue
+    for name, model in ((variable.name, variable.interviewers) for variable in results.variables):
         if isinstance(model, Undefined):
-            sentences.append(f"{variable.name}: effects of interviewers could not be estimated. {model.reason}")
-            continue
-        sentences.append(
-            f"{variable.name}: {number_word(model.n_clusters)} interviewers account for {percent(model.icc)} of the "
-            f"variance within algorithms (likelihood ratio {number(model.likelihood_ratio)}, "
-            f"{named_p(model.p_clusters)}); with interviewers as a random effect the algorithms compare by "
-            f"{_f(model.test)}."
-        )
+            sentences.append(f"{name}: effects of interviewers could not be estimated. {model.reason}")
+        elif model is not None:
+            sentences.append(
+                f"{name}: {number_word(model.n_clusters)} interviewers account for {percent(model.icc)} of the "
+                f"variance within algorithms (likelihood ratio {number(model.likelihood_ratio)}, "
+                f"{named_p(model.p_clusters)}); with interviewers as a random effect the algorithms compare by "
+                f"{_f(model.test)}."
+            )
     return sentences
 
 
-def attrition_sentences(results: Attrition, alpha: float) -> list[str]:
-    """Whether conditions lost participants at different rates, and whether conclusions survive the losses."""
+def _attrition_sentences(results: results_covariates.Attrition, alpha: float) -> list[str]:
     test = results.test
     if isinstance(test, Undefined):
         return [f"Differential attrition was not tested. {test.reason}"]
@@ -236,9 +220,7 @@ def attrition_sentences(results: Attrition, alpha: float) -> list[str]:
         )
     lee = [pair.lee for pair in results.pairs if not isinstance(pair.lee, Undefined)]
     worst = [pair.worst_case for pair in results.pairs if not isinstance(pair.worst_case, Undefined)]
-    n_lee, n_worst = (
-        sum(not bound.interval.low <= 0 <= bound.interval.high for bound in bounds) for bounds in (lee, worst)
-    )  # fmt: skip
+    n_lee, n_worst = (sum(not each.interval.low <= 0 <= each.interval.high for each in own) for own in (lee, worst))
     return [
         opening,
         f"The 95% CI of Lee's bounds excludes 0 for {n_lee} of {plural(len(lee), 'pair')}, that of the worst-case "
@@ -255,7 +237,7 @@ def _attrition_test(test: AttritionResult) -> str:
     return f"Fisher-Freeman-Halton {how} {named_p(test.p)}, V = {coefficient(test.cramers_v)}"
 
 
-def items(view: ItemView, words: ItemWords, alpha: float) -> list[str]:
+def items(view: results_covariates.ItemView, words: ItemWords, alpha: float) -> list[str]:
     """Ratings by knowledge of the item, and whether the relation is the same at every level."""
     sentences = []
     if isinstance(view.model, Undefined):
@@ -275,12 +257,8 @@ def items(view: ItemView, words: ItemWords, alpha: float) -> list[str]:
             "a consequence of what an algorithm recommends, so this comparison describes and does not replace the "
             "unadjusted one."
         )
-    for name, result in (
-        (words.consumed_items, view.watched),
-        (f"items {words.consumed} or heard of", view.known),
-    ):
-        sentences.append(_levels(name, result))
-    return sentences
+    known = _levels(f"items {words.consumed} or heard of", view.known)
+    return [*sentences, _levels(words.consumed_items, view.watched), known]
 
 
 def _levels(name: str, result: AggregationResult | Undefined) -> str:
@@ -317,7 +295,7 @@ def _points(slope: LevelSlope) -> str:
     )
 
 
-def mediation(results: ListEffects, variable: str) -> str:
+def mediation(results: results_covariates.ListEffects, variable: str) -> str:
     """The share of differences that goes along with popularity and diversity of the lists."""
     model = results.mediation
     if isinstance(model, Undefined):
@@ -343,16 +321,12 @@ def mediation(results: ListEffects, variable: str) -> str:
 EACH_PAIR = "Limits for each pair separately."
 
 
-def tests_table(variables: tuple[AdjustedVariable, ...]) -> Table | None:
-    """The F tests of every variable without and with the covariates."""
+def _tests_table(variables: tuple[results_covariates.AdjustedVariable, ...]) -> Table:
     models = [(variable.name, variable.ancova) for variable in variables]
-    defined = [(name, model) for name, model in models if not isinstance(model, Undefined)]
-    if not defined:
-        return None
     return table(
         "adjusted-tests",
         "Comparisons without and with covariates",
-        defined,
+        [(name, model) for name, model in models if not isinstance(model, Undefined)],
         Words("Variable", lambda row: row[0]),
         Numbers("n", lambda row: whole(row[1].n)),
         Numbers("F", lambda row: decimal(row[1].unadjusted.f)),
@@ -366,8 +340,7 @@ def tests_table(variables: tuple[AdjustedVariable, ...]) -> Table | None:
     )
 
 
-def means_table(variable: AdjustedVariable) -> Table | None:
-    """Observed and adjusted means of one variable."""
+def _means_table(variable: results_covariates.AdjustedVariable) -> Table | None:
     if isinstance(variable.ancova, Undefined):
         return None
     return table(
@@ -383,8 +356,7 @@ def means_table(variable: AdjustedVariable) -> Table | None:
     )
 
 
-def pairs_table(variable: AdjustedVariable) -> Table | None:
-    """Every pair of one variable, unadjusted beside adjusted."""
+def _pairs_table(variable: results_covariates.AdjustedVariable) -> Table | None:
     if isinstance(variable.ancova, Undefined):
         return None
     title = f"{variable.name}: pairwise comparisons without and with covariates"
@@ -431,8 +403,7 @@ def _paired(
     )
 
 
-def attrition_table(results: Attrition) -> Table | None:
-    """Participants lost by condition."""
+def _attrition_table(results: results_covariates.Attrition) -> Table | None:
     if isinstance(results.test, Undefined):
         return None
     return table(
@@ -448,8 +419,7 @@ def attrition_table(results: Attrition) -> Table | None:
     )
 
 
-def bounds_table(results: Attrition, name: str) -> Table | None:
-    """What the losses leave possible of every difference."""
+def _bounds_table(results: results_covariates.Attrition, name: str) -> Table:
     return table(
         "attrition-bounds",
         f"{name}: bounds of the differences under attrition",
@@ -457,19 +427,18 @@ def bounds_table(results: Attrition, name: str) -> Table | None:
         *PAIR,
         Numbers("Difference", lambda pair: decimal(pair.observed), "perceived"),
         Numbers("Lee's bounds", lambda pair: limits(pair.lee)),
-        Numbers("95% CI, Lee", lambda pair: _uncertainty(pair.lee)),
+        Numbers("95% CI, Lee", lambda pair: cell_of(pair.lee, _uncertainty)),
         Numbers("Worst-case bounds", lambda pair: limits(pair.worst_case)),
-        Numbers("95% CI, worst case", lambda pair: _uncertainty(pair.worst_case)),
+        Numbers("95% CI, worst case", lambda pair: cell_of(pair.worst_case, _uncertainty)),
         note="Confidence intervals of the difference after Imbens and Manski (2004), for each pair separately.",
     )
 
 
-def _uncertainty(bounds: Bounds | Undefined) -> Cell:
-    return MISSING if isinstance(bounds, Undefined) else limits(bounds.interval)
+def _uncertainty(bounds: Bounds) -> Cell:
+    return limits(bounds.interval)
 
 
-def known_items_table(view: ItemView, consumed: str) -> Table | None:
-    """Means of ratings at equal shares of consumed and heard-of items; `consumed` is the study's participle."""
+def _known_items_table(view: results_covariates.ItemView, consumed: str) -> Table | None:
     if isinstance(view.model, Undefined):
         return None
     return table(
@@ -484,19 +453,17 @@ def known_items_table(view: ItemView, consumed: str) -> Table | None:
     )
 
 
-def mediation_table(results: ListEffects, name: str) -> Table | None:
-    """Every difference in its parts."""
+def _mediation_table(results: results_covariates.ListEffects, name: str) -> Table | None:
     model = results.mediation
     if isinstance(model, Undefined):
         return None
-    parts = [column for index, slope in enumerate(model.slopes) for column in _part(index, slope.mediator)]
     return table(
         "list-parts",
         f"{name}: parts of the differences that go along with list characteristics",
         model.pairs,
         *PAIR,
         Numbers("Difference", lambda pair: decimal(pair.total), "perceived"),
-        *parts,
+        *(column for index, slope in enumerate(model.slopes) for column in _part(index, slope.mediator)),
         Numbers("Remainder", lambda pair: decimal(pair.direct)),
         Numbers("95% CI, remainder", lambda pair: limits(pair.direct_interval)),
         note="Percentile intervals of the bootstrap, for each pair separately. Associations, not causes.",

@@ -22,7 +22,7 @@ from analysis.results.perceived import PerceivedVariable
 from analysis.results.report import ItemWords, Results
 from documents.blocks import Section
 from documents.numbers import coefficient, f_statistic, interval, listed, named_p, number, percent, relation
-from documents.tables import Column, Numbers, Row, Table, Words, table, text
+from documents.tables import Numbers, Table, Words, table
 from inference.correlation import CorrelationResult
 from inference.item_effects import ItemEffectsResult, ItemPair
 from inference.ordinal import OrdinalResult
@@ -41,11 +41,11 @@ def effects_section(results: Results) -> Section:
         variable = variables[effects.key]
         section.head(effects.name)
         section.say(largest(effects, variable.tests.games_howell))
-        section.put(hedges_table(effects), is_folded=True)
+        section.put(_hedges_table(effects), is_folded=True)
     for scale in results.scale_effects:
         section.head(scale.name)
         section.say(largest(scale))
-        section.put(hedges_table(scale), is_folded=True)
+        section.put(_hedges_table(scale), is_folded=True)
         _put_ordinal(section, scale, None, results.plan.alpha)
     return section
 
@@ -67,8 +67,8 @@ def _put_ordinal(section: Section, effects: Effects, variable: PerceivedVariable
         section.say(f"There is no ordinal model of {in_text(effects.name)}. {model.reason}")
     elif model is not None:
         section.say(*ordinal(effects, model, variable, alpha))
-        section.put(ordinal_table(effects, model))
-        section.put(shares_table(effects, model), is_folded=True)
+        section.put(_ordinal_table(effects, model))
+        section.put(_shares_table(effects, model), is_folded=True)
 
 
 def correlations_section(results: Results) -> Section:
@@ -79,7 +79,7 @@ def correlations_section(results: Results) -> Section:
     section.say(novelty(results.correlations, results.novelty, results.study.words))
     section.say(opposite_correlations(results.correlations, results.plan.alpha))
     section.say(correlation_family(results.correlations))
-    section.put(correlations_table(results.correlations, results.novelty, results.study.words))
+    section.put(_correlations_table(results.correlations, results.novelty, results.study.words))
     return section
 
 
@@ -93,17 +93,9 @@ def generalisation_section(results: Results) -> Section:
         section.say(f"There is no model of participants and of items nested in algorithms. {model.reason}")
         return section
     section.say(*nested(model, accuracy, results.plan.alpha))
-    section.put(means_table(model))
-    section.put(pairs_table(model), is_folded=True)
+    section.put(_means_table(model))
+    section.put(_pairs_table(model), is_folded=True)
     return section
-
-
-def follow_up_sections(results: Results) -> list[Section]:
-    """All of them, in the order of a report."""
-    return [
-        effects_section(results), ordinal_section(results), correlations_section(results),
-        generalisation_section(results),
-    ]  # fmt: skip
 
 
 # Sentences
@@ -303,8 +295,7 @@ def _shares(model: ItemEffectsResult) -> str:
 # Tables
 
 
-def hedges_table(effects: Effects) -> Table:
-    """Hedges' g of every pair of one variable or scale; the reason where there is none."""
+def _hedges_table(effects: Effects) -> Table:
     has_reasons = any(isinstance(pair.effect, Undefined) for pair in effects.hedges)
     reason = Words[PairEffect]("Reason", lambda pair: pair.effect.reason if isinstance(pair.effect, Undefined) else "")
     return table(
@@ -321,8 +312,7 @@ def hedges_table(effects: Effects) -> Table:
     )
 
 
-def ordinal_table(effects: Effects, model: OrdinalResult) -> Table:
-    """Shifts of the ordinal model against the reference."""
+def _ordinal_table(effects: Effects, model: OrdinalResult) -> Table:
     return table(
         f"{effects.key}-ordinal",
         f"Ordinal model, {in_text(effects.name)}: every algorithm against {model.reference}",
@@ -338,42 +328,35 @@ def ordinal_table(effects: Effects, model: OrdinalResult) -> Table:
     )
 
 
-def shares_table(effects: Effects, model: OrdinalResult) -> Table:
-    """Predicted and observed share of each answer."""
-    rows = []
-    for name in (model.reference, *(shift.condition for shift in model.effects)):
-        total = sum(model.counts[name])
-        cells = [text(name)]
-        for share, count in zip(model.shares[name], model.counts[name], strict=True):
-            cells += [share_cell(share), share_cell(count / total)]
-        rows.append(Row(tuple(cells)))
-    columns = [Column("Algorithm")]
-    for category in model.categories:
-        columns += [Column(f"{category:g}, predicted", True, "perceived"), Column("observed", True)]
-    return Table(
+def _shares_table(effects: Effects, model: OrdinalResult) -> Table:
+    columns: list[Numbers[str]] = []
+    for index, category in enumerate(model.categories):
+        predicted = {name: share_cell(shares[index]) for name, shares in model.shares.items()}
+        observed = {name: share_cell(counts[index] / sum(counts)) for name, counts in model.counts.items()}
+        columns.append(Numbers(f"{category:g}, predicted", predicted.__getitem__, "perceived"))
+        columns.append(Numbers("observed", observed.__getitem__))
+    return table(
         f"{effects.key}-ordinal-shares",
         f"Predicted and observed shares of each answer, {in_text(effects.name)}",
-        tuple(columns),
-        tuple(rows),
+        (model.reference, *(shift.condition for shift in model.effects)),
+        Words[str]("Algorithm", str),
+        *columns,
     )
 
 
-def correlations_table(
+def _correlations_table(
     correlations: Sequence[CorrelatedVariables], novelty: NoveltyCorrelation | None, words: ItemWords
 ) -> Table:
-    """Every pair of variables within conditions, between their means, and over all participants."""
-    parts = [
-        ("Within algorithms", "within"),
-        ("Between the means of algorithms", "between"),
-        ("All participants", "overall"),
-    ]
+    parts = {"within": "Within algorithms", "between": "Between the means of algorithms", "overall": "All participants"}
     pairs: list[tuple[str, CorrelatedVariables | NoveltyCorrelation]] = [
         (f"{first.name} and {second.in_text}", pair) for pair in correlations for first, second in (pair.variables,)
     ]
     if novelty is not None:
         pairs.insert(0, (f"First-order novelty and share unheard of among {words.other_items}", novelty))
     lines: list[tuple[str, str, CorrelationResult | Undefined, float | None]] = [
-        (part, name, getattr(pair, key), getattr(pair.p_holm, key, None)) for part, key in parts for name, pair in pairs
+        (part, name, getattr(pair, key), getattr(pair.p_holm, key, None))
+        for key, part in parts.items()
+        for name, pair in pairs
     ]
     return table(
         "correlations",
@@ -394,8 +377,7 @@ def correlations_table(
     )
 
 
-def means_table(model: ItemEffectsResult) -> Table:
-    """Mean of each algorithm."""
+def _means_table(model: ItemEffectsResult) -> Table:
     return table(
         "nested",
         "Ratings of items, generalised to other participants and other items from the same algorithms",
@@ -411,8 +393,7 @@ def means_table(model: ItemEffectsResult) -> Table:
     )
 
 
-def pairs_table(model: ItemEffectsResult) -> Table:
-    """Every pair of algorithms."""
+def _pairs_table(model: ItemEffectsResult) -> Table:
     return table(
         "nested-pairs",
         "Pairwise comparisons with items nested in algorithms",

@@ -1,4 +1,4 @@
-"""The lists that participants saw."""
+"""The recommended items with liking beside interest, and the lists that participants saw."""
 
 from __future__ import annotations
 
@@ -6,16 +6,116 @@ from collections.abc import Callable, Sequence
 
 from analysis.present import covariates
 from analysis.present.matrix import column_labels
-from analysis.present.words import MISSING, decimal, interval_cell, limits, probability, whole
+from analysis.present.words import MISSING, decimal, interval_cell, limits, probability, share_cell, whole
 from analysis.results.lists_shown import LIST_METRIC_OF, CorrelatedLists, ListsShown
-from analysis.results.report import Results
+from analysis.results.perceived import FrequentItem, ItemsOfCondition, Liking
+from analysis.results.report import ItemWords, Results
 from charting import marks
 from documents.blocks import Figure, FigureMaker, Section
-from documents.numbers import capital, coefficient, interval, listed, named_p, number_word, plural
+from documents.numbers import capital, coefficient, interval, listed, named_p, number, number_word, percent, plural
 from documents.tables import Cell, Numbers, Table, Words, table
 from inference.correlation import CorrelationResult
 from inference.results import AgreementResult, Undefined
 from studies.design.narrative.plan import level
+
+
+def distributions_section(results: Results) -> Section:
+    """The recommended items and the kinds of rating behind the means."""
+    section = Section("behind", "Distributions", "perceived")
+    if not results.flow.analysed:
+        return section
+    section.head("Recommended items")
+    section.say(*item_warnings(results.items), style="warning")
+    section.put(_items_table(results.items))
+    section.head("Liking and interest")
+    section.say(liking(results.liking, results.study.words.consumed))
+    section.put(liking_table(results.liking, results.study.words))
+    return section
+
+
+# Sentences
+
+
+def item_warnings(conditions: Sequence[ItemsOfCondition]) -> list[str]:
+    """A warning for each condition with few items, and one for slots that popularity filled."""
+    sentences = []
+    for condition in conditions:
+        name = condition.condition
+        if condition.is_carried_by_few and condition.share_of_most_shown is not None:
+            sentences.append(
+                f"{name} recommended few items: {condition.n_distinct} distinct items fill its "
+                f"{condition.n_slots:,} slots, and the most frequent make up {percent(condition.share_of_most_shown)} "
+                "of them. Conclusions about this algorithm rest on these items."
+            )
+        if condition.n_filled:
+            sentences.append(
+                f"{name} had no score for enough items: {condition.n_filled:,} of its {condition.n_slots:,} slots "
+                "were filled by popularity."
+            )
+    return sentences
+
+
+def liking(conditions: Sequence[Liking], consumed: str) -> str:
+    """How much of perceived accuracy is liking, and how much interest; `consumed` is the study's participle."""
+    n_watched = sum(condition.n_watched for condition in conditions)
+    n_slots = n_watched + sum(condition.n_not_watched for condition in conditions)
+    if not n_slots:
+        return "No participant has judged an item yet."
+    mixture = (
+        f"Perceived accuracy combines liking, for the {percent(n_watched / n_slots)} of items that participants had "
+        f"{consumed}, and expected interest in the others."
+    )
+    shares = [condition.share_watched for condition in conditions if condition.share_watched is not None]
+    if len(shares) < 2:
+        return mixture
+    low, high = percent(min(shares)), percent(max(shares))
+    if low == high:
+        return f"{mixture} The share {consumed} is {low} for every algorithm, to the nearest percent."
+    return (
+        f"{mixture} The share {consumed} ranges from {low} to {high} between algorithms, so a difference in accuracy "
+        "may be a difference in this mixture."
+    )
+
+
+# Tables
+
+
+def _items_table(items: Sequence[ItemsOfCondition]) -> Table:
+    return table(
+        "items",
+        "Recommended items by algorithm",
+        items,
+        Words("Algorithm", lambda condition: condition.condition),
+        Numbers("Slots", lambda condition: whole(condition.n_slots)),
+        Numbers("Distinct items", lambda condition: whole(condition.n_distinct)),
+        Numbers("Share of the most frequent", lambda condition: share_cell(condition.share_of_most_shown)),
+        Numbers("Filled by popularity", lambda condition: whole(condition.n_filled)),
+        Words("Most frequent, mean rating", lambda condition: "; ".join(map(_frequent, condition.top))),
+    )
+
+
+def _frequent(item: FrequentItem) -> str:
+    return f"{item.title} ({item.n}×, M\u00a0{number(item.mean_rating)})"
+
+
+def liking_table(liking: Sequence[Liking], words: ItemWords) -> Table:
+    """Liking of consumed items and interest in the others, with their shares."""
+    trailers = Numbers[Liking](
+        f"Items not {words.consumed}, trailer seen before", lambda row: whole(row.branches.get("trailer_seen"))
+    )
+    return table(
+        "liking",
+        "Perceived accuracy by kind of rating",
+        liking,
+        Words("Algorithm", lambda row: row.condition),
+        Numbers(capital(words.consumed), lambda row: share_cell(row.share_watched)),
+        Numbers(f"Items {words.consumed}", lambda row: whole(row.n_watched)),
+        Numbers("Liking, M", lambda row: decimal(row.liking), "perceived"),
+        Numbers(f"Items not {words.consumed}", lambda row: whole(row.n_not_watched)),
+        Numbers("Interest, M", lambda row: decimal(row.interest), "perceived"),
+        *((trailers,) if words.has_trailers else ()),
+    )
+
 
 Correlation = CorrelationResult | AgreementResult
 
@@ -26,15 +126,14 @@ def lists_section(results: Results, figure: FigureMaker) -> Section:
     lists = results.lists_shown
     if lists is None:
         return section
-    section.say(definitions(lists))
+    section.say(_definitions(lists))
     section.say(missing(lists))
-    section.put(means_table(lists))
+    section.put(_means_table(lists))
     section.say(*findings(lists), style="says")
     section.say(ASSOCIATION)
-    if (chart := _figure(lists, figure)) is not None:
-        section.draw(chart)  # with the table of correlations
-    else:
-        section.put(correlations_table(lists), is_folded=True)
+    chart = _figure(lists, figure)
+    section.draw(chart)
+    section.put(None if chart else _correlations_table(lists), is_folded=True)  # the figure has it
     covariates.put_list_parts(section, results)
     return section
 
@@ -50,13 +149,12 @@ def _figure(lists: ListsShown, figure: FigureMaker) -> Figure | None:
         if isinstance(pair.within, Undefined):
             reasons[row, column] = pair.within.reason
         values.setdefault(row, {})[column] = None if isinstance(pair.within, Undefined) else pair.within.coefficient
+    emphasised = lists.significant_within
     chart = marks.matrix(
         values,
         title=title(lists),
         subtitle="Correlation r of each metric of a participant's list with each measure, within conditions",
-        emphasised=[
-            (LIST_METRIC_OF[pair.metric].name, column_of[pair.variable_key]) for pair in lists.significant_within
-        ],
+        emphasised=[(LIST_METRIC_OF[pair.metric].name, column_of[pair.variable_key]) for pair in emphasised],
         reasons=reasons,
         coefficient="r",
         side="perceived",
@@ -66,7 +164,7 @@ def _figure(lists: ListsShown, figure: FigureMaker) -> Figure | None:
         f"significant correlation after Holm's correction over {lists.n_family:,} correlations, those between the "
         "means of conditions included. Associations, not effects."
     )
-    return figure("list-correlations", chart, caption, correlations_table(lists))
+    return figure("list-correlations", chart, caption, _correlations_table(lists))
 
 
 # Sentences
@@ -83,8 +181,7 @@ ASSOCIATION = (
 )
 
 
-def definitions(lists: ListsShown) -> str:
-    """What each metric of a list is."""
+def _definitions(lists: ListsShown) -> str:
     predicted = (
         "The predicted rating is the mean score that the model stored for the items, on the dataset's rating scale and "
         "without items that popularity filled in. "
@@ -172,8 +269,7 @@ def title(lists: ListsShown) -> str:
 # Tables
 
 
-def means_table(lists: ListsShown) -> Table:
-    """Mean, standard deviation and 95% interval of each metric in each condition."""
+def _means_table(lists: ListsShown) -> Table:
     lines = [
         (LIST_METRIC_OF[measured.metric], row)
         for measured in lists.metrics
@@ -209,8 +305,7 @@ def _unscored(lists: ListsShown) -> str:
     return " ".join(f"No predicted rating for {listed(own)}: {reason}." for reason, own in names.items())
 
 
-def correlations_table(lists: ListsShown) -> Table:
-    """Every metric with every measure, within conditions and between their means, or why there is no correlation."""
+def _correlations_table(lists: ListsShown) -> Table:
     lines: list[tuple[str, CorrelatedLists, Correlation | Undefined, float | None]] = [
         *(("Within conditions, Pearson", pair, pair.within, pair.p_holm_within) for pair in lists.correlations),
         *(("Between conditions, Kendall", pair, pair.between, pair.p_holm_between) for pair in lists.correlations),

@@ -5,20 +5,11 @@ from __future__ import annotations
 from analysis.enums import VARIABLE_OF
 from analysis.present import objective, plan
 from analysis.present.words import decimal, whole
-from analysis.results.design_checks import (
-    AtTheEnd,
-    DesignCheck,
-    OtherDays,
-    OtherLengths,
-    Overdispersed,
-    SeveralConditions,
-    Ungraded,
-)
+from analysis.results import sample as results_sample
 from analysis.results.follow_up import Power
 from analysis.results.objective import FULL_RANKING, ObjectiveSide
 from analysis.results.plan import ReportPlan
 from analysis.results.report import Provenance, Results
-from analysis.results.sample import Flow
 from charting import marks
 from charting.theme import Spec
 from documents.blocks import FigureMaker, Section
@@ -38,7 +29,7 @@ def method_section(results: Results, badge: str) -> Section:
     """Procedure, measures, run, tests and power."""
     section = Section("method", "Method")
     if results.power is not None:
-        section.say(power_sentence(results.power))
+        section.say(_power_sentence(results.power))
     section.say(_measures(results, "simulated participant" if badge else "participant"))
     section.say(plan.planned_scales(results))
     section.say(*sentences(results.design_checks))
@@ -61,7 +52,7 @@ def power_section(results: Results, figure: FigureMaker) -> Section:
             "Power of the analysis of variance by effect size (Cohen's f) and participants in each condition; the "
             f"hairline marks the {power.n_per_condition} of this report."
         )
-        section.draw(figure("power", power_chart(power), caption, power_table(power)))
+        section.draw(figure("power", _power_chart(power), caption, _power_table(power)))
     return section
 
 
@@ -143,7 +134,7 @@ def provenance_section(provenance: Provenance, followed: ReportPlan, inputs_hash
     """Every hash, seed and version."""
     section = Section("provenance", "Provenance")
     section.say("The same inputs give the same report.")
-    section.put(provenance_table(provenance, followed, inputs_hash))
+    section.put(_provenance_table(provenance, followed, inputs_hash))
     return section
 
 
@@ -157,41 +148,41 @@ NOTHING = (
 )
 
 
-def sentences(checks: tuple[DesignCheck, ...] | None) -> list[str]:
+def sentences(checks: tuple[results_sample.DesignCheck, ...] | None) -> list[str]:
     """One sentence for each finding, or that there is none; nothing in reports that did not check."""
     if checks is None:
         return []
     return [_sentence(check) for check in checks] or [NOTHING]
 
 
-def _sentence(check: DesignCheck) -> str:
-    if isinstance(check, OtherLengths):
+def _sentence(check: results_sample.DesignCheck) -> str:
+    if isinstance(check, results_sample.OtherLengths):
         lengths = [
             f"{name} {low}" if low == check.most[name] else f"{name} {low} to {check.most[name]}"
             for name, low in check.fewest.items()
         ]
         return f"Participants judged lists of different lengths: {listed(lengths)}."
-    if isinstance(check, OtherDays):
+    if isinstance(check, results_sample.OtherDays):
         days = [f"{name} day {day + 1:.1f}" for name, day in check.median_day.items()]
         return (
             f"The conditions were not collected at the same time (Kruskal-Wallis, {named_p(check.p)}; median "
             f"{listed(days)}), so differences between them may be differences between days."
         )
-    if isinstance(check, SeveralConditions):
+    if isinstance(check, results_sample.SeveralConditions):
         took = "person took" if check.n == 1 else "people took"
         return f"{check.n:,} {took} part in several conditions, by the ids of their links. The tests count each time."
-    if isinstance(check, Overdispersed):
+    if isinstance(check, results_sample.Overdispersed):
         return (
             f"Within conditions, the variance of how often {check.name} were opened is {number(check.dispersion)} "
             "times the mean, so a Poisson test would find differences too easily. This report tests no counts."
         )
-    if isinstance(check, AtTheEnd):
+    if isinstance(check, results_sample.AtTheEnd):
         end = "highest" if check.is_ceiling else "lowest"
         return (
             f"{percent(check.share)} of the ratings with {check.condition} are the {end} possible, so the scale may "
             "not show how far it differs from others."
         )
-    if isinstance(check, Ungraded):
+    if isinstance(check, results_sample.Ungraded):
         return f"{check.n:,} of {plural(check.analysed, 'participant')} gave every item of their list the same rating."
     return (
         f"“{check.question}” falls as the rest of {check.scale} rises (r = {number(check.r, is_share=True)}): is it "
@@ -199,8 +190,7 @@ def _sentence(check: DesignCheck) -> str:
     )
 
 
-def power_sentence(power: Power | Undefined) -> str:
-    """The power at the numbers of the report, whatever was observed."""
+def _power_sentence(power: Power | Undefined) -> str:
     if isinstance(power, Undefined):
         return f"Power could not be computed. {power.reason}"
     subject = "in the smallest condition" if power.is_smallest else "in each condition"
@@ -218,7 +208,7 @@ def power_sentence(power: Power | Undefined) -> str:
 # Tables
 
 
-def flow_table(flow: Flow) -> Table:
+def flow_table(flow: results_sample.Flow) -> Table:
     """Participants from consent to analysis."""
     counts = (
         ("Declined", flow.declined), ("Gave consent", flow.consented), ("Screened out", flow.screened_out),
@@ -230,7 +220,7 @@ def flow_table(flow: Flow) -> Table:
     return plain_table("flow", "Participants from consent to analysis", ("Participants", "n"), rows)
 
 
-def exclusions_sentence(flow: Flow) -> str:
+def exclusions_sentence(flow: results_sample.Flow) -> str:
     """How many completers are excluded, and why."""
     if not flow.excluded_for:
         return "All participants who completed the study are analysed; none was excluded."
@@ -248,7 +238,7 @@ def exclusions_sentence(flow: Flow) -> str:
     return " ".join(sentences)
 
 
-def flow_by_condition(flow: Flow) -> Table:
+def flow_by_condition(flow: results_sample.Flow) -> Table:
     """Participants from assignment to analysis, by condition."""
     return table(
         "flow-by-condition",
@@ -264,8 +254,7 @@ def flow_by_condition(flow: Flow) -> Table:
     )
 
 
-def provenance_table(provenance: Provenance, plan: ReportPlan, inputs_hash: str) -> Table:
-    """Every hash, seed and version behind the numbers."""
+def _provenance_table(provenance: Provenance, plan: ReportPlan, inputs_hash: str) -> Table:
     lines = [
         ("Inputs of this report", inputs_hash),
         ("Design of the study", provenance.design_hash),
@@ -318,8 +307,7 @@ def _resampled(stream: str) -> str:
     return "metrics of the lists shown" if stream == "lists-shown" else stream
 
 
-def power_table(power: Power) -> Table:
-    """Power at every size that the curve is drawn at."""
+def _power_table(power: Power) -> Table:
     rows = tuple(
         Row((whole(n), *(decimal(curve.power[index], 2, is_share=True) for curve in power.effects)))
         for index, n in enumerate(power.n_values)
@@ -354,8 +342,7 @@ def consort(results: Results) -> Spec | None:
     )
 
 
-def power_chart(power: Power) -> Spec:
-    """Power against participants in each condition, one line per effect."""
+def _power_chart(power: Power) -> Spec:
     lines = {curve.name: curve.power for curve in power.effects}
     n_values, n = list(power.n_values), power.n_per_condition
     index = n_values.index(n)

@@ -43,7 +43,7 @@ def metrics_section(results: Results, figure: FigureMaker) -> Section:
     section = Section("metrics", "Metrics", "objective")
     for length in run.lengths:
         section.say(best_and_worst(length, run.n, run.tested[0]))
-        section.say(separated(length, run.tested[0]))
+        section.say(_separated(length, run.tested[0]))
     for length in cut:
         as_many = as_many_as_participants(results.study, length.profile_length)
         section.say(shorter(whole, length, run.tested[0], as_many=as_many))
@@ -60,18 +60,18 @@ def metrics_in_detail(results: Results, figure: FigureMaker) -> Section:
     section = Section("objective", "Metrics in detail", "objective")
     for length in run.lengths:
         section.say(served(length))
-    section.put(served_table(run))
+    section.put(_served_table(run))
     section.draw(*(_bars(run, kind, figure) for kind in run.tested[1:]))
     whole, *cut = run.lengths
     section.put(popularity_table(whole))
-    section.put(intervals_table(whole))
+    section.put(_intervals_table(whole))
     section.draw(*(_curves(whole, kind, run.n, figure) for kind in HITS))
     section.draw(*(_hasse(whole, kind, run.n, figure) for kind in run.tested))
     for length in cut:
-        section.put(intervals_table(length))
+        section.put(_intervals_table(length))
     for length, kind in itertools.product(run.lengths, run.tested):
-        section.say(separated(length, kind))
-        section.put(objective_order(length, kind))
+        section.say(_separated(length, kind))
+        section.put(_objective_order(length, kind))
     return section
 
 
@@ -96,7 +96,7 @@ def _bars(run: ObjectiveSide, kind: str, figure: FigureMaker) -> Figure | None:
         decimals=3,
         is_share=kind not in ERRORS,
     )
-    return figure(f"bars-{kind}", chart, caption, intervals_table(whole))
+    return figure(f"bars-{kind}", chart, caption, _intervals_table(whole))
 
 
 def _hasse(length: ProfileLength, kind: str, n: int, figure: FigureMaker) -> Figure | None:
@@ -112,7 +112,7 @@ def _hasse(length: ProfileLength, kind: str, n: int, figure: FigureMaker) -> Fig
     order = tests.order
     title = f"{len(order.pairs)} of {plural(order.n_possible, 'pair')} differ significantly in {kind_word(kind)}"
     chart = hasse(length, kind, title, n)
-    return figure(f"hasse-{kind}", chart, caption, objective_order(length, kind))
+    return figure(f"hasse-{kind}", chart, caption, _objective_order(length, kind))
 
 
 def _curves(length: ProfileLength, kind: str, n: int, figure: FigureMaker) -> Figure | None:
@@ -123,8 +123,8 @@ def _curves(length: ProfileLength, kind: str, n: int, figure: FigureMaker) -> Fi
         f"{kind_name(kind)} by length of the list, {length_words(length.profile_length)}; the hairline marks the {n} "
         f"of the tables.{' Lower is better.' if kind == 'fallout' else ''}"
     )
-    chart = marks.curves(lines, title=curves_title(length, kind, n), y_title=kind_name(kind), at_n=n)
-    return figure(f"curves-{kind}", chart, caption, curve_table(length, kind))
+    chart = marks.curves(lines, title=_curves_title(length, kind, n), y_title=kind_name(kind), at_n=n)
+    return figure(f"curves-{kind}", chart, caption, _curve_table(length, kind))
 
 
 # Sentences
@@ -180,8 +180,7 @@ def unmeasured(run: ObjectiveSide) -> str:
     )
 
 
-def separated(length: ProfileLength, kind: str) -> str:
-    """How many pairs of algorithms a metric separates."""
+def _separated(length: ProfileLength, kind: str) -> str:
     tests, metric = length.tests(kind), kind_word(kind)
     profiles = length_words(length.profile_length)
     pairs = tests.sign_tests if tests.pairs is None else tests.pairs
@@ -232,8 +231,7 @@ def _range(values: Mapping[str, float], kind: str) -> str:
     return f"from {ends[0]} to {ends[1]}"
 
 
-def curves_title(length: ProfileLength, kind: str, n: int) -> str:
-    """The finding of curves over N: whether the ranking at N holds at the end."""
+def _curves_title(length: ProfileLength, kind: str, n: int) -> str:
     lines = length.curves(kind)
     sign = 1 if kind == "fallout" else -1
     first = sorted(lines, key=lambda name: sign * lines[name][n - 1])
@@ -418,8 +416,7 @@ def _means_note(objective: ObjectiveSide) -> str:
     return f"{note} The run did not measure {listed(missing)}." if missing else note
 
 
-def intervals_table(length: ProfileLength) -> Table:
-    """Values at one profile length with their bootstrap intervals."""
+def _intervals_table(length: ProfileLength) -> Table:
     return table(
         f"objective-{slug(length.profile_length)}",
         f"Objective measures with intervals, {length_name(length.profile_length)}",
@@ -435,8 +432,7 @@ def intervals_table(length: ProfileLength) -> Table:
     )
 
 
-def served_table(objective: ObjectiveSide) -> Table | None:
-    """Recall and fallout of the lists as participants saw them; None where the run has none."""
+def _served_table(objective: ObjectiveSide) -> Table | None:
     lengths = [length for length in objective.lengths if length.served]
     if not lengths:
         return None
@@ -461,8 +457,7 @@ def served_table(objective: ObjectiveSide) -> Table | None:
     )
 
 
-def curve_table(length: ProfileLength, kind: str) -> Table:
-    """Values at every N."""
+def _curve_table(length: ProfileLength, kind: str) -> Table:
     lines = length.by_n[kind]
     heads = ["Algorithm", *map(str, range(1, 1 + max(map(len, lines.values()), default=0)))]
     rows: list[list[str | Cell]] = [
@@ -472,8 +467,7 @@ def curve_table(length: ProfileLength, kind: str) -> Table:
     return plain_table(f"{kind}-by-n-{slug(length.profile_length)}", title, heads, rows)
 
 
-def objective_order(length: ProfileLength, kind: str) -> Table:
-    """The partial order of the algorithms: tiers, counts of dominance, letters, and sets of ranks."""
+def _objective_order(length: ProfileLength, kind: str) -> Table:
     tests = length.tests(kind)
     order = tests.order
     sets = relation_rank_sets(order.dominates, 1 - length.alpha).sets if order.names else {}

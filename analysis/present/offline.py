@@ -46,7 +46,7 @@ def repeats_section(results: Results) -> Section:
         is_folded = measured.kind != repetitions.metrics[0].kind or bool(measured.profile_length)
         section.put(repeats_table(repetitions, measured, is_by_user=is_by_user), is_folded=is_folded)
         section.put(repeated_effects_table(measured, is_by_user=is_by_user), is_folded=True)
-    section.put(seeds_table(repetitions), is_folded=True)
+    section.put(_seeds_table(repetitions), is_folded=True)
     return section
 
 
@@ -211,8 +211,7 @@ def repeated_effects_table(measured: RepeatedMetric, *, is_by_user: bool) -> Tab
     )
 
 
-def seeds_table(repeats: Repeats) -> Table:
-    """The seed of every repetition."""
+def _seeds_table(repeats: Repeats) -> Table:
     return table(
         "repeats-seeds",
         "Seeds of the repetitions",

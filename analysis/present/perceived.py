@@ -58,7 +58,7 @@ def measures_section(results: Results, figure: FigureMaker) -> Section:
         section.say(other_tests(variable))
     section.draw(_forest(leading, figure), _steps(leading, figure) or _box(leading, figure))
     section.put(described(results.variables))
-    section.put(tests_table(results.variables))
+    section.put(_tests_table(results.variables))
     section.put(table_1(results.variables))
     return section
 
@@ -83,9 +83,9 @@ def _variable_section(variable: PerceivedVariable, figure: FigureMaker, *, is_pr
     section.draw(None if is_drawn else _box(variable, figure), _hasse(variable, figure))
     if not variable.points:
         section.say("Individual scores were erased with the answers of a participant; charts of them are omitted.")
-    section.put(order_table(variable))
+    section.put(_order_table(variable))
     section.put(pairs_table(variable))
-    section.put(box_table(variable))
+    section.put(_box_table(variable))
     return section
 
 
@@ -99,7 +99,7 @@ def _box(variable: PerceivedVariable, figure: FigureMaker) -> Figure | None:
     if not isinstance(variable.tests.games_howell, Undefined):
         caption += " No significant difference was found between algorithms that share a letter."
     chart = box(variable, box_title(variable))
-    return figure(f"box-{defined.key}", chart, caption, box_table(variable))
+    return figure(f"box-{defined.key}", chart, caption, _box_table(variable))
 
 
 def _hasse(variable: PerceivedVariable, figure: FigureMaker) -> Figure | None:
@@ -120,7 +120,7 @@ def _hasse(variable: PerceivedVariable, figure: FigureMaker) -> Figure | None:
         y_title=axis(variable),
         is_share=defined.is_share,
     )
-    return figure(f"hasse-{variable.key}", chart, caption, order_table(variable))
+    return figure(f"hasse-{variable.key}", chart, caption, _order_table(variable))
 
 
 def _steps(variable: PerceivedVariable, figure: FigureMaker) -> Figure | None:
@@ -129,9 +129,9 @@ def _steps(variable: PerceivedVariable, figure: FigureMaker) -> Figure | None:
     steps, counts = steps_of(variable)
     return figure(
         f"steps-{variable.key}",
-        marks.likert_bars(counts, steps=steps, title=steps_title(variable, steps, counts), x_title=axis(variable)),
+        marks.likert_bars(counts, steps=steps, title=_steps_title(variable, steps, counts), x_title=axis(variable)),
         "Share of participants who gave each answer, the lowest at the left; the mean at the right.",
-        steps_table(variable, steps, counts),
+        _steps_table(variable, steps, counts),
     )
 
 
@@ -142,7 +142,7 @@ def _forest(variable: PerceivedVariable, figure: FigureMaker) -> Figure | None:
         f"Games-Howell at α = {level(variable.alpha)}: differences of means, the larger first, with simultaneous "
         "intervals. Filled and bold: significant. Hollow: the interval includes 0."
     )
-    chart = forest(variable, forest_title(variable), coverage(variable.alpha))
+    chart = forest(variable, _forest_title(variable), coverage(variable.alpha))
     return figure(f"forest-{variable.key}", chart, caption, numbers)
 
 
@@ -157,7 +157,7 @@ def classic_section(results: Results) -> Section:
     )
     section.put(table_1(results.variables, by_tukey=True))
     for variable in results.variables:
-        section.put(anova_table(variable))
+        section.put(_anova_table(variable))
         section.put(pairs_table(variable, by_tukey=True))
     return section
 
@@ -201,14 +201,16 @@ def order(variable: PerceivedVariable) -> str:
         omnibus_alone = NO_PAIR if not isinstance(welch, Undefined) and welch.p < variable.alpha else ""
         found_none = f"Games-Howell found no significant difference in {pairs}."
         return " ".join(filter(None, [found_none, omnibus_alone, _detectable(variable)]))
-    maximal = [name for name in tiers.best_first if tiers.tiers[name] is Tier.MAXIMAL]
-    minimal = [name for name in tiers.best_first if tiers.tiers[name] is Tier.MINIMAL]
+    maximal, minimal = (
+        listed([name for name in tiers.best_first if tiers.tiers[name] is tier])
+        for tier in (Tier.MAXIMAL, Tier.MINIMAL)
+    )
     addition = ""
     if not isinstance(welch, Undefined) and welch.p >= variable.alpha:
         addition = " The test controls its own error rate, so these differences hold without a significant F."
     return (
         f"Games-Howell found significant differences in {n_significant} of {plural(len(tests.pairs), 'pair')}. Maximal "
-        f"in {variable.variable.in_text}: {listed(maximal)}; minimal: {listed(minimal)}.{addition}"
+        f"in {variable.variable.in_text}: {maximal}; minimal: {minimal}.{addition}"
     )
 
 
@@ -228,16 +230,16 @@ def other_tests(variable: PerceivedVariable) -> str:
     welch, _left_out = _welch(variable)
     if isinstance(welch, Undefined):
         return ""
-    sentences = []
-    for name, test in (
-        ("An analysis of variance with equal variances", variable.anova),
-        ("The Kruskal-Wallis test", variable.kruskal),
-    ):
-        if isinstance(test, Undefined) or (test.p < variable.alpha) == (welch.p < variable.alpha):
-            continue
-        verdict = "significant" if test.p < variable.alpha else "not significant"
-        sentences.append(f"{name} was {verdict} ({named_p(test.p)}), unlike Welch's.")
-    return " ".join(sentences)
+    tests = {
+        "An analysis of variance with equal variances": variable.anova,
+        "The Kruskal-Wallis test": variable.kruskal,
+    }
+    verdict = "not significant" if welch.p < variable.alpha else "significant"
+    return " ".join(
+        f"{name} was {verdict} ({named_p(test.p)}), unlike Welch's."
+        for name, test in tests.items()
+        if not isinstance(test, Undefined) and (test.p < variable.alpha) != (welch.p < variable.alpha)
+    )
 
 
 def box_title(variable: PerceivedVariable) -> str:
@@ -256,8 +258,7 @@ def box_title(variable: PerceivedVariable) -> str:
     return f"Some algorithms differ significantly in {name}, but neither the highest nor the lowest does"
 
 
-def steps_title(variable: PerceivedVariable, steps: list[int], counts: Mapping[str, Mapping[int, int]]) -> str:
-    """The finding of stacked bars: which algorithm has most of the upper answers."""
+def _steps_title(variable: PerceivedVariable, steps: list[int], counts: Mapping[str, Mapping[int, int]]) -> str:
     name, upper = variable.variable.in_text, steps[-2:]
     shares = {
         condition: sum(counts[condition][step] for step in upper) / n
@@ -273,8 +274,7 @@ def steps_title(variable: PerceivedVariable, steps: list[int], counts: Mapping[s
     return f"{words} with {best}, {percent(shares[worst])} with {worst}"
 
 
-def forest_title(variable: PerceivedVariable) -> str:
-    """The finding of all pairwise differences."""
+def _forest_title(variable: PerceivedVariable) -> str:
     tests, name = variable.tests.games_howell, variable.variable.in_text
     pairs = () if isinstance(tests, Undefined) else tests.pairs
     n = sum(pair.is_significant for pair in pairs)
@@ -315,29 +315,22 @@ def described(variables: Sequence[PerceivedVariable]) -> Table:
     )
 
 
-def anova_table(variable: PerceivedVariable) -> Table | None:
-    """The table of the analysis of variance; None where it has none."""
+def _anova_table(variable: PerceivedVariable) -> Table | None:
     anova = variable.anova
     if isinstance(anova, Undefined):
         return None
     blank = Cell("", None)
+    between = (decimal(anova.ss_between), whole(anova.df_between), decimal(anova.ms_between))
+    within = (decimal(anova.ss_within), whole(anova.df_within), decimal(anova.ms_within))
     total = (decimal(anova.ss_between + anova.ss_within), whole(anova.df_between + anova.df_within))
-    statistics = (
-        decimal(anova.f), probability(anova.p), decimal(anova.eta_squared, 2, True),
-        decimal(max(0.0, anova.omega_squared), 2, True),
-    )  # fmt: skip
-    return plain_table(
-        f"{variable.key}-anova",
-        f"Analysis of variance, {in_text(variable.name)}",
-        ("Source", "SS", "df", "MS", "F", "p", "η²", "ω²"),
-        [
-            ["Between algorithms", decimal(anova.ss_between), whole(anova.df_between), decimal(anova.ms_between),
-             *statistics],
-            ["Within algorithms", decimal(anova.ss_within), whole(anova.df_within), decimal(anova.ms_within),
-             *[blank] * 4],
-            ["Total", *total, *[blank] * 5],
-        ],
-    )  # fmt: skip
+    sizes = (decimal(anova.eta_squared, 2, True), decimal(max(0.0, anova.omega_squared), 2, True))
+    rows: list[list[str | Cell]] = [
+        ["Between algorithms", *between, decimal(anova.f), probability(anova.p), *sizes],
+        ["Within algorithms", *within, *[blank] * 4],
+        ["Total", *total, *[blank] * 5],
+    ]
+    heads = ("Source", "SS", "df", "MS", "F", "p", "η²", "ω²")
+    return plain_table(f"{variable.key}-anova", f"Analysis of variance, {in_text(variable.name)}", heads, rows)
 
 
 def pairs_table(variable: PerceivedVariable, *, by_tukey: bool = False) -> Table | None:
@@ -366,8 +359,7 @@ def pairs_table(variable: PerceivedVariable, *, by_tukey: bool = False) -> Table
     )
 
 
-def order_table(variable: PerceivedVariable) -> Table:
-    """Pairwise comparisons as tiers: means, counts of dominance, and letters."""
+def _order_table(variable: PerceivedVariable) -> Table:
     is_share = variable.variable.is_share
     order = variable.orders.games_howell
     return table(
@@ -409,8 +401,7 @@ def table_1(variables: Sequence[PerceivedVariable], *, by_tukey: bool = False) -
     )
 
 
-def tests_table(variables: Sequence[PerceivedVariable]) -> Table:
-    """Welch's test of every measure and those beside it, each with its result or the reason why it has none."""
+def _tests_table(variables: Sequence[PerceivedVariable]) -> Table:
     rows = []
     for variable in variables:
         welch, left_out = _welch(variable)
@@ -438,8 +429,7 @@ def _statistic(test: Test) -> str:
     return f_statistic(test.df_between, test.df_within, test.f)
 
 
-def box_table(variable: PerceivedVariable) -> Table:
-    """The numbers of a box plot."""
+def _box_table(variable: PerceivedVariable) -> Table:
     is_share = variable.variable.is_share
     return table(
         f"{variable.key}-box",
@@ -456,8 +446,7 @@ def box_table(variable: PerceivedVariable) -> Table:
     )
 
 
-def steps_table(variable: PerceivedVariable, steps: Sequence[int], counts: Mapping[str, Mapping[int, int]]) -> Table:
-    """How often each step of a scale was chosen in each condition."""
+def _steps_table(variable: PerceivedVariable, steps: Sequence[int], counts: Mapping[str, Mapping[int, int]]) -> Table:
     rows = []
     for name in variable.conditions:
         n = sum(counts[name].values())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date
-from operator import itemgetter
 from typing import Any
 
 from analysis.enums import VARIABLE_OF, variable_of
@@ -13,7 +12,7 @@ from analysis.results.plan import Planned
 from analysis.results.report import Results
 from documents.blocks import Section
 from documents.numbers import listed
-from documents.tables import Words, table
+from documents.tables import plain_table
 from studies.design.narrative.plan import contrast_in_words, level, metric_label, rule_of_exclusion
 from studies.instrument import flags
 from studies.settings import AnalysisPlan
@@ -26,10 +25,10 @@ def plan_section(results: Results) -> Section:
     """The frozen plan and every deviation; nothing in a report that is older than plans."""
     section = Section("plan", "Plan and deviations")
     if results.planned is not None:
-        rows = [("Plan", sentence) for sentence in frozen(results, results.planned)]
-        rows += [("Deviations", sentence) for sentence in deviations(results, results.planned)]
-        part, words = Words[tuple[str, str]]("Part", itemgetter(0)), Words[tuple[str, str]]("In words", itemgetter(1))
-        section.put(table("plan", "The plan, and where the report departs from it", rows, part, words))
+        rows = [["Plan", sentence] for sentence in frozen(results, results.planned)]
+        rows += [["Deviations", sentence] for sentence in deviations(results, results.planned)]
+        title, heads = "The plan, and where the report departs from it", ("Part", "In words")
+        section.put(plain_table("plan", title, heads, rows, is_words=True))
     return section
 
 
@@ -66,7 +65,7 @@ def frozen(results: Results, planned: Planned) -> list[str]:
 
 def deviations(results: Results, planned: Planned) -> list[str]:
     """One sentence per deviation, or that there is none."""
-    sentences = [deviation_sentence(deviation, results) for deviation in planned.deviations]
+    sentences = [_deviation_sentence(deviation, results) for deviation in planned.deviations]
     if not sentences:
         is_binding = planned.is_frozen and not results.is_pilot
         sentences = [f"The analysis follows the {'preregistered ' if is_binding else ''}plan."]
@@ -88,8 +87,7 @@ def planned_scales(results: Results) -> str:
     return " ".join(sentences)
 
 
-def deviation_sentence(deviation: results_plan.Deviation, results: Results) -> str:
-    """A deviation in one sentence, or in a few."""
+def _deviation_sentence(deviation: results_plan.Deviation, results: Results) -> str:
     match deviation:
         case results_plan.OtherAlpha():
             return f"The tests use α = {level(deviation.actual)}; the plan says {level(deviation.planned)}."
@@ -106,7 +104,14 @@ def deviation_sentence(deviation: results_plan.Deviation, results: Results) -> s
         case results_plan.HandExclusionsIgnored():
             return "Participants excluded by hand are included."
         case results_plan.HandExclusions():
-            return _by_hand(deviation)
+            n = deviation.n
+            subject = "One participant was" if n == 1 else f"{n:,} participants were"
+            if not deviation.words:
+                return f"{subject} excluded by hand, for reasons that the plan does not name."
+            return (
+                f"{subject} excluded by hand. The plan has a rule in words, “{deviation.words.rstrip('. ')}”; whether "
+                "it covers the reasons given below is for the reader to judge."
+            )
         case results_plan.OtherSize():
             return _size(deviation)
         case results_plan.Reopened():
@@ -130,20 +135,15 @@ def _flags(keys: Sequence[str]) -> str:
     return f"participants with the flag {' or '.join(flags.NAMES[key].lower() for key in keys)}"
 
 
-def _by_hand(deviation: results_plan.HandExclusions) -> str:
-    n = deviation.n
-    subject = "One participant was" if n == 1 else f"{n:,} participants were"
-    if deviation.words:
-        return (
-            f"{subject} excluded by hand. The plan has a rule in words, “{deviation.words.rstrip('. ')}”; whether it "
-            "covers the reasons given below is for the reader to judge."
-        )
-    return f"{subject} excluded by hand, for reasons that the plan does not name."
-
-
 def _size(deviation: results_plan.OtherSize) -> str:
     conditions = deviation.conditions
-    details = listed([_condition(condition) for condition in conditions[:MOST_CONDITIONS]])
+    details = listed(
+        [
+            f"{each.condition} {each.analysed:,} of {each.target:,}"
+            + ("" if each.extended is None else f", extended to {each.extended:,}")
+            for each in conditions[:MOST_CONDITIONS]
+        ]
+    )
     if len(conditions) > MOST_CONDITIONS:
         details += f", and {len(conditions) - MOST_CONDITIONS} more"
     planned = f"the plan has {deviation.target:,}"
@@ -155,11 +155,6 @@ def _size(deviation: results_plan.OtherSize) -> str:
         subject = "one participant was" if n == 1 else f"{n:,} participants were"
         sentences.append(f"The study was not finished when this report was built: {subject} still taking part.")
     return " ".join(sentences)
-
-
-def _condition(condition: results_plan.ConditionSize) -> str:
-    words = f"{condition.condition} {condition.analysed:,} of {condition.target:,}"
-    return words if condition.extended is None else f"{words}, extended to {condition.extended:,}"
 
 
 def _extension(extension: results_plan.TargetExtension) -> str:
@@ -204,6 +199,4 @@ def _run(deviation: results_plan.OtherRun) -> str:
 
 
 def _numbers(value: Any) -> str:
-    if isinstance(value, list | tuple):
-        return " and ".join(map(str, value)) or "none"
-    return str(value)
+    return " and ".join(map(str, value)) or "none" if isinstance(value, list | tuple) else str(value)

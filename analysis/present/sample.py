@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+
 from analysis.present import method
-from analysis.present.words import MISSING, cell_of, decimal, whole
+from analysis.present.words import cell_of, decimal, whole
 from analysis.results.report import Results
 from analysis.results.sample import AnswersOfCondition, Characteristic, Conduct, NumberSummary, Sample
 from documents.blocks import FigureMaker, Section
@@ -18,7 +20,9 @@ NamedConduct = tuple[str, Conduct]
 def sample_section(results: Results, badge: str) -> Section:
     """The flow of participants, and who was analysed."""
     section, noun = Section("sample", "Participants"), "simulated participant" if badge else "participant"
-    section.say(_exclusions(results))
+    n = results.answers.n_incomplete
+    incomplete = f" {n} completed the study without all answers and are excluded." if n else ""
+    section.say(f"{method.exclusions_sentence(results.flow)}{incomplete}")
     if interviews := results.flow.interviews:
         section.say(interviewed_sentence(interviews.n, interviews.interviewers, interviews.is_nested))
     section.put(method.flow_table(results.flow))
@@ -33,14 +37,8 @@ def sample_section(results: Results, badge: str) -> Section:
 def conduct_section(results: Results, badge: str, figure: FigureMaker) -> Section:
     """The supplement's participants: the flow by condition, and how they took part."""
     section, noun = Section("conduct", "Participants in detail"), "simulated participant" if badge else "participant"
-    section.draw(
-        figure(
-            "flow",
-            method.consort(results),
-            "The flow of participants after CONSORT: how many reached each stage, and where the others left.",
-            method.flow_table(results.flow),
-        )
-    )
+    caption = "The flow of participants after CONSORT: how many reached each stage, and where the others left."
+    section.draw(figure("flow", method.consort(results), caption, method.flow_table(results.flow)))
     section.put(method.flow_by_condition(results.flow))
     if (sample := results.sample) is not None:
         section.say(duration(sample.total))
@@ -48,11 +46,6 @@ def conduct_section(results: Results, badge: str, figure: FigureMaker) -> Sectio
         section.say(comments(sample, noun))
         section.put(conduct_table(sample, has_trailers=results.study.words.has_trailers))
     return section
-
-
-def _exclusions(results: Results) -> str:
-    sentence, n = method.exclusions_sentence(results.flow), results.answers.n_incomplete
-    return f"{sentence} {n} completed the study without all answers and are excluded." if n else sentence
 
 
 # Sentences
@@ -142,9 +135,7 @@ def opened(conduct: Conduct, noun: str, *, has_trailers: bool) -> str:
 
 
 def _times(n: int, people: int, noun: str) -> str:
-    if not n:
-        return "never"
-    return f"{plural(n, 'time')} by {plural(people, noun)}"
+    return f"{plural(n, 'time')} by {plural(people, noun)}" if n else "never"
 
 
 def comments(sample: Sample, noun: str) -> str:
@@ -173,15 +164,10 @@ def characteristics_table(sample: Sample) -> Table:
     for characteristic in sample.characteristics:
         answers = [characteristic.total, *characteristic.by_condition]
         name = f"{characteristic.question} ({characteristic.unit})" if characteristic.unit else characteristic.question
-        lines = _lines(characteristic, answers)
-        first = (
-            cell_of(characteristic.balance, lambda largest: decimal(largest.difference)),
-            decimal(characteristic.by_chance),
-        )
-        rows += [
-            Row((text(label), *cells, *(first if index == 0 else (blank, blank))), group=name)
-            for index, (label, cells) in enumerate(lines)
-        ]
+        balance = cell_of(characteristic.balance, lambda largest: decimal(largest.difference))
+        ends = itertools.chain([(balance, decimal(characteristic.by_chance))], itertools.repeat((blank, blank)))
+        for (label, cells), end in zip(_lines(characteristic, answers), ends, strict=False):
+            rows.append(Row((text(label), *cells, *end), group=name))
     columns = (
         Column("Answer"), *(Column(name, True) for name in (ALL, *sample.conditions)),
         Column("Largest d", True), Column("By chance", True),
@@ -196,15 +182,13 @@ def characteristics_table(sample: Sample) -> Table:
     return Table("sample", "Analysed participants by condition", columns, tuple(rows), note, "Question")
 
 
-def _lines(
-    characteristic: Characteristic, answers: list[AnswersOfCondition]
-) -> list[tuple[str, list[Cell]]]:  # fmt: skip
+def _lines(characteristic: Characteristic, answers: list[AnswersOfCondition]) -> list[tuple[str, list[Cell]]]:
     lines: list[tuple[str, list[Cell]]] = []
-    if any(group.number is not None for group in answers):
-        numbers = [group.number for group in answers]
-        lines.append(("M", [decimal(None if number is None else number.mean) for number in numbers]))
-        lines.append(("SD", [decimal(None if number is None else number.sd) for number in numbers]))
-        lines.append(("Range", [_range(number) for number in numbers]))
+    numbers = [group.number for group in answers]
+    if any(numbers):
+        lines.append(("M", [cell_of(number, lambda own: decimal(own.mean)) for number in numbers]))
+        lines.append(("SD", [cell_of(number, lambda own: decimal(own.sd)) for number in numbers]))
+        lines.append(("Range", [cell_of(number, _range) for number in numbers]))
     for index, label in enumerate(characteristic.answers):
         lines.append((label, [_share(group.counts[index], group.n) for group in answers]))
     if not lines:
@@ -218,9 +202,7 @@ def _share(n: int, total: int) -> Cell:
     return Cell(f"{n:,} ({percent(n / total)})" if total else NONE, n if total else None)
 
 
-def _range(number: NumberSummary | None) -> Cell:
-    if number is None:
-        return MISSING
+def _range(number: NumberSummary) -> Cell:
     return Cell(f"{number.minimum:,g} to {number.maximum:,g}", f"{number.minimum!r} {number.maximum!r}")
 
 

@@ -2,42 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from analysis.present.words import MISSING, cell_of, decimal, interval_cell, probability, whole
+from analysis.present.words import cell_of, decimal, interval_cell, probability, whole
 from analysis.results.perceived import Constructs, QuestionnaireScale, ScaleConstruct, omegas_of
 from analysis.results.report import Results
 from charting import marks
 from charting.theme import Spec
 from documents.blocks import FigureMaker, Section
 from documents.numbers import f_statistic, interval, listed, named_p, number
-from documents.tables import Cell, Column, Numbers, Row, Table, Words, table, text
+from documents.tables import Cell, Numbers, Table, Words, table, text
 from inference.covariance_fit import FitIndices
 from inference.factor_analysis import FactorModel, OmegaResult
-from inference.invariance import InvarianceModel, InvarianceResult
-from inference.results import Undefined
+from inference.invariance import Change, InvarianceResult
+from inference.reliability import ReliabilityResult
+from inference.results import AnovaResult, Undefined
 from inference.structural import StructuralModel
 from studies.plans import in_text
 
 
-def scale_sections(results: Results) -> list[Section]:
+def scale_section(results: Results) -> Section:
     """The reliability of each scale of the questionnaire, and the means of those that have no section of their own."""
-    if not results.scales or not results.flow.analysed:
-        return []
     section = Section("scales", "Scales of the questionnaire", "perceived")
-    section.say(planned_words(results.scales))
+    if not results.scales or not results.flow.analysed:
+        return section
+    section.say(_planned_words(results.scales))
     section.put(reliability(results.scales, omegas_of(results.constructs)))
     tested = {variable.variable.scale for variable in results.variables}
     section.put(means([scale for scale in results.scales if scale.key not in tested]))
     section.say(*reasons(results.scales))
-    return [section]
+    return section
 
 
 # Sentences
 
 
-def planned_words(results: Sequence[QuestionnaireScale]) -> str:
-    """Which scales the plan names."""
+def _planned_words(results: Sequence[QuestionnaireScale]) -> str:
     planned = [scale.name for scale in results if scale.is_planned]
     unadjusted = "Their p values are not adjusted for one another."
     if not planned:
@@ -52,37 +52,42 @@ def planned_words(results: Sequence[QuestionnaireScale]) -> str:
 
 def reliability(scales: Sequence[QuestionnaireScale], omegas: Mapping[str, OmegaResult | Undefined]) -> Table:
     """Reliability of each scale with its interval, and one analysis of variance by algorithm."""
-    rows = []
-    for scale in scales:
-        alpha, anova = scale.reliability, scale.anova
-        consistency, test = [MISSING] * 3, [MISSING] * 3
-        if not isinstance(alpha, Undefined):
-            limits = interval_cell(alpha.ci_low, alpha.ci_high, 2, True)
-            consistency = [whole(alpha.n), decimal(alpha.alpha, 2, True), limits]
-        if not isinstance(anova, Undefined):
-            statistic = f_statistic(anova.df_between, anova.df_within, anova.f)
-            test = [text(statistic), probability(anova.p), decimal(anova.eta_squared, 2, True)]
-        if omegas:
-            omega = omegas.get(scale.key)
-            consistency += [
-                cell_of(omega, lambda result: decimal(result.omega, 2, True)),
-                cell_of(omega, lambda result: interval_cell(result.ci_low, result.ci_high, 2, True)),
-            ]
-        rows.append(Row((text(scale.name), whole(len(scale.questions)), *consistency, *test)))
-    of_omega = (Column("McDonald's ω", True, "perceived"), Column("95% CI of ω", True)) if omegas else ()
-    columns = (
-        Column("Scale"), Column("Questions", True), Column("n", True), Column("Cronbach's α", True, "perceived"),
-        Column("95% CI of α", True), *of_omega, Column("F by algorithm"), Column("p", True), Column("η²", True),
+    of_omega = (
+        Numbers[QuestionnaireScale](
+            "McDonald's ω", lambda scale: cell_of(omegas.get(scale.key), lambda own: decimal(own.omega, 2, True)),
+            "perceived",
+        ),
+        Numbers[QuestionnaireScale]("95% CI of ω", lambda scale: cell_of(omegas.get(scale.key), _limits)),
     )  # fmt: skip
-    return Table(
+    return table(
         "scales",
         "Reliability of the scales",
-        columns,
-        tuple(rows),
-        "α with Feldt's interval, over participants of all algorithms who answered every question of the scale; "
+        scales,
+        Words("Scale", lambda scale: scale.name),
+        Numbers("Questions", lambda scale: whole(len(scale.questions))),
+        Numbers("n", lambda scale: cell_of(scale.reliability, lambda own: whole(own.n))),
+        Numbers(
+            "Cronbach's α",
+            lambda scale: cell_of(scale.reliability, lambda own: decimal(own.alpha, 2, True)),
+            "perceived",
+        ),
+        Numbers("95% CI of α", lambda scale: cell_of(scale.reliability, _limits)),
+        *(of_omega if omegas else ()),
+        Words("F by algorithm", lambda scale: cell_of(scale.anova, _f)),
+        Numbers("p", lambda scale: cell_of(scale.anova, lambda own: probability(own.p))),
+        Numbers("η²", lambda scale: cell_of(scale.anova, lambda own: decimal(own.eta_squared, 2, True))),
+        note="α with Feldt's interval, over participants of all algorithms who answered every question of the scale; "
         "negatively worded questions are reverse-scored."
         + (" ω from the one-factor model, with an interval by the delta method." if omegas else ""),
     )
+
+
+def _limits(of: ReliabilityResult | OmegaResult) -> Cell:
+    return interval_cell(of.ci_low, of.ci_high, 2, True)
+
+
+def _f(anova: AnovaResult) -> Cell:
+    return text(f_statistic(anova.df_between, anova.df_within, anova.f))
 
 
 def means(scales: Sequence[QuestionnaireScale]) -> Table:
@@ -113,42 +118,41 @@ def reasons(scales: Sequence[QuestionnaireScale]) -> list[str]:
     return sentences
 
 
-def construct_sections(results: Results, figure: FigureMaker) -> list[Section]:
+def construct_section(results: Results, figure: FigureMaker) -> Section:
     """How the scales measure their constructs; nothing without scales of at least three questions."""
-    constructs = results.constructs
+    section, constructs = Section("constructs", "Constructs", "perceived"), results.constructs
     if constructs is None:
-        return []
-    section = Section("constructs", "Constructs", "perceived")
+        return section
     section.say(EXPLORATORY)
     section.put(fit(constructs))
     if not isinstance(constructs.factors, Undefined):
         section.head("Measurement")
-        section.say(improper(constructs.factors), style="warning")
+        section.say(_improper(constructs.factors), style="warning")
         section.say(*factors(constructs.factors))
         section.put(loadings(constructs.factors))
-        section.put(convergent(constructs.factors))
-        section.put(discriminant(constructs.factors))
+        section.put(_convergent(constructs.factors))
+        section.put(_discriminant(constructs.factors))
     section.head("Measurement invariance")
     for scale in constructs.scales:
-        section.say(*invariance_words(scale))
+        section.say(*_invariance_words(scale))
     section.put(invariance(constructs.scales))
     if not isinstance(constructs.structural, Undefined):
         _say_structural(section, constructs.structural, figure)
     section.say(*missing(constructs))
-    return [section]
+    return section
 
 
 def _say_structural(section: Section, model: StructuralModel, figure: FigureMaker) -> None:
     section.head("Structural model")
-    section.say(improper(model), style="warning")
+    section.say(_improper(model), style="warning")
     section.say(*structural(model))
     caption = (
         "Solid: p < .05. Arrows from the algorithm show the Wald test that all algorithms have the same mean of the "
         "quality; the lowest arrow shows the smallest p of a direct effect, adjusted by Bonferroni. Arrows from "
         "qualities show standardised paths."
     )
-    paths = paths_table(model)
-    section.draw(figure("path-diagram", path_diagram(model, diagram_title(model)), caption, paths))
+    paths = _paths_table(model)
+    section.draw(figure("path-diagram", _path_diagram(model, _diagram_title(model)), caption, paths))
     section.put(paths, is_folded=True)
     section.put(indirect(model))
 
@@ -163,8 +167,7 @@ EXPLORATORY = (
 )
 
 
-def fit_words(fit: FitIndices) -> str:
-    """The fit of a model as papers state it."""
+def _fit_words(fit: FitIndices) -> str:
     if fit.p is None:
         return "the model is saturated, so its fit is not tested"
     return (
@@ -176,7 +179,7 @@ def fit_words(fit: FitIndices) -> str:
 
 def factors(model: FactorModel) -> list[str]:
     """Fit, validity and warnings of the factor model."""
-    sentences = [f"Confirmatory factor analysis ({model.estimator}, n = {model.n:,}): {fit_words(model.fit)}."]
+    sentences = [f"Confirmatory factor analysis ({model.estimator}, n = {model.n:,}): {_fit_words(model.fit)}."]
     if low := [f"{factor.name} ({number(factor.ave, 2, True)})" for factor in model.factors if factor.ave < 0.5]:
         sentences.append(f"The average variance extracted is below .50 for {listed(low)}.")
     close = [
@@ -191,8 +194,7 @@ def factors(model: FactorModel) -> list[str]:
     return sentences
 
 
-def improper(model: FactorModel | StructuralModel) -> str:
-    """A warning about an improper solution; nothing where it is proper."""
+def _improper(model: FactorModel | StructuralModel) -> str:
     if not model.improper:
         return ""
     return (
@@ -201,8 +203,7 @@ def improper(model: FactorModel | StructuralModel) -> str:
     )
 
 
-def invariance_words(scale: ScaleConstruct) -> list[str]:
-    """The highest level of invariance that the data do not reject, or why it was not computed."""
+def _invariance_words(scale: ScaleConstruct) -> list[str]:
     sentences = []
     for across, result in (("conditions", scale.across_conditions), ("languages", scale.across_languages)):
         if isinstance(result, Undefined):
@@ -238,7 +239,7 @@ def structural(model: StructuralModel) -> list[str]:
     outcome = in_text(model.outcome)
     sentences = [
         f"Structural model of algorithm, {listed([in_text(name) for name in model.qualities])} and {outcome} "
-        f"(ML, n = {model.n:,}, R² of {outcome} = {number(model.r_squared, 2, True)}): {fit_words(model.fit)}."
+        f"(ML, n = {model.n:,}, R² of {outcome} = {number(model.r_squared, 2, True)}): {_fit_words(model.fit)}."
     ]
     shown = [
         f"{effect.condition} through {in_text(effect.quality)} ({number(effect.estimate)}, simultaneous 95% CI "
@@ -253,8 +254,7 @@ def structural(model: StructuralModel) -> list[str]:
     return sentences
 
 
-def diagram_title(model: StructuralModel) -> str:
-    """What the path diagram shows."""
+def _diagram_title(model: StructuralModel) -> str:
     significant = [path.start for path in model.on_outcome if path.p < 0.05]
     if not significant:
         return f"No quality predicts {in_text(model.outcome)} significantly"
@@ -275,46 +275,30 @@ def missing(constructs: Constructs) -> list[str]:
 # Tables
 
 
-FIT = ("χ²(df)", "p", "CFI", "TLI", "RMSEA", "90% CI of RMSEA", "SRMR")
-
-
-def _numbers(names: Iterable[str]) -> tuple[Column, ...]:
-    return tuple(Column(name, True) for name in names)
-
-
-def _chi_square(statistic: float, df: int) -> Cell:
-    return Cell(f"χ²({df}) = {number(max(statistic, 0.0))}", statistic)
-
-
-def _fit_cells(fit: FitIndices) -> tuple[Cell, ...]:
-    return (
-        _chi_square(fit.chi_square, fit.df),
-        probability(fit.p),
-        decimal(fit.cfi, 3, True),
-        decimal(fit.tli, 3),
-        decimal(fit.rmsea, 3, True),
-        interval_cell(fit.rmsea_low, fit.rmsea_high, 3, True),
-        decimal(fit.srmr, 3, True),
-    )
+def _chi_square(of: FitIndices | Change) -> Cell:
+    return Cell(f"χ²({of.df}) = {number(max(of.chi_square, 0.0))}", of.chi_square)
 
 
 def fit(constructs: Constructs) -> Table:
     """Fit of the factor model and the structural model."""
-    models = (("Factor model", constructs.factors), ("Structural model", constructs.structural))
-    rows = []
-    for name, model in models:
-        if isinstance(model, Undefined):
-            continue
-        estimator = model.estimator if isinstance(model, FactorModel) else "ML"
-        rows.append(Row((text(name), text(estimator), whole(model.n), *_fit_cells(model.fit))))
-    columns = (Column("Model"), Column("Estimator"), Column("n", True), *_numbers(FIT))
-    return Table(
+    models = [("Factor model", constructs.factors), ("Structural model", constructs.structural)]
+    computed = [(name, model, model.fit) for name, model in models if not isinstance(model, Undefined)]
+    return table(
         "construct-fit",
         "Fit of the models of constructs",
-        columns,
-        tuple(rows),
-        "WLSMV: polychoric correlations with diagonally weighted least squares; its χ² is scaled and shifted, and CFI, "
-        "TLI and RMSEA follow from it. ML: maximum likelihood for continuous answers.",
+        computed,
+        Words("Model", lambda row: row[0]),
+        Words("Estimator", lambda row: row[1].estimator if isinstance(row[1], FactorModel) else "ML"),
+        Numbers("n", lambda row: whole(row[1].n)),
+        Numbers("χ²(df)", lambda row: _chi_square(row[2])),
+        Numbers("p", lambda row: probability(row[2].p)),
+        Numbers("CFI", lambda row: decimal(row[2].cfi, 3, True)),
+        Numbers("TLI", lambda row: decimal(row[2].tli, 3)),
+        Numbers("RMSEA", lambda row: decimal(row[2].rmsea, 3, True)),
+        Numbers("90% CI of RMSEA", lambda row: interval_cell(row[2].rmsea_low, row[2].rmsea_high, 3, True)),
+        Numbers("SRMR", lambda row: decimal(row[2].srmr, 3, True)),
+        note="WLSMV: polychoric correlations with diagonally weighted least squares; its χ² is scaled and shifted, and "
+        "CFI, TLI and RMSEA follow from it. ML: maximum likelihood for continuous answers.",
     )
 
 
@@ -333,8 +317,7 @@ def loadings(model: FactorModel) -> Table:
     )
 
 
-def convergent(model: FactorModel) -> Table:
-    """Average variance extracted of each factor."""
+def _convergent(model: FactorModel) -> Table:
     return table(
         "convergent-validity",
         "Convergent validity",
@@ -347,8 +330,7 @@ def convergent(model: FactorModel) -> Table:
     )
 
 
-def discriminant(model: FactorModel) -> Table:
-    """Correlations of factors and HTMT."""
+def _discriminant(model: FactorModel) -> Table:
     return table(
         "discriminant-validity",
         "Discriminant validity",
@@ -363,44 +345,36 @@ def discriminant(model: FactorModel) -> Table:
 
 def invariance(scales: Sequence[ScaleConstruct]) -> Table:
     """Configural, metric and scalar models of each scale."""
-    rows = []
-    for scale in scales:
-        for across, result in (("conditions", scale.across_conditions), ("languages", scale.across_languages)):
-            if isinstance(result, InvarianceResult):
-                rows += [
-                    Row((text(model.level), *_invariance_cells(model)), group=f"{scale.name} across {across}")
-                    for model in result.models
-                ]
-    names = ("χ²(df)", "p", "CFI", "RMSEA", "SRMR", "Δχ²(Δdf)", "p of Δχ²", "ΔCFI", "ΔRMSEA")
-    return Table(
+    models = [
+        (f"{scale.name} across {across}", model, model.fit, model.change)
+        for scale in scales
+        for across, result in (("conditions", scale.across_conditions), ("languages", scale.across_languages))
+        if isinstance(result, InvarianceResult)
+        for model in result.models
+    ]
+    return table(
         "invariance",
         "Measurement invariance",
-        (Column("Model"), *_numbers(names)),
-        tuple(rows),
-        "One factor per scale in all groups, by maximum likelihood for continuous answers. Metric: equal loadings; "
-        "scalar: equal intercepts too. Criteria of Chen (2007): CFI falls by at most .010 and RMSEA rises by at most "
-        ".015.",
+        models,
+        Words("Model", lambda row: row[1].level),
+        Numbers("χ²(df)", lambda row: _chi_square(row[2])),
+        Numbers("p", lambda row: probability(row[2].p)),
+        Numbers("CFI", lambda row: decimal(row[2].cfi, 3, True)),
+        Numbers("RMSEA", lambda row: decimal(row[2].rmsea, 3, True)),
+        Numbers("SRMR", lambda row: decimal(row[2].srmr, 3, True)),
+        Numbers("Δχ²(Δdf)", lambda row: cell_of(row[3], _chi_square)),
+        Numbers("p of Δχ²", lambda row: cell_of(row[3], lambda change: probability(change.p))),
+        Numbers("ΔCFI", lambda row: cell_of(row[3], lambda change: decimal(change.cfi, 3, True))),
+        Numbers("ΔRMSEA", lambda row: cell_of(row[3], lambda change: decimal(change.rmsea, 3, True))),
+        note="One factor per scale in all groups, by maximum likelihood for continuous answers. Metric: equal "
+        "loadings; scalar: equal intercepts too. Criteria of Chen (2007): CFI falls by at most .010 and RMSEA rises by "
+        "at most .015.",
         group_name="Scale",
+        group=lambda row: row[0],
     )
 
 
-def _invariance_cells(model: InvarianceModel) -> tuple[Cell, ...]:
-    own, change = model.fit, model.change
-    cells = (
-        _chi_square(own.chi_square, own.df),
-        probability(own.p),
-        decimal(own.cfi, 3, True),
-        decimal(own.rmsea, 3, True),
-        decimal(own.srmr, 3, True),
-    )
-    if change is None:
-        return (*cells, *[MISSING] * 4)
-    ratio = _chi_square(change.chi_square, change.df)
-    return (*cells, ratio, probability(change.p), decimal(change.cfi, 3, True), decimal(change.rmsea, 3, True))
-
-
-def paths_table(model: StructuralModel) -> Table:
-    """Standardised paths."""
+def _paths_table(model: StructuralModel) -> Table:
     groups = (
         (f"Algorithms on qualities, compared with {model.reference}", model.on_qualities),
         (f"Qualities on {model.outcome}", model.on_outcome),
@@ -446,8 +420,7 @@ def indirect(model: StructuralModel) -> Table:
 LEVEL = 0.05
 
 
-def path_diagram(model: StructuralModel, title: str) -> Spec:
-    """All conditions as one source, with the test that they differ in each quality."""
+def _path_diagram(model: StructuralModel, title: str) -> Spec:
     mediators = [
         marks.Mediator(
             path.start,

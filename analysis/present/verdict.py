@@ -9,7 +9,7 @@ from itertools import groupby
 from analysis.enums import RATED
 from analysis.present import contrast
 from analysis.present.words import coverage
-from analysis.results.comparison import Comparison, DecidedPairs
+from analysis.results.comparison import Advantage, Comparison, DecidedPairs
 from analysis.results.report import FEWEST_ANALYSED, Results
 from documents.numbers import capital, coefficient, interval, listed, named_p, number, number_word, percent, plural
 from documents.tables import Side
@@ -17,7 +17,7 @@ from evaluation.reported_kinds import ERRORS
 from inference.average_advantage import AverageAdvantage, Verdict
 from inference.pair_decisions import PairClass
 from inference.rank_sets import RankSets
-from inference.results import Undefined
+from inference.results import AgreementResult, Undefined
 from studies.simulation.planted_effects import planted_sentence
 from studies.usage_data import CHOICE
 
@@ -81,11 +81,8 @@ def _of_ranks(comparison: Comparison) -> tuple[Run, ...]:
 def _of_advantage(results: Results, comparison: Comparison, overall: AverageAdvantage | Undefined) -> tuple[Run, ...]:
     metric, variable = Run(comparison.metric_word, "objective"), Run(comparison.variable.in_text, "perceived")
     if isinstance(overall, Undefined) and not _n_separated(comparison):
-        return (
-            Run("The offline run separates no pair of algorithms by "),
-            metric,
-            Run(", so nothing can be compared."),
-        )
+        no_pair = Run("The offline run separates no pair of algorithms by ")
+        return (no_pair, metric, Run(", so nothing can be compared."))
     verdict = Verdict.CANNOT_TELL if isinstance(overall, Undefined) else overall.verdict
     if verdict is Verdict.NO_RELEVANT_RELATION:
         return (Run(capital(metric.text), "objective"), Run(" makes no relevant difference to "), variable, Run(":"))
@@ -101,10 +98,8 @@ def _better(comparison: Comparison) -> str:
 
 
 def _n_separated(comparison: Comparison) -> int:
-    decided = comparison.decided
-    if decided is None or isinstance(decided, Undefined):
-        return 0
-    return sum(pair.offline_favours is not None for pair in decided.pairs)
+    pairs = comparison.decided.pairs if isinstance(comparison.decided, DecidedPairs) else ()
+    return sum(pair.offline_favours is not None for pair in pairs)
 
 
 def _is_lost_for_other_items(results: Results) -> bool:
@@ -122,33 +117,26 @@ def evidence(results: Results) -> tuple[str, ...]:
     paragraphs = []
     if planned is not None:
         paragraphs += [contrast.sentence(planned), contrast.metric_sentence(planned, results.objective.n)]
-    elif advantage is None or results.plan.primary_test == "rank correlation":
-        paragraphs.append(_rank_correlation(comparison))
+    elif isinstance(tau := comparison.tau, AgreementResult) and (
+        advantage is None or results.plan.primary_test == "rank correlation"
+    ):
+        of_tau = f"τ_b = {coefficient(tau.coefficient)}, {tau.p_method} {named_p(tau.p)}"
+        paragraphs.append(f"Rank correlation of the primary pair: {of_tau}.")
     if advantage is not None:
         is_planned = results.plan.primary_test == "advantage"
-        paragraphs.append(f"{'' if is_planned else 'Not in the plan: '}{_advantage(results, comparison)}")
-        paragraphs.append(_other_items(results))
+        paragraphs.append(f"{'' if is_planned else 'Not in the plan: '}{_advantage(advantage, comparison, is_planned)}")
+        if isinstance(advantage.other_items, AverageAdvantage):
+            other_items = f"{_short(advantage.other_items, is_share=False)}, {named_p(advantage.other_items.p)}"
+            paragraphs.append(f"For other items from the same algorithms: {other_items}.")
     paragraphs.append(" ".join(filter(None, (contradictions(comparison), _closed_early(results)))))
     return tuple(paragraph for paragraph in paragraphs if paragraph)
 
 
-def _rank_correlation(comparison: Comparison) -> str:
-    tau = comparison.tau
-    if isinstance(tau, Undefined):
-        return ""
-    p = f"{tau.p_method} {named_p(tau.p)}"
-    return f"Rank correlation of the primary pair: τ_b = {coefficient(tau.coefficient)}, {p}."
-
-
-def _advantage(results: Results, comparison: Comparison) -> str:
-    advantage = results.advantage
-    if advantage is None:
-        return ""
+def _advantage(advantage: Advantage, comparison: Comparison, is_headline: bool) -> str:
     overall = advantage.overall
     if isinstance(overall, Undefined):
         return overall.reason if _n_separated(comparison) else ""
     is_share = comparison.variable.is_share
-    is_headline = results.plan.primary_test == "advantage"
     opening = f"over the {plural(overall.n_pairs, 'pair')} of algorithms that {comparison.metric_word} separates, "
     if overall.n_pairs == 1:
         opening = f"in the one pair of algorithms that {comparison.metric_word} separates, "
@@ -167,9 +155,8 @@ def _advantage(results: Results, comparison: Comparison) -> str:
         statistics += f", {named_p(overall.p)}"
     # "This study cannot tell …:" goes on in the same sentence.
     sentence = f"{opening}{difference_in_words(comparison, overall.value)} on average, {statistics}."
-    return " ".join(
-        filter(None, (capital(sentence) if is_decided and is_headline else sentence, _rests_on(results, is_share)))
-    )
+    opened = capital(sentence) if is_decided and is_headline else sentence
+    return " ".join(filter(None, (opened, _rests_on(advantage, is_share))))
 
 
 def difference_in_words(comparison: Comparison, value: float) -> str:
@@ -195,24 +182,14 @@ def _short(result: AverageAdvantage | Undefined, is_share: bool) -> str:
     return f"{number(result.value, 2, is_share)}{points}, {coverage(result.alpha)} CI {_limits(result, is_share)}"
 
 
-def _rests_on(results: Results, is_share: bool) -> str:
-    advantage = results.advantage
-    names = () if advantage is None else advantage.rests_on
-    if advantage is None or not names:
+def _rests_on(advantage: Advantage, is_share: bool) -> str:
+    names = advantage.rests_on
+    if not names:
         return ""
     if len(names) == 1:
         return f"This rests on {names[0]}: without it {_short(advantage.without[names[0]], is_share)}."
     each = "; ".join(f"without {name} {_short(advantage.without[name], is_share)}" for name in names)
     return f"This rests on each of {listed(names)}: {each}."
-
-
-def _other_items(results: Results) -> str:
-    """The second line: the same with the standard errors of the nested model."""
-    nested_model = None if results.advantage is None else results.advantage.other_items
-    if nested_model is None or isinstance(nested_model, Undefined):
-        return ""
-    advantage = _short(nested_model, is_share=False)
-    return f"For other items from the same algorithms: {advantage}, {named_p(nested_model.p)}."
 
 
 def contradictions(comparison: Comparison) -> str:
@@ -317,7 +294,22 @@ def facts(results: Results) -> list[Fact]:
     comparison = results.primary
     if comparison is None or not has_verdict(results) or not isinstance(comparison.decided, DecidedPairs):
         return []
-    return [*_advantage_facts(results, comparison), _pairs(comparison.decided), *_best(results, comparison)]
+    decided, variable = comparison.decided, results.variable(comparison.variable_key)
+    agree, contradict = (len(decided.of(decision)) for decision in (PairClass.AGREE, PairClass.CONTRADICT))
+    n = len(decided.pairs)
+    counts = f"{agree} agree, {contradict} contradict, {n - agree - contradict} open"
+    tiles = [*_advantage_facts(results, comparison), Fact("Pairs of algorithms", "", counts, f"{n} pairs in all")]
+    if variable is None:
+        return tiles
+    metric = results.objective.at(comparison.profile_length).defined_values(comparison.kind)
+    word = "highest" if comparison.higher_is_better else "lowest"
+    means = {name: numbers.mean for name, numbers in variable.described.items()}
+    is_share, is_rate = variable.variable.is_share, comparison.kind not in ERRORS
+    return [
+        *tiles,
+        _tile(word, comparison.metric_word, "objective", decided.offline_rank_sets, metric, is_rate),
+        _tile("highest", variable.variable.in_text, "perceived", decided.participants_rank_sets, means, is_share),
+    ]
 
 
 def _advantage_facts(results: Results, comparison: Comparison) -> list[Fact]:
@@ -325,45 +317,13 @@ def _advantage_facts(results: Results, comparison: Comparison) -> list[Fact]:
     if overall is None or isinstance(overall, Undefined):
         return []
     is_share = comparison.variable.is_share
-    low, high = overall.interval.low, overall.interval.high
     planned = "" if results.plan.primary_test == "advantage" else "; not in the plan"
-    return [
-        Fact(
-            f"Average advantage{'' if is_share else ', points'}",
-            "",
-            number(overall.value, 2, is_share),
-            f"{coverage(overall.alpha)} CI {interval(low, high, 2, is_share)}{planned}",
-        )
-    ]
+    heading, value = f"Average advantage{'' if is_share else ', points'}", number(overall.value, 2, is_share)
+    return [Fact(heading, "", value, f"{coverage(overall.alpha)} CI {_limits(overall, is_share)}{planned}")]
 
 
-def _pairs(decided: DecidedPairs) -> Fact:
-    agree, contradict = (len(decided.of(decision)) for decision in (PairClass.AGREE, PairClass.CONTRADICT))
-    n = len(decided.pairs)
-    n_open = n - agree - contradict
-    return Fact(
-        "Pairs of algorithms", "", f"{agree} agree, {contradict} contradict, {n_open} open", f"{n} pairs in all"
-    )
-
-
-def _best(results: Results, comparison: Comparison) -> list[Fact]:
-    """The algorithm that alone may be the best on each side, or how many may be."""
-    decided, variable = comparison.decided, results.variable(comparison.variable_key)
-    if not isinstance(decided, DecidedPairs) or variable is None:
-        return []
-    metric = results.objective.at(comparison.profile_length).defined_values(comparison.kind)
-    word = "highest" if comparison.higher_is_better else "lowest"
-    means = {name: numbers.mean for name, numbers in variable.described.items()}
-    is_share, is_metric_share = variable.variable.is_share, comparison.kind not in ERRORS
-    return [
-        _tile(word, comparison.metric_word, "objective", decided.offline_rank_sets, metric, is_metric_share),
-        _tile("highest", variable.variable.in_text, "perceived", decided.participants_rank_sets, means, is_share),
-    ]
-
-
-def _tile(
-    word: str, name: str, side: Side, ranks: RankSets, values: Mapping[str, float], is_share: bool
-) -> Fact:  # fmt: skip
+def _tile(word: str, name: str, side: Side, ranks: RankSets, values: Mapping[str, float], is_share: bool) -> Fact:
+    """The algorithm that alone may be the best on a side, or how many may be."""
     heading, k = f"{capital(word)} {name}", len(ranks.sets)
     first = [label for label, ranked in ranks.sets.items() if ranked == (1, 1)]
     if len(first) == 1:

@@ -16,17 +16,8 @@ from evaluation.metrics.hits import mean_hits
 from evaluation.models import EvaluationRun
 from evaluation.protocols.facts import popularity_thirds
 from evaluation.reported_kinds import ERRORS, HITS, tested_kinds
+from evaluation.selectors import results as run_results
 from evaluation.selectors.cases import cases_of, training_means
-from evaluation.selectors.results import (
-    ModelRow,
-    UserValues,
-    case_counts,
-    is_pooled,
-    metrics_by_user,
-    model_rows,
-    reported_metrics,
-    user_values,
-)
 from evaluation.selectors.runs import measured_algorithms
 from studies.design.selectors import reportability
 from studies.models import Condition, Study
@@ -205,14 +196,14 @@ def _how_models_differ(run: EvaluationRun, differing: list[dict[str, str]]) -> s
 
 def measured_by(run: EvaluationRun, conditions: tuple[str, ...], positions: list[int], length: int) -> Measured:
     """Read a run's results for the study's conditions at one profile length."""
-    measured, names = model_rows(run, length), reported_metrics(run)
+    measured, names = run_results.model_rows(run, length), run_results.reported_metrics(run)
     rows, tested = [measured[position] for position in positions], tested_kinds(run.protocol)
     by_user = {
-        kind: user_values(run, name, length, rows=measured)
+        kind: run_results.user_values(run, name, length, rows=measured)
         for kind, name in names.items()
-        if name in metrics_by_user(run)
+        if name in run_results.metrics_by_user(run)
     }
-    is_by_user = not is_pooled(run)
+    is_by_user = not run_results.is_pooled(run)
     users = {kind: values.values[:, positions] for kind, values in by_user.items()}
     for kind in tested:
         users.setdefault(kind, np.full_like(users[tested[0]], np.nan))
@@ -252,7 +243,7 @@ def _by_popularity(
     run: EvaluationRun, conditions: tuple[str, ...], positions: list[int], length: int
 ) -> tuple[PopularityThird, ...]:
     """Recall in each third of the training ratings that has cases, from the most popular items."""
-    run_cases, counts = cases_of(run), case_counts(run, length)
+    run_cases, counts = cases_of(run), run_results.case_counts(run, length)
     cases = run_cases.cases
     thirds = popularity_thirds(cases, training_means(run).popularity)[cases.is_relevant]
     # Counts of cases from a file are in its order.
@@ -273,7 +264,7 @@ def _by_popularity(
     )
 
 
-def _case_counts(run: EvaluationRun, by_user: Mapping[str, UserValues]) -> dict[str, NDArray[np.int64]]:
+def _case_counts(run: EvaluationRun, by_user: Mapping[str, run_results.UserValues]) -> dict[str, NDArray[np.int64]]:
     """The number of cases of each user, which pooled values weigh."""
     cases = cases_of(run).cases
     counts = {}
@@ -305,7 +296,9 @@ def _has_values(values: NDArray[np.float64]) -> NDArray[np.bool_]:
     return np.asarray(measured.any() & ~is_missing[:, measured].any(axis=1))
 
 
-def _served(rows: Sequence[ModelRow], conditions: tuple[str, ...], positions: list[int]) -> dict[str, dict[str, float]]:
+def _served(
+    rows: Sequence[run_results.ModelRow], conditions: tuple[str, ...], positions: list[int]
+) -> dict[str, dict[str, float]]:
     """The run's results for the lists as served, without metrics that some model lacks."""
     served: dict[str, dict[str, float]] = {}
     for key, name in AS_SERVED.items():

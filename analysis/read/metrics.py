@@ -16,14 +16,8 @@ from evaluation.metrics.registry import METRICS
 from evaluation.models import EvaluationRun
 from evaluation.protocols.registry import PROTOCOLS
 from evaluation.reported_kinds import ERRORS, tested_kinds
+from evaluation.selectors import results as run_results
 from evaluation.selectors.repeats import repeated_values, repeats_of, results_digest
-from evaluation.selectors.results import (
-    ModelRow,
-    metrics_by_user,
-    model_rows,
-    reported_metrics,
-    user_values,
-)
 from evaluation.selectors.runs import DEVELOPMENT, measured_algorithms, succeeded_runs
 from evaluation.splitting.registry import STRANGERS
 from studies.models import Study
@@ -130,17 +124,19 @@ def _metrics_of(
     metrics = []
     # The metrics that the report tests have the names of its plan, and are resampled there.
     tested = tested_kinds(run.protocol)
-    reported = {} if protocol else {name: kind for kind, name in reported_metrics(run).items() if kind in tested}
-    by_user = set(metrics_by_user(run)) - set(reported)
+    reported = (
+        {} if protocol else {name: kind for kind, name in run_results.reported_metrics(run).items() if kind in tested}
+    )
+    by_user = set(run_results.metrics_by_user(run)) - set(reported)
     for length in (0, *run.profile_lengths):
-        measured = model_rows(run, length)
+        measured = run_results.model_rows(run, length)
         rows = [measured[position] for position in positions]
         for name in sorted({name for row in rows for name in row.cells if is_metric(name)}, key=_order):
             users = _users(run, name, length, measured) if name in by_user else None
             cells = {condition: row.cells.get(name) for condition, row in zip(conditions, rows, strict=True)}
             values = {condition: None if cell is None else cell.value for condition, cell in cells.items()}
             if reported.get(name) in ERRORS:
-                errors = user_values(run, name, length, rows=measured).values[:, list(positions)]
+                errors = run_results.user_values(run, name, length, rows=measured).values[:, list(positions)]
                 values = dict(zip(conditions, means_of_shared_users(errors), strict=True))
             metrics.append(
                 StoredMetric(
@@ -177,10 +173,12 @@ def is_metric(name: str) -> bool:
     return _key(name) in METRICS and not name.startswith(DEVELOPMENT) and not name.endswith(SAME_METRIC)
 
 
-def _users(run: EvaluationRun, name: str, length: int, rows: Sequence[ModelRow]) -> NDArray[np.float64] | None:
+def _users(
+    run: EvaluationRun, name: str, length: int, rows: Sequence[run_results.ModelRow]
+) -> NDArray[np.float64] | None:
     """The values by user; None where the run did not store them."""
     try:
-        return user_values(run, name, length, rows=rows).values
+        return run_results.user_values(run, name, length, rows=rows).values
     except ParallaxError:
         return None
 
@@ -212,7 +210,7 @@ def repetitions_of(run: EvaluationRun, conditions: tuple[str, ...], positions: S
     repeats = repeats_of(run)
     if not repeats:
         return None
-    runs, columns, names = [run, *repeats], list(positions), reported_metrics(run)
+    runs, columns, names = [run, *repeats], list(positions), run_results.reported_metrics(run)
     measures = []
     for length in (0, *run.profile_lengths):
         for kind in tested_kinds(run.protocol):

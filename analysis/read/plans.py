@@ -55,7 +55,15 @@ def frozen_plan(study: Study, draft: Mapping[str, Any] | None = None) -> FrozenP
     facts = launch.facts if launch else {}
     code = facts.get("code")
     return FrozenPlan(
-        plan=snapshot.get("plan") or _default_plan(study),
+        plan=snapshot.get("plan")
+        or {
+            **AnalysisPlan().in_full(),
+            "tests": dict(TESTS),
+            "primary": study.design.primary.stored(),
+            "list_length": study.design.list_length,
+            "n": study.run.n,
+            "profile_lengths": list(study.run.profile_lengths),
+        },
         is_frozen="plan" in snapshot,
         run=snapshot.get("run", study.run.inputs_hash),
         versions=facts.get("versions") or ({"parallax": code} if code else {}),
@@ -98,14 +106,3 @@ def _extensions(frozen: list[StudyVersion]) -> Iterable[TargetExtension]:
                 why=after.why,
                 targets=grown,
             )
-
-
-def _default_plan(study: Study) -> dict[str, Any]:
-    return {
-        **AnalysisPlan().in_full(),
-        "tests": dict(TESTS),
-        "primary": study.design.primary.stored(),
-        "list_length": study.design.list_length,
-        "n": study.run.n,
-        "profile_lengths": list(study.run.profile_lengths),
-    }

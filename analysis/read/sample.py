@@ -20,7 +20,6 @@ from studies.instrument.questionnaires.schema import ABOUT, AFTER, OVERALL, Ques
 from studies.models import Event, Interview, Response, Study
 from studies.monitoring.selectors.exclusions import exclusions
 from studies.participation.selectors.responses import LOOKED_AT, WITH_LIST, Record, completed_answers
-from studies.settings import StratumRule
 
 
 @dataclass(frozen=True)
@@ -162,7 +161,8 @@ def backgrounds_of(study: Study, keys: Sequence[int], covariates: Sequence[str])
     return Backgrounds(
         factors=tuple(
             Covariate(
-                f"{key_in_words(rule.question, study.design)} (stratum)", [_level(answers[key], rule) for key in keys]
+                f"{key_in_words(rule.question, study.design)} (stratum)",
+                [None if (level := stratum_of(answers[key], [rule])) == NOT_GIVEN else level for key in keys],
             )
             for rule in rules
         ),
@@ -172,11 +172,6 @@ def backgrounds_of(study: Study, keys: Sequence[int], covariates: Sequence[str])
         ),
         interviewers=tuple(numbers.get(key) for key in keys),
     )
-
-
-def _level(answers: dict[str, Any], rule: StratumRule) -> str | None:
-    level = stratum_of(answers, [rule])
-    return None if level == NOT_GIVEN else level
 
 
 def _value(answer: Any) -> float | str | None:

@@ -99,10 +99,13 @@ def _union(node: Any) -> Any:
     members = node["choices"]
     if all(hasattr(member.get("cls"), KIND) for member in members):
         return {"type": "tagged-union", "discriminator": KIND, "choices": {each["cls"].of: each for each in members}}
-    undefined = next((member for member in members if _is_undefined(member)), None)
-    if undefined is None:
+    reference = f"{Undefined.__module__}.{Undefined.__qualname__}:"
+    is_undefined = [
+        each.get("cls") is Undefined or each.get("schema_ref", "").startswith(reference) for each in members
+    ]
+    if True not in is_undefined:
         return node
-    (result,) = (member for member in members if member is not undefined)
+    undefined, result = (members[is_undefined.index(sought)] for sought in (True, False))
     return {
         "type": "tagged-union",
         "discriminator": tag_of_result,
@@ -119,15 +122,9 @@ def tag_of_result(plain: Any) -> str | None:
     return tags.get(plain.get(DEFINED)) if isinstance(plain, dict) else None
 
 
-def _is_undefined(node: Any) -> bool:
-    reference = f"{Undefined.__module__}.{Undefined.__qualname__}:"
-    return node.get("cls") is Undefined or node.get("schema_ref", "").startswith(reference)
-
-
 def _write_result(value: Any, write: Callable[[Any], Any]) -> dict[str, Any]:
-    if isinstance(value, Undefined):
-        return {DEFINED: False, "reason": value.reason}
-    return {DEFINED: True, **write(value)}
+    is_defined = not isinstance(value, Undefined)
+    return {DEFINED: is_defined, **(write(value) if is_defined else vars(value))}
 
 
 def _dataclass(node: Any) -> Any:

@@ -7,19 +7,11 @@ from dataclasses import dataclass, field
 from analysis.enums import ScaleVariable, Variable, variable_of
 from analysis.results.codec import stored
 from analysis.results.rankings import ALPHA, Order
+from inference import results as inferred
 from inference.factor_analysis import FactorModel, OmegaResult
 from inference.invariance import InvarianceResult
 from inference.reliability import ReliabilityResult
-from inference.results import (
-    AnovaResult,
-    Description,
-    KruskalResult,
-    NormalityResult,
-    PairwiseResult,
-    SpreadResult,
-    Undefined,
-    WelchResult,
-)
+from inference.results import Undefined
 from inference.structural import StructuralModel
 
 
@@ -27,9 +19,9 @@ from inference.structural import StructuralModel
 class PostHocTests:
     """Every pair of conditions, adjusted within each test."""
 
-    tukey: PairwiseResult | Undefined
-    games_howell: PairwiseResult | Undefined
-    dunn_holm: PairwiseResult | Undefined
+    tukey: inferred.PairwiseResult | Undefined
+    games_howell: inferred.PairwiseResult | Undefined
+    dunn_holm: inferred.PairwiseResult | Undefined
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,14 +52,14 @@ class PerceivedVariable:
     conditions: tuple[str, ...]
     points: dict[str, tuple[int, ...]]
     points_per_unit: int
-    described: dict[str, Description]
+    described: dict[str, inferred.Description]
     empty: tuple[str, ...]
-    anova: AnovaResult | Undefined
-    welch: WelchResult | Undefined
-    welch_without_constant: WelchResult | Undefined | None = None
-    brown_forsythe: SpreadResult | Undefined
-    shapiro_residuals: NormalityResult | Undefined
-    kruskal: KruskalResult | Undefined
+    anova: inferred.AnovaResult | Undefined
+    welch: inferred.WelchResult | Undefined
+    welch_without_constant: inferred.WelchResult | Undefined | None = None
+    brown_forsythe: inferred.SpreadResult | Undefined
+    shapiro_residuals: inferred.NormalityResult | Undefined
+    kruskal: inferred.KruskalResult | Undefined
     tests: PostHocTests
     orders: Orders
     detectable_difference: tuple[float, float] | None = field(
@@ -132,8 +124,8 @@ class QuestionnaireScale:
     n: int
     conditions: tuple[str, ...]
     reliability: ReliabilityResult | Undefined
-    described: dict[str, Description]
-    anova: AnovaResult | Undefined
+    described: dict[str, inferred.Description]
+    anova: inferred.AnovaResult | Undefined
 
 
 @dataclass(frozen=True, kw_only=True)

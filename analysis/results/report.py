@@ -9,14 +9,13 @@ from analysis.enums import ScaleVariable
 from analysis.results.codec import stored
 from analysis.results.comparison import Advantage, Alternative, Comparison, Equivalence, Matrix, PlannedContrast
 from analysis.results.covariates import CovariateAnalyses
-from analysis.results.design_checks import DesignCheck
 from analysis.results.exclusions import Exclusions
 from analysis.results.follow_up import CorrelatedVariables, Effects, NoveltyCorrelation, Power, VariableEffects
 from analysis.results.lists_shown import ListsShown
 from analysis.results.objective import ObjectiveSide, OfflineMetric, Repeats
 from analysis.results.perceived import Constructs, ItemsOfCondition, Liking, PerceivedVariable, QuestionnaireScale
 from analysis.results.plan import Planned, ReportPlan
-from analysis.results.sample import Flow, Sample
+from analysis.results.sample import DesignCheck, Flow, Sample
 from inference.average_advantage import AverageAdvantage, ExploratoryFamily
 from inference.item_effects import ItemEffectsResult
 from inference.results import Undefined

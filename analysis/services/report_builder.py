@@ -78,7 +78,15 @@ def build_report(
     )
     if not inputs.flow.analysed:
         raise ParallaxError("report.no_participants", _why_empty(inputs))
-    inputs_hash = _inputs_hash(inputs, provenance)
+    hashed = {
+        "format": FORMAT,
+        "plan": encode(ReportPlan, inputs.plan),
+        "planned": encode(Planned, inputs.planned),
+        "provenance": encode(Provenance, provenance),
+        "flow": encode(Flow, inputs.flow),
+        "study": inputs.study.slug,
+    }
+    inputs_hash = digest_of(hashed)
     report = Report.objects.filter(study=study, inputs_hash=inputs_hash).first()
     if report is not None:
         progress("The inputs of this report have not changed")
@@ -115,6 +123,7 @@ def _read(
     repetitions = repetitions_of(run, reading.analysed.conditions, positions)
     stored = stored_metrics(study, run, reading.analysed.conditions, positions)
     streams = (*(f"users-{length.length}" for length in measured),)
+    installed = versions()
     provenance = Provenance(
         design_hash=study.design_hash,
         dataset=study.dataset_version.dataset.name,
@@ -137,7 +146,7 @@ def _read(
         study_seed=study.seed,
         run_seed=run.seed,
         bootstrap_seeds=tuple((name, derived_seed(study.seed, "report", name)) for name in streams),
-        versions=_versions(),
+        versions=(*((name, installed[name]) for name in NUMERIC), ("statsmodels", metadata.version("statsmodels"))),
         pilot_design="" if draft is None else digest_of(draft),
         completers_digest=reading.completers.digest if reading.n_left_out else "",
         repetitions=() if repetitions is None else repetitions.digests,
@@ -171,24 +180,6 @@ def _why_empty(inputs: Inputs) -> str:
             "analysed: their answers are incomplete, or they are excluded. Change the exclusions to build a report."
         )
     return f"No {people} of {inputs.study.slug} has completed the study, so there is nothing to report yet."
-
-
-def _versions() -> tuple[tuple[str, str], ...]:
-    installed = versions()
-    return (*((name, installed[name]) for name in NUMERIC), ("statsmodels", metadata.version("statsmodels")))
-
-
-def _inputs_hash(inputs: Inputs, provenance: Provenance) -> str:
-    return digest_of(
-        {
-            "format": FORMAT,
-            "plan": encode(ReportPlan, inputs.plan),
-            "planned": encode(Planned, inputs.planned),
-            "provenance": encode(Provenance, provenance),
-            "flow": encode(Flow, inputs.flow),
-            "study": inputs.study.slug,
-        }
-    )
 
 
 def _mode_of_pilot(study: Study, mode: str | None) -> str:

@@ -7,7 +7,6 @@ from dataclasses import asdict
 from typing import Any
 
 from django.db import transaction
-from django.db.models import QuerySet
 
 from analysis.compute.plans import AS_PLANNED, Overrides
 from analysis.read import Progress
@@ -36,11 +35,8 @@ def request_report(
     """
     payload = {"mode": mode or "", "overrides": asdict(overrides)}
     stored = json.loads(json.dumps(payload))  # as the database returns it, with lists for tuples
-    open_jobs: QuerySet[Job] = study.jobs.open().filter(kind="report", owner=asked_by)
-    for job in open_jobs:
-        if job.payload == stored:
-            return job
-    return request("report", owner=asked_by, subject=study, payload=payload)
+    same = (job for job in study.jobs.open().filter(kind="report", owner=asked_by) if job.payload == stored)
+    return next(same, None) or request("report", owner=asked_by, subject=study, payload=payload)
 
 
 def build_requested(job: Job, progress: Progress) -> dict[str, Any]:

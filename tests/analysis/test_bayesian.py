@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from analysis.compute import bayesian
 from analysis.files.document import document_of
-from analysis.files.html import report_json
+from analysis.files.formats import report_json
 from analysis.models import Report
 from analysis.present import bayesian as narrative
 from analysis.results.bayesian import BayesianResults, PriorAnalyses, Sampling

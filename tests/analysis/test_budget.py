@@ -14,7 +14,7 @@ import pytest
 
 from analysis.files import document as documents
 from analysis.files.document import KEYS, Chapter, Document, document_of
-from analysis.files.paper import report_pdf
+from analysis.files.formats import report_pdf
 from analysis.models import Report
 from analysis.results.codec import decode
 from analysis.results.report import Results

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from analysis.compute.objective import _resampled, metric_intervals, study_measured
-from analysis.files.html import report_json
+from analysis.files.formats import report_json
 from analysis.files.listing import file_of
 from analysis.models import Report
 from analysis.present import objective as narrative

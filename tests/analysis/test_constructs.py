@@ -12,8 +12,8 @@ from jsonschema import Draft202012Validator
 
 from analysis.compute.perceived import constructs_of
 from analysis.files.document import document_of
-from analysis.files.html import report_json
-from analysis.present.scales import construct_sections
+from analysis.files.formats import report_json
+from analysis.present.scales import construct_section
 from analysis.read.inputs import Answers, Person, ScaleAnswers
 from analysis.results.codec import decode, encode
 from analysis.results.perceived import Constructs
@@ -113,7 +113,7 @@ def test_the_chapter_states_what_the_models_show(study: Study) -> None:
     assert "constructs" not in plain["results"]
     assert "constructs" not in [section.key for section in document_of(report).sections]
     results = replace(report.read_results(), constructs=constructs(answers_of(240)))
-    (section,) = construct_sections(results, FigureMaker(""))
+    section = construct_section(results, FigureMaker(""))
     words = words_of(section)
     assert "Confirmatory factor analysis (WLSMV, n = 240): χ²(8) = " in words
     assert "Indirect effects on global satisfaction compared with LSA: TopPop through quality (" in words
@@ -126,8 +126,8 @@ def test_the_chapter_states_what_the_models_show(study: Study) -> None:
     assert [figure.key for block in section.blocks for figure in block.figures] == ["path-diagram"]
     plain["results"]["constructs"] = encode(Constructs, results.constructs)
     assert list(Draft202012Validator(json.loads(report_schema())).iter_errors(plain)) == []
-    (few,) = construct_sections(replace(results, constructs=constructs(answers_of(20))), FigureMaker(""))
+    few = construct_section(replace(results, constructs=constructs(answers_of(20))), FigureMaker(""))
     assert "The factor model is not computed: The model has 13 free parameters and needs at least 100" in words_of(few)
     weak: Any = constructs(answers_of(240, effect=0.0))
-    (without,) = construct_sections(replace(results, constructs=weak), FigureMaker(""))
+    without = construct_section(replace(results, constructs=weak), FigureMaker(""))
     assert "We found no evidence of indirect effects on global satisfaction" in words_of(without)

@@ -18,7 +18,7 @@ from jsonschema import Draft202012Validator
 from scipy import stats
 
 from accounts.services import create_token
-from analysis.files.html import report_json
+from analysis.files.formats import report_json
 from analysis.files.numbers import lines_of
 from analysis.present import contrast as said
 from analysis.present import verdict

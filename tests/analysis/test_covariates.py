@@ -12,7 +12,7 @@ from django.test import Client
 from django.urls import reverse
 from jsonschema import Draft202012Validator
 
-from analysis.files.html import report_json
+from analysis.files.formats import report_json
 from analysis.models import Report
 from analysis.present.covariates import ratings_table
 from analysis.present.words import decimal

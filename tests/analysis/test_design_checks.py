@@ -8,12 +8,12 @@ from dataclasses import replace
 import pytest
 from django.utils import timezone
 
-from analysis.compute import design_checks as checks
+from analysis.compute import sample as checks
 from analysis.present import method as narrative
 from analysis.read.inputs import Answers, Person, ScaleAnswers, Shown
 from analysis.read.responses import Reading
 from analysis.read.sample import Opened
-from analysis.results.design_checks import (
+from analysis.results.sample import (
     AtTheEnd,
     DesignCheck,
     NegativeItem,

@@ -14,7 +14,6 @@ from analysis.compute.follow_up import correlations_of, effects_of_all, effects_
 from analysis.compute.perceived import groups_of, study_variable
 from analysis.enums import VARIABLE_OF, VARIABLES
 from analysis.present import follow_up as said
-from analysis.present.follow_up import follow_up_sections
 from analysis.read.inputs import Answers, Person, ScaleAnswers, Shown
 from analysis.results.codec import decode, encode
 from analysis.results.follow_up import CorrelatedVariables, Effects, NoveltyCorrelation, VariableEffects
@@ -97,7 +96,11 @@ def typed(results: dict[str, Any]) -> Results:
 def words_of(results: dict[str, Any]) -> str:
     """Every sentence and every printed cell."""
     found = []
-    for section in follow_up_sections(typed(results)):
+    read = typed(results)
+    for section in (
+        said.effects_section(read), said.ordinal_section(read), said.correlations_section(read),
+        said.generalisation_section(read),
+    ):  # fmt: skip
         for block in section.blocks:
             found.append(block.text)
             if block.table:

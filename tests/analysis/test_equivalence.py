@@ -15,7 +15,7 @@ from django.urls import reverse
 from jsonschema import Draft202012Validator
 from scipy import stats
 
-from analysis.files.html import report_json
+from analysis.files.formats import report_json
 from analysis.files.numbers import lines_of
 from analysis.models import Report
 from analysis.results.schema import report_schema

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from analysis.compute.bayesian import compute_bayesian
 from analysis.files.document import document_of
-from analysis.files.html import report_json
+from analysis.files.formats import report_json
 from analysis.files.listing import PACKAGE, file_of
 from analysis.files.numbers import lines_of
 from analysis.models import Report

@@ -10,7 +10,7 @@ import pytest
 from analysis.files.listing import Outputs
 from analysis.models import Report
 from analysis.present import covariates
-from analysis.present.items import liking_table
+from analysis.present.lists_shown import liking_table
 from analysis.results.codec import decode, encode
 from analysis.results.covariates import ItemView
 from analysis.results.perceived import Liking

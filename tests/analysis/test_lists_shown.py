@@ -18,7 +18,7 @@ from statsmodels.stats.multitest import multipletests
 from analysis.compute.lists_shown import lists_shown
 from analysis.enums import VARIABLE_OF
 from analysis.files.contents import write_people
-from analysis.files.html import report_json
+from analysis.files.formats import report_json
 from analysis.models import Report
 from analysis.present import lists_shown as narrative
 from analysis.present.apa import apa_sentences

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau
 
-from analysis.compute.matrix import metric_label
-from analysis.files.html import report_json
+from analysis.compute.comparison import metric_label
+from analysis.files.formats import report_json
 from analysis.files.listing import files_of
 from analysis.models import Report
 from analysis.read.metrics import StoredMetric, is_metric

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from analysis.present import comparison as agreement
-from analysis.present import exclusions, items, objective, perceived, verdict
+from analysis.present import exclusions, lists_shown, objective, perceived, verdict
 from analysis.present.verdict import facts
 from analysis.results.comparison import Comparison, DecidedPairs
 from analysis.results.exclusions import Exclusions
@@ -276,7 +276,7 @@ def test_one_pair_and_a_share_that_is_the_same_read_well() -> None:
     said = perceived.order(order_of({"A": "unordered", "B": "unordered"}, [False]))
     assert said.startswith("Games-Howell found no significant difference in the only pair.")
     liking = [partial(Liking, {"n_watched": 1, "n_not_watched": 4, "share_watched": 0.2})] * 2
-    assert items.liking(liking, "watched").endswith(
+    assert lists_shown.liking(liking, "watched").endswith(
         "The share watched is 20% for every algorithm, to the nearest percent."
     )
 
@@ -305,7 +305,7 @@ def test_other_tests_that_disagree_are_named() -> None:
 def test_few_items_and_filled_slots_are_warned_of() -> None:
     plain = {"condition": "TopPop", "is_carried_by_few": True, "n_distinct": 8, "n_slots": 150,
              "share_of_most_shown": 0.9, "n_filled": 3}  # fmt: skip
-    said = items.item_warnings([partial(ItemsOfCondition, plain)])
+    said = lists_shown.item_warnings([partial(ItemsOfCondition, plain)])
     assert said[0].startswith(
         "TopPop recommended few items: 8 distinct items fill its 150 slots, and the most frequent make up 90% of them."
     )

@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 
 from analysis.compute.objective import pooled_repeats
 from analysis.files.document import document_of
-from analysis.files.html import report_json
+from analysis.files.formats import report_json
 from analysis.models import Report
 from analysis.present import offline
 from analysis.present.offline import repeats_section

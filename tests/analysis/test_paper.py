@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from analysis.files.document import document_of
+from analysis.files.formats import printed
 from analysis.files.listing import Outputs
-from analysis.files.paper import printed
 from analysis.models import Report
 from analysis.services import build_report
 from studies.enums import Mode, Provenance

@@ -19,7 +19,7 @@ from scipy import stats
 
 from accounts.services import create_token
 from analysis.files.document import document_of
-from analysis.files.html import report_json
+from analysis.files.formats import report_json
 from analysis.files.numbers import lines_of
 from analysis.models import Report
 from analysis.present.apa import apa_sentences

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from analysis.files.html import report_json
+from analysis.files.formats import report_json
 from analysis.results.report import SCHEMA_NAME
 from analysis.results.schema import report_schema
 from analysis.services import build_report

@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 
 from analysis.files.archive import readme
 from analysis.files.document import Document
-from analysis.files.quarto import report_quarto
+from analysis.files.formats import report_quarto
 from analysis.services import build_report
 from analysis.services.report_cache import cached_document
 from documents.markdown import escaped

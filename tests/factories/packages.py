@@ -5,13 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from analysis.files.contents import (
-    write_contrast,
-    write_equivalence,
     write_people,
     write_plan,
     write_run,
     write_scripts,
-    write_separated,
 )
 from analysis.files.numbers import numbers_csv
 from analysis.models import Report
@@ -21,9 +18,6 @@ def write_numbers(report: Report, folder: Path) -> None:
     """Write data, scripts and the report's numbers."""
     write_people(report, folder)
     write_plan(report, folder)
-    write_contrast(report, folder)
-    write_equivalence(report, folder)
-    write_separated(report, folder)
     write_run(report, folder)
     write_scripts(report, folder)
     (folder / "report").mkdir()

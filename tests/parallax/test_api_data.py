@@ -13,7 +13,7 @@ from django.test import Client
 
 from accounts.models import User
 from accounts.services import create_token
-from analysis.files.html import report_json
+from analysis.files.formats import report_json
 from analysis.models import Report
 from analysis.services import build_report
 from core.models import LogEntry

@@ -10,7 +10,7 @@ import pytest
 from django.core.signals import request_finished, request_started
 from django.db import close_old_connections
 
-from analysis.present.scales import scale_sections
+from analysis.present.scales import scale_section
 from analysis.services import build_report
 from studies.enums import ParticipantStatus
 from studies.models import Study
@@ -73,7 +73,7 @@ def test_a_report_on_resque_says_alpha_for_every_scale() -> None:
     assert {scale["n_scored"] for scale in scales} == {6}
     # The same noise on statements for and against: turned round, they hang together.
     assert all(scale["reliability"]["is_defined"] for scale in scales)
-    (section,) = scale_sections(report.read_results())
+    section = scale_section(report.read_results())
     tables = [block.table for block in section.blocks if block.table is not None]
     assert [table.key for table in tables] == ["scales", "scale-means"]
     first = tables[0].rows[0].cells

@@ -79,10 +79,14 @@ class Command(ParallaxCommand):
             run = EvaluationRun.objects.filter(pk=options["run"]).first()
             if run is None:
                 raise CommandError(f"There is no run {options['run']}.")
+        overrides = Overrides(
+            alpha=options["alpha"],
+            leave_out=tuple(options["leave_out"]),
+            exclude=None if options["exclude"] is None else tuple(options["exclude"]),
+            by_hand=False if options["with_excluded"] else None,
+        )
         try:
-            report = build_report(
-                study=study, run=run, mode=options["mode"], overrides=self._overrides(options), progress=self._say
-            )
+            report = build_report(study=study, run=run, mode=options["mode"], overrides=overrides, progress=self._say)
             if options["bayesian"]:
                 report = self._with_bayesian(report)
             if options["out"] is not None:
@@ -107,14 +111,6 @@ class Command(ParallaxCommand):
         if analysis.error:
             raise CommandError(f"The Bayesian analysis could not be computed. {analysis.error}")
         return Report.objects.get(pk=report.pk)
-
-    def _overrides(self, options: dict[str, Any]) -> Overrides:
-        return Overrides(
-            alpha=options["alpha"],
-            leave_out=tuple(options["leave_out"]),
-            exclude=None if options["exclude"] is None else tuple(options["exclude"]),
-            by_hand=False if options["with_excluded"] else None,
-        )
 
     def _say(self, words: str) -> None:
         self.stdout.write(f"… {words}")
