@@ -40,12 +40,12 @@ from studies.design.narrative.plan import (
     planned_sentence,
     simulated_sentence,
 )
-from studies.design.narrative.preregistration import ConditionPlan, Plan, ScalePlan
+from studies.design.narrative.preregistration import ConditionPlan, Plan, scale_in_words
 from studies.design.selectors.placeholders import asked_questions, item_words, key_in_words, known_items_phrase
 from studies.design.selectors.versions import frozen_tests
 from studies.enums import Mode
 from studies.instrument.questionnaires.schema import Question
-from studies.instrument.scales import ScaleOfStudy, scales_of
+from studies.instrument.scales import scales_of
 from studies.known_items import scale_rule
 from studies.models import Study
 from studies.plans import tests_of
@@ -227,11 +227,6 @@ def _described(params: dict[str, Any]) -> str:
     return ", ".join(f"{name} = {value}" for name, value in params.items())
 
 
-def _scale_plan(scale: ScaleOfStudy) -> ScalePlan:
-    name = next(iter(scale.name.values()))
-    return ScalePlan(f"{SCALE_PREFIX}{scale.key}", name, len(scale.members), scale.minimum, scale.maximum)
-
-
 def preregistration_plan(study: Study) -> Plan:
     """Everything that a preregistration text tells, as the study stands."""
     design, primary = study.design, study.design.primary
@@ -270,17 +265,15 @@ def preregistration_plan(study: Study) -> Plan:
     return Plan(
         title=study.title,
         slug=study.slug,
+        design=design,
         design_hash=study.design_hash,
         n_consented=study.participants.filter(mode=Mode.LIVE).count(),
-        hypothesis=design.hypothesis,
-        perceived=primary.perceived,
         perceived_name=perceived_labels(questionnaire)[primary.perceived],
         objective_name=objective_name(study),
         conditions=conditions,
         dataset=f"{escaped(str(version))} (`{version.content_hash[:12]}`)",
         known_items=known_items_phrase(design),
         profile=taken_rule(design) if is_usage(version) else scale_rule(design.scale),
-        list_length=design.list_length,
         assignment=f"{_method_sentence(method)} {nested_sentence()}" if is_nested(study) else _method_sentence(method),
         strata=_strata_in_words(method, strata),
         quotas=tuple(
@@ -292,12 +285,12 @@ def preregistration_plan(study: Study) -> Plan:
         admitted=tuple(map(_admitted, is_limited)),
         seed=known_sentence(study.seed) if is_seed_known(study) else commitment_sentence(seed_commitment(study)),
         power=power,
-        analysis=analysis,
-        is_refilled=design.refill_excluded,
-        contrast=primary.contrast,
         covariates=tuple(key_in_words(key, design) for key in analysis.covariates),
         consumed=item_words(design, FALLBACK_LANGUAGE).consumed,
-        smallest_effect=primary.smallest_effect,
-        scales=tuple(_scale_plan(scale) for scale in scales_of(questionnaire) if scale.key in analysis.scales),
+        scales={
+            f"{SCALE_PREFIX}{scale.key}": scale_in_words(scale)
+            for scale in scales_of(questionnaire)
+            if scale.key in analysis.scales
+        },
         frozen_tests=() if tests == tests_of(primary) else tuple(tests.values()),
     )
