@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from inference.covariates import Covariate
-from studies.allocation.assignment.traits import NOT_GIVEN, stratum_of
+from studies.allocation.assignment.strata import NOT_GIVEN, stratum_of
 from studies.design.selectors.placeholders import key_in_words
 from studies.instrument.questionnaires.conditions import plain_answer
 from studies.models import Interview, Response, Study

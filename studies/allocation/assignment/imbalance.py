@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from core.errors import ParameterError
 from studies.allocation.assignment.methods import LEAST_FILLED, METHODS, PERMUTED_BLOCKS, SIMPLE, Method
 from studies.allocation.assignment.minimisation import PARTS
-from studies.allocation.assignment.strata import Strata
-from studies.allocation.assignment.traits import traits_of
+from studies.allocation.assignment.strata import Strata, traits_of
 
 MOST_PARTICIPANTS = 3000
 REPETITIONS = 200

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from core.errors import DataError
 from studies.allocation.assignment.draws import Seed, Slot
 from studies.allocation.assignment.methods import Method, Occupancy, assign, own_slot
-from studies.allocation.assignment.traits import margins_of
+from studies.allocation.assignment.strata import margins_of
 
 ASSIGNED = "assigned"
 SKIPPED = "skipped"

@@ -26,6 +26,7 @@ from studies.console.forms.texts import (
 from studies.design.narrative.plan import metric_label, perceived_labels
 from studies.design.presets.loader import load_preset, preset_keys
 from studies.design.selectors.texts import (
+    CHANGEABLE_TEXTS,
     interface_languages,
     language_name,
     languages_in_translation,
@@ -33,7 +34,6 @@ from studies.design.selectors.texts import (
     written_languages,
 )
 from studies.design.services.design import age_limits
-from studies.design.services.texts import CHANGEABLE_TEXTS
 from studies.instrument.questionnaires.schema import questionnaire_from
 from studies.known_items import FIVE_STARS, HALF_STARS, LIKES, SCALES, SEVEN_POINTS, TEN_POINTS
 from studies.models import Study

@@ -14,9 +14,8 @@ from studies.models import Study
 from studies.participation.services.entry_limits import MOST_PER_NETWORK
 from studies.participation.services.slot_queue import LEAST_PER_NETWORK, NETWORK_SHARE
 from studies.recruitment.panels import exits
-from studies.recruitment.panels.lists import MOST_ENTRIES
 from studies.recruitment.panels.sites import KEYS, NAMES, NONE
-from studies.recruitment.panels.submissions import LARGEST
+from studies.recruitment.panels.submissions import LARGEST, MOST_ENTRIES
 from studies.recruitment.selectors.recruitment import RecruitmentSettings
 from studies.recruitment.services.recruitment import LONGEST_GAP, MOST_ENTERING, MOST_PROGRESS_MINUTES
 from studies.team.selectors.studies import readable_studies

@@ -15,20 +15,24 @@ from studies.console.forms.study_lifecycle import DeleteForm, DuplicateForm, Tar
 from studies.console.forms.texts import ConsentForm, NotesForm
 from studies.console.views.outcomes import button, perform, refusals_in, warn_of_numbers
 from studies.console.views.workspace import DESIGN, OVERVIEW, QUESTIONNAIRE, SETTINGS, study_page
-from studies.design.selectors.consent import consent_lines
 from studies.design.selectors.launch_overview import DONE, CheckLine, launch_checklist, launch_overview
 from studies.design.selectors.markdown import rendered
 from studies.design.selectors.placeholders import filled
 from studies.design.selectors.texts import language_name
 from studies.design.selectors.usage import usage_of
-from studies.design.selectors.versions import design_lines
+from studies.design.selectors.versions import consent_lines, design_lines
 from studies.design.services import launch
-from studies.design.services.amending import RUNNING, amend_texts, extend_targets, replace_wording, reword_questionnaire
-from studies.design.services.archiving import archive_study, restore_study
-from studies.design.services.consent_texts import change_consent
-from studies.design.services.deleting import delete_study
+from studies.design.services.amending import (
+    RUNNING,
+    amend_texts,
+    change_consent,
+    extend_targets,
+    reopen_study,
+    replace_wording,
+    reword_questionnaire,
+)
+from studies.design.services.archiving import archive_study, delete_study, restore_study
 from studies.design.services.duplicating import duplicate_study, free_slug
-from studies.design.services.reopening import reopen_study
 from studies.enums import StudyStatus
 from studies.models import Study
 from studies.team.permissions import FORM, OWNERS, POST, READERS, Seat, require_run, seated, sees_run

@@ -20,15 +20,14 @@ from studies.design.presets.loader import check_design
 from studies.design.selectors.launch_overview import LANGUAGES, MODELS, PATH, PLAN, Gap
 from studies.design.selectors.reportability import report_problems
 from studies.design.selectors.texts import languages_in_translation
-from studies.design.selectors.versions import frozen_tests
+from studies.design.selectors.versions import consent_texts, current_consent, frozen_tests
 from studies.design.services.archiving import refuse_archived
 from studies.design.services.condition_serving import recommend_in
-from studies.design.services.consent_versions import store_consent
 from studies.design.services.trials import assign_trial_version
 from studies.enums import STUDY_MOVES, StudyStatus
 from studies.instrument.questionnaires.problems import QuestionnaireProblems
 from studies.instrument.questionnaires.schema import NUMBER, questionnaire_from
-from studies.models import Study, StudyVersion
+from studies.models import ConsentVersion, Study, StudyVersion
 from studies.recruitment.panels.exits import code_problems
 from studies.recruitment.selectors.recruitment import recruiting_of
 from studies.settings import TRIAL, USED
@@ -338,3 +337,17 @@ def close_study(*, study: Study, actor: Any = None) -> Study:
         closed_at=timezone.now(),
     )
     return study
+
+
+def store_consent(*, study: Study, actor: Any = None, why: str = "") -> ConsentVersion:
+    """Store the study's consent text as its next version, or return the newest where it is the same.
+
+    The caller holds the study's lock.
+    """
+    texts = consent_texts(study)
+    digest = digest_of(texts)
+    newest = current_consent(study)
+    if newest is not None and newest.digest == digest:
+        return newest
+    number = 1 if newest is None else newest.number + 1
+    return ConsentVersion.objects.create(study=study, number=number, texts=texts, digest=digest, made_by=actor, why=why)

@@ -15,7 +15,7 @@ from core.errors import ParallaxError
 from core.optional_writes import optional_write
 from core.provenance import digest_of_token
 from studies.allocation.services.slots import locked_study
-from studies.design.selectors.consent import current_consent
+from studies.design.selectors.versions import current_consent
 from studies.enums import VOUCHED, Mode
 from studies.instrument import flow
 from studies.models import (

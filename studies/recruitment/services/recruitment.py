@@ -16,8 +16,8 @@ from studies.allocation.services.slots import locked_study
 from studies.enums import Entrance, StudyStatus
 from studies.models import Guest, Interview, PersonalLink, Recruiting, Study
 from studies.recruitment.panels.exits import OUTCOMES, Exit, checked_exit, code_problems, exits_from
-from studies.recruitment.panels.lists import MOST_ENTRIES, entries_of
 from studies.recruitment.panels.sites import NONE, panel_of
+from studies.recruitment.panels.submissions import MOST_ENTRIES, entries_of
 from studies.recruitment.selectors.recruitment import InterviewPlace, unused_links
 from studies.recruitment.services.tokens import digest_of_key, new_signing_key, signed_query
 from studies.team.selectors.studies import readable_studies

@@ -15,7 +15,6 @@ from studies.allocation.assignment import (
     permuted_blocks,
     quotas,
     strata,
-    traits,
     wording,
 )
 
@@ -28,7 +27,6 @@ MODULES = [
     permuted_blocks,
     quotas,
     strata,
-    traits,
     wording,
 ]
 
