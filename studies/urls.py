@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.urls import include, path
+from django.urls import URLPattern, URLResolver, include, path
 
 from studies.console.views import (
     console,
@@ -99,7 +99,7 @@ of_study = [
     path("interviewers/questions/", interviewer.evaluator_question_add, name="evaluator-add"),
     path("interviewers/questions/<str:key>/delete/", interviewer.evaluator_question_delete, name="evaluator-delete"),
 ]
-console_urlpatterns = [
+console_urlpatterns: list[URLPattern | URLResolver] = [
     path("", console.study_list, name="list"),
     path("new/", console.study_new, name="new"),
     path("notices/", console.notice_list, name="notices"),
@@ -127,7 +127,7 @@ of_participant = [
     path("withdraw/", ending.withdraw, name="withdraw"),
     path("exit/", ending.leave, name="exit"),
 ]
-participant_urlpatterns = [
+participant_urlpatterns: list[URLPattern | URLResolver] = [
     path("<slug:slug>/declined/", entry.declined, name="declined"),  # first, for a study called p
     path("p/<str:token>/", include(of_participant)),
     path("<slug:slug>/", entry.consent, name="consent"),

@@ -139,7 +139,7 @@ def test_an_item_consumed_and_never_heard_of_is_contradictory_where_both_are_ask
 def _one_by_one(study: Study) -> dict[int, tuple[flags.Flag, ...]]:
     """The flags that are found when everything of everybody is looked at."""
     thresholds = study.design.quality
-    sources = quality.flag_sources(questionnaire_from(study.questionnaire))
+    sources = quality.FlagSources(questionnaire_from(study.questionnaire), study.design)
     shared, (shortest, _) = quality._shared_ids(study), quality._shortest(study, [Mode.LIVE], thresholds)
     found = {
         record.participant.pk: flags.flags_of(

@@ -132,9 +132,7 @@ class DesignForm(PlanFields, PrimaryTestFields, AssignmentForm):
     alike_items = setting_field(forms.IntegerField, Thresholds, "alike_items", max_value=20)
     alike_statements = setting_field(forms.IntegerField, Thresholds, "alike_statements", max_value=100)
     alike_ratings = setting_field(forms.IntegerField, Thresholds, "alike_ratings", max_value=100)
-    languages = setting_field(
-        forms.MultipleChoiceField, StudySettings, "languages", widget=forms.CheckboxSelectMultiple
-    )
+    languages = setting_field(forms.MultipleChoiceField, StudySettings, "languages")
     SECTIONS = (
         (
             "The study",
@@ -253,13 +251,8 @@ class DesignForm(PlanFields, PrimaryTestFields, AssignmentForm):
         share = cleaned["fastest_percent"] / 100
         if round(share, 4) == round(self.thresholds.fastest_share, 4):  # the page shows two decimals of it
             share = self.thresholds.fastest_share
-        return {
-            "fastest_seconds": cleaned["fastest_seconds"],
-            "fastest_share": share,
-            "alike_items": cleaned["alike_items"],
-            "alike_statements": cleaned["alike_statements"],
-            "alike_ratings": cleaned["alike_ratings"],
-        }
+        entered = {**cleaned, "fastest_share": share}
+        return {name: entered[name] for name in Thresholds.model_fields}
 
     def changes(self) -> dict[str, Any]:
         cleaned = self.cleaned_data

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
-from studies.console.forms.data import ExportForm, ReasonForm
+from studies.console.forms.data import ExportForm
 from studies.console.forms.rewording import RewordForm
 from studies.console.forms.study_lifecycle import DeleteForm, DuplicateForm, TargetsForm
 from studies.console.forms.texts import ConsentForm, NotesForm
@@ -35,7 +35,7 @@ from studies.design.services.archiving import archive_study, delete_study, resto
 from studies.design.services.duplicating import duplicate_study, free_slug
 from studies.enums import StudyStatus
 from studies.models import Study
-from studies.team.permissions import FORM, OWNERS, POST, READERS, Seat, require_run, seated, sees_run
+from studies.team.permissions import FORM, OWNERS, READERS, Seat, require_run, seated, sees_run
 
 # Where each check is done: URL name, fragment and link text, by the page of a gap.
 CHECK_PAGES = {
@@ -110,16 +110,11 @@ study_archive = button(
     archive_study, "The study is archived. It can still be viewed, and restored.", even_when_archived=True
 )
 study_restore = button(restore_study, "The study is restored.", even_when_archived=True)
-
-
-@seated(OWNERS, POST)
-def study_reopen(request: HttpRequest, seat: Seat) -> HttpResponse:
-    """Reopen recruitment of a closed study."""
-    form = ReasonForm(request.POST)
-    why = form.cleaned_data["reason"] if form.is_valid() else ""
-    success = "The study is live again. Outcomes stay unblinded; extend the targets to make room."
-    perform(request, reopen_study, success, study=seat.study, why=why)
-    return redirect("studies:detail", slug=seat.study.slug)
+study_reopen = button(
+    reopen_study,
+    "The study is live again. Outcomes stay unblinded; extend the targets to make room.",
+    reason="why",
+)
 
 
 @seated(OWNERS, FORM, even_when_archived=True)

@@ -39,11 +39,6 @@ def list_length(participant: Participant) -> int:
     return participant.study.design.list_length
 
 
-def refresh(participant: Participant) -> None:
-    """Read the participant's state again, without a lock."""
-    participant.refresh_from_db(fields=STATE)
-
-
 def lock(participant: Participant) -> None:
     """Lock the participant's row for the transaction at hand, and read its state and the study's status again."""
     row = _locked_state.select_for_update(of=("self",)).get(pk=participant.pk)
@@ -105,17 +100,12 @@ def out_of_order(participant: Participant) -> ParallaxError:
     )
 
 
-def has_after(participant: Participant) -> bool:
-    """Whether the participant's study has questions after those about the list."""
-    return content_of(participant.study).has_after
-
-
 def advance(participant: Participant, left: Place) -> None:
     """Move on from `left`, unless the participant has done so already."""
     here = place_of(participant)
     if here.order > left.order:
         return
-    then = flow.next_place(left, list_length(participant), has_after=has_after(participant))
+    then = flow.next_place(left, list_length(participant), has_after=content_of(participant.study).has_after)
     touch(participant, step=then.step, item_rank=then.rank, reached_at=timezone.now())
 
 

@@ -125,7 +125,7 @@ def _took_part_before(request: HttpRequest, attempt: EntryAttempt, message: str)
     own_text = exit_link.text.get(attempt.language, "")
     shown: dict[str, Any] = {"markdown": own_text} if own_text else {"text": message}
     heading = _("Thank you for your interest")
-    return _message(request, attempt, heading, exit_link=exit_link, exit_url=exit_link.url, **shown)
+    return _message(request, attempt, heading, exit_link=exit_link, **shown)
 
 
 def _shut(request: HttpRequest, attempt: EntryAttempt, refusal: ParallaxError) -> HttpResponse:
@@ -139,7 +139,7 @@ def _shut(request: HttpRequest, attempt: EntryAttempt, refusal: ParallaxError) -
             parameters=attempt.parameters,
             mode=attempt.mode,
         )
-        out = {"exit_link": exit_link, "exit_url": exit_link.url}
+        out = {"exit_link": exit_link}
     if refusal.code == "study.full":
         heading = _("The study is full")
         own_text = exit_link.text.get(language) or texts.get("quota_full", "")

@@ -166,20 +166,20 @@ class Visit:
             return None
         leave = exit_links.exit_without_slot if self.is_outside else exit_links.exit_link_of
         exit_link = leave(participant=self.participant)
-        out: dict[str, Any] = {"exit_link": exit_link, "exit_url": self.exit_url(exit_link)}
-        page = outcome(self.request, self.participant, withdraw_url=self.withdraw_url, **out)
+        shown = self.shown_exit(exit_link)
+        page = outcome(self.request, self.participant, withdraw_url=self.withdraw_url, exit_link=shown)
         is_polled = self.is_waiting and self.study.status == StudyStatus.LIVE
         if page is not None and self.is_htmx and not is_polled:
             return self.go(reverse("participant:resume", args=[self.token]))
         return page
 
-    def exit_url(self, exit_link: exit_links.ExitLink | None) -> str:
-        """The address of the exit; empty if there is none."""
+    def shown_exit(self, exit_link: exit_links.ExitLink | None) -> exit_links.ExitLink | None:
+        """The exit as their page shows it: by an address of its own, which records that they left."""
         if exit_link is None or not exit_link.url:
-            return ""
+            return exit_link
         # Exits of participants who withdrew are not recorded, and others may still come back: they leave directly.
         is_gone = self.is_outside or self.participant.status == ParticipantStatus.WITHDRAWN
-        return exit_link.url if is_gone else reverse("participant:exit", args=[self.token])
+        return exit_link if is_gone else replace(exit_link, url=self.links.of("exit"))
 
     def page(self, template: str, at: str, **context: Any) -> HttpResponse:
         """Show one of their pages and record the view; `at` is the step marked in the progress bar."""
