@@ -26,7 +26,7 @@ from parallax.replication.progress import is_simulated, report_of, run_of, simul
 from parallax.replication.published import published
 from studies.enums import Mode
 from studies.models import Study
-from studies.simulation.services.simulation_jobs import request_simulation
+from studies.simulation.services.pilot import request_simulation
 from studies.team.selectors.studies import readable_studies
 
 Tell = Callable[[str], None]

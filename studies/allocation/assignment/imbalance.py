@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import ParameterError
-from studies.allocation.assignment.methods import LEAST_FILLED, METHODS, PERMUTED_BLOCKS, SIMPLE, Method
-from studies.allocation.assignment.minimisation import PARTS
+from studies.allocation.assignment.methods import LEAST_FILLED, METHODS, PARTS, PERMUTED_BLOCKS, SIMPLE, Method
 from studies.allocation.assignment.strata import Strata, traits_of
 
 MOST_PARTICIPANTS = 3000

@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 
 from studies.design.selectors.planning import WISHED_POWER, planned_number
 from studies.models import Study
-from studies.simulation.services.simulation_jobs import MOST_PER_CONDITION
+from studies.simulation.services.pilot import MOST_PER_CONDITION
 
 LARGEST_SEED = 2**31 - 1
 

@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
+from core.provenance import digest_of
 from studies.console.forms.data import ExportForm
 from studies.console.forms.rewording import RewordForm
 from studies.console.forms.study_lifecycle import DeleteForm, DuplicateForm, TargetsForm
@@ -16,9 +17,8 @@ from studies.console.forms.texts import ConsentForm, NotesForm
 from studies.console.views.outcomes import button, perform, refusals_in, warn_of_numbers
 from studies.console.views.workspace import DESIGN, OVERVIEW, QUESTIONNAIRE, SETTINGS, study_page
 from studies.design.selectors.launch_overview import DONE, CheckLine, launch_checklist, launch_overview
-from studies.design.selectors.markdown import rendered
 from studies.design.selectors.placeholders import filled
-from studies.design.selectors.texts import language_name
+from studies.design.selectors.texts import language_name, rendered
 from studies.design.selectors.usage import usage_of
 from studies.design.selectors.versions import consent_lines, design_lines
 from studies.design.services import launch
@@ -62,7 +62,8 @@ def study_launch(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Show what the launch freezes and what is missing; confirmed, freeze the design and open the study."""
     study = seat.study
     is_draft = study.status == StudyStatus.DRAFT
-    digest = launch.design_digest(study) if is_draft else ""
+    # A confirmation says which design it confirms.
+    digest = digest_of(launch.design_snapshot(study)) if is_draft else ""
     if request.method == "POST":
         if not is_draft or request.POST.get("design") == digest:
             perform(request, launch.launch_study, "The study is live, and its design is frozen.", study=study)

@@ -31,7 +31,7 @@ from studies.design.selectors.versions import frozen_tests
 from studies.monitoring.charts import power_curve
 from studies.monitoring.selectors.estimate import cost_of, estimate_of
 from studies.settings import read_settings
-from studies.simulation.services.simulation_jobs import request_simulation
+from studies.simulation.services.pilot import request_simulation
 from studies.team.permissions import FORM, OWNERS, READERS, Seat, seated
 
 

@@ -157,11 +157,8 @@ def _gaps(study: Study) -> list[Gap]:
         gaps.append(Gap(PLAN, "No exclusion rules: all completers are analysed.", "design"))
     gaps += [Gap(LANGUAGES, text, "design") for text in (*literal_number_warnings(study), *rating_word_warnings(study))]
     gaps += _item_text_gaps(study) + _item_gaps(study)
-    lacking = languages_in_translation(study)
+    gaps += language_gaps(study)
     for language in study.design.languages:
-        gaps += [
-            Gap(LANGUAGES, text, "design" if "texts" in text else "questionnaire") for text in lacking.get(language, ())
-        ]
         own = study.texts.get(language, {})
         if not all(own.get(name) for name in CHECKED_TEXTS):
             name = language_name(language)
@@ -172,6 +169,13 @@ def _gaps(study: Study) -> list[Gap]:
             if not own.get(name) and any(texts.get(name) for texts in study.texts.values())
         ]
     return gaps
+
+
+def language_gaps(study: Study) -> list[Gap]:
+    """What the study lacks in the languages that it is offered in."""
+    lacking = languages_in_translation(study)
+    texts = [text for language in study.design.languages for text in lacking.get(language, ())]
+    return [Gap(LANGUAGES, text, "design" if "texts" in text else "questionnaire") for text in texts]
 
 
 def _pilot_gaps(study: Study) -> list[Gap]:

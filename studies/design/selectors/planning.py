@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from catalog.item_types import FALLBACK_LANGUAGE
 from core.provenance import derived_seed, rng_for
@@ -156,23 +155,18 @@ def primary_power_sentence(study: Study, *, n: int, f: float, alpha: float) -> s
     k = len(labels)
     if k < 2:
         return ""
-    primary_test = _primary_test_sentence(study, k, n=n, f=f, alpha=alpha)
+    variable = perceived_labels(asked_questions(study))[primary.perceived]
+    if (contrast := primary.contrast) is not None:
+        sizes = len(contrast.higher), len(contrast.lower)
+        by_t = contrast_power(*sizes, k, n, f, sides=contrast.sides, alpha=alpha)
+        primary_test = contrast_power_sentence(by_t, contrast, n=n, f=f, alpha=alpha)
+    else:
+        metric = objective_name(study)
+        primary_test = advantage_power_sentence(conditions=k, n=n, f=f, alpha=alpha, variable=variable, metric=metric)
     if (bound := primary.smallest_effect) is None:
         return primary_test
-    variable = perceived_labels(asked_questions(study))[primary.perceived]
     equivalence = equivalence_power_sentence(bound, n=n, conditions=k, alpha=alpha, variable=variable)
     return f"{primary_test} {equivalence}"
-
-
-def _primary_test_sentence(study: Study, k: int, *, n: int, f: float, alpha: float) -> str:
-    primary = study.design.primary
-    if (contrast := primary.contrast) is not None:
-        by_t = contrast_power(len(contrast.higher), len(contrast.lower), k, n, f, sides=contrast.sides, alpha=alpha)
-        return contrast_power_sentence(by_t, contrast, n=n, f=f, alpha=alpha)
-    variable = perceived_labels(asked_questions(study))[primary.perceived]
-    return advantage_power_sentence(
-        conditions=k, n=n, f=f, alpha=alpha, variable=variable, metric=objective_name(study)
-    )  # fmt: skip
 
 
 def _method_sentence(method: Method) -> str:
@@ -223,10 +217,6 @@ def _admitted(question: Question) -> str:
     return f"{question.key} at least {low}" if low is not None else f"{question.key} at most {high}"
 
 
-def _described(params: dict[str, Any]) -> str:
-    return ", ".join(f"{name} = {value}" for name, value in params.items())
-
-
 def preregistration_plan(study: Study) -> Plan:
     """Everything that a preregistration text tells, as the study stands."""
     design, primary = study.design, study.design.primary
@@ -234,11 +224,12 @@ def preregistration_plan(study: Study) -> Plan:
     conditions = [
         ConditionPlan(
             c.label,
-            c.model.algorithm + (f" ({_described(c.model.params)})" if c.model.params else ""),
+            c.model.algorithm + (f" ({parameters})" if parameters else ""),
             c.model_digest,
             c.target,
         )
         for c in study.conditions.select_related("model").order_by("position")
+        for parameters in [", ".join(f"{name} = {value}" for name, value in c.model.params.items())]
     ]
     k, planned = planned_number(study)
     analysis = design.plan

@@ -9,12 +9,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import nh3
 from django.conf import settings
 from django.utils.html import format_html
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
+from markdown_it import MarkdownIt
 
 from studies.design.presets.loader import REQUIRED_TEXTS, translation_gaps
-from studies.design.selectors.markdown import rendered
 from studies.design.selectors.study_content import content_of
 from studies.enums import Role
 from studies.models import Study, StudyMembership
@@ -25,6 +26,8 @@ CONSENT_TEXTS = ("consent", "consent_boxes")
 ENDING_TEXTS = ("screened_out", "quota_full", "withdrawn")
 NOTE_TEXTS = ("contact", "declined", "closed")  # what no answer depends on
 CHANGEABLE_TEXTS = ("title", *CONSENT_TEXTS, "debriefing", *ENDING_TEXTS, *NOTE_TEXTS)
+TAGS = {"p", "br", "strong", "em", "ul", "ol", "li", "h1", "h2", "h3", "blockquote", "a", "code", "hr"}
+_parser = MarkdownIt("commonmark", {"html": False})
 
 
 def interface_languages() -> tuple[str, ...]:
@@ -103,3 +106,12 @@ def with_texts(
             elif name in own_changes:
                 own.pop(name, None)
     return merged
+
+
+@lru_cache(maxsize=256)
+def rendered(text: str) -> SafeString:
+    """Return Markdown as HTML of a few harmless tags; raw HTML in it is shown as text."""
+    cleaned = nh3.clean(
+        _parser.render(text), tags=TAGS, attributes={"a": {"href"}}, url_schemes={"https", "http", "mailto"}
+    )
+    return mark_safe(cleaned)  # noqa: S308 -- cleaned just above

@@ -17,7 +17,7 @@ from core.transitions import move
 from studies.allocation.assignment.quotas import max_admitted
 from studies.allocation.selectors.assignment_seed import is_seed_known, seed_commitment
 from studies.design.presets.loader import check_design
-from studies.design.selectors.launch_overview import LANGUAGES, MODELS, PATH, PLAN, Gap
+from studies.design.selectors.launch_overview import LANGUAGES, MODELS, PATH, PLAN, Gap, language_gaps
 from studies.design.selectors.reportability import report_problems
 from studies.design.selectors.texts import languages_in_translation
 from studies.design.selectors.versions import consent_texts, current_consent, frozen_tests
@@ -77,11 +77,6 @@ def design_snapshot(study: Study) -> dict[str, Any]:
         # The hash promises the secret seed without telling it. A known seed is the one above.
         **({} if is_seed_known(study) else {"assignment_seed_sha256": seed_commitment(study)}),
     }
-
-
-def design_digest(study: Study) -> str:
-    """The digest of a draft's design as it stands, by which a confirmation says what it confirms."""
-    return digest_of(design_snapshot(study))
 
 
 def draft_snapshot(study: Study) -> dict[str, Any]:
@@ -193,12 +188,8 @@ def launch_findings(study: Study) -> list[Gap]:
         if condition.target < 1:
             gaps.append(Gap(MODELS, f"{condition.label} needs a target of at least one participant.", "design"))
     try:
+        gaps += language_gaps(study)
         lacking = languages_in_translation(study)
-        for language in study.design.languages:
-            gaps += [
-                Gap(LANGUAGES, text, "design" if "texts" in text else "questionnaire")
-                for text in lacking.get(language, ())
-            ]
         check_design(settings=study.settings, questionnaire=study.questionnaire, texts=study.texts, translating=lacking)
     except QuestionnaireProblems as problem:
         return [*gaps, Gap(PATH, str(problem), "questionnaire")]

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 
 from accounts.services.device_lock import researcher_of_lock
 from studies.design.selectors import texts as written
-from studies.design.selectors.markdown import rendered
+from studies.design.selectors.texts import rendered
 from studies.enums import ParticipantStatus, StudyStatus
 from studies.models import Participant, Study
 from studies.participation.services.entry_gate import is_trial
