@@ -47,7 +47,7 @@ from studies.monitoring.services.exclusions import exclude, undo_exclusion
 from studies.participation.selectors.responses import records
 from studies.participation.services.withdrawal import withdraw
 from studies.recruitment.panels.exits import Exit
-from studies.recruitment.services.completion_codes import code_of
+from studies.recruitment.services.tokens import code_of
 from tests.factories.accounts import UserFactory
 from tests.factories.analysis import planted_person
 from tests.factories.questionnaires import every_kind, make_resque_study, make_study_asking, words

@@ -32,7 +32,6 @@ from studies.monitoring.selectors import live, monitor, participants, quality
 from studies.monitoring.selectors.consort import consort_of
 from studies.monitoring.selectors.estimate import NAMES as STEP_TITLES
 from studies.monitoring.selectors.outcomes import are_outcomes_open, are_outcomes_shut, outcomes_of
-from studies.monitoring.selectors.page_times import are_peoples, step_times_lately
 from studies.monitoring.services.blinding import open_outcomes
 from studies.monitoring.services.exclusions import exclude, undo_exclusion
 from studies.participation.services.withdrawal import participant_known_as, personal_data_of, withdraw_on_behalf
@@ -86,7 +85,7 @@ def _monitored(study: Study) -> list[dict[str, Any]]:
     shown = []
     conditions = list(study.conditions.order_by("position"))
     for mode in monitor.modes_of(study):
-        times = step_times_lately(study, mode)
+        times = live.cached_step_times(study, mode)
         shown.append(
             {
                 "mode": mode,
@@ -99,7 +98,7 @@ def _monitored(study: Study) -> list[dict[str, Any]]:
                 "is_blinded": live.is_blinded(study, mode),
                 "times": [(STEP_TITLES[step_time.step], step_time) for step_time in times],
                 "has_times": any(step_time.n for step_time in times),
-                "are_times_of_people": are_peoples(mode),
+                "are_times_of_people": mode != Mode.SIMULATED,
             }
         )
     return shown

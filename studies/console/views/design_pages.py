@@ -22,8 +22,7 @@ from studies.design.narrative.plan import (
     planned_sentences,
     primary_test_sentence,
 )
-from studies.design.selectors.available_models import available_models
-from studies.design.selectors.reportability import known_users_note
+from studies.design.selectors.available_models import available_models, known_users_note
 from studies.design.selectors.texts import rendered, texts_of
 from studies.design.selectors.versions import frozen_tests
 from studies.design.services import launch

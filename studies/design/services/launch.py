@@ -17,8 +17,8 @@ from core.transitions import move
 from studies.allocation.assignment.quotas import max_admitted
 from studies.allocation.selectors.assignment_seed import is_seed_known, seed_commitment
 from studies.design.presets.loader import check_design
+from studies.design.selectors.available_models import report_problems
 from studies.design.selectors.launch_overview import LANGUAGES, MODELS, PATH, PLAN, Gap, language_gaps
-from studies.design.selectors.reportability import report_problems
 from studies.design.selectors.texts import languages_in_translation
 from studies.design.selectors.versions import consent_texts, current_consent, frozen_tests
 from studies.design.services.archiving import refuse_archived

@@ -14,6 +14,7 @@ from studies.allocation.selectors.allocations import conditions_of, slots_held, 
 from studies.enums import Entrance, Mode, ParticipantStatus, StudyStatus
 from studies.models import ExternalId, Guest, Interview, Participant, PersonalLink, Study
 from studies.participation.selectors.participant_rows import participant_by_entry
+from studies.participation.services.entry_limits import refuse_if_too_often
 from studies.participation.services.slot_queue import is_waited_for
 from studies.recruitment.selectors.recruitment import RecruitmentSettings, recruiting_of
 from studies.recruitment.services.external_ids import has_taken_part, known_id
@@ -103,6 +104,13 @@ class EntryAttempt:
     @property
     def is_signed(self) -> bool:
         return is_signed(self.recruiting.panel, self.recruiting.signing_key, self.parameters)
+
+
+def count_action(attempt: EntryAttempt, action: str) -> None:
+    """Count an action of a visitor, and raise TooOften if their network exceeds the study's limit."""
+    recruiting = attempt.recruiting
+    study_id, network, mode = attempt.study.pk, attempt.network, attempt.mode
+    refuse_if_too_often(study_id=study_id, action=action, network=network, mode=mode, recruiting=recruiting)
 
 
 def entered_participant(attempt: EntryAttempt) -> Participant | None:

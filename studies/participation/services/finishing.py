@@ -40,7 +40,7 @@ from studies.participation.services.participant_state import (
     place_of,
     require_active,
 )
-from studies.recruitment.services.completion_codes import new_code
+from studies.recruitment.services.tokens import new_code
 
 logger = logging.getLogger(__name__)
 
