@@ -195,7 +195,6 @@ class DesignForm(PlanFields, PrimaryTestFields, AssignmentForm):
 
     @property
     def sections(self) -> list[tuple[str, list[forms.BoundField]]]:
-        """The fields in groups, as the page shows them; the texts of each language follow the last."""
         return [
             (title, [self[name] for name in names if name in self.fields and not self[name].is_hidden])
             for title, names in self.SECTIONS
@@ -203,7 +202,6 @@ class DesignForm(PlanFields, PrimaryTestFields, AssignmentForm):
 
     @property
     def text_groups(self) -> list[tuple[str, list[forms.BoundField]]]:
-        """The texts of each language that the study is written in, under the language's name."""
         return [
             (
                 language_name(language),

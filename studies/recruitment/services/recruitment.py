@@ -88,7 +88,7 @@ def set_panel(
 
 
 def _close_open_link(row: Recruiting, entrance: str, actor: Any) -> None:
-    """Let only invited people enter a draft, once the first links or the first list has been created."""
+    # Once there are links or a list, only invited people enter a draft.
     # Personal links also work beside a panel; a list of ids or signatures is of no use where other ids enter.
     replaced = (Entrance.OPEN,) if entrance == Entrance.PERSONAL else (Entrance.OPEN, Entrance.PANEL_ID)
     if row.study.status == StudyStatus.DRAFT and row.entrance in replaced:
