@@ -21,7 +21,7 @@ class StudiesConfig(AppConfig):
         """
         register(
             Kind("export", "Export", work="studies.data.services.exports.write_requested", kept_days=7),
-            Kind("simulation", "Simulation", work="studies.simulation.services.simulation_jobs.simulate"),
+            Kind("simulation", "Simulation", work="studies.simulation.services.pilot.simulate"),
         )
         import_module("studies.data.services.exports")
         import_module("studies.team.services.members")

@@ -9,9 +9,9 @@ from celery import shared_task
 from core.rate_limits import forget_counts
 from core.security_log import delete_old_days
 from studies.data.services.retention import erase_expired
+from studies.monitoring.services.exclusions import reopen_excluded_slots
 from studies.monitoring.services.notice_mail import send_due
 from studies.monitoring.services.notice_rules import notify_due
-from studies.monitoring.services.refilling import reopen_excluded_slots
 from studies.participation.services.consenting import forget_declined
 from studies.participation.services.slot_queue import release_idle
 

@@ -19,7 +19,7 @@ from evaluation.reported_kinds import ERRORS, HITS, tested_kinds
 from evaluation.selectors import results as run_results
 from evaluation.selectors.cases import cases_of, training_means
 from evaluation.selectors.runs import measured_algorithms
-from studies.design.selectors import reportability
+from studies.design.selectors import available_models
 from studies.models import Condition, Study
 
 
@@ -153,14 +153,14 @@ def conditions_of(study: Study) -> list[Condition]:
 def positions_in(study: Study, run: EvaluationRun) -> list[int]:
     """The position of each condition's model among the algorithms of `run`.
 
-    Raises ParallaxError as `studies.design.selectors.reportability.check_run` does, and `report.models_differ` with the
+    Raises ParallaxError as `available_models.check_run` does, and `report.models_differ` with the
     conditions whose model is not the one that the run measured for that algorithm.
     """
-    reportability.check_run(run)
+    available_models.check_run(run)
     measured = list(measured_algorithms(run))
     positions: list[int] = []
     differing: list[dict[str, str]] = []
-    for condition, position in zip(conditions_of(study), reportability.positions_in(study, run), strict=True):
+    for condition, position in zip(conditions_of(study), available_models.positions_in(study, run), strict=True):
         if position is not None:
             positions.append(position)
             continue

@@ -12,7 +12,7 @@ from django.db.models import Count
 from analysis.models import Report
 from core.provenance import digest_of
 from inference.covariates import Covariate
-from studies.allocation.assignment.traits import NOT_GIVEN, stratum_of
+from studies.allocation.assignment.strata import NOT_GIVEN, stratum_of
 from studies.design.selectors.placeholders import asked_questions, key_in_words
 from studies.instrument.questionnaires.conditions import plain_answer
 from studies.instrument.questionnaires.questions import Question

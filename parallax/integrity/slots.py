@@ -9,7 +9,7 @@ from parallax.integrity.findings import Finding, found
 from studies.allocation.selectors.allocations import replayed_log
 from studies.enums import HOLDS_SLOT, AllocationKind, Mode
 from studies.models import Allocation, Participant, Study
-from studies.monitoring.services.refilling import is_reopened
+from studies.monitoring.services.exclusions import is_reopened
 
 TAKES = (AllocationKind.ASSIGNED, AllocationKind.RETAKEN)
 

@@ -10,7 +10,7 @@ from catalog.models import Dataset
 from catalog.selectors.datasets import dataset_lines
 from parallax.replication.stages import PUBLISHED_FACTORS, Settings
 from studies.enums import StudyStatus
-from studies.simulation.services.simulation_jobs import MOST_PER_CONDITION
+from studies.simulation.services.pilot import MOST_PER_CONDITION
 from studies.team.selectors.studies import readable_studies
 
 LARGEST_SEED = 2**31 - 1

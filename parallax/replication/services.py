@@ -32,7 +32,7 @@ from parallax.replication import pages, stages
 from parallax.replication.published import published
 from studies.enums import Mode
 from studies.models import Study
-from studies.simulation.services.simulation_jobs import request_simulation
+from studies.simulation.services.pilot import request_simulation
 from studies.team.selectors.studies import readable_studies
 
 Tell = Callable[[str], None]

@@ -1,15 +1,14 @@
 """Rows of the human side."""
 
 from studies.models.notice import Notice, NoticeReceipt
-from studies.models.participant import Allocation, Participant
-from studies.models.quality import Exclusion, ExternalId
-from studies.models.questionnaire import QuestionnaireUndo
+from studies.models.participant import Allocation, Exclusion, ExternalId, Participant
 from studies.models.recruiting import Guest, Interview, PersonalLink, Recruiting, Submission
 from studies.models.response import Event, ProfileRating, RecommendationList, RecommendedItem, Response
 from studies.models.study import (
     Condition,
     ConsentVersion,
     DeclinedForm,
+    QuestionnaireUndo,
     Study,
     StudyInvitation,
     StudyMembership,

@@ -1,4 +1,4 @@
-"""Studies, their frozen versions, conditions and members."""
+"""Studies, their frozen versions, conditions, members, and the last deletion from a questionnaire."""
 
 from __future__ import annotations
 
@@ -100,7 +100,6 @@ class Study(TimeStampedModel):
         return cast(StudySettings, read[1])
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        """Save the row; always updates `updated_at`."""
         if kwargs.get("update_fields") is not None:
             kwargs["update_fields"] = {*kwargs["update_fields"], "updated_at"}
         super().save(*args, **kwargs)
@@ -206,3 +205,17 @@ class DeclinedForm(models.Model):
 
     def __str__(self) -> str:
         return f"Declined form {self.pk} of {self.study}"
+
+
+class QuestionnaireUndo(TimeStampedModel):
+    """What undoing the last deletion or import restores; one row for a study at most."""
+
+    LONGEST_TITLE = 300
+
+    study = models.OneToOneField(Study, on_delete=models.CASCADE, related_name="questionnaire_undo")
+    title = models.CharField(max_length=LONGEST_TITLE)  # of the change, a sentence
+    questionnaire = models.JSONField()  # as it was before
+    digest_after = models.CharField(max_length=64)  # of the questionnaire since; another digest ends the undo
+
+    def __str__(self) -> str:
+        return self.title

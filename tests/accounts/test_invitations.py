@@ -16,7 +16,7 @@ from accounts.models import Invitation, User
 from accounts.services.invitations import accept, invite
 from core.errors import ParallaxError
 from core.models import LogEntry
-from studies.design.services.deleting import delete_study
+from studies.design.services.archiving import delete_study
 from studies.enums import Role
 from studies.models import Study, StudyMembership
 from studies.team.services.members import add_member, invite_to_study, remove_member

@@ -31,8 +31,8 @@ from inference.paired import sign_tests_between
 from inference.results import AgreementResult, Undefined
 from studies.console.forms.console import metric_keys
 from studies.design.narrative.preregistration import preregistration
+from studies.design.selectors.available_models import report_problems
 from studies.design.selectors.planning import preregistration_plan
-from studies.design.selectors.reportability import report_problems
 from studies.design.services.design import create_study
 from studies.team.selectors.studies import runs_to_study
 from tests.analysis.test_package import run

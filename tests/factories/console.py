@@ -11,8 +11,9 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.models import User
+from core.provenance import digest_of
 from jobs.models import JobStatus
-from studies.design.services.launch import design_digest
+from studies.design.services.launch import design_snapshot
 from studies.enums import Mode, Role
 from studies.models import Interview, PersonalLink, Study, StudyMembership
 from studies.team.permissions import ANY_ROLE, OWNERS, READERS, STARTERS
@@ -191,5 +192,5 @@ def ask(client: Client, name: str, study: Study) -> Any:
     call = client.post if name in POSTED else client.get
     asked = {"format": "wide"} if name == "export-chosen" else {}
     if name == "launch":
-        asked = {"design": design_digest(study)}
+        asked = {"design": digest_of(design_snapshot(study))}
     return call(console_url(name, study, **extra), asked)

@@ -26,7 +26,7 @@ from jobs.models import Job
 from jobs.services import do_job
 from studies.allocation.selectors import allocations
 from studies.data.services import exports
-from studies.design.selectors import consent, versions
+from studies.design.selectors import versions
 from studies.design.services.launch import close_study
 from studies.enums import Mode, Role
 from studies.models import Participant, Response, Study
@@ -285,7 +285,7 @@ def counted(study: Study) -> dict[str, Any]:
         "completed": (found.n_completed, cost_of(found, reward=Decimal(1)).remaining),
         "doors": recruitment.entrance_counts(study),
         "approvals": approvals_of(study),
-        "consented": [line.n for line in consent.consent_lines(study)],
+        "consented": [line.n for line in versions.consent_lines(study)],
         "versions": [line.n for line in versions.design_lines(study)],
         "listed": [(one.n_completed, one.n_wanted) for one in studies.studies_of(owner)],
     }

@@ -27,10 +27,10 @@ from studies.allocation.selectors.assignment_seed import KNOWN_SEED, seed_commit
 from studies.data.exports.export_files import write_export
 from studies.design.narrative.preregistration import FORMS, preregistration
 from studies.design.selectors.planning import preregistration_plan
+from studies.design.services.amending import reopen_study
 from studies.design.services.design import change_design, create_study
 from studies.design.services.duplicating import duplicate_study
 from studies.design.services.launch import close_study, design_snapshot, launch_study
-from studies.design.services.reopening import reopen_study
 from studies.enums import Mode
 from studies.models import Study
 from tests.factories.accounts import UserFactory

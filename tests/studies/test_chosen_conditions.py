@@ -14,8 +14,7 @@ from django.urls import reverse
 from core.errors import NotAllowedInState, ParallaxError
 from core.models import LogEntry
 from evaluation.models import EvaluationRun
-from studies.design.selectors.available_models import available_models
-from studies.design.selectors.reportability import report_problems
+from studies.design.selectors.available_models import available_models, report_problems
 from studies.design.services.conditions import choose_conditions
 from studies.design.services.design import change_design, create_study
 from studies.design.services.launch import launch_study

@@ -14,9 +14,9 @@ from lxml import html
 from core.errors import NotAllowedInState, ParallaxError
 from studies.data.codebook.participants import Person as Row
 from studies.data.codebook.participants import participant_variables
-from studies.design.selectors.consent import consent_lines
+from studies.design.selectors.versions import consent_lines
+from studies.design.services.amending import change_consent
 from studies.design.services.archiving import archive_study
-from studies.design.services.consent_texts import change_consent
 from studies.design.services.launch import close_study, pause_study
 from studies.enums import Mode, Role
 from studies.models import ConsentVersion, Participant, Study, StudyVersion

@@ -8,7 +8,7 @@ from django.urls import reverse
 from studies.enums import Role, StudyStatus
 from studies.models import Study
 from studies.team.services.members import add_member
-from studies.urls import console_urlpatterns
+from studies.urls import console_urlpatterns, of_study
 from tests.factories.accounts import UserFactory
 from tests.factories.console import OPEN_TO_ANY_RESEARCHER, POSTED, ROLES_OF, ask, signed_in
 from tests.factories.studies import make_study
@@ -32,14 +32,14 @@ def draft(stored: int) -> Study:
 
 
 def test_every_address_states_who_may_see_it() -> None:
-    for pattern in console_urlpatterns:
-        if pattern.name in OPEN_TO_ANY_RESEARCHER:
-            continue
-        assert "<slug:slug>" in str(pattern.pattern)
+    *others, within = console_urlpatterns
+    assert {pattern.name for pattern in others} == set(OPEN_TO_ANY_RESEARCHER)
+    assert str(within.pattern) == "<slug:slug>/"
+    for pattern in of_study:
         assert pattern.callback.roles == ROLES_OF[str(pattern.name)], pattern.name
 
 
-@pytest.mark.parametrize("name", [str(p.name) for p in console_urlpatterns])
+@pytest.mark.parametrize("name", [str(p.name) for p in (*console_urlpatterns[:-1], *of_study)])
 @pytest.mark.parametrize("who", ["owner", "analyst", "interviewer", "stranger", "administrator", "anonymous"])
 def test_every_address_against_every_role(draft: Study, name: str, who: str) -> None:
     study = draft

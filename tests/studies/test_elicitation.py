@@ -32,10 +32,10 @@ from studies.design.services.duplicating import duplicate_study
 from studies.design.services.launch import _trial_profiles, design_snapshot, launch_problems
 from studies.enums import ParticipantStatus
 from studies.instrument.questionnaires.schema import questionnaire_from
-from studies.known_items import HALF_STARS, TEN_POINTS
+from studies.known_items import HALF_STARS
 from studies.models import Event, Study
 from studies.monitoring.selectors.completeness import missing_of
-from studies.monitoring.selectors.quality import flag_sources
+from studies.monitoring.selectors.quality import FlagSources
 from studies.participation.selectors.responses import records
 from studies.participation.services import ratings, recommending
 from studies.simulation.services.condition_lists import sample_profile
@@ -238,7 +238,7 @@ def test_ratings_on_ten_points_are_compared_with_the_others_on_one_scale() -> No
     participant, items = assigned(study), items_of(study, 2)
     for item, point in zip(items, (10, 5), strict=True):
         ratings.rate_item(participant=participant, item=item, rating=point)
-    sources = flag_sources(questionnaire_from(study.questionnaire), elicitation=TEN_POINTS)
+    sources = FlagSources(questionnaire_from(study.questionnaire), study.design)
     (record,) = records(study, ["live"])
     assert sources.ratings_of(record) == [5, pytest.approx(1 + 4 * 4 / 9)]
     assert "2 of 5 ratings of known items" in missing_of(study, record)

@@ -18,7 +18,7 @@ from studies.participation.services import consenting, enrolment, ratings, resum
 from studies.participation.services.entry_gate import EntryAttempt
 from studies.participation.services.slot_queue import release_idle
 from studies.participation.services.withdrawal import withdraw
-from studies.recruitment.services import completion_codes
+from studies.recruitment.services import tokens
 from tests.factories import answering
 from tests.factories.studies import ABOUT, assigned, completed, enter, items_of, make_study, rated
 
@@ -49,7 +49,7 @@ def test_consent_keeps_the_token_only_as_its_digest(study: Study) -> None:
     assert row.token_digest == hashlib.sha256(entry.token.encode()).hexdigest()
     assert entry.token not in str(Participant.objects.filter(pk=row.pk).values().get())
     assert len(entry.token) >= 43
-    assert set(row.code) <= set(completion_codes.LETTERS)
+    assert set(row.code) <= set(tokens.LETTERS)
     # What names a person is kept apart from the row that answers hang on.
     assert row.parameters == {"STUDY_ID": "s9"}
     assert list(row.external_ids.values_list("name", "value")) == [("PROLIFIC_PID", "Ab1")]

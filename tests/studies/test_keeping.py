@@ -15,8 +15,7 @@ from core.models import LogEntry
 from evaluation.models import EvaluationRun, TrainedModel
 from jobs.models import JobStatus
 from studies.allocation.selectors.assignment_seed import seed_commitment
-from studies.design.services.archiving import archive_study, restore_study
-from studies.design.services.deleting import delete_study
+from studies.design.services.archiving import archive_study, delete_study, restore_study
 from studies.design.services.design import change_design
 from studies.design.services.duplicating import duplicate_study, free_slug
 from studies.design.services.launch import close_study, design_snapshot, launch_study, pause_study, resume_study

@@ -30,6 +30,7 @@ from studies.design.services.design import change_design
 from studies.design.services.launch import launch_problems
 from studies.enums import Mode, Role
 from studies.models import Study
+from studies.settings import Primary, StudySettings
 from tests.factories.studies import add_conditions, assigned, make_study
 
 database = [pytest.mark.integration, pytest.mark.django_db]
@@ -361,10 +362,12 @@ class TestPreregistration:
 @pytest.mark.unit
 def test_sentences_about_unequal_targets_and_undefined_studies() -> None:
     conditions = [ConditionPlan("A", "toppop", "a" * 64, 10), ConditionPlan("B", "lsa", "b" * 64, 20)]
+    design = StudySettings(primary=Primary(perceived="fon", objective="recall"))
+    nothing: dict[str, Any] = dict.fromkeys(("strata", "quotas", "admitted", "power", "covariates", "frozen_tests"), ())
     plan = Plan(
-        "T", "t", "", 0, "", "fon", "First-order novelty", "Recall at 10", conditions, "Films",
-        "rates 5 known items", 5, "By lot.",
-        (), (), (), 1, (),
+        title="T", slug="t", design=design, design_hash="", n_consented=0, perceived_name="First-order novelty",
+        objective_name="Recall at 10", conditions=conditions, dataset="Films", known_items="rates 5 known items",
+        profile="", assignment="By lot.", seed="1", scales={}, consumed="watched", **nothing,
     )  # fmt: skip
     assert "30 participants who complete, 10 to 20 in each condition" in preregistration(plan)
     found = SimulatedPower(0.0, Interval(0.0, 0.01), 1000, 7)

@@ -47,7 +47,7 @@ from studies.monitoring.services.exclusions import exclude, undo_exclusion
 from studies.participation.selectors.responses import records
 from studies.participation.services.withdrawal import withdraw
 from studies.recruitment.panels.exits import Exit
-from studies.recruitment.services.completion_codes import code_of
+from studies.recruitment.services.tokens import code_of
 from tests.factories.accounts import UserFactory
 from tests.factories.analysis import planted_person
 from tests.factories.questionnaires import every_kind, make_resque_study, make_study_asking, words
@@ -139,7 +139,7 @@ def test_an_item_consumed_and_never_heard_of_is_contradictory_where_both_are_ask
 def _one_by_one(study: Study) -> dict[int, tuple[flags.Flag, ...]]:
     """The flags that are found when everything of everybody is looked at."""
     thresholds = study.design.quality
-    sources = quality.flag_sources(questionnaire_from(study.questionnaire))
+    sources = quality.FlagSources(questionnaire_from(study.questionnaire), study.design)
     shared, (shortest, _) = quality._shared_ids(study), quality._shortest(study, [Mode.LIVE], thresholds)
     found = {
         record.participant.pk: flags.flags_of(

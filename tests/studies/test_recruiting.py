@@ -36,10 +36,10 @@ from studies.participation.services.withdrawal import withdraw
 from studies.participation.views.entry import REMEMBER_SALT
 from studies.recruitment.panels.exits import Exit
 from studies.recruitment.selectors.recruitment import entrance_counts, link_counts, recruiting_of
-from studies.recruitment.services import completion_codes, tokens
-from studies.recruitment.services.completion_codes import code_of
+from studies.recruitment.services import tokens
 from studies.recruitment.services.entry_links import entry_link
 from studies.recruitment.services.recruitment import close_unused_links, create_links, set_exits, set_guests, set_panel
+from studies.recruitment.services.tokens import code_of
 from tests.factories.accounts import UserFactory
 from tests.factories.studies import assigned, completed, enter, items_of, make_study
 from tests.studies.test_older_pages import sent
@@ -674,8 +674,8 @@ def test_two_pages_that_look_at_once_show_one_code_and_none_is_drawn_twice(
     stale = Participant.objects.get(pk=person.pk)
     own = code_of(participant=person, exit_=Exit("unique"))
     assert code_of(participant=stale, exit_=Exit("unique")) == own
-    monkeypatch.setattr(completion_codes, "LETTERS", "AB")  # two codes there are, and one is taken
-    monkeypatch.setattr(completion_codes, "COMPLETION_LENGTH", 1)
+    monkeypatch.setattr(tokens, "LETTERS", "AB")  # two codes there are, and one is taken
+    monkeypatch.setattr(tokens, "COMPLETION_LENGTH", 1)
     drawn = {code_of(participant=enter(study).participant, exit_=Exit("unique")) for _person in range(2)}
     assert drawn == {"A", "B"}
 

@@ -22,9 +22,8 @@ from studies.models import Allocation, ExternalId, Participant, Study
 from studies.monitoring.selectors.live import analysable_counts, stratum_lines
 from studies.monitoring.selectors.monitor import counts_by_condition
 from studies.monitoring.selectors.quality import public_ids, reviewed
-from studies.monitoring.services.exclusions import exclude
+from studies.monitoring.services.exclusions import exclude, reopen_excluded_slots
 from studies.monitoring.services.notice_rules import notify_due
-from studies.monitoring.services.refilling import reopen_excluded_slots
 from studies.participation.services.entry_gate import is_full
 from studies.participation.services.withdrawal import withdraw
 from tests.factories.accounts import UserFactory

@@ -18,10 +18,9 @@ from core.errors import NotAllowedInState, ParallaxError
 from core.models import LogEntry
 from studies.allocation.selectors.allocations import replayed_log
 from studies.data.services.retention import erase_expired, set_retention
-from studies.design.services.amending import extend_targets
+from studies.design.services.amending import extend_targets, reopen_study
 from studies.design.services.archiving import archive_study
 from studies.design.services.launch import close_study
-from studies.design.services.reopening import reopen_study
 from studies.enums import Mode, ParticipantStatus, Role
 from studies.models import Participant, Study
 from studies.monitoring.selectors.outcomes import are_outcomes_open

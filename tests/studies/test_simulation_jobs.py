@@ -12,7 +12,7 @@ from jobs.models import Job, JobStatus
 from jobs.services import do_job
 from studies.enums import Mode, Role
 from studies.models import Participant, Study
-from studies.simulation.services.simulation_jobs import request_simulation
+from studies.simulation.services.pilot import request_simulation
 from studies.team.services.members import add_member
 from tests.factories.accounts import UserFactory
 from tests.factories.console import owner_of, signed_in

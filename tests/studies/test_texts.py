@@ -11,9 +11,8 @@ from django.urls import reverse
 from core.errors import NotAllowedInState, ParallaxError
 from core.models import LogEntry
 from core.provenance import digest_of
-from studies.design.services.amending import amend_texts
+from studies.design.services.amending import amend_texts, change_consent
 from studies.design.services.archiving import archive_study
-from studies.design.services.consent_texts import change_consent
 from studies.design.services.design import change_design
 from studies.design.services.launch import close_study, design_snapshot, launch_study, pause_study
 from studies.enums import Role

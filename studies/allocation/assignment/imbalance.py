@@ -12,10 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import ParameterError
-from studies.allocation.assignment.methods import LEAST_FILLED, METHODS, PERMUTED_BLOCKS, SIMPLE, Method
-from studies.allocation.assignment.minimisation import PARTS
-from studies.allocation.assignment.strata import Strata
-from studies.allocation.assignment.traits import traits_of
+from studies.allocation.assignment.methods import LEAST_FILLED, METHODS, PARTS, PERMUTED_BLOCKS, SIMPLE, Method
+from studies.allocation.assignment.strata import Strata, traits_of
 
 MOST_PARTICIPANTS = 3000
 REPETITIONS = 200
@@ -160,7 +158,6 @@ class _Simulation:
         self.counts[self.every, arriving, chosen] += 1
 
     def choose(self, arriving: Counts) -> Counts:
-        """Return the condition that each study assigns to a participant of the stratum `arriving`."""
         is_open = self.counts.sum(axis=1) < self.targets
         if self.method.name == PERMUTED_BLOCKS:
             return self._from_block(arriving, is_open)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from core.errors import DataError
 from studies.allocation.assignment.draws import Seed, Slot
 from studies.allocation.assignment.methods import Method, Occupancy, assign, own_slot
-from studies.allocation.assignment.traits import margins_of
+from studies.allocation.assignment.strata import margins_of
 
 ASSIGNED = "assigned"
 SKIPPED = "skipped"
@@ -54,7 +54,6 @@ class Ledger:
         self._occupied: dict[str, set[int]] = {}
 
     def occupancy(self, stratum: str, targets: Sequence[int | None]) -> Occupancy:
-        """Return the slot occupancy that a new participant of that stratum meets."""
         margins = margins_of(stratum, self._counts, len(targets))
         occupied = frozenset(self._occupied.get(stratum, ()))
         next_place = max(self.used.get(stratum, ()), default=-1) + 1

@@ -5,12 +5,13 @@ Every method but permuted blocks ranks the conditions for each newcomer, who joi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from core.errors import ParameterError
-from studies.allocation.assignment import minimisation, permuted_blocks
+from studies.allocation.assignment import permuted_blocks
 from studies.allocation.assignment.draws import Assignment, Draws, Seed, Slot
 from studies.settings import StudySettings
 
@@ -19,6 +20,8 @@ MINIMISATION = "minimisation"
 LEAST_FILLED = "least_filled"
 SIMPLE = "simple"
 METHODS = (PERMUTED_BLOCKS, MINIMISATION, LEAST_FILLED, SIMPLE)
+PROBABILITY = 0.8
+PARTS = 10_000  # probabilities are rounded to four decimals, so that the draw is exact
 
 
 @dataclass(frozen=True)
@@ -28,7 +31,7 @@ class Method:
     name: str = PERMUTED_BLOCKS  # one of `METHODS`
     # permuted blocks: sizes of a block in multiples of the smallest block; one is drawn per block
     multiples: tuple[int, ...] = (1,)
-    probability: float = minimisation.PROBABILITY  # minimisation: probability of assigning the best condition
+    probability: float = PROBABILITY  # minimisation: probability of assigning the best condition
     weights: tuple[int, ...] = ()  # permuted blocks: slots of each condition in the smallest block; empty for one each
 
 
@@ -50,7 +53,7 @@ class Occupancy:
     targets: Sequence[int | None]  # target of each condition; None for no limit
     counts: Sequence[int]  # slots held in each condition
     # slots held by participants who share a trait with the newcomer, one row per trait, then by all; see
-    # `minimisation`
+    # `imbalances`
     margins: Sequence[Sequence[int]]
     occupied: frozenset[int]  # occupied places of the newcomer's stratum
     next_place: int  # the place after the last one that was ever assigned or skipped in that stratum
@@ -64,7 +67,7 @@ def ranking(method: Method, draws: Draws, occupancy: Occupancy) -> list[int]:
     """Rank the conditions for a newcomer, by a method without blocks; equal ones are in a drawn order.
 
     Simple randomisation draws the whole order. The least filled condition is the one furthest from its target; without
-    targets the counts are compared. Minimisation ranks by `minimisation.imbalances`.
+    targets the counts are compared. Minimisation ranks by `imbalances`.
 
     Examples
     --------
@@ -77,7 +80,7 @@ def ranking(method: Method, draws: Draws, occupancy: Occupancy) -> list[int]:
     if method.name == LEAST_FILLED:
         order.sort(key=lambda condition: Fraction(counts[condition], targets[condition] or 1))
     elif method.name == MINIMISATION:
-        order.sort(key=minimisation.imbalances(occupancy.margins, targets).__getitem__)
+        order.sort(key=imbalances(occupancy.margins, targets).__getitem__)
     return order
 
 
@@ -108,7 +111,7 @@ def assign(method: Method, *, seed: Seed, stratum: str, occupancy: Occupancy) ->
     chosen, full = order[first], order[:first]
     if method.name == MINIMISATION:
         others = [condition for condition in order[first + 1 :] if has_room[condition]]
-        is_best = draws.below(minimisation.PARTS) < round(method.probability * minimisation.PARTS)
+        is_best = draws.below(PARTS) < round(method.probability * PARTS)
         chosen = chosen if is_best or not others else others[draws.below(len(others))]
     passed_over = tuple(Slot(next_place + n, 0, condition) for n, condition in enumerate(full))
     return Assignment(Slot(next_place + len(full), 0, chosen), passed_over)
@@ -136,3 +139,50 @@ def own_slot(
         sequence = permuted_blocks.slots(seed, stratum, len(occupancy.targets), method.multiples, method.weights)
         return permuted_blocks.own_slot(sequence, occupancy.occupied, condition, preferred=before)
     return Slot(occupancy.next_place if before is None else before, 0, condition)
+
+
+def weights(targets: Sequence[int | None]) -> tuple[int, ...]:
+    """Return the weight of a participant in each condition, so that conditions at their targets count equally.
+
+    Without targets, every weight is 1.
+
+    Examples
+    --------
+    >>> weights([30, 30, 15])
+    (1, 1, 2)
+    """
+    sizes = [target or 1 for target in targets]
+    whole = math.lcm(*sizes)
+    return tuple(whole // size for size in sizes)
+
+
+def imbalances(margins: Sequence[Sequence[int]], targets: Sequence[int | None]) -> tuple[int, ...]:
+    r"""Return the imbalance of the newcomer's margins for each condition they could join.
+
+    .. math:: G_i = \sum_m \Big( K \sum_k (y^i_{mk})^2 - \big(\sum_k y^i_{mk}\big)^2 \Big)
+
+    where y is the weighted count of condition k in margin m after the newcomer has joined condition i. This is K²
+    times the variance of the counts, as an integer. `margins`, of shape (n_margins, n_conditions), has the
+    participants of each condition who share a trait with the newcomer; one row counts all participants.
+
+    References
+    ----------
+    Pocock & Simon (1975), "Sequential treatment assignment with balancing for prognostic factors in the controlled
+    clinical trial", Biometrics 31(1):103-115, section 3: the amount of variation D is the variance, G is the
+    unweighted sum. Deviation: with unequal targets, counts are relative to the target.
+
+    Examples
+    --------
+    >>> imbalances([[2, 1, 1], [1, 0, 1]], [None, None, None])
+    (14, 2, 8)
+    """
+    unit = weights(targets)
+    n_conditions = len(unit)
+    scores = [0] * n_conditions
+    for margin in margins:
+        counts = [n * weight for n, weight in zip(margin, unit, strict=True)]
+        total, squares = sum(counts), sum(n * n for n in counts)
+        for condition, weight in enumerate(unit):
+            new = squares + 2 * weight * counts[condition] + weight * weight
+            scores[condition] += n_conditions * new - (total + weight) ** 2
+    return tuple(scores)

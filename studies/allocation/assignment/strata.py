@@ -1,4 +1,7 @@
-"""Strata: groups of participants with the same traits, within which the conditions are balanced."""
+"""Strata: groups of participants with the same traits, within which the conditions are balanced.
+
+Traits are answers of participants about themselves, which rules turn into the name of their stratum.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,80 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from studies.allocation.assignment.traits import BETWEEN, NOT_GIVEN, UNSTRATIFIED, stratum_of, traits_of
 from studies.settings import StratumRule, StudySettings
+
+NOT_GIVEN = "not given"
+UNSTRATIFIED = "all"
+BETWEEN = ", "  # between the parts of a stratum's name
+
+
+def stratum_of(answers: Mapping[str, Any], rules: Sequence[StratumRule]) -> str:
+    """Return the stratum of a participant with these answers.
+
+    The result is the names of the groups and bands, one for each rule, joined by commas; "all" without rules.
+
+    Examples
+    --------
+    >>> from studies.settings import StratumGroup
+    >>> women = StratumGroup(name="women", values=("woman",))
+    >>> by_gender = StratumRule(question="gender", groups=(women,))
+    >>> stratum_of({"gender": "woman", "age": 35}, [by_gender, StratumRule(question="age", bands=((20, 34), (35, 50)))])
+    'women, 35-50'
+    """
+    return BETWEEN.join(_part(answers.get(rule.question), rule) for rule in rules) or UNSTRATIFIED
+
+
+def _part(value: Any, rule: StratumRule) -> str:
+    if rule.bands is None:
+        return next((group.name for group in rule.groups or () if value in group.values), rule.rest)
+    if value is None:
+        return NOT_GIVEN
+    low, high = next((band for band in reversed(rule.bands) if value >= band[0]), rule.bands[0])
+    return f"{low}-{high}"
+
+
+def with_interviewer(stratum: str, number: int) -> str:
+    """Return the stratum of a participant in an interview: the interviewer is an additional trait.
+
+    Interviewers of a study are numbered from 1.
+
+    Examples
+    --------
+    >>> with_interviewer("women, 20-34", 3)
+    'women, 20-34, interviewer 3'
+    """
+    return f"{stratum}{BETWEEN}interviewer {number}"
+
+
+def traits_of(stratum: str) -> tuple[str, ...]:
+    """Split an unmerged stratum's name into its traits, one for each rule.
+
+    Examples
+    --------
+    >>> traits_of("women, 35-50")
+    ('women', '35-50')
+    """
+    return tuple(stratum.split(BETWEEN))
+
+
+def margins_of(stratum: str, counts: Mapping[tuple[str, int], int], n_conditions: int) -> list[list[int]]:
+    """Count the participants of each condition who share a trait with a newcomer, one row per trait, then all.
+
+    `counts` are slots held, by stratum and index of the condition. The result has shape (n_traits + 1, n_conditions).
+
+    Examples
+    --------
+    >>> margins_of("women, 35-50", {("women, 20-34", 0): 2, ("men, 35-50", 1): 1}, 2)
+    [[2, 0], [0, 1], [2, 1]]
+    """
+    traits = traits_of(stratum)
+    rows = [[0] * n_conditions for _ in range(len(traits) + 1)]
+    for (name, condition), n in counts.items():
+        for position, trait in enumerate(traits_of(name)):
+            if position < len(traits) and trait == traits[position]:
+                rows[position][condition] += n
+        rows[-1][condition] += n
+    return rows
 
 
 @dataclass(frozen=True)
@@ -23,7 +98,6 @@ class Strata:
     merge_below: float = 0.0  # strata with a smaller expected share of all participants are merged; 0 merges none
 
     def of(self, answers: Mapping[str, Any], *, is_merged: bool = True) -> str:
-        """Return the stratum of a participant with these answers."""
         name = stratum_of(answers, self.rules)
         return self.merged().get(name, name) if is_merged else name
 
@@ -101,7 +175,6 @@ class Strata:
         return max([unmerged, *self.merged().values()], key=len)
 
     def expected_merged(self) -> dict[str, float]:
-        """Return the expected share of each stratum after merging."""
         names = self.merged()
         totals: dict[str, float] = {}
         for name, share in self.expected().items():

@@ -14,8 +14,7 @@ from core.transitions import move
 from studies.allocation.assignment.draws import Slot
 from studies.allocation.assignment.methods import PERMUTED_BLOCKS, Occupancy, assign, method_from, own_slot
 from studies.allocation.assignment.quotas import first_full
-from studies.allocation.assignment.strata import strata_from
-from studies.allocation.assignment.traits import margins_of, with_interviewer
+from studies.allocation.assignment.strata import margins_of, strata_from, with_interviewer
 from studies.allocation.selectors.allocations import answers_of_holders, conditions_of, slots_held_by_stratum, targets
 from studies.allocation.selectors.assignment_seed import assignment_seed
 from studies.enums import HOLDS_SLOT, PARTICIPANT_MOVES, AllocationKind, Mode

@@ -26,6 +26,7 @@ from studies.console.forms.texts import (
 from studies.design.narrative.plan import metric_label, perceived_labels
 from studies.design.presets.loader import load_preset, preset_keys
 from studies.design.selectors.texts import (
+    CHANGEABLE_TEXTS,
     interface_languages,
     language_name,
     languages_in_translation,
@@ -33,7 +34,6 @@ from studies.design.selectors.texts import (
     written_languages,
 )
 from studies.design.services.design import age_limits
-from studies.design.services.texts import CHANGEABLE_TEXTS
 from studies.instrument.questionnaires.schema import questionnaire_from
 from studies.known_items import FIVE_STARS, HALF_STARS, LIKES, SCALES, SEVEN_POINTS, TEN_POINTS
 from studies.models import Study
@@ -132,9 +132,7 @@ class DesignForm(PlanFields, PrimaryTestFields, AssignmentForm):
     alike_items = setting_field(forms.IntegerField, Thresholds, "alike_items", max_value=20)
     alike_statements = setting_field(forms.IntegerField, Thresholds, "alike_statements", max_value=100)
     alike_ratings = setting_field(forms.IntegerField, Thresholds, "alike_ratings", max_value=100)
-    languages = setting_field(
-        forms.MultipleChoiceField, StudySettings, "languages", widget=forms.CheckboxSelectMultiple
-    )
+    languages = setting_field(forms.MultipleChoiceField, StudySettings, "languages")
     SECTIONS = (
         (
             "The study",
@@ -197,7 +195,6 @@ class DesignForm(PlanFields, PrimaryTestFields, AssignmentForm):
 
     @property
     def sections(self) -> list[tuple[str, list[forms.BoundField]]]:
-        """The fields in groups, as the page shows them; the texts of each language follow the last."""
         return [
             (title, [self[name] for name in names if name in self.fields and not self[name].is_hidden])
             for title, names in self.SECTIONS
@@ -205,7 +202,6 @@ class DesignForm(PlanFields, PrimaryTestFields, AssignmentForm):
 
     @property
     def text_groups(self) -> list[tuple[str, list[forms.BoundField]]]:
-        """The texts of each language that the study is written in, under the language's name."""
         return [
             (
                 language_name(language),
@@ -253,13 +249,8 @@ class DesignForm(PlanFields, PrimaryTestFields, AssignmentForm):
         share = cleaned["fastest_percent"] / 100
         if round(share, 4) == round(self.thresholds.fastest_share, 4):  # the page shows two decimals of it
             share = self.thresholds.fastest_share
-        return {
-            "fastest_seconds": cleaned["fastest_seconds"],
-            "fastest_share": share,
-            "alike_items": cleaned["alike_items"],
-            "alike_statements": cleaned["alike_statements"],
-            "alike_ratings": cleaned["alike_ratings"],
-        }
+        entered = {**cleaned, "fastest_share": share}
+        return {name: entered[name] for name in Thresholds.model_fields}
 
     def changes(self) -> dict[str, Any]:
         cleaned = self.cleaned_data

@@ -28,12 +28,8 @@ class PrimaryTestFields(forms.Form):
         help_text="The average advantage is the mean difference between the better and the worse condition, over all "
         "pairs that the primary metric separates.",
     )
-    contrast_higher = setting_field(
-        forms.MultipleChoiceField, Contrast, "higher", required=False, widget=forms.CheckboxSelectMultiple
-    )
-    contrast_lower = setting_field(
-        forms.MultipleChoiceField, Contrast, "lower", required=False, widget=forms.CheckboxSelectMultiple
-    )
+    contrast_higher = setting_field(forms.MultipleChoiceField, Contrast, "higher")
+    contrast_lower = setting_field(forms.MultipleChoiceField, Contrast, "lower")
     contrast_sides = setting_field(
         forms.TypedChoiceField,
         Contrast,

@@ -25,21 +25,14 @@ class PlanFields(forms.Form):
         AnalysisPlan,
         "variables",
         choices=[(key, PERCEIVED_LABELS[key]) for key in PERCEIVED],
-        widget=forms.CheckboxSelectMultiple,
     )
-    scales = setting_field(
-        forms.MultipleChoiceField, AnalysisPlan, "scales", required=False, widget=forms.CheckboxSelectMultiple
-    )
-    covariates = setting_field(
-        forms.MultipleChoiceField, AnalysisPlan, "covariates", required=False, widget=forms.CheckboxSelectMultiple
-    )
+    scales = setting_field(forms.MultipleChoiceField, AnalysisPlan, "scales")
+    covariates = setting_field(forms.MultipleChoiceField, AnalysisPlan, "covariates")
     exclude = setting_field(
         forms.MultipleChoiceField,
         AnalysisPlan,
         "exclude",
-        required=False,
         choices=[(key, flags.NAMES[key]) for key in flags.KEYS],
-        widget=forms.CheckboxSelectMultiple,
     )
     refill_excluded = setting_field(forms.BooleanField, StudySettings, "refill_excluded", required=False)
     exclude_words = setting_field(
@@ -72,12 +65,7 @@ class PlanFields(forms.Form):
 
     def plan_settings(self) -> dict[str, Any]:
         cleaned = self.cleaned_data
-        return AnalysisPlan(
-            alpha=cleaned["alpha"],
-            variables=tuple(cleaned["variables"]),
-            scales=tuple(cleaned.get("scales", ())),
-            covariates=tuple(cleaned.get("covariates", ())),
-            exclude=tuple(cleaned["exclude"]),
-            exclude_words=cleaned["exclude_words"].replace("\r\n", "\n"),
-            resamples=cleaned["resamples"],
-        ).in_full()
+        keys = {name: tuple(cleaned.get(name, ())) for name in ("variables", "scales", "covariates", "exclude")}
+        words = cleaned["exclude_words"].replace("\r\n", "\n")
+        plan = AnalysisPlan(alpha=cleaned["alpha"], exclude_words=words, resamples=cleaned["resamples"], **keys)
+        return plan.in_full()

@@ -1,4 +1,4 @@
-"""What a researcher states on the pages about power and cost."""
+"""What a researcher states on the pages about power, cost and simulated participants."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from django.core.exceptions import ValidationError
 
 from studies.design.selectors.planning import WISHED_POWER, planned_number
 from studies.models import Study
+from studies.simulation.services.pilot import MOST_PER_CONDITION
+
+LARGEST_SEED = 2**31 - 1
 
 
 class PowerForm(forms.Form):
@@ -82,4 +85,22 @@ class CostForm(forms.Form):
         decimal_places=2,
         required=False,
         help_text="Of the rewards.",
+    )
+
+
+class SimulationForm(forms.Form):
+    """How many simulated participants walk through the study, and their seed."""
+
+    per_condition = forms.IntegerField(
+        label="Participants per condition",
+        min_value=1,
+        max_value=MOST_PER_CONDITION,
+        initial=2,
+        help_text="In total, with those simulated before.",
+    )
+    seed = forms.IntegerField(
+        min_value=1,
+        max_value=LARGEST_SEED,
+        initial=1,
+        help_text="The same seed gives the same participants and answers.",
     )

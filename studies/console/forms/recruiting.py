@@ -14,9 +14,8 @@ from studies.models import Study
 from studies.participation.services.entry_limits import MOST_PER_NETWORK
 from studies.participation.services.slot_queue import LEAST_PER_NETWORK, NETWORK_SHARE
 from studies.recruitment.panels import exits
-from studies.recruitment.panels.lists import MOST_ENTRIES
 from studies.recruitment.panels.sites import KEYS, NAMES, NONE
-from studies.recruitment.panels.submissions import LARGEST
+from studies.recruitment.panels.submissions import LARGEST, MOST_ENTRIES
 from studies.recruitment.selectors.recruitment import RecruitmentSettings
 from studies.recruitment.services.recruitment import LONGEST_GAP, MOST_ENTERING, MOST_PROGRESS_MINUTES
 from studies.team.selectors.studies import readable_studies
@@ -44,6 +43,12 @@ def _content(file: Any) -> bytes:
 class _ListForm(forms.Form):
     text = forms.CharField(required=False, widget=forms.Textarea(attrs={"rows": 4}), strip=False)
     file = forms.FileField(required=False, label="Or a file", help_text="CSV or text; the first column counts.")
+    text_label = "Ids, one per line"
+    text_help = ""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["text"].label, self.fields["text"].help_text = self.text_label, self.text_help
 
     def clean_file(self) -> str:
         file = self.cleaned_data["file"]
@@ -223,21 +228,15 @@ class LinksForm(_ListForm):
     """Personal links to create."""
 
     n = forms.IntegerField(label="Number of links", required=False, min_value=1, max_value=MOST_ENTRIES, initial=20)
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["text"].label = "Or one for each label"
-        self.fields["text"].help_text = "One label per line, to identify the links; labels are erased with them."
-        self.order_fields(["n", "text", "file"])
+    text_label = "Or one for each label"
+    text_help = "One label per line, to identify the links; labels are erased with them."
+    field_order = ("n", "text", "file")
 
 
 class GuestsForm(_ListForm):
     """The guest list."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["text"].label = "Ids, one per line"
-        self.fields["text"].help_text = "They replace the current list. Ids are case-sensitive."
+    text_help = "They replace the current list. Ids are case-sensitive."
 
     def changes(self) -> dict[str, Any]:
         return {"text": self.entries}
@@ -251,11 +250,6 @@ class SignedLinksForm(_ListForm):
         required=False,
         help_text="All earlier signed links stop working, also for those who have begun.",
     )
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["text"].label = "Ids, one per line"
-        self.order_fields(["text", "file", "replace_key"])
 
 
 class SubmissionsForm(forms.Form):

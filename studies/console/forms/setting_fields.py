@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from annotated_types import Ge, Le, MaxLen
+from annotated_types import Ge, Le, MaxLen, MinLen
 from django import forms
 from pydantic import BaseModel
 
@@ -22,4 +22,8 @@ def setting_field(kind: type[FieldKind], model: type[BaseModel], name: str, **op
             limits["max_value"] = limit.le
         elif isinstance(limit, MaxLen):
             limits["max_length"] = limit.max_length
+        elif isinstance(limit, MinLen):
+            limits["required"] = limit.min_length > 0
+    if issubclass(kind, forms.MultipleChoiceField):  # without a shortest length nothing has to be ticked
+        limits = {"required": False, "widget": forms.CheckboxSelectMultiple, **limits}
     return kind(**{"label": setting.title, "help_text": setting.description or "", **limits, **options})

@@ -1,4 +1,4 @@
-"""Forms to duplicate or delete a study, and to change its design while it runs."""
+"""Forms of a study's settings: members, duplicates, deletion, notices, and targets while it runs."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import Any
 from django import forms
 
 from studies.console.forms.texts import why_field
-from studies.enums import NoticeMail
-from studies.models import Study
+from studies.enums import NoticeMail, Role
+from studies.models import Condition, Study
+from studies.recruitment.selectors.recruitment import is_nested
 
 MOST_PARTICIPANTS = 100_000  # in a condition
 
@@ -47,3 +48,34 @@ class TargetsForm(forms.Form):
 
     def targets(self) -> dict[str, int]:
         return {label: self.cleaned_data[f"target_{number}"] for number, (label, _target) in enumerate(self.labels)}
+
+
+class MemberForm(forms.Form):
+    """A researcher's role in the study."""
+
+    email = forms.EmailField(label="E-mail address of the account")
+    role = forms.ChoiceField(choices=Role.choices, initial=Role.ANALYST)
+    condition = forms.ModelChoiceField(
+        queryset=Condition.objects.none(),
+        required=False,
+        empty_label="–",
+        help_text="For an interviewer: the condition they run.",
+    )
+
+    def __init__(self, study: Study, data: Any = None) -> None:
+        super().__init__(data)
+        if is_nested(study):
+            self.fields["condition"].queryset = study.conditions.order_by("position")  # type: ignore[attr-defined]
+        else:
+            del self.fields["condition"]
+
+
+class InviteForm(MemberForm):
+    """The role that an invitation to the study grants, and the person invited."""
+
+    def __init__(self, study: Study, data: Any = None) -> None:
+        super().__init__(study, data)
+        self.prefix = "invite"
+        email = self.fields["email"]
+        email.label, email.required = "E-mail address", False
+        email.help_text = "Only this address can accept. Leave it empty to let anyone who has the link accept."

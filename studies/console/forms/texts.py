@@ -11,8 +11,7 @@ from django import forms
 from catalog.item_types import FALLBACK_LANGUAGE
 from catalog.item_words import Words
 from studies.design.selectors.placeholders import item_words, rated_items
-from studies.design.selectors.texts import language_name
-from studies.design.services.texts import CONSENT_TEXTS, NOTE_TEXTS
+from studies.design.selectors.texts import CONSENT_TEXTS, NOTE_TEXTS, language_name
 from studies.models import Study
 from studies.monitoring.services.exclusions import LONGEST_REASON
 from studies.settings import LONGEST_NOUN

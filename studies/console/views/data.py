@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields
 from typing import Any, cast
 
 from django.contrib import messages
@@ -18,8 +19,8 @@ from charting.theme import both_modes
 from core.errors import ParallaxError
 from jobs.models import JobStatus
 from studies.allocation.selectors import allocations
-from studies.console.forms.data import ExportForm, ReasonForm, RetentionForm, WithdrawalForm
-from studies.console.views.outcomes import perform
+from studies.console.forms.data import ExportForm, RetentionForm, WithdrawalForm
+from studies.console.views.outcomes import button, perform, reason_given
 from studies.console.views.workspace import DATA, study_page
 from studies.data.exports import FORMATS, Options
 from studies.data.services import exports
@@ -31,7 +32,6 @@ from studies.monitoring.selectors import live, monitor, participants, quality
 from studies.monitoring.selectors.consort import consort_of
 from studies.monitoring.selectors.estimate import NAMES as STEP_TITLES
 from studies.monitoring.selectors.outcomes import are_outcomes_open, are_outcomes_shut, outcomes_of
-from studies.monitoring.selectors.page_times import are_peoples, step_times_lately
 from studies.monitoring.services.blinding import open_outcomes
 from studies.monitoring.services.exclusions import exclude, undo_exclusion
 from studies.participation.services.withdrawal import participant_known_as, personal_data_of, withdraw_on_behalf
@@ -55,11 +55,7 @@ def study_export(request: HttpRequest, seat: Seat, kind: str = "") -> HttpRespon
     kind = kind or chosen.get("format", "")
     if kind not in FORMATS:
         raise Http404("There is no such export.")
-    options = Options(
-        include_simulated=chosen.get("include_simulated", False),
-        include_external_ids=chosen.get("include_external_ids", False),
-        without_excluded=chosen.get("without_excluded", False),
-    )
+    options = Options(**{option.name: chosen.get(option.name, False) for option in fields(Options)})
     facts = {"study": seat.study, "kind": kind, "options": options, "actor": request.user}
     try:
         if exports.is_large(seat.study):
@@ -89,7 +85,7 @@ def _monitored(study: Study) -> list[dict[str, Any]]:
     shown = []
     conditions = list(study.conditions.order_by("position"))
     for mode in monitor.modes_of(study):
-        times = step_times_lately(study, mode)
+        times = live.cached_step_times(study, mode)
         shown.append(
             {
                 "mode": mode,
@@ -102,7 +98,7 @@ def _monitored(study: Study) -> list[dict[str, Any]]:
                 "is_blinded": live.is_blinded(study, mode),
                 "times": [(STEP_TITLES[step_time.step], step_time) for step_time in times],
                 "has_times": any(step_time.n for step_time in times),
-                "are_times_of_people": are_peoples(mode),
+                "are_times_of_people": mode != Mode.SIMULATED,
             }
         )
     return shown
@@ -151,21 +147,12 @@ def study_quality(request: HttpRequest, seat: Seat) -> HttpResponse:
     return study_page(request, seat, "console/studies/quality.html", context, tab=DATA)
 
 
-def _back(request: HttpRequest, seat: Seat, success: str, act: Any, **facts: Any) -> HttpResponse:
-    perform(request, act, success, **facts)
-    return redirect("studies:quality", slug=seat.study.slug)
-
-
-def _reason(request: HttpRequest) -> str:
-    form = ReasonForm(request.POST)
-    return form.cleaned_data["reason"] if form.is_valid() else ""
-
-
 def _judgement(act: Callable[..., object], success: str) -> StudyView:
     @seated(OWNERS, POST)
     def judged(request: HttpRequest, seat: Seat, pk: int) -> HttpResponse:
         participant = get_object_or_404(Participant, study=seat.study, pk=pk)
-        return _back(request, seat, success, act, participant=participant, reason=_reason(request))
+        perform(request, act, success, participant=participant, reason=reason_given(request))
+        return redirect("studies:quality", slug=seat.study.slug)
 
     return judged
 
@@ -205,11 +192,9 @@ def participant_withdraw(request: HttpRequest, seat: Seat) -> HttpResponse:
     return study_page(request, seat, "console/studies/withdraw.html", context, tab=DATA)
 
 
-@seated(OWNERS, POST)
-def study_open_outcomes(request: HttpRequest, seat: Seat) -> HttpResponse:
-    """Open the outcomes before the close."""
-    return _back(request, seat, "The outcomes are open, and the record says so.", open_outcomes, study=seat.study,
-                 reason=_reason(request))  # fmt: skip
+study_open_outcomes = button(
+    open_outcomes, "The outcomes are open, and the record says so.", reason="reason", page="studies:quality"
+)
 
 
 @seated(OWNERS, POST)

@@ -22,10 +22,8 @@ from studies.design.narrative.plan import (
     planned_sentences,
     primary_test_sentence,
 )
-from studies.design.selectors.available_models import available_models
-from studies.design.selectors.markdown import rendered
-from studies.design.selectors.reportability import known_users_note
-from studies.design.selectors.texts import texts_of
+from studies.design.selectors.available_models import available_models, known_users_note
+from studies.design.selectors.texts import rendered, texts_of
 from studies.design.selectors.versions import frozen_tests
 from studies.design.services import launch
 from studies.design.services.conditions import choose_conditions

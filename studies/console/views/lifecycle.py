@@ -9,29 +9,33 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
-from studies.console.forms.data import ExportForm, ReasonForm
+from core.provenance import digest_of
+from studies.console.forms.data import ExportForm
 from studies.console.forms.rewording import RewordForm
 from studies.console.forms.study_lifecycle import DeleteForm, DuplicateForm, TargetsForm
 from studies.console.forms.texts import ConsentForm, NotesForm
 from studies.console.views.outcomes import button, perform, refusals_in, warn_of_numbers
 from studies.console.views.workspace import DESIGN, OVERVIEW, QUESTIONNAIRE, SETTINGS, study_page
-from studies.design.selectors.consent import consent_lines
 from studies.design.selectors.launch_overview import DONE, CheckLine, launch_checklist, launch_overview
-from studies.design.selectors.markdown import rendered
 from studies.design.selectors.placeholders import filled
-from studies.design.selectors.texts import language_name
+from studies.design.selectors.texts import language_name, rendered
 from studies.design.selectors.usage import usage_of
-from studies.design.selectors.versions import design_lines
+from studies.design.selectors.versions import consent_lines, design_lines
 from studies.design.services import launch
-from studies.design.services.amending import RUNNING, amend_texts, extend_targets, replace_wording, reword_questionnaire
-from studies.design.services.archiving import archive_study, restore_study
-from studies.design.services.consent_texts import change_consent
-from studies.design.services.deleting import delete_study
+from studies.design.services.amending import (
+    RUNNING,
+    amend_texts,
+    change_consent,
+    extend_targets,
+    reopen_study,
+    replace_wording,
+    reword_questionnaire,
+)
+from studies.design.services.archiving import archive_study, delete_study, restore_study
 from studies.design.services.duplicating import duplicate_study, free_slug
-from studies.design.services.reopening import reopen_study
 from studies.enums import StudyStatus
 from studies.models import Study
-from studies.team.permissions import FORM, OWNERS, POST, READERS, Seat, require_run, seated, sees_run
+from studies.team.permissions import FORM, OWNERS, READERS, Seat, require_run, seated, sees_run
 
 # Where each check is done: URL name, fragment and link text, by the page of a gap.
 CHECK_PAGES = {
@@ -58,7 +62,8 @@ def study_launch(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Show what the launch freezes and what is missing; confirmed, freeze the design and open the study."""
     study = seat.study
     is_draft = study.status == StudyStatus.DRAFT
-    digest = launch.design_digest(study) if is_draft else ""
+    # A confirmation says which design it confirms.
+    digest = digest_of(launch.design_snapshot(study)) if is_draft else ""
     if request.method == "POST":
         if not is_draft or request.POST.get("design") == digest:
             perform(request, launch.launch_study, "The study is live, and its design is frozen.", study=study)
@@ -106,16 +111,11 @@ study_archive = button(
     archive_study, "The study is archived. It can still be viewed, and restored.", even_when_archived=True
 )
 study_restore = button(restore_study, "The study is restored.", even_when_archived=True)
-
-
-@seated(OWNERS, POST)
-def study_reopen(request: HttpRequest, seat: Seat) -> HttpResponse:
-    """Reopen recruitment of a closed study."""
-    form = ReasonForm(request.POST)
-    why = form.cleaned_data["reason"] if form.is_valid() else ""
-    success = "The study is live again. Outcomes stay unblinded; extend the targets to make room."
-    perform(request, reopen_study, success, study=seat.study, why=why)
-    return redirect("studies:detail", slug=seat.study.slug)
+study_reopen = button(
+    reopen_study,
+    "The study is live again. Outcomes stay unblinded; extend the targets to make room.",
+    reason="why",
+)
 
 
 @seated(OWNERS, FORM, even_when_archived=True)

@@ -10,18 +10,36 @@ from django.shortcuts import redirect
 
 from core.outcomes import perform as perform
 from core.outcomes import refusals_in as refusals_in
+from studies.console.forms.data import ReasonForm
 from studies.design.selectors.text_warnings import literal_number_warnings
 from studies.models import Study
 from studies.team.permissions import OWNERS, POST, Seat, StudyView, seated
 
 
-def button(act: Callable[..., object], success: str, *, even_when_archived: bool = False) -> StudyView:
-    """A view that performs an action on the study, for its owners, and returns to the study's page."""
+def reason_given(request: HttpRequest) -> str:
+    """The reason that was posted; empty where there is none, which the services refuse."""
+    form = ReasonForm(request.POST)
+    return form.cleaned_data["reason"] if form.is_valid() else ""
+
+
+def button(
+    act: Callable[..., object],
+    success: str,
+    *,
+    reason: str = "",
+    page: str = "studies:detail",
+    even_when_archived: bool = False,
+) -> StudyView:
+    """A view that performs an action on the study, for its owners, and returns to a page of the study.
+
+    `reason` is the action's parameter for the reason that the owner states, where it takes one.
+    """
 
     @seated(OWNERS, POST, even_when_archived=even_when_archived)
     def pressed(request: HttpRequest, seat: Seat) -> HttpResponse:
-        perform(request, act, success, study=seat.study)
-        return redirect("studies:detail", slug=seat.study.slug)
+        facts = {reason: reason_given(request)} if reason else {}
+        perform(request, act, success, study=seat.study, **facts)
+        return redirect(page, slug=seat.study.slug)
 
     return pressed
 

@@ -1,4 +1,4 @@
-"""Planning pages: power, expected imbalance, duration and cost, preregistration."""
+"""Planning pages: power, expected imbalance, duration and cost, preregistration, simulated participants."""
 
 from __future__ import annotations
 
@@ -7,15 +7,18 @@ from decimal import Decimal
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
 
 from core.errors import ParameterError
+from core.networks import site_of
 from studies.allocation.assignment.methods import method_from
 from studies.allocation.assignment.permuted_blocks import block_weights
 from studies.allocation.assignment.strata import strata_from
 from studies.console.forms.assignment import METHOD_LABELS, AssignmentForm
-from studies.console.forms.planning import CostForm, PowerForm
-from studies.console.views.workspace import DESIGN, study_page
+from studies.console.forms.planning import CostForm, PowerForm, SimulationForm
+from studies.console.views.outcomes import refusals_in
+from studies.console.views.workspace import DESIGN, OVERVIEW, study_page
 from studies.design.narrative.plan import (
     needed_sentence,
     planned_sentence,
@@ -28,25 +31,21 @@ from studies.design.selectors.versions import frozen_tests
 from studies.monitoring.charts import power_curve
 from studies.monitoring.selectors.estimate import cost_of, estimate_of
 from studies.settings import read_settings
-from studies.team.permissions import READERS, Seat, seated
+from studies.simulation.services.pilot import request_simulation
+from studies.team.permissions import FORM, OWNERS, READERS, Seat, seated
 
 
 def _power_context(form: PowerForm, seat: Seat) -> dict[str, Any]:
     cleaned = form.cleaned_data
-    plan = planning.power_plan(
-        conditions=form.n_conditions,
-        planned=cleaned["planned"],
-        f=cleaned["f"],
-        power=cleaned["power"],
-        alpha=cleaned["alpha"],
-    )
+    stated = {name: cleaned[name] for name in ("planned", "f", "power", "alpha")}
+    plan = planning.power_plan(conditions=form.n_conditions, **stated)
     at_planned = plan.n_values.index(cleaned["planned"])
     power = share(plan.planned.power)
     title = f"{cleaned['planned']:,} per condition detect f = {cleaned['f']:.2f} with a power of {power}"
     simulated = ""
     if cleaned["means"]:
-        stated = {name: cleaned[name] for name in ("means", "sd", "items", "alpha")}
-        simulated = planning.simulated_power_sentence(seat.study, n=cleaned["planned"], **stated)
+        assumed = {name: cleaned[name] for name in ("means", "sd", "items", "alpha")}
+        simulated = planning.simulated_power_sentence(seat.study, n=cleaned["planned"], **assumed)
     return {
         "plan": plan,
         "power_percent": power,
@@ -140,3 +139,28 @@ def study_preregistration(request: HttpRequest, seat: Seat, form: str) -> HttpRe
     response = HttpResponse(text, content_type="text/markdown; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="study-{seat.study.slug}_preregistration_{form}.md"'
     return response
+
+
+@seated(OWNERS, FORM)
+def simulation_new(request: HttpRequest, seat: Seat) -> HttpResponse:
+    """Request simulated participants; the page of the job shows their progress."""
+    form = SimulationForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        with refusals_in(form):
+            job = request_simulation(
+                study=seat.study, base_url=f"{site_of(request)}/", actor=request.user, **form.cleaned_data
+            )
+            return redirect("studies:simulation", slug=seat.study.slug, pk=job.pk)
+    context = {"form": form, "jobs": seat.study.jobs.filter(kind="simulation")[:10]}
+    return study_page(request, seat, "console/studies/simulate.html", context, tab=OVERVIEW)
+
+
+@never_cache
+@seated(READERS)
+def simulation_job(request: HttpRequest, seat: Seat, pk: int) -> HttpResponse:
+    """The progress of a simulation, then links to its results; htmx asks for the part that changes."""
+    job = get_object_or_404(seat.study.jobs, kind="simulation", pk=pk)
+    context = {"study": seat.study, "seat": seat, "job": job}
+    if request.headers.get("HX-Request"):
+        return render(request, "console/studies/_simulation.html", context)
+    return study_page(request, seat, "console/studies/simulation.html", context, tab=OVERVIEW)

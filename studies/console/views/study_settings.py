@@ -18,7 +18,7 @@ from accounts.services.invitations import BY_LINK, deliver, revoke_invitation
 from core.errors import ParallaxError
 from core.networks import site_of
 from studies.console.forms.data import RetentionForm
-from studies.console.forms.members import InviteForm, MemberForm
+from studies.console.forms.study_lifecycle import InviteForm, MemberForm
 from studies.console.views.outcomes import perform, refusals_in
 from studies.console.views.workspace import SETTINGS, study_page
 from studies.design.selectors.texts import contact_of, language_name

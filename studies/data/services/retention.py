@@ -16,9 +16,9 @@ from core.errors import ParallaxError
 from core.transitions import record
 from studies.allocation.services.slots import locked_study
 from studies.data.services.exports import drop_archives
-from studies.design.selectors.identifying import identifying_answers
 from studies.instrument.questionnaires.schema import ERASED
 from studies.models import ExternalId, Guest, Interview, Participant, PersonalLink, Study, Submission
+from studies.participation.selectors.responses import identifying_answers
 from studies.participation.services.withdrawal import erase
 
 logger = logging.getLogger(__name__)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from documents.markdown import escaped, paragraphs
 from studies.design.narrative.plan import REFILL_SENTENCE, contrast_in_words, level, rule_of_exclusion
+from studies.instrument.scales import ScaleOfStudy
 from studies.plans import in_text
-from studies.settings import AnalysisPlan, Contrast
+from studies.settings import AnalysisPlan, Primary, StudySettings
 
 ASPREDICTED = "aspredicted"
 OSF = "osf"
@@ -33,65 +34,52 @@ class ConditionPlan:
 
     label: str
     algorithm: str
-    digest: str
+    model: str
     target: int
 
 
-@dataclass(frozen=True)
-class ScalePlan:
-    """A scale that the plan names: its key among the variables, its name, its questions and the ends of its score."""
-
-    key: str
-    name: str
-    questions: int
-    low: float
-    high: float
-
-    @property
-    def described(self) -> str:
-        """What it measures and how, as a line of the dependent variables."""
-        score = "one answer" if self.questions == 1 else f"the mean of {self.questions} answers"
-        return f"**{self.name}**: a scale of the questionnaire, {score}, {self.low:g} to {self.high:g}."
+def scale_in_words(scale: ScaleOfStudy) -> str:
+    """What a scale measures and how, as a line of the dependent variables."""
+    name, n = escaped(next(iter(scale.name.values()))), len(scale.members)
+    score = "one answer" if n == 1 else f"the mean of {n} answers"
+    return f"**{name}**: a scale of the questionnaire, {score}, {scale.minimum:g} to {scale.maximum:g}."
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Plan:
-    """Everything that the text tells, as the study stands."""
+    """Everything that the text tells, as the study stands; what is in words may be empty."""
 
-    # `title`, `slug`, `design_hash`: the study; the hash is empty for a draft
     title: str
     slug: str
-    design_hash: str
+    design: StudySettings
+    design_hash: str  # empty for a draft
     n_consented: int  # people, not simulated ones, who have given consent so far
-    hypothesis: str  # in the researcher's words; may be empty
-    perceived: str  # key of the primary perceived variable
     # `perceived_name`, `objective_name`: the primary pair in words
     perceived_name: str
     objective_name: str
     conditions: Sequence[ConditionPlan]  # in the order of the design
     dataset: str  # name and version of the dataset, and the start of its hash
     known_items: str  # what a participant does with known items: rates 5 known items
-    list_length: int  # items recommended
+    profile: str  # how ratings become the profile of a recommender, where it is not plain
     assignment: str  # the method in a sentence
-    # `strata`, `quotas`: what is kept even, and who is limited, in words; may be empty
+    # `strata`, `quotas`: what is kept even, and who is limited, in words
     strata: Sequence[str]
     quotas: Sequence[str]
     admitted: Sequence[str]  # screening rules of the questions about the person, in words
     seed: str  # a sentence about the seed of the assignment
     power: Sequence[str]  # sentences about power
-    analysis: AnalysisPlan = field(default_factory=AnalysisPlan)  # level, variables, rule of exclusion, resamples
-    is_refilled: bool = False  # whether slots of excluded completers are refilled
-    scales: Sequence[ScalePlan] = ()  # the scales that the plan names
-    profile: str = ""  # how ratings become the profile of a recommender, where it is not plain; may be empty
-    contrast: Contrast | None = None  # the planned contrast, where it is the primary test and not the average advantage
-    smallest_effect: float | None = None  # in points of the primary variable, where one is planned
-    covariates: Sequence[str] = ()  # those of the plan, in words
-    consumed: str = "watched"  # what participants do with an item, as a past participle
-    frozen_tests: Sequence[str] = ()  # the analyses in the words of an earlier version that froze others; else empty
+    scales: Mapping[str, str]  # `scale_in_words` of the scales that the plan names, by variable
+    covariates: Sequence[str]  # those of the plan, in words
+    consumed: str  # what participants do with an item, as a past participle
+    frozen_tests: Sequence[str]  # the analyses in the words of an earlier version that froze others; else empty
 
     @property
-    def n_total(self) -> int:
-        return sum(condition.target for condition in self.conditions)
+    def primary(self) -> Primary:
+        return self.design.primary
+
+    @property
+    def analysis(self) -> AnalysisPlan:
+        return self.design.plan
 
 
 def preregistration(plan: Plan, form: str = ASPREDICTED) -> str:
@@ -111,20 +99,22 @@ def _escaped(plan: Plan) -> Plan:
     def each(words: Sequence[str]) -> tuple[str, ...]:
         return tuple(map(escaped, words))
 
-    sets = plan.contrast
+    design = plan.design
+    sets = design.primary.contrast
+    sets = sets and sets.model_copy(update={"higher": each(sets.higher), "lower": each(sets.lower)})
+    analysis = design.plan.model_copy(update={"exclude_words": escaped(design.plan.exclude_words)})
+    primary = design.primary.model_copy(update={"contrast": sets})
+    changed = {"hypothesis": paragraphs(design.hypothesis), "plan": analysis, "primary": primary}
     return replace(
         plan,
         title=escaped(plan.title),
-        hypothesis=paragraphs(plan.hypothesis),
+        design=design.model_copy(update=changed),
         perceived_name=escaped(plan.perceived_name),
         conditions=[replace(condition, label=escaped(condition.label)) for condition in plan.conditions],
         strata=each(plan.strata),
         quotas=each(plan.quotas),
         admitted=each(plan.admitted),
         covariates=each(plan.covariates),
-        analysis=plan.analysis.model_copy(update={"exclude_words": escaped(plan.analysis.exclude_words)}),
-        scales=[replace(scale, name=escaped(scale.name)) for scale in plan.scales],
-        contrast=sets and sets.model_copy(update={"higher": each(sets.higher), "lower": each(sets.lower)}),
     )
 
 
@@ -166,7 +156,7 @@ def _data(plan: Plan) -> str:
 
 
 def _question(plan: Plan) -> str:
-    own = plan.hypothesis or "[State the hypothesis in your own words, with its direction.]"
+    own = plan.design.hypothesis or "[State the hypothesis in your own words, with its direction.]"
     return (
         f"{own}\n\n"
         f"Primary pair: **{plan.perceived_name}** as participants judge it, and **{plan.objective_name}** as measured "
@@ -175,15 +165,16 @@ def _question(plan: Plan) -> str:
 
 
 def _primary_question(plan: Plan) -> str:
-    if plan.contrast is None:
+    contrast = plan.primary.contrast
+    if contrast is None:
         return (
             "Do participants rate the recommenders with the better metric higher? Every other pair of a perceived "
             "variable and an offline metric is exploratory."
         )
-    expected = "is expected to be higher" if plan.contrast.sides == 1 else "is compared"
+    expected = "is expected to be higher" if contrast.sides == 1 else "is compared"
     return (
-        f"Primary test: a planned contrast of {in_text(plan.perceived_name)}, {contrast_in_words(plan.contrast)}; the "
-        f"first {expected}{'' if plan.contrast.sides == 1 else ' with the second, two-sided'}. Every other "
+        f"Primary test: a planned contrast of {in_text(plan.perceived_name)}, {contrast_in_words(contrast)}; the "
+        f"first {expected}{'' if contrast.sides == 1 else ' with the second, two-sided'}. Every other "
         "comparison of a perceived variable and an offline metric is exploratory."
     )
 
@@ -192,20 +183,23 @@ def _variables(plan: Plan) -> str:
     described = {
         key: VARIABLES[key].format(consumed=plan.consumed) for key in VARIABLES if key in plan.analysis.variables
     }
-    described |= {scale.key: scale.described for scale in plan.scales}
-    lines = [f"- {described.pop(plan.perceived)} (primary)", *(f"- {line}" for line in described.values())]
+    described |= plan.scales
+    lines = [
+        f"- {described.pop(plan.primary.perceived)} (primary)",
+        *(f"- {line}" for line in described.values()),
+    ]
     return "\n".join(lines)
 
 
 def _conditions(plan: Plan) -> str:
     profile = f" {plan.profile}" if plan.profile else ""
     lines = "\n".join(
-        f"- {c.label}: {c.algorithm}, model `{c.digest[:12]}`, {c.target:,} participants" for c in plan.conditions
+        f"- {c.label}: {c.algorithm}, model `{c.model[:12]}`, {c.target:,} participants" for c in plan.conditions
     )
     return (
         f"{len(plan.conditions)} conditions between participants; each participant meets one. A condition is a "
         f"recommender trained on {plan.dataset}. Each participant {plan.known_items} and judges "
-        f"{plan.list_length} recommendations, on the same pages.{profile}\n\n{lines}\n\n{_assignment(plan)}"
+        f"{plan.design.list_length} recommendations, on the same pages.{profile}\n\n{lines}\n\n{_assignment(plan)}"
     )
 
 
@@ -242,10 +236,10 @@ EXPLORATORY = (
 
 def _primary_test(plan: Plan) -> str:
     alpha = level(plan.analysis.alpha)
-    if plan.contrast is not None:
-        sides = "one-sided, in the expected direction" if plan.contrast.sides == 1 else "two-sided"
+    if plan.primary.contrast is not None:
+        sides = "one-sided, in the expected direction" if plan.primary.contrast.sides == 1 else "two-sided"
         return (
-            f"Primary test: the planned contrast {contrast_in_words(plan.contrast)} in "
+            f"Primary test: the planned contrast {contrast_in_words(plan.primary.contrast)} in "
             f"{in_text(plan.perceived_name)}, conditions of one set weighted equally: a t test, {sides}, at α = "
             f"{alpha}, with the variance pooled over all conditions; Welch's version, which allows unequal variances, "
             "is reported alongside. It is not corrected, being the one confirmatory test of the primary question. "
@@ -253,10 +247,10 @@ def _primary_test(plan: Plan) -> str:
         )
     confidence = f"{100 * (1 - plan.analysis.alpha):.4g}% confidence interval"
     relevant = ""
-    if plan.smallest_effect is not None:
+    if plan.primary.smallest_effect is not None:
         relevant = (
             f"; as no relevant relation if neither, and the {100 * (1 - 2 * plan.analysis.alpha):.4g}% interval lies "
-            f"within ±{plan.smallest_effect:g}"
+            f"within ±{plan.primary.smallest_effect:g}"
         )
     return (
         f"Primary test: the average advantage, the mean difference in {in_text(plan.perceived_name)} between the "
@@ -268,11 +262,11 @@ def _primary_test(plan: Plan) -> str:
 
 
 def _equivalence(plan: Plan) -> str:
-    if plan.smallest_effect is None:
+    if (smallest := plan.primary.smallest_effect) is None:
         return ""
-    contrast = " and the planned contrast" if plan.contrast is not None else ""
+    contrast = " and the planned contrast" if plan.primary.contrast is not None else ""
     return (
-        f" The smallest effect of interest in {in_text(plan.perceived_name)} is {plan.smallest_effect:g} points. Every "
+        f" The smallest effect of interest in {in_text(plan.perceived_name)} is {smallest:g} points. Every "
         f"pair of conditions{contrast} is tested for equivalence within that bound by two one-sided t tests, and for a "
         f"difference beyond it, each at α = {level(plan.analysis.alpha)}, with Welch's standard errors; both families "
         "of pairs are corrected by Holm."
@@ -294,7 +288,7 @@ def _exclusions(plan: Plan) -> str:
     return (
         "Analysed are all who complete the study. Those who leave before the end, withdraw or return their "
         "submission are not; their number is reported for each condition, and their slot goes to another participant."
-        f"{admitted} {rule_of_exclusion(plan.analysis)} {REFILL_SENTENCE + ' ' if plan.is_refilled else ''}"
+        f"{admitted} {rule_of_exclusion(plan.analysis)} {REFILL_SENTENCE + ' ' if plan.design.refill_excluded else ''}"
         f"Values are not trimmed. {_missing(plan)}"
     )
 
@@ -310,7 +304,8 @@ def _missing(plan: Plan) -> str:
 
 
 def _sample(plan: Plan) -> str:
-    counts = sorted({condition.target for condition in plan.conditions})
+    targets = [condition.target for condition in plan.conditions]
+    counts, n_total = sorted(set(targets)), sum(targets)
     each = f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"
     quotas = (
         f"\n\nQuotas, beyond which newcomers are thanked and sent away: {'; '.join(plan.quotas)}."
@@ -318,7 +313,7 @@ def _sample(plan: Plan) -> str:
         else ""
     )
     return (
-        f"{plan.n_total:,} participants who complete, {each} in each condition. The study ends when every condition "
+        f"{n_total:,} participants who complete, {each} in each condition. The study ends when every condition "
         "reaches its target; outcomes by condition stay blinded until then.\n\n" + " ".join(plan.power) + quotas
     )
 

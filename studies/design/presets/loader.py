@@ -14,8 +14,7 @@ from pydantic import BaseModel, ConfigDict
 
 from core.errors import ParameterError
 from core.field_problems import FieldProblems, read_model
-from studies.allocation.assignment.strata import strata_from
-from studies.allocation.assignment.traits import with_interviewer
+from studies.allocation.assignment.strata import strata_from, with_interviewer
 from studies.instrument.questionnaires.core import core_problems
 from studies.instrument.questionnaires.kinds import Number
 from studies.instrument.questionnaires.schema import (

@@ -1,4 +1,7 @@
-"""The models that a draft can have as conditions: all that runs on its dataset version measured."""
+"""The runs and models that a study can use: those that a report can join with it.
+
+Asked when conditions are chosen, before the launch, and again by the report itself.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,106 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.errors import ParallaxError
+from evaluation.enums import RunStatus
 from evaluation.models import EvaluationRun, TrainedModel
-from evaluation.selectors.results import is_pooled
+from evaluation.reported_kinds import ERRORS, kind_word, tested_kinds
+from evaluation.selectors.cases import cases_of
+from evaluation.selectors.results import is_pooled, model_rows, reported_metrics
 from evaluation.selectors.runs import measured_algorithms, succeeded_runs
-from studies.design.selectors.reportability import check_run
+from evaluation.splitting.registry import STRANGERS
 from studies.models import Study
+
+FEWEST_COMPARED = 2
+
+
+def check_run(run: EvaluationRun) -> None:
+    """Refuse a run that no report can be computed from.
+
+    Raises `report.run_not_finished`, `run.other_protocol`, `run.no_recall`, `run.many_models`.
+    """
+    if run.status != RunStatus.SUCCEEDED:
+        raise ParallaxError(
+            "report.run_not_finished",
+            f"Run {run.pk} is {run.status}; a report needs a run that has succeeded. Wait for it, or choose another.",
+        )
+    reported_metrics(run)  # which says why a run has none
+    if run.folds:
+        cases_of(run)  # which says why a run of several models has no one set of cases
+
+
+def known_users_note(run: EvaluationRun) -> str:
+    """A recommendation where the run's test users were training users too; empty where they were strangers."""
+    if run.split["name"] == STRANGERS:
+        return ""
+    return (
+        f"The test users of run {run.pk} were also training users, and participants are not. To measure users who are "
+        "as new to the models as participants, evaluate with the split “strangers”."
+    )
+
+
+def positions_in(study: Study, run: EvaluationRun) -> list[int | None]:
+    """Where each condition's model stands among the algorithms of `run`, by digest; None where it does not."""
+    by_digest: dict[str, int] = {}
+    for position, algorithm in enumerate(measured_algorithms(run)):
+        if algorithm.model is not None:
+            by_digest.setdefault(algorithm.model.digest, position)
+    digests = study.conditions.order_by("position").values_list("model_digest", flat=True)
+    return [by_digest.get(digest) for digest in digests]
+
+
+def report_problems(study: Study, objective: Any) -> list[str]:
+    """What keeps the study's own run from giving the report that is planned, in sentences.
+
+    `objective` is the primary offline metric as settings name it, such as ``recall@profile5``.
+    """
+    run = study.run
+    try:
+        check_run(run)
+    except ParallaxError as refusal:
+        return [str(refusal)]
+    conditions = study.conditions.order_by("position")
+    problems = [
+        f"{condition.label}: its model is not one that run {run.pk} measured. Evaluate the algorithms of all "
+        "conditions in one run, which uses the trained models again; then save the conditions once more."
+        for condition, position in zip(conditions, positions_in(study, run), strict=True)
+        if position is None
+    ]
+    kind, _at, profile = str(objective).partition("@profile")
+    if profile and int(profile) not in run.profile_lengths:
+        problems.append(
+            f"The primary metric is on profiles of {profile} ratings, which run {run.pk} left out. Choose another "
+            "primary metric."
+        )
+    if kind in ERRORS and kind in reported_metrics(run):
+        return problems + _unpredicted(study, kind, int(profile or 0))
+    sides = {"recall": ("relevant", run.n_relevant, "fallout"), "fallout": ("irrelevant", run.n_irrelevant, "recall")}
+    if kind not in reported_metrics(run):
+        problems.append(
+            f"The primary metric is {kind_word(kind)}, which {run.protocol['name']} does not measure. Choose "
+            f"{kind_word(tested_kinds(run.protocol)[0])} as the primary metric, or another run."
+        )
+    elif kind in sides and not sides[kind][1]:
+        name, _n, instead = sides[kind]
+        problems.append(
+            f"The primary metric is {kind}, and run {run.pk} has no {name} case to measure it on. Choose {instead} as "
+            "the primary metric, or evaluate with other thresholds."
+        )
+    return problems
+
+
+def _unpredicted(study: Study, kind: str, profile_length: int) -> list[str]:
+    run = study.run
+    if profile_length not in (0, *run.profile_lengths):
+        return []
+    rows, name = model_rows(run, profile_length), reported_metrics(run)[kind]
+    positions = [position for position in positions_in(study, run) if position is not None]
+    n = sum(rows[position].cells[name].value is not None for position in positions)
+    if n >= FEWEST_COMPARED:
+        return []
+    return [
+        f"The primary metric is {kind_word(kind)}, and {n or 'none'} of the conditions predict{'s' if n == 1 else ''} "
+        f"ratings in run {run.pk}. Choose {FEWEST_COMPARED} conditions that do or more, or a run with one-plus-random."
+    ]
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from studies.design.narrative.plan import (
     primary_test_sentence,
     share,
 )
+from studies.design.narrative.preregistration import ConditionPlan
 from studies.design.selectors.placeholders import asked_questions
 from studies.design.selectors.planning import (
     WISHED_POWER,
@@ -64,16 +65,6 @@ ITEM_TEXTS = {"title": "title", "plot": "description"}  # what pages call the te
 
 
 @dataclass(frozen=True)
-class FrozenCondition:
-    """A condition as the launch freezes it."""
-
-    label: str
-    algorithm: str
-    model: str
-    target: int
-
-
-@dataclass(frozen=True)
 class Gap:
     """What is missing by a check, and what adds it: a page, by a key of the view's, and a command if there is one."""
 
@@ -87,7 +78,7 @@ class Gap:
 class LaunchOverview:
     """Everything to look through before the launch; `facts` are names with their values."""
 
-    conditions: tuple[FrozenCondition, ...]
+    conditions: tuple[ConditionPlan, ...]
     facts: tuple[tuple[str, str], ...]
     gaps: tuple[Gap, ...]
 
@@ -95,7 +86,7 @@ class LaunchOverview:
 def launch_overview(study: Study) -> LaunchOverview:
     """Read a draft as the launch would freeze it."""
     conditions = tuple(
-        FrozenCondition(
+        ConditionPlan(
             condition.label,
             ": ".join(filter(None, [_title(condition.model.algorithm), parameters_in_words(condition.model.params)])),
             condition.model_digest,
@@ -112,7 +103,7 @@ def _title(key: str) -> str:
     return registry.algorithm(key).title if key in known else key
 
 
-def _facts(study: Study, conditions: Sequence[FrozenCondition]) -> list[tuple[str, str]]:
+def _facts(study: Study, conditions: Sequence[ConditionPlan]) -> list[tuple[str, str]]:
     design = study.design
     n_questions = {block: len(study.questionnaire.get(block, ())) for block in BLOCKS}
     counts = ", ".join(f"{n} {ASKED[block]}" for block, n in n_questions.items() if n)
@@ -166,11 +157,8 @@ def _gaps(study: Study) -> list[Gap]:
         gaps.append(Gap(PLAN, "No exclusion rules: all completers are analysed.", "design"))
     gaps += [Gap(LANGUAGES, text, "design") for text in (*literal_number_warnings(study), *rating_word_warnings(study))]
     gaps += _item_text_gaps(study) + _item_gaps(study)
-    lacking = languages_in_translation(study)
+    gaps += language_gaps(study)
     for language in study.design.languages:
-        gaps += [
-            Gap(LANGUAGES, text, "design" if "texts" in text else "questionnaire") for text in lacking.get(language, ())
-        ]
         own = study.texts.get(language, {})
         if not all(own.get(name) for name in CHECKED_TEXTS):
             name = language_name(language)
@@ -181,6 +169,13 @@ def _gaps(study: Study) -> list[Gap]:
             if not own.get(name) and any(texts.get(name) for texts in study.texts.values())
         ]
     return gaps
+
+
+def language_gaps(study: Study) -> list[Gap]:
+    """What the study lacks in the languages that it is offered in."""
+    lacking = languages_in_translation(study)
+    texts = [text for language in study.design.languages for text in lacking.get(language, ())]
+    return [Gap(LANGUAGES, text, "design" if "texts" in text else "questionnaire") for text in texts]
 
 
 def _pilot_gaps(study: Study) -> list[Gap]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from catalog.item_types import FALLBACK_LANGUAGE
 from core.provenance import derived_seed, rng_for
@@ -40,12 +39,12 @@ from studies.design.narrative.plan import (
     planned_sentence,
     simulated_sentence,
 )
-from studies.design.narrative.preregistration import ConditionPlan, Plan, ScalePlan
+from studies.design.narrative.preregistration import ConditionPlan, Plan, scale_in_words
 from studies.design.selectors.placeholders import asked_questions, item_words, key_in_words, known_items_phrase
 from studies.design.selectors.versions import frozen_tests
 from studies.enums import Mode
 from studies.instrument.questionnaires.schema import Question
-from studies.instrument.scales import ScaleOfStudy, scales_of
+from studies.instrument.scales import scales_of
 from studies.known_items import scale_rule
 from studies.models import Study
 from studies.plans import tests_of
@@ -156,23 +155,18 @@ def primary_power_sentence(study: Study, *, n: int, f: float, alpha: float) -> s
     k = len(labels)
     if k < 2:
         return ""
-    primary_test = _primary_test_sentence(study, k, n=n, f=f, alpha=alpha)
+    variable = perceived_labels(asked_questions(study))[primary.perceived]
+    if (contrast := primary.contrast) is not None:
+        sizes = len(contrast.higher), len(contrast.lower)
+        by_t = contrast_power(*sizes, k, n, f, sides=contrast.sides, alpha=alpha)
+        primary_test = contrast_power_sentence(by_t, contrast, n=n, f=f, alpha=alpha)
+    else:
+        metric = objective_name(study)
+        primary_test = advantage_power_sentence(conditions=k, n=n, f=f, alpha=alpha, variable=variable, metric=metric)
     if (bound := primary.smallest_effect) is None:
         return primary_test
-    variable = perceived_labels(asked_questions(study))[primary.perceived]
     equivalence = equivalence_power_sentence(bound, n=n, conditions=k, alpha=alpha, variable=variable)
     return f"{primary_test} {equivalence}"
-
-
-def _primary_test_sentence(study: Study, k: int, *, n: int, f: float, alpha: float) -> str:
-    primary = study.design.primary
-    if (contrast := primary.contrast) is not None:
-        by_t = contrast_power(len(contrast.higher), len(contrast.lower), k, n, f, sides=contrast.sides, alpha=alpha)
-        return contrast_power_sentence(by_t, contrast, n=n, f=f, alpha=alpha)
-    variable = perceived_labels(asked_questions(study))[primary.perceived]
-    return advantage_power_sentence(
-        conditions=k, n=n, f=f, alpha=alpha, variable=variable, metric=objective_name(study)
-    )  # fmt: skip
 
 
 def _method_sentence(method: Method) -> str:
@@ -223,15 +217,6 @@ def _admitted(question: Question) -> str:
     return f"{question.key} at least {low}" if low is not None else f"{question.key} at most {high}"
 
 
-def _described(params: dict[str, Any]) -> str:
-    return ", ".join(f"{name} = {value}" for name, value in params.items())
-
-
-def _scale_plan(scale: ScaleOfStudy) -> ScalePlan:
-    name = next(iter(scale.name.values()))
-    return ScalePlan(f"{SCALE_PREFIX}{scale.key}", name, len(scale.members), scale.minimum, scale.maximum)
-
-
 def preregistration_plan(study: Study) -> Plan:
     """Everything that a preregistration text tells, as the study stands."""
     design, primary = study.design, study.design.primary
@@ -239,11 +224,12 @@ def preregistration_plan(study: Study) -> Plan:
     conditions = [
         ConditionPlan(
             c.label,
-            c.model.algorithm + (f" ({_described(c.model.params)})" if c.model.params else ""),
+            c.model.algorithm + (f" ({parameters})" if parameters else ""),
             c.model_digest,
             c.target,
         )
         for c in study.conditions.select_related("model").order_by("position")
+        for parameters in [", ".join(f"{name} = {value}" for name, value in c.model.params.items())]
     ]
     k, planned = planned_number(study)
     analysis = design.plan
@@ -270,17 +256,15 @@ def preregistration_plan(study: Study) -> Plan:
     return Plan(
         title=study.title,
         slug=study.slug,
+        design=design,
         design_hash=study.design_hash,
         n_consented=study.participants.filter(mode=Mode.LIVE).count(),
-        hypothesis=design.hypothesis,
-        perceived=primary.perceived,
         perceived_name=perceived_labels(questionnaire)[primary.perceived],
         objective_name=objective_name(study),
         conditions=conditions,
         dataset=f"{escaped(str(version))} (`{version.content_hash[:12]}`)",
         known_items=known_items_phrase(design),
         profile=taken_rule(design) if is_usage(version) else scale_rule(design.scale),
-        list_length=design.list_length,
         assignment=f"{_method_sentence(method)} {nested_sentence()}" if is_nested(study) else _method_sentence(method),
         strata=_strata_in_words(method, strata),
         quotas=tuple(
@@ -292,12 +276,12 @@ def preregistration_plan(study: Study) -> Plan:
         admitted=tuple(map(_admitted, is_limited)),
         seed=known_sentence(study.seed) if is_seed_known(study) else commitment_sentence(seed_commitment(study)),
         power=power,
-        analysis=analysis,
-        is_refilled=design.refill_excluded,
-        contrast=primary.contrast,
         covariates=tuple(key_in_words(key, design) for key in analysis.covariates),
         consumed=item_words(design, FALLBACK_LANGUAGE).consumed,
-        smallest_effect=primary.smallest_effect,
-        scales=tuple(_scale_plan(scale) for scale in scales_of(questionnaire) if scale.key in analysis.scales),
+        scales={
+            f"{SCALE_PREFIX}{scale.key}": scale_in_words(scale)
+            for scale in scales_of(questionnaire)
+            if scale.key in analysis.scales
+        },
         frozen_tests=() if tests == tests_of(primary) else tuple(tests.values()),
     )

@@ -1,25 +1,33 @@
-"""The researcher's own texts: their languages, and the contact they name."""
+"""The researcher's own texts: their names and languages, changes of them, and the contact they name."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import nh3
 from django.conf import settings
 from django.utils.html import format_html
-from django.utils.safestring import SafeString
+from django.utils.safestring import SafeString, mark_safe
+from markdown_it import MarkdownIt
 
 from studies.design.presets.loader import REQUIRED_TEXTS, translation_gaps
-from studies.design.selectors.markdown import rendered
 from studies.design.selectors.study_content import content_of
 from studies.enums import Role
 from studies.models import Study, StudyMembership
 
 OWNER_KEPT_SECONDS = 30.0  # every page names the contact
 SOURCE = "en"  # in which the interface is written; every other language has a catalogue
+CONSENT_TEXTS = ("consent", "consent_boxes")
+ENDING_TEXTS = ("screened_out", "quota_full", "withdrawn")
+NOTE_TEXTS = ("contact", "declined", "closed")  # what no answer depends on
+CHANGEABLE_TEXTS = ("title", *CONSENT_TEXTS, "debriefing", *ENDING_TEXTS, *NOTE_TEXTS)
+TAGS = {"p", "br", "strong", "em", "ul", "ol", "li", "h1", "h2", "h3", "blockquote", "a", "code", "hr"}
+_parser = MarkdownIt("commonmark", {"html": False})
 
 
 def interface_languages() -> tuple[str, ...]:
@@ -83,3 +91,27 @@ def contact_of(study: Study, language: str) -> SafeString:
         return rendered(own)
     owner = _first_owner(study.pk, study.created_at, int(time.monotonic() / OWNER_KEPT_SECONDS))
     return format_html('<p><a href="mailto:{0}">{0}</a></p>', owner) if owner else SafeString("")
+
+
+def with_texts(
+    texts: Mapping[str, Mapping[str, Any]], changed: Mapping[str, Mapping[str, Any]], *, names: Collection[str]
+) -> dict[str, dict[str, Any]]:
+    """Return `texts` with what was changed of the `names`; others stay, and an empty one is none at all."""
+    merged = {language: dict(own) for language, own in texts.items()}
+    for language, own_changes in changed.items():
+        own = merged.setdefault(language, {})
+        for name in names:
+            if own_changes.get(name):
+                own[name] = own_changes[name]
+            elif name in own_changes:
+                own.pop(name, None)
+    return merged
+
+
+@lru_cache(maxsize=256)
+def rendered(text: str) -> SafeString:
+    """Return Markdown as HTML of a few harmless tags; raw HTML in it is shown as text."""
+    cleaned = nh3.clean(
+        _parser.render(text), tags=TAGS, attributes={"a": {"href"}}, url_schemes={"https", "http", "mailto"}
+    )
+    return mark_safe(cleaned)  # noqa: S308 -- cleaned just above

@@ -1,7 +1,7 @@
 """What may change of a study after its launch: each change is a new version of the design, with who, when and why.
 
-Targets may grow, and texts may be corrected, the contact among them. What answers mean stays: a study that asks
-something else is another study.
+Targets may grow, and texts may be corrected, the contact and the consent text among them; a closed study may take a
+second wave of participants. What answers mean stays: a study that asks something else is another study.
 """
 
 from __future__ import annotations
@@ -11,31 +11,47 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.db import transaction
+from django.utils import timezone
 
 from core.errors import NotAllowedInState, ParallaxError, ParameterError
 from core.provenance import digest_of
-from core.transitions import record
-from studies.design.presets.loader import check_design
+from core.transitions import move, record
+from studies.allocation.selectors.assignment_seed import is_seed_known
+from studies.design.presets.loader import UNEVEN_BOXES, check_design, has_even_boxes
+from studies.design.selectors.texts import CONSENT_TEXTS, NOTE_TEXTS, with_texts
+from studies.design.selectors.versions import consent_texts
 from studies.design.services.archiving import refuse_archived
-from studies.design.services.launch import design_snapshot, locked_design
+from studies.design.services.launch import design_snapshot, locked_design, model_problems, store_consent
 from studies.design.services.questionnaires import parsed_document
-from studies.design.services.texts import NOTE_TEXTS, with_texts
-from studies.enums import StudyStatus
+from studies.enums import STUDY_MOVES, Mode, ParticipantStatus, StudyStatus
 from studies.instrument.questionnaires.wording import other_than_wording, reworded
-from studies.models import Study, StudyVersion
+from studies.models import ConsentVersion, Study, StudyVersion
+from studies.models.study import new_assignment_seed
 
 logger = logging.getLogger(__name__)
 
 RUNNING = (StudyStatus.LIVE, StudyStatus.PAUSED)
 
 
-def locked_running(study: Study, *, code: str, words: str) -> Study:
-    """Read a running study under its lock; raises `study.archived`, and `code` with `words` where it does not run."""
+def _stated(why: str, code: str, words: str) -> str:
+    if not why.strip():
+        raise ParallaxError(code, words)
+    return why.strip()
+
+
+def _locked_running(study: Study, *, code: str, words: str) -> Study:
     current = locked_design(study.pk)
     refuse_archived(current)
     if current.status not in RUNNING:
         raise NotAllowedInState(code, words, {"status": current.status})
     return current
+
+
+def _require_sound(study: Study, code: str) -> None:
+    try:
+        check_design(settings=study.settings, questionnaire=study.questionnaire, texts=study.texts)
+    except ParameterError as problem:
+        raise ParallaxError(code, str(problem), {"problems": [str(problem)]}) from problem
 
 
 def next_version(*, study: Study, why: str, actor: Any, reason: str, facts: Mapping[str, Any] | None = None) -> int:
@@ -58,10 +74,8 @@ def next_version(*, study: Study, why: str, actor: Any, reason: str, facts: Mapp
 
 @transaction.atomic
 def _amended(study: Study, why: str, actor: Any, change: Callable[[Study], str]) -> int:
-    reason_given = why.strip()
-    if not reason_given:
-        raise ParallaxError("amend.no_reason", "Say why the design is changed: the record keeps it.")
-    current = locked_running(
+    reason_given = _stated(why, "amend.no_reason", "Say why the design is changed: the record keeps it.")
+    current = _locked_running(
         study,
         code="amend.not_running",
         words="A draft is changed with its design, and a closed study stays as it is; duplicate it to change it.",
@@ -132,11 +146,8 @@ def replace_wording(*, study: Study, questionnaire: Mapping[str, Any], why: str,
         keys = reworded(current.questionnaire, questionnaire)
         if not keys:
             raise ParallaxError("amend.same", "The questionnaire says the same as before, so there is no new version.")
-        try:
-            check_design(settings=current.settings, questionnaire=questionnaire, texts=current.texts)
-        except ParameterError as problem:
-            raise ParallaxError("questionnaire.problems", str(problem), {"problems": [str(problem)]}) from problem
         current.questionnaire = dict(questionnaire)
+        _require_sound(current, "questionnaire.problems")
         current.save(update_fields=["questionnaire", "updated_at"])
         return f"Questions reworded ({', '.join(keys)})"
 
@@ -160,11 +171,98 @@ def amend_texts(*, study: Study, texts: Mapping[str, Mapping[str, Any]], why: st
         ]
         if not edited:
             raise ParallaxError("amend.same", "The texts say the same as before, so there is no new version.")
-        try:
-            check_design(settings=current.settings, questionnaire=current.questionnaire, texts=current.texts)
-        except ParameterError as problem:
-            raise ParallaxError("study.bad_settings", str(problem)) from problem
+        _require_sound(current, "study.bad_settings")
         current.save(update_fields=["texts", "updated_at"])
         return f"Texts changed ({', '.join(edited)})"
 
     return _amended(study, why, actor, change)
+
+
+def reopen_study(*, study: Study, why: str, actor: Any = None) -> int:
+    """Take participants in a closed study again; return the number of the design's new version.
+
+    The design stays as it was; targets can be extended afterwards. Outcomes could be seen since the close, so they stay
+    open, and the record says since when. The retention limits count from the next close. The seed of the assignment was
+    revealed at the close, so a new secret one is drawn.
+
+    Raises `reopen.no_reason`, `reopen.not_closed`, `reopen.erased` where the retention limit has erased answers,
+    `reopen.models` where a model cannot be used, `study.archived`.
+    """
+    words = "State the reason: it stays in the record, and in every later report."
+    reason = _stated(why, "reopen.no_reason", words)
+    refuse_archived(study)
+    if study.status == StudyStatus.CLOSED and (problems := model_problems(study)):
+        raise ParallaxError("reopen.models", "The study stays closed: " + " ".join(problems), {"problems": problems})
+    number = _reopened(study.pk, reason, actor)
+    study.refresh_from_db()
+    logger.info("reopened study=%s version=%s", study.slug, number)
+    return number
+
+
+@transaction.atomic
+def _reopened(study_id: int, why: str, actor: Any) -> int:
+    current = locked_design(study_id)
+    if current.status != StudyStatus.CLOSED or current.closed_at is None:
+        raise NotAllowedInState(
+            "reopen.not_closed",
+            f"The study is {current.status}. Only a closed study can be reopened.",
+            {"status": current.status},
+        )
+    erased = current.participants.filter(mode=Mode.LIVE, erased_at__isnull=False)
+    if erased.exclude(status=ParticipantStatus.WITHDRAWN).exists():
+        raise ParallaxError(
+            "reopen.erased",
+            "The retention limit has erased answers of this study, so a second wave could not be analysed with the "
+            "first. Duplicate the study instead.",
+        )
+    closed_at = current.closed_at
+    seeds: dict[str, Any] = {}
+    if not is_seed_known(current):
+        n_lines = current.allocations.filter(mode=Mode.LIVE).count()
+        seeds = {
+            "assignment_seed": new_assignment_seed(),
+            "earlier_seeds": [*current.earlier_seeds, [n_lines, current.assignment_seed]],
+        }
+    move(
+        current,
+        to=StudyStatus.LIVE,
+        allowed={StudyStatus.CLOSED: STUDY_MOVES[StudyStatus.CLOSED]},
+        actor=actor,
+        reason=f"Reopened: {why}",
+        facts={"act": "reopened", "closed_at": closed_at.isoformat(), "why": why},
+        closed_at=None,
+        reopened_at=timezone.now(),
+        outcomes_opened_at=current.outcomes_opened_at or closed_at,
+        **seeds,
+    )
+    return next_version(study=current, why=why, actor=actor, reason="Recruitment reopened")
+
+
+@transaction.atomic
+def change_consent(
+    *, study: Study, texts: Mapping[str, Mapping[str, Any]], why: str, actor: Any = None
+) -> ConsentVersion:
+    """Show newcomers another consent text; who has consented before keeps the version they said yes to.
+
+    `texts` are, by language, ``consent`` (Markdown) and ``consent_boxes`` (a list). Raises `consent.no_reason`,
+    `consent.not_running`, `consent.same`, `consent.other_boxes`, `study.bad_settings`, `study.archived`.
+    """
+    reason = _stated(why, "consent.no_reason", "Say why the consent text is changed: the record keeps it.")
+    current = _locked_running(
+        study,
+        code="consent.not_running",
+        words="A draft's consent text is changed with its design, and a closed study admits no more participants.",
+    )
+    before = consent_texts(current)
+    current.texts = with_texts(current.texts, texts, names=CONSENT_TEXTS)
+    if consent_texts(current) == before:
+        raise ParallaxError("consent.same", "The consent text is the same as before, so there is no new version.")
+    if not has_even_boxes(current.texts, current.design.languages):
+        raise ParallaxError("consent.other_boxes", UNEVEN_BOXES)
+    _require_sound(current, "study.bad_settings")
+    current.save(update_fields=["texts", "updated_at"])
+    version = store_consent(study=current, actor=actor, why=reason)
+    facts = {"consent_version": version.number}
+    next_version(study=current, why=reason, actor=actor, reason="Consent text changed", facts=facts)
+    study.texts, study.design_hash = current.texts, current.design_hash
+    return version

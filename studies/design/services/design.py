@@ -25,10 +25,9 @@ from studies.allocation.assignment.permuted_blocks import block_weights
 from studies.allocation.selectors.assignment_seed import seed_facts
 from studies.design.presets.loader import Preset, check_design, load_preset
 from studies.design.selectors.placeholders import words_at_creation
-from studies.design.selectors.texts import languages_in_translation
+from studies.design.selectors.texts import CHANGEABLE_TEXTS, languages_in_translation, with_texts
 from studies.design.services.archiving import refuse_archived
 from studies.design.services.launch import design_snapshot
-from studies.design.services.texts import CHANGEABLE_TEXTS, with_texts
 from studies.design.services.trials import drop_trial
 from studies.enums import Role, StudyStatus
 from studies.instrument import samples

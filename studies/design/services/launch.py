@@ -17,19 +17,18 @@ from core.transitions import move
 from studies.allocation.assignment.quotas import max_admitted
 from studies.allocation.selectors.assignment_seed import is_seed_known, seed_commitment
 from studies.design.presets.loader import check_design
-from studies.design.selectors.launch_overview import LANGUAGES, MODELS, PATH, PLAN, Gap
-from studies.design.selectors.reportability import report_problems
+from studies.design.selectors.available_models import report_problems
+from studies.design.selectors.launch_overview import LANGUAGES, MODELS, PATH, PLAN, Gap, language_gaps
 from studies.design.selectors.texts import languages_in_translation
-from studies.design.selectors.versions import frozen_tests
+from studies.design.selectors.versions import consent_texts, current_consent, frozen_tests
 from studies.design.services.archiving import refuse_archived
 from studies.design.services.condition_serving import recommend_in
-from studies.design.services.consent_versions import store_consent
 from studies.design.services.trials import assign_trial_version
 from studies.enums import STUDY_MOVES, StudyStatus
 from studies.instrument.questionnaires.kinds import Number
 from studies.instrument.questionnaires.problems import QuestionnaireProblems
 from studies.instrument.questionnaires.schema import questionnaire_from
-from studies.models import Study, StudyVersion
+from studies.models import ConsentVersion, Study, StudyVersion
 from studies.recruitment.panels.exits import code_problems
 from studies.recruitment.selectors.recruitment import recruiting_of
 from studies.settings import TRIAL, USED
@@ -79,11 +78,6 @@ def design_snapshot(study: Study) -> dict[str, Any]:
         # The hash promises the secret seed without telling it. A known seed is the one above.
         **({} if is_seed_known(study) else {"assignment_seed_sha256": seed_commitment(study)}),
     }
-
-
-def design_digest(study: Study) -> str:
-    """The digest of a draft's design as it stands, by which a confirmation says what it confirms."""
-    return digest_of(design_snapshot(study))
 
 
 def draft_snapshot(study: Study) -> dict[str, Any]:
@@ -195,12 +189,8 @@ def launch_findings(study: Study) -> list[Gap]:
         if condition.target < 1:
             gaps.append(Gap(MODELS, f"{condition.label} needs a target of at least one participant.", "design"))
     try:
+        gaps += language_gaps(study)
         lacking = languages_in_translation(study)
-        for language in study.design.languages:
-            gaps += [
-                Gap(LANGUAGES, text, "design" if "texts" in text else "questionnaire")
-                for text in lacking.get(language, ())
-            ]
         check_design(settings=study.settings, questionnaire=study.questionnaire, texts=study.texts, translating=lacking)
     except QuestionnaireProblems as problem:
         return [*gaps, Gap(PATH, str(problem), "questionnaire")]
@@ -339,3 +329,17 @@ def close_study(*, study: Study, actor: Any = None) -> Study:
         closed_at=timezone.now(),
     )
     return study
+
+
+def store_consent(*, study: Study, actor: Any = None, why: str = "") -> ConsentVersion:
+    """Store the study's consent text as its next version, or return the newest where it is the same.
+
+    The caller holds the study's lock.
+    """
+    texts = consent_texts(study)
+    digest = digest_of(texts)
+    newest = current_consent(study)
+    if newest is not None and newest.digest == digest:
+        return newest
+    number = 1 if newest is None else newest.number + 1
+    return ConsentVersion.objects.create(study=study, number=number, texts=texts, digest=digest, made_by=actor, why=why)

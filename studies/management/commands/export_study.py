@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -41,11 +42,7 @@ class Command(ParallaxCommand):
         study = Study.objects.select_related("dataset_version__dataset").filter(slug=options["slug"]).first()
         if study is None:
             raise CommandError(f"There is no study {options['slug']}.")
-        chosen = Options(
-            include_simulated=options["include_simulated"],
-            include_external_ids=options["include_external_ids"],
-            without_excluded=options["without_excluded"],
-        )
+        chosen = Options(**{option.name: options[option.name] for option in fields(Options)})
         try:
             files = write_export(study, options["format"], options["out"], chosen)
         except OSError as problem:

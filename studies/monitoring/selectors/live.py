@@ -18,6 +18,7 @@ from studies.models import Condition, Participant, Response, Study
 from studies.monitoring.selectors.consort import consort_of
 from studies.monitoring.selectors.monitor import Cell
 from studies.monitoring.selectors.outcomes import are_outcomes_open
+from studies.monitoring.selectors.page_times import StepTime, step_times
 from studies.monitoring.selectors.quality import flag_counts
 
 FLAGS_KEPT_SECONDS = 20  # the page asks every few seconds, and flags read every answer
@@ -52,7 +53,6 @@ class StratumLine:
 
     @property
     def by_condition(self) -> list[tuple[str, Cell]]:
-        """Each condition's label with its cell; empty if no participant was assigned."""
         return list(zip(self.labels, self.cells, strict=True)) if any(cell.started for cell in self.cells) else []
 
     @property
@@ -137,6 +137,11 @@ def stratum_lines(study: Study, mode: str, conditions: Sequence[Condition]) -> l
 def _lately(study: Study, mode: str, name: str, counts: Callable[[], Any]) -> Any:
     key = f"studies.{name}.{study.pk}.{study.created_at.timestamp()}.{mode}"
     return cache.get_or_set(key, counts, FLAGS_KEPT_SECONDS)
+
+
+def cached_step_times(study: Study, mode: str) -> list[StepTime]:
+    """The time of each step; at most some seconds old."""
+    return cast("list[StepTime]", _lately(study, mode, "step-times", lambda: step_times(study, mode)))
 
 
 def analysable_counts(study: Study, mode: str) -> dict[str, int]:

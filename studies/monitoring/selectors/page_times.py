@@ -7,17 +7,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median, quantiles
-from typing import cast
 
-from django.core.cache import cache
 from django.db.models import Count, Min, QuerySet, Sum
 
-from studies.enums import Mode, ParticipantStatus
+from studies.enums import ParticipantStatus
 from studies.instrument import flow
 from studies.models import Event, Participant, Study
 
 BROWSER, SERVER = "browser", "server"
-KEPT_SECONDS = 15  # the live page asks every few seconds
 
 
 @dataclass(frozen=True)
@@ -103,12 +100,6 @@ def _completed(study: Study, mode: str) -> QuerySet[Participant]:
     return Participant.objects.filter(study=study, mode=mode, status=ParticipantStatus.COMPLETED)
 
 
-def step_times_lately(study: Study, mode: str) -> list[StepTime]:
-    """As `step_times`, at most a few seconds old."""
-    key = f"step-times:{study.pk}:{study.created_at.timestamp()}:{mode}"
-    return cast("list[StepTime]", cache.get_or_set(key, lambda: step_times(study, mode), KEPT_SECONDS))
-
-
 def step_times(study: Study, mode: str) -> list[StepTime]:
     """One line per timed step, in order."""
     ends = dict(_completed(study, mode).values_list("pk", "completed_at"))
@@ -138,8 +129,3 @@ def step_times(study: Study, mode: str) -> list[StepTime]:
                 elapsed.append(then - begun)
         lines.append(StepTime(step, len(elapsed), *_spread(elapsed), SERVER if elapsed else ""))
     return lines
-
-
-def are_peoples(mode: str) -> bool:
-    """Whether times of that mode are of people who read and think."""
-    return mode != Mode.SIMULATED

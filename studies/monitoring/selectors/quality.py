@@ -6,6 +6,7 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from django.db.models import Case, Count, F, Max, Min, TextField, When
@@ -19,10 +20,10 @@ from studies.instrument.flow import HEARD, WATCHED
 from studies.instrument.questionnaires.conditions import Test
 from studies.instrument.questionnaires.questions import OTHER
 from studies.instrument.questionnaires.schema import ABOUT, AFTER, OVERALL, Question, Questionnaire, questionnaire_from
-from studies.known_items import FIVE_STARS, ElicitationScale
+from studies.known_items import FIVE_STARS
 from studies.models import Exclusion, ExternalId, Participant, ProfileRating, Response, Study
 from studies.participation.selectors.responses import MEASURED, RATING, Record, public_ids, records_of
-from studies.settings import Thresholds
+from studies.settings import StudySettings, Thresholds
 
 PERSON_NAMES = frozenset(
     {"PROLIFIC_PID", "prolific_pid", "workerId", "worker_id", "participant_label", "external_id", "id"}
@@ -42,39 +43,34 @@ class Reviewed:
 
 @dataclass(frozen=True)
 class FlagSources:
-    """The parts of a questionnaire that flags are computed from.
+    """The parts of a study's questionnaire and design that flags are computed from."""
 
-    Attention checks, the questions compared between items (all but free text), the batteries, and whether known items
-    are chosen and not rated.
-    """
+    questionnaire: Questionnaire
+    design: StudySettings
 
-    checks: tuple[Question, ...]
-    compared: tuple[str, ...]
-    batteries: tuple[Battery, ...]
-    chooses: bool = False
-    elicitation: ElicitationScale = FIVE_STARS
+    @cached_property
+    def checks(self) -> tuple[Question, ...]:
+        """The attention checks."""
+        return tuple(question for question in self.questionnaire.questions if question.expects is not None)
+
+    @cached_property
+    def compared(self) -> tuple[str, ...]:
+        """The questions compared between items: all but free text."""
+        of_items = (question.key for question in self.questionnaire.items if not question.is_in_words)
+        return tuple(dict.fromkeys((*MEASURED, *of_items)))
+
+    @cached_property
+    def batteries(self) -> tuple[Battery, ...]:
+        return batteries_of(self.questionnaire)
 
     def ratings_of(self, record: Record) -> list[float]:
         """Return the ratings of known items, mapped to 1..5 as recommended items are rated; chosen items have none."""
-        if self.chooses:
+        if self.design.is_choice:
             return []
-        values = [self.elicitation.value(rating.rating) for rating in record.profile]
-        mapped = self.elicitation.scale.convert(values, FIVE_STARS.scale).round(9).tolist()
+        scale = self.design.scale
+        values = [scale.value(rating.rating) for rating in record.profile]
+        mapped = scale.scale.convert(values, FIVE_STARS.scale).round(9).tolist()
         return [int(value) if value.is_integer() else value for value in mapped]
-
-
-def flag_sources(
-    questionnaire: Questionnaire, *, chooses: bool = False, elicitation: ElicitationScale = FIVE_STARS
-) -> FlagSources:
-    """Return the parts of that questionnaire that flags are computed from; `chooses`: known items are not rated."""
-    of_items = (question.key for question in questionnaire.items if not question.is_in_words)
-    return FlagSources(
-        checks=tuple(question for question in questionnaire.questions if question.expects is not None),
-        compared=tuple(dict.fromkeys((*MEASURED, *of_items))),
-        batteries=batteries_of(questionnaire),
-        chooses=chooses,
-        elicitation=elicitation,
-    )
 
 
 def excluded(study: Study, modes: Sequence[str]) -> dict[int, Exclusion]:
@@ -265,8 +261,7 @@ def flags_by_participant(study: Study, modes: Sequence[str]) -> dict[int, tuple[
     """
     thresholds = study.design.quality
     questionnaire = questionnaire_from(study.questionnaire)
-    chooses, elicitation = study.design.is_choice, study.design.scale
-    sources, shared = flag_sources(questionnaire, chooses=chooses, elicitation=elicitation), _shared_ids(study)
+    sources, shared = FlagSources(questionnaire, study.design), _shared_ids(study)
     shortest, fast = _shortest(study, modes, thresholds)
     candidates = {*fast, *shared, *_maybe_alike(study, modes, thresholds, questionnaire)}
     candidates |= _maybe_straight_lined(study, modes, thresholds, sources.batteries)

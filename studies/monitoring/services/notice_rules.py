@@ -11,11 +11,10 @@ from django.db.models import Count, Q
 from django.utils import timezone
 
 from jobs.models import Job, JobStatus
-from studies.design.selectors.identifying import identifying_answers
 from studies.enums import HOLDS_SLOT, Mode, NoticeKind, ParticipantStatus, StudyStatus
 from studies.models import ExternalId, Notice, Participant, Study
 from studies.monitoring.selectors.quality import flags_by_participant
-from studies.participation.selectors.responses import public_ids
+from studies.participation.selectors.responses import identifying_answers, public_ids
 from studies.team.services.notices import notify_owners
 
 RUNNING = (StudyStatus.LIVE, StudyStatus.PAUSED)

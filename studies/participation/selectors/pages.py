@@ -12,15 +12,23 @@ from django.utils.functional import Promise
 from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 
-from catalog.item_types import TRAILER, ItemType
+from catalog.item_types import CLIP, EXCERPT, SAMPLE, TRAILER, ItemType
 from catalog.models import DatasetVersion, Item
-from catalog.selectors.items import ShownText, facts_of_items, headlines_at, items_at, plot_in, poster_url_in, title_in
+from catalog.selectors.items import (
+    ShownText,
+    excerpt_in,
+    facts_of_items,
+    headlines_at,
+    items_at,
+    plot_in,
+    poster_url_in,
+    title_in,
+)
 from core.errors import ParallaxError
 from studies.design.selectors.study_content import content_of
 from studies.instrument import flow
 from studies.known_items import FIVE_STARS, ElicitationScale
 from studies.models import Participant, ProfileRating, RecommendedItem, Study
-from studies.participation.selectors.samples import ShownSample, sample_of
 
 NAMES: dict[str, Promise] = {
     "consent": _("Consent"),
@@ -61,6 +69,26 @@ GENRES: dict[str, Promise] = {
     "War": _("War"),
     "Western": _("Western"),
 }
+SAMPLE_NAMES: dict[str, Promise] = {
+    TRAILER: _("Trailer"),
+    CLIP: _("Clip"),
+    EXCERPT: _("Excerpt"),
+    SAMPLE: _("Sample"),
+}
+INVITATIONS: dict[str, Promise] = {
+    TRAILER: _("Watch the trailer (opens in a new tab)"),
+    CLIP: _("Listen to the clip (opens in a new tab)"),
+    EXCERPT: _("Read the excerpt (opens in a new tab)"),
+    SAMPLE: _("Open the sample (opens in a new tab)"),
+}
+NO_SAMPLE: dict[str, Promise] = {
+    TRAILER: _("No trailer available."),
+    CLIP: _("No clip available."),
+    EXCERPT: _("No excerpt available."),
+    SAMPLE: _("No sample available."),
+}
+
+NO_TEXT = ShownText("")
 
 
 @dataclass(frozen=True)
@@ -304,3 +332,39 @@ def thumbs_of(
         url = links.to(page) if flow.may_look(here, page) else ""
         thumbs.append(Thumb(slot.title, slot.poster_url, url, state, is_done))
     return thumbs
+
+
+@dataclass(frozen=True)
+class ShownSample:
+    """What pages offer of an item's sample; false where there is none.
+
+    `url` records that it was opened and leads to it; empty for an excerpt alone. `player` is "video" or "audio"; empty
+    for a link. `none` says that there is no sample; empty in studies that offer none.
+    """
+
+    name: Promise
+    invitation: Promise
+    url: str = ""
+    player: str = ""
+    excerpt: ShownText = NO_TEXT
+    none: Promise | str = ""
+
+    def __bool__(self) -> bool:
+        return bool(self.url or self.excerpt.text)
+
+
+def sample_of(study: Study, item: Item, url: str) -> ShownSample:
+    """Return an item's sample as a study offers it; `url` records that it was opened and leads to it."""
+    design, language = study.design, study.dataset_version.dataset.item_language
+    kind = design.kind_of_item.sample
+    if not design.offers_samples:
+        return ShownSample(SAMPLE_NAMES[kind], INVITATIONS[kind])
+    player = ("audio" if item.is_clip_audio else "video") if item.clip else ""
+    return ShownSample(
+        SAMPLE_NAMES[kind],
+        INVITATIONS[kind],
+        url=url if item.clip or item.trailer_url else "",
+        player=player,
+        excerpt=excerpt_in(item, get_language() or "", language),
+        none="" if item.has_sample else NO_SAMPLE[kind],
+    )

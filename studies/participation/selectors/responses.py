@@ -21,7 +21,7 @@ from studies.instrument import flow
 from studies.instrument.flow import RECOMMENDATIONS, STEPS, missing_of_item
 from studies.instrument.measures import ItemMeasures, ParticipantMeasures, item_measures, participant_measures
 from studies.instrument.questionnaires import schema
-from studies.instrument.questionnaires.schema import Questionnaire, questionnaire_from
+from studies.instrument.questionnaires.schema import DECLINED, ERASED, Questionnaire, questionnaire_from
 from studies.instrument.samples import for_items_without
 from studies.models import (
     Condition,
@@ -100,7 +100,6 @@ class BundleReader:
         self.items: dict[int, Item] = {}
 
     def bundles(self, rows: QuerySet[Participant], at_once: int) -> Iterator[Bundle]:
-        """Every participant of `rows` with their data, in the order of `rows`."""
         waiting: list[Participant] = []
         for participant in rows.iterator(chunk_size=at_once):
             waiting.append(participant)
@@ -211,13 +210,11 @@ class QuestionFilter:
 
     @classmethod
     def of(cls, study: Study) -> QuestionFilter:
-        """The filter of a study's questionnaire."""
         questionnaire = questionnaire_from(study.questionnaire)
         shorter = for_items_without(questionnaire, study.design)
         return cls(questionnaire, None if shorter is questionnaire else cls(shorter))
 
     def of_slot(self, slot: Slot) -> QuestionFilter:
-        """The filter of the questions about one recommended item."""
         return self.without_sample if self.without_sample is not None and slot.has_trailer is False else self
 
     def keys(self, block: str, answers: dict[str, Any]) -> frozenset[str]:
@@ -396,3 +393,10 @@ def records_of(study: Study, participant_keys: Collection[int], modes: Sequence[
         rows = Participant.objects.filter(study=study, mode__in=modes, pk__in=keys[start : start + ROWS_AT_ONCE])
         for bundle in reader.bundles(rows.select_related("recommendation_list").order_by("pk"), ROWS_AT_ONCE):
             yield _record(bundle, "", question_filter, is_lean=False)
+
+
+def identifying_answers(study: Study) -> QuerySet[Response]:
+    """The answers that name people and are still there: neither declined nor erased."""
+    keys = questionnaire_from(study.questionnaire).identifying
+    rows = Response.objects.filter(participant__study=study, question__in=keys)
+    return rows.exclude(value=dict(DECLINED)).exclude(value=dict(ERASED))

@@ -15,7 +15,7 @@ from core.database import optional_write
 from core.errors import ParallaxError
 from core.provenance import digest_of_token
 from studies.allocation.services.slots import locked_study
-from studies.design.selectors.consent import current_consent
+from studies.design.selectors.versions import current_consent
 from studies.enums import VOUCHED, Mode
 from studies.instrument import flow
 from studies.models import (
@@ -27,16 +27,23 @@ from studies.models import (
     StudyVersion,
 )
 from studies.participation.selectors.participant_rows import participant_by_entry
-from studies.participation.services.entry_gate import Admission, EntryAttempt, admission_of, refuse_unless_open
-from studies.participation.services.entry_limits import CONSENT, network_of_slot, refuse_if_too_often
+from studies.participation.services.entry_gate import (
+    Admission,
+    EntryAttempt,
+    admission_of,
+    count_action,
+    refuse_unless_open,
+)
+from studies.participation.services.entry_limits import CONSENT, network_of_slot
 from studies.participation.services.previewing import choose_condition
-from studies.recruitment.services.completion_codes import CODE_LENGTH, random_code
 from studies.recruitment.services.external_ids import known_id, split_parameters, store_external_ids
 from studies.recruitment.services.tokens import (
+    CODE_LENGTH,
     SIGNATURE,
     digest_of_declined,
     digest_of_key,
     may_continue,
+    random_code,
     token_for,
 )
 
@@ -103,13 +110,7 @@ def consent(attempt: EntryAttempt) -> Entry:
     if participant is None:
         admission = admission_of(attempt)
         if attempt.network and admission.entrance not in VOUCHED:
-            refuse_if_too_often(
-                study_id=study.pk,
-                action=CONSENT,
-                network=attempt.network,
-                mode=attempt.mode,
-                recruiting=attempt.recruiting,
-            )
+            count_action(attempt, CONSENT)
         participant = _create(attempt, admission, token)
     if not may_continue(participant, attempt.browser_key):
         raise ParallaxError("study.link_used", _("This link has been used."))

@@ -10,7 +10,7 @@ from studies.enums import Mode, ParticipantStatus
 from studies.models import Participant
 from studies.recruitment.panels import exits
 from studies.recruitment.selectors.recruitment import RecruitmentSettings, recruiting_of
-from studies.recruitment.services.completion_codes import code_of
+from studies.recruitment.services.tokens import code_of
 
 CODE_BY_ID = timedelta(hours=24)  # after the end, in which a panel's id shows the code too
 OUTCOME_OF = {

@@ -34,14 +34,13 @@ from studies.participation.selectors.question_presenter import visible
 from studies.participation.services.answers import AnswerSource, PageAnswers, checked_values
 from studies.participation.services.participant_state import (
     advance,
-    has_after,
     list_length,
     lock_open,
     out_of_order,
     place_of,
     require_active,
 )
-from studies.recruitment.services.completion_codes import new_code
+from studies.recruitment.services.tokens import new_code
 
 logger = logging.getLogger(__name__)
 
@@ -176,7 +175,7 @@ def leave_list(participant: Participant) -> None:
         _leave(participant, block, 0, of_list)
     if ended_by_attention(participant=participant, questionnaire=questionnaire):
         return
-    if participant.step == flow.AFTER or not has_after(participant):
+    if participant.step == flow.AFTER or not content_of(participant.study).has_after:
         _complete(participant)
     else:
         advance(participant, Place(flow.OVERALL))

@@ -1,19 +1,22 @@
-"""A participant's current step: the row under its lock, what it allows, and moving on."""
+"""A participant's current step and the orders shown to them: the row under its lock, what it allows, and moving on."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 from typing import Any
 
+from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from core.errors import ParallaxError
+from core.provenance import derived_seed
 from studies.design.selectors.study_content import content_of
 from studies.design.selectors.texts import languages_of
 from studies.enums import ParticipantStatus, StudyStatus
 from studies.instrument import flow
 from studies.instrument.flow import Place
+from studies.instrument.questionnaires.orders import has_random_order, order_of_questions, order_within
 from studies.models import Participant, RecommendationList
 
 SEEN_EVERY = timedelta(seconds=15)
@@ -34,11 +37,6 @@ def place_of(participant: Participant) -> Place:
 def list_length(participant: Participant) -> int:
     """How many items the participant's list has."""
     return participant.study.design.list_length
-
-
-def refresh(participant: Participant) -> None:
-    """Read the participant's state again, without a lock."""
-    participant.refresh_from_db(fields=STATE)
 
 
 def lock(participant: Participant) -> None:
@@ -102,17 +100,12 @@ def out_of_order(participant: Participant) -> ParallaxError:
     )
 
 
-def has_after(participant: Participant) -> bool:
-    """Whether the participant's study has questions after those about the list."""
-    return content_of(participant.study).has_after
-
-
 def advance(participant: Participant, left: Place) -> None:
     """Move on from `left`, unless the participant has done so already."""
     here = place_of(participant)
     if here.order > left.order:
         return
-    then = flow.next_place(left, list_length(participant), has_after=has_after(participant))
+    then = flow.next_place(left, list_length(participant), has_after=content_of(participant.study).has_after)
     touch(participant, step=then.step, item_rank=then.rank, reached_at=timezone.now())
 
 
@@ -124,3 +117,28 @@ def recommendation_list(participant: Participant) -> RecommendationList:
             "study.no_list", _("There are no recommendations yet. Please finish the previous step first.")
         )
     return stored
+
+
+def shown_orders(*, participant: Participant, block: str) -> dict[str, Any]:
+    """The orders of a block: ``questions`` as keys, and ``within`` the choices or rows of each question.
+
+    Empty if nothing in the block is randomised. Drawn from the study's seed and the participant's code
+    when the block is first shown, and never again.
+    """
+    questions = content_of(participant.study).questionnaire.block(block)
+    if not has_random_order(questions):
+        return {}
+    stored = participant.shown_orders.get(block)
+    if stored is not None:
+        return dict(stored)
+    seed = derived_seed(participant.study.seed, "questions", participant.code)
+    orders: dict[str, Any] = {"within": {q.key: list(order_within(q, seed)) for q in questions if q.random_order}}
+    if any(question.random_group for question in questions):
+        orders["questions"] = list(order_of_questions(questions, seed))
+    with transaction.atomic():
+        current = Participant.objects.select_for_update(of=("self",)).get(pk=participant.pk)
+        if block not in current.shown_orders:
+            current.shown_orders = {**current.shown_orders, block: orders}
+            Participant.objects.filter(pk=current.pk).update(shown_orders=current.shown_orders)
+    participant.shown_orders = current.shown_orders
+    return dict(current.shown_orders[block])

@@ -21,13 +21,13 @@ from studies.instrument import flow
 from studies.instrument.flow import Place
 from studies.models import Condition, Participant, ProfileRating, RecommendationList, RecommendedItem
 from studies.participation.services.participant_state import (
+    STATE,
     advance,
     list_length,
     lock_open,
     out_of_order,
     place_of,
     recommendation_list,
-    refresh,
     require_active,
 )
 from studies.team.services.notices import notify_owners
@@ -82,7 +82,7 @@ def finish_rating(*, participant: Participant) -> RecommendationList:
     `study.out_of_order`, `study.not_active`.
     """
     while True:
-        refresh(participant)
+        participant.refresh_from_db(fields=STATE)
         profile = _profile(participant)
         is_beyond = place_of(participant).order > Place(flow.RATE).order
         if participant.status == ParticipantStatus.COMPLETED or (

@@ -22,7 +22,7 @@ from catalog.views.media import clip_response, poster_response
 from core.errors import ParallaxError
 from studies.instrument import flow
 from studies.participation.selectors import pages
-from studies.participation.selectors.samples import sample_of
+from studies.participation.selectors.pages import sample_of
 from studies.participation.services import events, resuming
 from studies.participation.services.entry_gate import takes_part
 from studies.participation.views.visit import Visit, item_of_study, of_participant

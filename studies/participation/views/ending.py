@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 from django.http import HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
@@ -11,8 +10,8 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from studies.design.selectors import texts as written
-from studies.design.selectors.markdown import rendered
 from studies.design.selectors.study_content import content_of
+from studies.design.selectors.texts import rendered
 from studies.instrument import flow
 from studies.instrument.questionnaires.schema import AFTER, OVERALL
 from studies.participation.services import events, exit_links, withdrawal
@@ -94,8 +93,8 @@ def withdraw(visit: Visit) -> HttpResponse:
         exit_link = exit_links.exit_link_of(participant=visit.participant, outcome=exits.WITHDREW)
         withdrawal.withdraw(participant=visit.participant)
         visit.participant.refresh_from_db()
-        out: dict[str, Any] = {"exit_link": exit_link, "exit_url": exit_link.url if exit_link else ""}
-        return outcome_page(visit.request, visit.participant, withdraw_url="", **out) or visit.lead_to(visit.here)
+        page = outcome_page(visit.request, visit.participant, withdraw_url="", exit_link=exit_link)
+        return page or visit.lead_to(visit.here)
     return visit.page("withdraw", visit.here.step, step="withdraw", back_url=visit.links.to(visit.here))
 
 
@@ -112,8 +111,7 @@ def thanks(visit: Visit) -> HttpResponse:
         "debriefing_html": rendered(texts.get("debriefing", "")),
         "exit_html": rendered(words) if words else "",
         "own_link": "" if visit.is_limited else own_link,
-        "exit_link": exit_link,
-        "exit_url": visit.exit_url(exit_link),
+        "exit_link": visit.shown_exit(exit_link),
         "is_guarded": is_guarded,
         "hand_back_url": hand_back_url(visit.request),
     }

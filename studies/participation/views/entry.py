@@ -27,7 +27,7 @@ from studies.models import Study
 from studies.participation.selectors.participant_rows import participant_by_entry, study_by_slug
 from studies.participation.services import consenting, entry_gate, resuming
 from studies.participation.services.entry_gate import EntryAttempt
-from studies.participation.services.entry_limits import DECLINED, OPENED, TooOften, refuse_if_too_often
+from studies.participation.services.entry_limits import DECLINED, OPENED, TooOften
 from studies.participation.views import entry_pages
 from studies.participation.views import language as spoken
 from studies.participation.views.message_pages import message_page, titled
@@ -149,7 +149,7 @@ def _opened(request: HttpRequest, attempt: EntryAttempt) -> HttpResponse:
     if entry_gate.entered_participant(attempt) is None:
         entry_gate.refuse_newcomer(attempt)
     if request.method == "GET" and not attempt.is_looking:
-        refuse_if_too_often(action=OPENED, **_limited(attempt))
+        entry_gate.count_action(attempt, OPENED)
         consenting.note_opened(study=attempt.study, mode=attempt.mode)
     return entry_pages.consent_page(request, attempt)
 
@@ -164,7 +164,7 @@ def _declined(request: HttpRequest, attempt: EntryAttempt) -> HttpResponse:
         return redirect("participant:resume", token=token)
     if not attempt.is_looking:
         with contextlib.suppress(TooOften):  # beyond the limit, visitors are thanked but not counted
-            refuse_if_too_often(action=DECLINED, **_limited(attempt))
+            entry_gate.count_action(attempt, DECLINED)
             consenting.decline(study=study, entry_key=attempt.entry_key, mode=attempt.mode)
     page = reverse("participant:declined", args=[study.slug])
     return redirect(f"{page}?{urlencode({spoken.PARAMETER: attempt.language})}")
@@ -193,15 +193,6 @@ def _agreed(request: HttpRequest, attempt: EntryAttempt, personal: str) -> HttpR
         # Only together with the link: the device may be shared, and the study's own link does not lead here.
         response.set_cookie(f"{prefix}{_link_cookie(personal)}", attempt.browser_key, **cookie)
     return response
-
-
-def _limited(attempt: EntryAttempt) -> dict[str, Any]:
-    return {
-        "study_id": attempt.study.pk,
-        "network": attempt.network,
-        "mode": attempt.mode,
-        "recruiting": attempt.recruiting,
-    }
 
 
 def _browser_key(request: HttpRequest, entry_key: str) -> str:

@@ -12,9 +12,9 @@ from django.utils.translation import gettext as _
 from core.errors import ParallaxError
 from core.security_log import REFUSED, record_event
 from studies.design.selectors import texts as written
-from studies.design.selectors.consent import current_consent
-from studies.design.selectors.markdown import rendered
 from studies.design.selectors.study_content import content_of
+from studies.design.selectors.texts import rendered
+from studies.design.selectors.versions import current_consent
 from studies.enums import Mode, StudyStatus
 from studies.participation.selectors import pages
 from studies.participation.services import exit_links, resuming
@@ -125,7 +125,7 @@ def _took_part_before(request: HttpRequest, attempt: EntryAttempt, message: str)
     own_text = exit_link.text.get(attempt.language, "")
     shown: dict[str, Any] = {"markdown": own_text} if own_text else {"text": message}
     heading = _("Thank you for your interest")
-    return _message(request, attempt, heading, exit_link=exit_link, exit_url=exit_link.url, **shown)
+    return _message(request, attempt, heading, exit_link=exit_link, **shown)
 
 
 def _shut(request: HttpRequest, attempt: EntryAttempt, refusal: ParallaxError) -> HttpResponse:
@@ -139,7 +139,7 @@ def _shut(request: HttpRequest, attempt: EntryAttempt, refusal: ParallaxError) -
             parameters=attempt.parameters,
             mode=attempt.mode,
         )
-        out = {"exit_link": exit_link, "exit_url": exit_link.url}
+        out = {"exit_link": exit_link}
     if refusal.code == "study.full":
         heading = _("The study is full")
         own_text = exit_link.text.get(language) or texts.get("quota_full", "")

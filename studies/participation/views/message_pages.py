@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 
 from accounts.services.device_lock import researcher_of_lock
 from studies.design.selectors import texts as written
-from studies.design.selectors.markdown import rendered
+from studies.design.selectors.texts import rendered
 from studies.enums import ParticipantStatus, StudyStatus
 from studies.models import Participant, Study
 from studies.participation.services.entry_gate import is_trial
@@ -113,7 +113,6 @@ def outcome(
     *,
     withdraw_url: str,
     exit_link: ExitLink | None = None,
-    exit_url: str = "",
 ) -> HttpResponse | None:
     """The page of a participant who is done, who waits, or whose study is paused; None while they may continue."""
     study, status = participant.study, participant.status
@@ -127,7 +126,7 @@ def outcome(
         default_text = TIMED_OUT if is_late else OUTCOMES[ParticipantStatus(status)]
         words: dict[str, Any] = {"markdown": own} if own else {"text": default_text}
         left = "" if status == ParticipantStatus.WITHDRAWN else withdraw_url
-        out: dict[str, Any] = {"exit_link": exit_link, "exit_url": exit_url, "withdraw_url": left}
+        out: dict[str, Any] = {"exit_link": exit_link, "withdraw_url": left}
         if status == ParticipantStatus.WITHDRAWN:
             out["code"] = ""  # its data are erased
         heading = str(HEADINGS.get(ParticipantStatus(status), ENDED))
@@ -142,7 +141,6 @@ def outcome(
             here_url=request.path,
             withdraw_url=withdraw_url,
             exit_link=exit_link,
-            exit_url=exit_url,
         )
     if status == ParticipantStatus.COMPLETED or study.status == StudyStatus.LIVE or is_trial(study, participant.mode):
         return None
@@ -154,4 +152,4 @@ def outcome(
         text = _("It no longer accepts answers. Your answers are saved; you can write to us or withdraw.")
         return message_page(request, _("This study is not running"), text=text, **shown)
     text = _("Your answers are saved. Please come back later at the same address.")
-    return message_page(request, _("The study is paused"), text=text, exit_link=exit_link, exit_url=exit_url, **shown)
+    return message_page(request, _("The study is paused"), text=text, exit_link=exit_link, **shown)

@@ -22,7 +22,7 @@ from studies.participation.services.enrolment import store_about, submit_about
 from studies.participation.services.entry_limits import ABOUT as ABOUT_FORM
 from studies.participation.services.entry_limits import refuse_if_too_often
 from studies.participation.services.finishing import PageOutcome, submit_page
-from studies.participation.services.orders import shown_orders
+from studies.participation.services.participant_state import shown_orders
 from studies.participation.views import details
 from studies.participation.views.visit import Visit, of_participant, true_step
 

@@ -95,7 +95,6 @@ class Visit:
 
     @property
     def withdraw_url(self) -> str:
-        """The address where they can withdraw; empty without a personal link."""
         return "" if self.is_limited else self.links.of("withdraw")
 
     def visible_answers(self) -> dict[int, dict[str, Any]]:
@@ -103,7 +102,6 @@ class Visit:
         return answers_by_rank(self.participant, since=self.since)
 
     def thumbs(self, slots: list[pages.Slot], at: int) -> list[pages.Thumb]:
-        """The row of thumbnails, with links to the accessible items."""
         answers = answers_by_rank(self.participant)  # whether an item was answered may be shown
         of_items, own = questionnaires_of(self.participant), answers.get(0, {})
         done = {
@@ -121,7 +119,6 @@ class Visit:
 
     @property
     def client_at(self) -> datetime | None:
-        """The browser's time of the request, as sent by the script."""
         return client_time(self.request.headers.get(CLIENT_TIME_HEADER) or self.request.GET.get("at"))
 
     @property
@@ -129,7 +126,6 @@ class Visit:
         return "continue" in self.request.POST
 
     def lead_to(self, page: flow.Place) -> HttpResponse:
-        """Redirect to a place; htmx requests redirect the whole page."""
         return self.go(self.links.to(page))
 
     def go(self, url: str) -> HttpResponse:
@@ -166,20 +162,20 @@ class Visit:
             return None
         leave = exit_links.exit_without_slot if self.is_outside else exit_links.exit_link_of
         exit_link = leave(participant=self.participant)
-        out: dict[str, Any] = {"exit_link": exit_link, "exit_url": self.exit_url(exit_link)}
-        page = outcome(self.request, self.participant, withdraw_url=self.withdraw_url, **out)
+        shown = self.shown_exit(exit_link)
+        page = outcome(self.request, self.participant, withdraw_url=self.withdraw_url, exit_link=shown)
         is_polled = self.is_waiting and self.study.status == StudyStatus.LIVE
         if page is not None and self.is_htmx and not is_polled:
             return self.go(reverse("participant:resume", args=[self.token]))
         return page
 
-    def exit_url(self, exit_link: exit_links.ExitLink | None) -> str:
-        """The address of the exit; empty if there is none."""
+    def shown_exit(self, exit_link: exit_links.ExitLink | None) -> exit_links.ExitLink | None:
+        """The exit as their page shows it: by an address of its own, which records that they left."""
         if exit_link is None or not exit_link.url:
-            return ""
+            return exit_link
         # Exits of participants who withdrew are not recorded, and others may still come back: they leave directly.
         is_gone = self.is_outside or self.participant.status == ParticipantStatus.WITHDRAWN
-        return exit_link.url if is_gone else reverse("participant:exit", args=[self.token])
+        return exit_link if is_gone else replace(exit_link, url=self.links.of("exit"))
 
     def page(self, template: str, at: str, **context: Any) -> HttpResponse:
         """Show one of their pages and record the view; `at` is the step marked in the progress bar."""

@@ -1,4 +1,4 @@
-"""Parser for a panel's list of submissions; a file with errors is rejected as a whole."""
+"""Parsers for lists of entries and of a panel's submissions; a file with errors is rejected as a whole."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from core.errors import DataError
 from studies.recruitment.panels.panel import AWAITING, Columns
 
 LARGEST = 10_000_000  # bytes
 MOST_ROWS = 50_000
 MOST_PROBLEMS = 50
 LONGEST_CELL = 500
+MOST_ENTRIES = 20_000
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,6 @@ class Submission:
 
     @property
     def key(self) -> str:
-        """Unique key: the submission's id, or else the participant's."""
         return f"submission:{self.submission}" if self.submission else f"person:{self.person}"
 
 
@@ -167,3 +168,34 @@ def _read(
         return [Problem(line, titles[name], f"The line contradicts line {before.line} about {cells[name]!r}.")]
     submissions.setdefault(read.key, read)
     return []
+
+
+def entries_of(text: str, longest: int) -> tuple[str, ...]:
+    r"""Return the unique entries in order; case is preserved.
+
+    Empty lines are ignored. `longest` is the maximum number of characters of an entry. Raises DataError when an entry
+    is too long or contains a NUL character, or there are too many entries; the message has the line.
+
+    Examples
+    --------
+    >>> entries_of("anna\n\n 7, Rossi\nanna\n", longest=20)
+    ('anna', '7')
+    """
+    entries: dict[str, None] = {}
+    reader = csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""))
+    try:
+        for row in reader:
+            entry = row[0].strip() if row else ""
+            if len(entry) > longest:
+                raise DataError(
+                    f"Line {reader.line_num}: an entry has at most {longest} characters; this one has {len(entry):,}."
+                )
+            if "\x00" in entry:
+                raise DataError(f"Line {reader.line_num}: the line contains a NUL character.")
+            if entry:
+                entries[entry] = None
+            if len(entries) > MOST_ENTRIES:
+                raise DataError(f"Line {reader.line_num}: a list has at most {MOST_ENTRIES:,} entries.")
+    except csv.Error as problem:
+        raise DataError(f"Line {reader.line_num}: the list cannot be parsed: {problem}.") from problem
+    return tuple(entries)

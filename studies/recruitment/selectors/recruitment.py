@@ -37,18 +37,13 @@ def recruiting_of(study: Study | int) -> RecruitmentSettings:
     row = Recruiting.objects.filter(study=study).first() or Recruiting()
     panel = panel_of(row.panel, row.names)
     gap = None if row.longest_gap_minutes is None else timedelta(minutes=row.longest_gap_minutes)
-    exits = exits_from(row.exits, panel)
-    excluded = tuple(row.excluded_studies)
+    plain = ("entrance", "most_per_network", "pause_at", "progress_minutes", "signing_key")
     return RecruitmentSettings(
-        panel,
-        row.entrance,
-        exits,
-        gap,
-        excluded,
-        most_per_network=row.most_per_network,
-        pause_at=row.pause_at,
-        progress_minutes=row.progress_minutes,
-        signing_key=row.signing_key,
+        panel=panel,
+        exits=exits_from(row.exits, panel),
+        longest_gap=gap,
+        excluded_studies=tuple(row.excluded_studies),
+        **{name: getattr(row, name) for name in plain},
     )
 
 

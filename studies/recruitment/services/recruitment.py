@@ -16,8 +16,8 @@ from studies.allocation.services.slots import locked_study
 from studies.enums import Entrance, StudyStatus
 from studies.models import Guest, Interview, PersonalLink, Recruiting, Study
 from studies.recruitment.panels.exits import OUTCOMES, Exit, checked_exit, code_problems, exits_from
-from studies.recruitment.panels.lists import MOST_ENTRIES, entries_of
 from studies.recruitment.panels.sites import NONE, panel_of
+from studies.recruitment.panels.submissions import MOST_ENTRIES, entries_of
 from studies.recruitment.selectors.recruitment import InterviewPlace, unused_links
 from studies.recruitment.services.tokens import digest_of_key, new_signing_key, signed_query
 from studies.team.selectors.studies import readable_studies
@@ -88,7 +88,7 @@ def set_panel(
 
 
 def _close_open_link(row: Recruiting, entrance: str, actor: Any) -> None:
-    """Let only invited people enter a draft, once the first links or the first list has been created."""
+    # Once there are links or a list, only invited people enter a draft.
     # Personal links also work beside a panel; a list of ids or signatures is of no use where other ids enter.
     replaced = (Entrance.OPEN,) if entrance == Entrance.PERSONAL else (Entrance.OPEN, Entrance.PANEL_ID)
     if row.study.status == StudyStatus.DRAFT and row.entrance in replaced:

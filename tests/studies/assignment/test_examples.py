@@ -11,11 +11,9 @@ from studies.allocation.assignment import (
     imbalance,
     ledger,
     methods,
-    minimisation,
     permuted_blocks,
     quotas,
     strata,
-    traits,
     wording,
 )
 
@@ -24,11 +22,9 @@ MODULES = [
     imbalance,
     ledger,
     methods,
-    minimisation,
     permuted_blocks,
     quotas,
     strata,
-    traits,
     wording,
 ]
 

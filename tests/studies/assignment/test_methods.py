@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from core.errors import ParameterError
-from studies.allocation.assignment import minimisation
 from studies.allocation.assignment.draws import Assignment, Draws, Seed
 from studies.allocation.assignment.imbalance import expected_imbalance, of_every_method
 from studies.allocation.assignment.ledger import Ledger
-from studies.allocation.assignment.methods import METHODS, Method, Occupancy, assign, ranking
+from studies.allocation.assignment.methods import METHODS, Method, Occupancy, assign, imbalances, ranking, weights
 from studies.allocation.assignment.strata import Strata
 from studies.settings import StratumGroup, StratumRule
 
@@ -53,12 +52,12 @@ def test_least_filled_ranks_by_share_of_the_target_and_draws_among_equals() -> N
 def test_the_imbalance_is_the_variance_of_the_counts_once_someone_has_joined(
     margins: list[list[int]], targets: list[int]
 ) -> None:
-    unit = minimisation.weights(targets)
+    unit = weights(targets)
     expected = []
     for joined in range(4):
         after = [[(n + (c == joined)) * unit[c] for c, n in enumerate(row)] for row in margins]
         expected.append(16 * sum(statistics.pvariance(row) for row in after))
-    assert list(minimisation.imbalances(margins, targets)) == pytest.approx(expected)
+    assert list(imbalances(margins, targets)) == pytest.approx(expected)
 
 
 def minimised(

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from studies.allocation.assignment.strata import Strata
-from studies.allocation.assignment.traits import margins_of, stratum_of, traits_of
+from studies.allocation.assignment.strata import Strata, margins_of, stratum_of, traits_of
 from studies.settings import StratumGroup, StratumRule
 
 pytestmark = pytest.mark.unit

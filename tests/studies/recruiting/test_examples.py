@@ -6,9 +6,9 @@ import doctest
 
 import pytest
 
-from studies.recruitment.panels import exits, lists, sites, submissions
+from studies.recruitment.panels import exits, sites, submissions
 
-MODULES = [exits, lists, sites, submissions]
+MODULES = [exits, sites, submissions]
 
 
 @pytest.mark.unit

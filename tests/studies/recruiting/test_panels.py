@@ -9,10 +9,16 @@ import pytest
 from core.errors import DataError, ParameterError
 from studies.recruitment.panels import exits
 from studies.recruitment.panels.exits import Exit, checked_exit, exits_from, redirect_url
-from studies.recruitment.panels.lists import MOST_ENTRIES, entries_of
 from studies.recruitment.panels.panel import STATES, Columns
 from studies.recruitment.panels.sites import KEYS, MTURK, OPEN, PROLIFIC, SONA, panel_of, panel_with
-from studies.recruitment.panels.submissions import LARGEST, MOST_PROBLEMS, MOST_ROWS, read_submissions
+from studies.recruitment.panels.submissions import (
+    LARGEST,
+    MOST_ENTRIES,
+    MOST_PROBLEMS,
+    MOST_ROWS,
+    entries_of,
+    read_submissions,
+)
 
 pytestmark = pytest.mark.unit
 
