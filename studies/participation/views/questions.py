@@ -73,16 +73,16 @@ def _about_page(
         )
         if isinstance(value, str | int | float):
             typed[question.key] = value
-    questions = question_presenter.page_of(
+    page = question_presenter.Page(
         questionnaire,
         ABOUT,
         stored,
-        language=visit.language,
+        visit.language,
         orders=shown_orders(participant=visit.participant, block=ABOUT),
         raw_values=typed,
         problems=problems,
     )
-    return visit.page("about", flow.ABOUT, questions=questions, has_problems=bool(problems))
+    return visit.page("about", flow.ABOUT, questions=page.questions(), has_problems=bool(problems))
 
 
 def slots_of(visit: Visit) -> list[pages.Slot]:
@@ -187,16 +187,16 @@ def asked_of(
     questionnaire: Questionnaire | None = None,
 ) -> list[question_presenter.Asked]:
     """The questions of a block with their stored answers; `questionnaire` may word them otherwise."""
-    return question_presenter.page_of(
+    return question_presenter.Page(
         questionnaire or questionnaire_at(visit.participant, rank),
         block,
         _shown(visit, block, rank),
-        language=visit.language,
+        visit.language,
         orders=shown_orders(participant=visit.participant, block=block),
         raw_values=marks.typed if marks else {},
-        hints=hints,
+        hints=hints or {},
         problems=marks.problems if marks else {},
-    )
+    ).questions()
 
 
 @of_participant
