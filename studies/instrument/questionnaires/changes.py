@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from studies.instrument.questionnaires.questionnaire import BLOCKS
+from studies.instrument.questionnaires.schema import BLOCKS
 
 ADDED, REMOVED, CHANGED, MOVED = "added", "removed", "changed", "moved"
 SCALES = "scales"

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from core.errors import ParameterError
-from studies.instrument.questionnaires.conditions import Condition, as_text, is_erased
+from studies.instrument.questionnaires.conditions import Condition, Test, as_text, is_erased
 
 OTHER = "other"
 DECLINED: Mapping[str, bool] = {"declined": True}
@@ -272,6 +272,38 @@ class Question:
         `whole_number` draws a number from the lowest to the highest that it is called with.
         """
         return IN_OWN_WORDS[: self.max_length]
+
+    def comparison_problem(self, test: Test) -> str:
+        """Return the problem of a comparison with its answers as part of a sentence; empty if there is none."""
+        if self.is_identifying and (test.relation != "answered" or test.row):
+            return (
+                f"depends on the answer to {self.key!r}, which identifies a person and may be erased. Ask whether it "
+                "was answered."
+            )
+        if bool(self.rows) != bool(test.row) and test.relation != "answered":
+            if self.rows:
+                return f"depends on the matrix {self.key!r}: name the row with row: …."
+            return f"depends on a row of {self.key!r}, which is not a matrix. Remove row."
+        if test.row and test.row not in {row.key for row in self.rows}:
+            return f"depends on the row {test.row!r} of {self.key!r}, which has no such row."
+        if (test.relation == "includes") != self.takes_several and test.relation != "answered":
+            right = "includes" if self.takes_several else "equals"
+            return f"compares {self.key!r} by {test.relation}. Use {right}."
+        if test.relation in ("below", "at_most", "above", "at_least") and not self.is_numeric:
+            return f"compares {self.key!r} by {test.relation}, but its answers are not numbers."
+        known = self.possible_answers(test.row)
+        values = test.value if test.relation == "one_of" else (test.value,)
+        if test.relation in ("equals", "differs", "one_of", "includes") and known:
+            wrong = [
+                value
+                for value in values
+                if not any(value == answer and type(value) is type(answer) for answer in known)
+            ]
+            if wrong:
+                return f"expects {wrong[0]!r}, which is not an answer to {self.key!r}; its answers are {list(known)}."
+        if test.relation in ("equals", "differs", "one_of") and self.is_in_words:
+            return f"compares the text of {self.key!r}. Ask whether it was answered."
+        return ""
 
     def countable_answers(self) -> tuple[Any, ...]:
         """Return the possible answers as stored; empty if they cannot be counted."""

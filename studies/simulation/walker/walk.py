@@ -17,7 +17,7 @@ from lxml import html
 
 from core.errors import ParallaxError
 from studies.instrument.flow import TRAILER_SEEN
-from studies.instrument.questionnaires.questionnaire import Questionnaire
+from studies.instrument.questionnaires.schema import Questionnaire
 from studies.known_items import ItemsAsked
 from studies.simulation.answer_model import MODELLED, TRUE, Answer, SimulatedPerson
 from studies.simulation.walker.entry_order import EntryTurn

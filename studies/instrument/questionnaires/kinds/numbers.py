@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.errors import ParameterError
-from studies.instrument.questionnaires.condition_reading import is_number
+from studies.instrument.questionnaires.conditions import is_number
 from studies.instrument.questionnaires.questions import POINTS, Question, Said, Wrong, gettext_noop, whole_number
 
 AGE = "age"
