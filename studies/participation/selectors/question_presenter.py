@@ -13,10 +13,9 @@ from django.utils.translation import gettext_lazy as _
 from studies.instrument import flow
 from studies.instrument.questionnaires import schema
 from studies.instrument.questionnaires.conditions import ALL, NOT, Condition, Joined, Test, as_text
+from studies.instrument.questionnaires.questions import DECLINE_RAW, in_one
 
 T = TypeVar("T")
-DECLINE_RAW = "--declined"  # no choice's value begins with a hyphen
-WAS = "was."  # and a question's key: the field that says what its page was drawn with
 AUTOCOMPLETE = {"nationality": "country-name", "gender": "sex"}
 
 
@@ -101,12 +100,6 @@ class Asked:
         """The ids of its hint, unit and problem texts."""
         parts = (("hint", self.hint), ("unit", self.unit or self.layout == "slider"), ("problem", self.problem))
         return " ".join(f"{name}-{self.key}" for name, text in parts if text)
-
-
-def in_one(pairs: Iterable[tuple[str, str]]) -> str:
-    """Return control names and values as one text; the page's script builds it identically."""
-    filled = ((name, value.strip().replace("\r\n", "\n")) for name, value in pairs)
-    return "\n".join(sorted(f"{name}={value}" for name, value in filled if value))
 
 
 _UNWATCHED, _TRAILER_SEEN = Test("watched", "equals", False), Test("trailer_seen", "equals", True)
