@@ -14,9 +14,11 @@ from studies.instrument.questionnaires.problems import Notes, Path
 
 ALL, ANY, NOT = "all", "any", "not"
 JOINS = (ALL, ANY, NOT)
-RELATIONS = (
-    "equals", "differs", "one_of", "includes", "below", "at_most", "above", "at_least", "answered",
-)  # fmt: skip
+# Every relation of a comparison, in words
+IN_WORDS = {
+    "equals": "is", "differs": "is not", "one_of": "is", "includes": "includes", "below": "is below",
+    "at_most": "is at most", "above": "is above", "at_least": "is at least", "answered": "is answered",
+}  # fmt: skip
 DEEPEST = 6  # nesting levels
 # In the place of a single erased answer: the question was answered, but the content is gone.
 ERASED: Mapping[str, bool] = {"erased": True}
@@ -83,7 +85,7 @@ class Test:
     """One comparison with the answer to an earlier question."""
 
     question: str  # key of the question
-    relation: str  # one of `RELATIONS`
+    relation: str  # one of `IN_WORDS`
     value: Any  # the value compared with; for "answered", whether the question was answered
     row: str = ""  # key of a matrix row; empty for other kinds
 
@@ -135,12 +137,6 @@ class Test:
             return f"{name} is {'answered' if self.value else 'not answered'}"
         value = " or ".join(map(as_text, self.value)) if self.relation == "one_of" else as_text(self.value)
         return f"{name} {IN_WORDS[self.relation]} {value}"
-
-
-IN_WORDS = {
-    "equals": "is", "differs": "is not", "one_of": "is", "includes": "includes", "below": "is below",
-    "at_most": "is at most", "above": "is above", "at_least": "is at least", "answered": "is answered",
-}  # fmt: skip
 
 
 def as_text(value: Any) -> str:
@@ -216,12 +212,12 @@ def read_condition(data: Any, path: Path, notes: Notes, depth: int = 0) -> Condi
     joins = [name for name in JOINS if name in data]
     if joins:
         return _joined(data, joins[0], path, notes, depth)
-    relations = [name for name in RELATIONS if name in data]
-    unknown = sorted(set(data) - {"question", "row", *RELATIONS})
+    relations = [name for name in IN_WORDS if name in data]
+    unknown = sorted(set(data) - {"question", "row", *IN_WORDS})
     if not isinstance(data.get("question"), str) or len(relations) != 1 or unknown:
         notes.wrong(
             path,
-            f"A condition is a question with one of {', '.join(RELATIONS)}, or one of {', '.join(JOINS)} with "
+            f"A condition is a question with one of {', '.join(IN_WORDS)}, or one of {', '.join(JOINS)} with "
             f"conditions; got {dict(data)!r}.",
         )
         return None

@@ -43,7 +43,3 @@ class Page:
     def text(self, expression: str) -> str:
         """Return the text of the first element that matches the XPath."""
         return str(self.find(expression).text_content()).strip()
-
-    def has(self, expression: str) -> bool:
-        """Whether anything matches the XPath."""
-        return bool(self.tree.xpath(expression))
