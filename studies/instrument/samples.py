@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from studies.instrument.flow import TRAILER_SEEN
-from studies.instrument.questionnaires.questionnaire import Questionnaire
+from studies.instrument.questionnaires.schema import Questionnaire
 from studies.settings import StudySettings
 
 # By what a sample is called and language: the question, and the wording of the rating after a yes. Those about trailers

@@ -25,7 +25,6 @@ ROOT = Path(settings.BASE_DIR)
 TEMPLATES = ("templates/base.html", "templates/participant/**/*.html")
 CODE = (
     "studies/participation/views/*.py",
-    "studies/participation/forms.py",
     "studies/*/services/*.py",
     "studies/*/selectors/*.py",
     "studies/instrument/questionnaires/**/*.py",

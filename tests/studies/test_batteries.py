@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from studies.design.presets.loader import load_preset
-from studies.instrument import batteries, scales
-from studies.instrument.batteries import batteries_of
+from studies.instrument import scales
 from studies.instrument.questionnaires.schema import questionnaire_from
+from studies.instrument.scales import batteries_of
 
 pytestmark = pytest.mark.unit
 WORDS = {"en": "Words"}
@@ -27,7 +27,7 @@ def matrix(key: str, *rows: tuple[str, bool], **more: Any) -> dict[str, Any]:
 
 
 def test_examples() -> None:
-    assert doctest.testmod(batteries).failed == doctest.testmod(scales).failed == 0
+    assert doctest.testmod(scales).failed == 0
 
 
 def test_questions_and_rows_stand_together_by_block_and_number_of_points() -> None:

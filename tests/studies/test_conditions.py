@@ -14,8 +14,14 @@ from hypothesis import strategies as st
 from core.errors import ParameterError
 from studies.instrument import scales
 from studies.instrument.questionnaires import conditions, core, document, orders, questions, reading, schema
-from studies.instrument.questionnaires.condition_reading import read_condition
-from studies.instrument.questionnaires.conditions import Condition, Joined, Test, as_alternatives, from_alternatives
+from studies.instrument.questionnaires.conditions import (
+    Condition,
+    Joined,
+    Test,
+    as_alternatives,
+    from_alternatives,
+    read_condition,
+)
 from studies.instrument.questionnaires.problems import Notes
 from studies.instrument.questionnaires.schema import questionnaire_from
 

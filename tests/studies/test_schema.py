@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from core.errors import ParameterError
-from studies.instrument.questionnaires.schema import KINDS, Choice, Question, questionnaire_from
+from studies.instrument.questionnaires.questions import Choice
+from studies.instrument.questionnaires.schema import KINDS, Question, questionnaire_from
 from studies.instrument.questionnaires.wording import other_than_wording
 
 pytestmark = pytest.mark.unit

@@ -9,7 +9,7 @@ import pytest
 
 from studies.instrument.questionnaires.changes import changes_between
 from studies.instrument.questionnaires.schema import lacking_wordings, questionnaire_from
-from studies.instrument.questionnaires.translation import texts_between, with_translation
+from studies.instrument.questionnaires.wording import n_missing, with_wordings, wordings_of
 from tests.factories.questionnaires import every_kind
 
 pytestmark = pytest.mark.unit
@@ -25,15 +25,16 @@ def without(language: str, node: Any) -> Any:
 
 def test_every_text_is_taken_out_and_put_back() -> None:
     asked = every_kind()
-    texts = texts_between(asked, "en", "it")
-    assert not [text.name for text in texts if text.is_missing]
+    texts = list(wordings_of(asked))
+    assert n_missing(asked, "en", "it") == 0
     assert len({text.name for text in texts}) == len(texts)
     bare = without("it", asked)
-    missing = texts_between(bare, "en", "it")
+    missing = list(wordings_of(bare))
     assert [text.name for text in missing] == [text.name for text in texts]
-    assert all(text.is_missing for text in missing if text.source)
+    assert all(text.is_missing("en", "it") for text in missing if text.text("en"))
+    assert n_missing(bare, "en", "it") == len([text for text in texts if text.text("en")])
     assert lacking_wordings(questionnaire_from(bare), ["it"])
-    again = with_translation(bare, "it", {text.name: text.translation for text in texts})
+    again = with_wordings(bare, {"it": {text.name: text.text("it") for text in texts}})
     assert again == asked
     assert bare == without("it", asked)  # the questionnaire itself is not changed
 
@@ -42,7 +43,7 @@ def test_a_translation_is_changed_and_removed_text_by_text() -> None:
     likert = {"key": "q", "kind": "likert", "minimum": 1, "maximum": 3, "text": {"en": "Q", "it": "D"},
               "ends": {"en": ["Low", ""], "it": ["Basso", ""]}, "labels": {"en": ["a", "b", "c"]}}  # fmt: skip
     asked = {"after": [likert], "scales": [{"key": "s", "name": {"en": "S"}}]}
-    assert [(text.name, text.label) for text in texts_between(asked, "en", "it")] == [
+    assert [(text.name, text.label) for text in wordings_of(asked) if text.text("en")] == [
         ("after.q.text", "Question"),
         ("after.q.ends.0", "Lowest point"),
         ("after.q.labels.0", "Point 1"),
@@ -50,11 +51,11 @@ def test_a_translation_is_changed_and_removed_text_by_text() -> None:
         ("after.q.labels.2", "Point 3"),
         ("scales.s.name", "Name of the scale"),
     ]
-    part = with_translation(asked, "it", {"after.q.labels.1": "b (it)", "after.q.ends.0": "", "no.such.text": "x"})
+    part = with_wordings(asked, {"it": {"after.q.labels.1": "b (it)", "after.q.ends.0": "", "no.such.text": "x"}})
     assert part["after"][0]["labels"]["it"] == ["", "b (it)", ""]
     assert part["after"][0]["ends"] == {"en": ["Low", ""]}
     assert part["after"][0]["text"] == likert["text"]
-    assert with_translation(asked, "it", {"after.q.text": ""})["after"][0]["text"] == {"en": "Q"}
+    assert with_wordings(asked, {"it": {"after.q.text": ""}})["after"][0]["text"] == {"en": "Q"}
 
 
 def test_differences_are_named_by_question() -> None:

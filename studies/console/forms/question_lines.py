@@ -8,13 +8,11 @@ from typing import Any
 from django import forms
 
 from studies.design.selectors.texts import language_name
-from studies.instrument.questionnaires.conditions import RELATIONS, Alternative, Test
+from studies.instrument.questionnaires.conditions import IN_WORDS, Alternative, Test
 from studies.instrument.questionnaires.questions import Question
 
-RELATION_LABELS = {
-    "equals": "is", "differs": "is not", "one_of": "is one of (separated by commas)", "includes": "includes",
-    "below": "is below", "at_most": "is at most", "above": "is above", "at_least": "is at least",
-    "answered": "is answered (yes or no)",
+RELATION_LABELS = IN_WORDS | {
+    "one_of": "is one of (separated by commas)", "answered": "is answered (yes or no)",
 }  # fmt: skip
 LONGEST_WORDING = 2000
 
@@ -55,9 +53,7 @@ class ConditionForm(forms.Form):
     group = forms.IntegerField(min_value=1, max_value=9, initial=1, required=False, label="Group")
     negated = forms.BooleanField(required=False, label="Not")
     question = forms.ChoiceField(required=False, label="Question")
-    relation = forms.ChoiceField(
-        required=False, choices=[(key, RELATION_LABELS[key]) for key in RELATIONS], label="Compared"
-    )
+    relation = forms.ChoiceField(required=False, choices=list(RELATION_LABELS.items()), label="Compared")
     value = forms.CharField(required=False, max_length=200, label="Answer")
 
     def __init__(self, earlier: Mapping[str, Question], *args: Any, **kwargs: Any) -> None:

@@ -15,6 +15,7 @@ from studies.instrument.flow import WATCHED
 from studies.instrument.questionnaires.conditions import as_alternatives, from_alternatives
 from studies.instrument.questionnaires.core import is_measured
 from studies.instrument.questionnaires.questions import Question
+from studies.instrument.questionnaires.reading import COMMON
 from studies.instrument.questionnaires.schema import Questionnaire, earlier_questions
 
 
@@ -73,8 +74,8 @@ class QuestionForm(forms.Form):
             self._add_words(language, kind.fields)
         self._add_rows()
         self.earlier = earlier_questions(questionnaire, block, str(self.stored.get("key", "")))
-        question = self._stored_question(questionnaire, block)
-        self.condition = question.shown_if if question else None
+        key = self.stored.get("key")
+        self.condition = next((asked.shown_if for asked in questionnaire.block(block) if asked.key == key), None)
         self.conditions = self._conditions()
         if drafted is not None:
             for part in self.parts:
@@ -82,10 +83,8 @@ class QuestionForm(forms.Form):
 
     def _keep_fields(self, questionnaire: Questionnaire) -> None:
         """Remove the fields that a question of this kind does not have, and label the others."""
-        for name in ("minimum", "maximum", "step", "decimals", "max_length", "random_order", "scale", "reversed",
-                     "expects"):  # fmt: skip
-            if name not in self.kind.fields:
-                del self.fields[name]
+        for name in set(self.fields) - COMMON - self.kind.fields:
+            del self.fields[name]
         if "expects" in self.kind.fields or is_measured(self.block, str(self.stored.get("key", ""))):
             del self.fields["identifies"]
         if "minimum" in self.fields:
@@ -106,10 +105,6 @@ class QuestionForm(forms.Form):
         entries = own.get("rows" if self.has_rows else "choices") or []
         self.lines = self._lines("line", entries, self.kind.mark, fewest) if self.has_lines else []
         self.choices_of_matrix = self._lines("cell", own.get("choices") or [], "", 0) if self.has_rows else []
-
-    def _stored_question(self, questionnaire: Questionnaire, block: str) -> Question | None:
-        key = self.stored.get("key")
-        return next((question for question in questionnaire.block(block) if question.key == key), None)
 
     def _add_words(self, language: str, fields: Iterable[str]) -> None:
         name, own = language_name(language), self.stored

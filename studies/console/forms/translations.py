@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ from django import forms
 from studies.console.forms.question_lines import words_field
 from studies.console.forms.questionnaire_parts import BLOCK_LABELS
 from studies.instrument.questionnaires.schema import BLOCKS
-from studies.instrument.questionnaires.translation import Text
+from studies.instrument.questionnaires.wording import Wording
 
 LONG = 70  # characters; a longer text gets a field of several lines
 
@@ -20,7 +20,10 @@ LONG = 70  # characters; a longer text gets a field of several lines
 class Pair:
     """A text and the field of its translation."""
 
-    text: Text
+    text: Wording
+    source: str
+    translation: str  # empty if it is missing
+    is_missing: bool
     field: forms.BoundField
 
 
@@ -35,29 +38,35 @@ class Part:
     @property
     def n_missing(self) -> int:
         """The number of texts without a translation."""
-        return sum(pair.text.is_missing for pair in self.pairs)
+        return sum(pair.is_missing for pair in self.pairs)
 
 
 class TranslationForm(forms.Form):
     """The texts of a questionnaire in one language."""
 
-    def __init__(self, texts: Sequence[Text], language: str, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, wordings: Iterable[Wording], source: str, language: str, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.source = list(texts)
-        for text in texts:
-            n_lines = 2 if max(len(text.source), len(text.translation)) > LONG else 1
+        self.languages = source, language
+        self.wordings = [text for text in wordings if text.text(source) or text.text(language)]
+        for text in self.wordings:
+            n_lines = 2 if max(len(text.text(each)) for each in self.languages) > LONG else 1
             widget = forms.Textarea(attrs={"rows": n_lines, "lang": language})
-            self.fields[text.name] = words_field(text.label, initial=text.translation, widget=widget)
+            self.fields[text.name] = words_field(text.label, initial=text.text(language), widget=widget)
 
     @property
     def parts(self) -> list[Part]:
         """The texts with their fields, block by block."""
         names = {**{block: BLOCK_LABELS[block] for block in BLOCKS}, "scales": "Scales"}
         parts = [
-            Part(key, name, [Pair(text, self[text.name]) for text in self.source if text.block == key])
+            Part(key, name, [self._pair(text) for text in self.wordings if text.block == key])
             for key, name in names.items()
         ]
         return [part for part in parts if part.pairs]
+
+    def _pair(self, text: Wording) -> Pair:
+        source, language = self.languages
+        is_missing = text.is_missing(source, language)
+        return Pair(text, text.text(source), text.text(language), is_missing, self[text.name])
 
     def texts(self) -> dict[str, str]:
         """Names of texts to their translations."""

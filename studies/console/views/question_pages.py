@@ -58,7 +58,7 @@ def _previewed(
     request: HttpRequest, questionnaire: Questionnaire, block: str, language: str, only: str = ""
 ) -> HttpResponse:
     with translation.override(language):
-        questions = question_presenter.page_of(questionnaire, block, {}, language=language)
+        questions = question_presenter.Page(questionnaire, block, {}, language).questions()
         if only:
             questions = [
                 replace(question, condition="", is_hidden=False) for question in questions if question.key == only

@@ -26,7 +26,7 @@ from studies.design.services import questionnaires as service
 from studies.enums import StudyStatus
 from studies.instrument.questionnaires.core import is_measured
 from studies.instrument.questionnaires.schema import AFTER, BLOCKS, Questionnaire, questionnaire_from
-from studies.instrument.questionnaires.translation import texts_between
+from studies.instrument.questionnaires.wording import n_missing
 from studies.instrument.scales import scales_of
 from studies.models import Study
 from studies.team.permissions import OWNERS, POST, READERS, Seat, seated
@@ -64,9 +64,7 @@ def questionnaire(request: HttpRequest, seat: Seat) -> HttpResponse:
         "may_edit": may_edit(seat),
         "blocks": _lines_of(parsed, block),
         "undo": service.undoable(study) if may_edit(seat) else None,
-        "n_missing": sum(
-            text.is_missing for code in languages[1:] for text in texts_between(study.questionnaire, languages[0], code)
-        ),
+        "n_missing": sum(n_missing(study.questionnaire, languages[0], code) for code in languages[1:]),
         "is_translated": len(languages) > 1,
         "scales": scales_of(parsed),
         "declared": study.questionnaire.get("scales", ()),

@@ -15,7 +15,7 @@ from studies.console.views.workspace import QUESTIONNAIRE, study_page
 from studies.design.selectors.placeholders import item_words
 from studies.design.selectors.texts import interface_languages, language_name
 from studies.design.services import questionnaires as service
-from studies.instrument.questionnaires.translation import texts_between
+from studies.instrument.questionnaires.wording import n_missing, wordings_of
 from studies.models import Study
 from studies.team.permissions import FORM, READERS, Seat, seated
 
@@ -34,8 +34,8 @@ def questionnaire_translations(request: HttpRequest, seat: Seat) -> HttpResponse
     chosen = request.GET.get("to", "")
     language = chosen if chosen in targets else next(iter(targets), "")
     consumed = item_words(study.design, FALLBACK_LANGUAGE).consumed
-    texts = texts_between(study.questionnaire, source, language, consumed=consumed) if language else []
-    form = TranslationForm(texts, language, request.POST if request.method == "POST" else None)
+    texts = wordings_of(study.questionnaire, consumed=consumed) if language else ()
+    form = TranslationForm(texts, source, language, request.POST if request.method == "POST" else None)
     if request.method == "POST" and may_edit(seat) and form.is_valid():
         with refusals_in(form):
             service.save_translation(study=study, language=language, texts=form.texts(), actor=request.user)
@@ -48,11 +48,7 @@ def questionnaire_translations(request: HttpRequest, seat: Seat) -> HttpResponse
         "source": (source, language_name(source)),
         "language": (language, language_name(language)),
         "first_open": next((part.key for part in form.parts if part.n_missing), ""),
-        "n_missing": sum(text.is_missing for text in texts),
-        "targets": [(code, language_name(code), _n_missing(study, source, code)) for code in targets],
+        "n_missing": sum(part.n_missing for part in form.parts),
+        "targets": [(code, language_name(code), n_missing(study.questionnaire, source, code)) for code in targets],
     }
     return study_page(request, seat, "console/studies/translations.html", context, tab=QUESTIONNAIRE)
-
-
-def _n_missing(study: Study, source: str, language: str) -> int:
-    return sum(text.is_missing for text in texts_between(study.questionnaire, source, language))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Generic
 
 from studies.data.codebook.cells import cell
@@ -73,10 +74,8 @@ def _question_variables(
     key, wording = question.key, next(iter(question.text.values()))
     source = SCREENS[block]
     common: dict[str, Any] = {"source": source, "identifies": INDIRECTLY if key in INDIRECT else NO}
-    if question.takes_several:
-        yield from _chosen(name, question, reader, common)
-    elif question.rows:
-        yield from _rows(name, question, reader, common)
+    if question.takes_several or question.rows:
+        yield from _parts(name, question, reader, common)
     else:
         yield _answer(name, question, reader, source)
     if question.other:
@@ -151,34 +150,25 @@ def _direction(is_reversed: bool) -> str:
     return "low means more of what the scale measures" if is_reversed else ""
 
 
-def _chosen(name: str, question: Question, reader: Reader[Row], common: Mapping[str, Any]) -> Iterator[Variable[Row]]:
+def _parts(name: str, question: Question, reader: Reader[Row], common: Mapping[str, Any]) -> Iterator[Variable[Row]]:
+    """A variable for each choice, or for each row."""
     wording = next(iter(question.text.values()))
-    for choice in question.choices:
+    for choice in question.choices if question.takes_several else ():
         yield Variable(f"{name}.{choice.value}", f"{wording}: {next(iter(choice.label.values()))}", "boolean",
-                       _chosen_reader(reader, question.key, choice.value), values=YES_NO, **common)  # fmt: skip
-
-
-def _chosen_reader(reader: Reader[Row], key: str, value: str) -> Callable[[Row], bool | None]:
-    def read(row: Row) -> bool | None:
-        answer = reader.value(row, key)
-        return None if answer is None else value in answer
-
-    return read
-
-
-def _rows(name: str, question: Question, reader: Reader[Row], common: Mapping[str, Any]) -> Iterator[Variable[Row]]:
-    wording = next(iter(question.text.values()))
+                       partial(_part, question, reader, choice.value), values=YES_NO, **common)  # fmt: skip
     for line in question.rows:
-        yield Variable(f"{name}.{line.key}", f"{wording}: {next(iter(line.text.values()))}",
-                       "category" if question.choices else "integer",
-                       _row_reader(reader, question.key, line.key),
+        yield Variable(f"{name}.{line.key}", f"{wording}: {next(iter(line.text.values()))}", question.column_type,
+                       partial(_part, question, reader, line.key),
                        allowed=_allowed(question), values=_labels(question), is_reversed=line.is_reversed,
                        direction=_direction(line.is_reversed), minimum=question.minimum, maximum=question.maximum,
                        **common)  # fmt: skip
 
 
-def _row_reader(reader: Reader[Row], key: str, line: str) -> Callable[[Row], Any]:
-    return lambda row: (reader.value(row, key) or {}).get(line)
+def _part(question: Question, reader: Reader[Row], part: str, row: Row) -> Any:
+    answer = reader.value(row, question.key)
+    if answer is None:
+        return None
+    return answer.get(part) if question.rows else part in answer
 
 
 def _passed(question: Question, answer: Any) -> bool | None:

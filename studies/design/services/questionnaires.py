@@ -25,7 +25,7 @@ from studies.instrument.questionnaires.core import is_measured
 from studies.instrument.questionnaires.document import read_document
 from studies.instrument.questionnaires.problems import QuestionnaireProblems
 from studies.instrument.questionnaires.schema import BLOCKS, EVALUATOR
-from studies.instrument.questionnaires.translation import with_translation
+from studies.instrument.questionnaires.wording import with_wordings
 from studies.models import QuestionnaireUndo, Study
 
 UP, DOWN = "up", "down"
@@ -231,7 +231,7 @@ def save_translation(*, study: Study, language: str, texts: Mapping[str, str], a
     Raises as `save_question`; where a text is emptied in a language that is complete, `questionnaire.problems`.
     """
     with _edited(study, actor, f"translated into {language}.") as data:
-        translated = with_translation(data, language, texts)
+        translated = with_wordings(data, {language: texts})
         data.clear()
         data.update(translated)
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from studies.instrument.questionnaires.questionnaire import BLOCKS
+from studies.instrument.questionnaires.schema import BLOCKS
 
 ADDED, REMOVED, CHANGED, MOVED = "added", "removed", "changed", "moved"
 SCALES = "scales"
@@ -45,7 +45,7 @@ def changes_between(before: Mapping[str, Any], after: Mapping[str, Any]) -> list
             changes.append(Change(ADDED, block, key[1], _words(entry)))
             continue
         former_block, former = old[key]
-        if fields := _differing(former, entry):
+        if fields := tuple(name for name in {**entry, **former} if former.get(name) != entry.get(name)):
             changes.append(Change(CHANGED, block, key[1], _words(entry), fields))
         if block != former_block or key[1] in moved.get(block, ()):
             changes.append(Change(MOVED, block, key[1], _words(entry)))
@@ -66,10 +66,6 @@ def _entries(data: Mapping[str, Any]) -> dict[tuple[bool, str], tuple[str, Mappi
 
 def _words(entry: Mapping[str, Any]) -> str:
     return str(next(iter((entry.get("text") or entry["name"]).values()), ""))
-
-
-def _differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[str, ...]:
-    return tuple(name for name in dict.fromkeys((*after, *before)) if before.get(name) != after.get(name))
 
 
 def _moved(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, set[str]]:

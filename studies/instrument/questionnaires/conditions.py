@@ -1,19 +1,24 @@
-"""Display conditions: comparisons with earlier answers, joined by all, any and not.
+"""Display conditions: comparisons with earlier answers, joined by all, any and not, and how documents write them.
 
 `answers` maps the keys of questions to stored values throughout.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from studies.instrument.questionnaires.problems import Notes, Path
+
 ALL, ANY, NOT = "all", "any", "not"
 JOINS = (ALL, ANY, NOT)
-RELATIONS = (
-    "equals", "differs", "one_of", "includes", "below", "at_most", "above", "at_least", "answered",
-)  # fmt: skip
+# Every relation of a comparison, in words
+IN_WORDS = {
+    "equals": "is", "differs": "is not", "one_of": "is", "includes": "includes", "below": "is below",
+    "at_most": "is at most", "above": "is above", "at_least": "is at least", "answered": "is answered",
+}  # fmt: skip
 DEEPEST = 6  # nesting levels
 # In the place of a single erased answer: the question was answered, but the content is gone.
 ERASED: Mapping[str, bool] = {"erased": True}
@@ -50,8 +55,8 @@ def plain_answer(value: Any) -> Any:
 
 
 def is_number(value: object) -> bool:
-    """Whether a value is a number, and not true or false."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    """Whether a value is a plain number: finite, and neither true nor false."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _ordered(compare: Callable[[float, float], bool]) -> Callable[[Any, Any], bool]:
@@ -80,7 +85,7 @@ class Test:
     """One comparison with the answer to an earlier question."""
 
     question: str  # key of the question
-    relation: str  # one of `RELATIONS`
+    relation: str  # one of `IN_WORDS`
     value: Any  # the value compared with; for "answered", whether the question was answered
     row: str = ""  # key of a matrix row; empty for other kinds
 
@@ -132,12 +137,6 @@ class Test:
             return f"{name} is {'answered' if self.value else 'not answered'}"
         value = " or ".join(map(as_text, self.value)) if self.relation == "one_of" else as_text(self.value)
         return f"{name} {IN_WORDS[self.relation]} {value}"
-
-
-IN_WORDS = {
-    "equals": "is", "differs": "is not", "one_of": "is", "includes": "includes", "below": "is below",
-    "at_most": "is at most", "above": "is above", "at_least": "is at least", "answered": "is answered",
-}  # fmt: skip
 
 
 def as_text(value: Any) -> str:
@@ -194,6 +193,72 @@ class Joined:
 
 
 Condition = Test | Joined
+
+
+def read_condition(data: Any, path: Path, notes: Notes, depth: int = 0) -> Condition | None:
+    """Parse a comparison or joined comparisons; record problems and return None if there are any.
+
+    Examples
+    --------
+    >>> read_condition({"question": "age", "at_least": 18}, (), Notes()).holds({"age": 20})
+    True
+    """
+    if not isinstance(data, Mapping):
+        notes.wrong(path, f"A condition needs a question and a comparison; got {data!r}.")
+        return None
+    if depth > DEEPEST:
+        notes.wrong(path, f"Conditions can be nested at most {DEEPEST} levels deep. Simplify the condition.")
+        return None
+    joins = [name for name in JOINS if name in data]
+    if joins:
+        return _joined(data, joins[0], path, notes, depth)
+    relations = [name for name in IN_WORDS if name in data]
+    unknown = sorted(set(data) - {"question", "row", *IN_WORDS})
+    if not isinstance(data.get("question"), str) or len(relations) != 1 or unknown:
+        notes.wrong(
+            path,
+            f"A condition is a question with one of {', '.join(IN_WORDS)}, or one of {', '.join(JOINS)} with "
+            f"conditions; got {dict(data)!r}.",
+        )
+        return None
+    relation = relations[0]
+    value = data[relation]
+    if relation == "one_of":
+        if not isinstance(value, list | tuple) or not value:
+            notes.wrong((*path, relation), f"one_of needs a list of answers; got {value!r}.")
+            return None
+        value = tuple(value)
+    elif relation == "answered":
+        if not isinstance(value, bool):
+            notes.wrong((*path, relation), f"answered is true or false; got {value!r}.")
+            return None
+    elif relation in ("below", "at_most", "above", "at_least"):
+        if not is_number(value):
+            notes.wrong((*path, relation), f"{relation} needs a number; got {value!r}.")
+            return None
+    elif not isinstance(value, str | int | float):
+        notes.wrong((*path, relation), f"{relation} needs a single answer; got {value!r}.")
+        return None
+    return Test(data["question"], relation, value, str(data.get("row") or ""))
+
+
+def _joined(data: Mapping[str, Any], join: str, path: Path, notes: Notes, depth: int) -> Condition | None:
+    if len(data) != 1:
+        notes.wrong(path, f"{join} must be the only key; move the other conditions into it.")
+        return None
+    inner = data[join]
+    if join == NOT:
+        part = read_condition(inner, (*path, join), notes, depth + 1)
+        return Joined(NOT, (part,)) if part is not None else None
+    if not isinstance(inner, list | tuple) or not inner:
+        what = "all of" if join == ALL else "any of"
+        notes.wrong((*path, join), f"{join} needs a list of conditions, {what} which must hold.")
+        return None
+    parts = [
+        read_condition(condition, (*path, join, number), notes, depth + 1) for number, condition in enumerate(inner)
+    ]
+    whole = tuple(part for part in parts if part is not None)
+    return Joined(join, whole) if len(whole) == len(parts) else None
 
 
 @dataclass(frozen=True)

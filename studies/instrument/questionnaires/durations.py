@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from studies.instrument.questionnaires.conditions import ALL, NOT, Condition, Joined, Test
-from studies.instrument.questionnaires.questionnaire import KNOWN_IN, Questionnaire
 from studies.instrument.questionnaires.questions import Question
+from studies.instrument.questionnaires.schema import KNOWN_IN, Questionnaire
 
 EVEN = 0.5  # probability assumed for a comparison with uncountable answers
 

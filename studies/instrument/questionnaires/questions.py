@@ -6,12 +6,12 @@ A kind of question is a subclass of `Question` in `kinds`; other modules ask the
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from core.errors import ParameterError
-from studies.instrument.questionnaires.conditions import Condition, as_text, is_erased
+from studies.instrument.questionnaires.conditions import Condition, Test, as_text, is_erased
 
 OTHER = "other"
 DECLINED: Mapping[str, bool] = {"declined": True}
@@ -19,9 +19,12 @@ DECLINED: Mapping[str, bool] = {"declined": True}
 POINTS = frozenset({"minimum", "maximum", "ends", "labels"})  # fields of a question on points
 LONGEST_TEXT = 5000
 LONGEST_OTHER = 200
+DECLINE_RAW = "--declined"  # no choice's value begins with a hyphen
+WAS = "was."  # and a question's key: the field that says what its page was drawn with
 IN_OWN_WORDS = "Nothing comes to my mind."  # of a simulated participant
 
 Texts = Mapping[str, str]
+Form = Mapping[str, Sequence[str]]  # the values of each name
 Said = tuple[str, Mapping[str, Any]]
 Wrong = Callable[..., None]  # a sentence, and the path of the field within the question
 
@@ -249,8 +252,41 @@ class Question:
             return gettext_noop("Please use at most %(n)s characters."), {"n": LONGEST_OTHER}
         return gettext_noop("Please choose one of the answers that the page offers."), {}
 
+    def posted(self, form: Form) -> tuple[bool, Any]:
+        """Return whether a form contains the question, and the answer in it; None if it was left empty."""
+        if self.may_decline and form.get(f"{self.key}--declined", ("",))[-1]:
+            return True, dict(DECLINED)
+        return self.posted_answer(form)
+
+    def posted_answer(self, form: Form) -> tuple[bool, Any]:
+        """As `posted`, of a form without the box beside a field that declines."""
+        own = self._posted_words(form)
+        if own is not None:
+            return True, own
+        return self.key in form, self.answer_in(form[self.key][-1]) if self.key in form else None
+
+    def _posted_words(self, form: Form) -> dict[str, str] | None:
+        """Return the free-text answer ("other"), if the participant chose it.
+
+        Text without the choice counts as choosing it, unless another button is pressed. The page's script sends no such
+        text; participants without the script need not select the option as well.
+        """
+        if not self.other:
+            return None
+        words = form.get(f"{self.key}.{OTHER}", ("",))[-1].strip()
+        pressed = [raw for raw in form.get(self.key, ()) if raw]
+        may_speak = self.takes_several or not pressed
+        return {OTHER: words} if OTHER in pressed or (words and may_speak) else None
+
+    def answer_in(self, raw: str) -> Any:
+        """Return the answer that a radio button or field holds; None if it is empty."""
+        raw = raw.strip()
+        if raw == DECLINE_RAW and self.may_decline:
+            return dict(DECLINED)
+        return self.parsed(raw) if raw else None
+
     def parsed(self, raw: str) -> Any:
-        """Return the answer that a field or button of a form holds; what is none stays as it is, for `check`."""
+        """As `answer_in`, of text that is not empty; what is no answer stays as it is, for `check`."""
         if self.is_on_points and (whole := whole_number(raw)) is not None:
             return whole
         return {as_text(value): value for value, _label in self.fixed_answers}.get(raw, raw)
@@ -272,6 +308,38 @@ class Question:
         `whole_number` draws a number from the lowest to the highest that it is called with.
         """
         return IN_OWN_WORDS[: self.max_length]
+
+    def comparison_problem(self, test: Test) -> str:
+        """Return the problem of a comparison with its answers as part of a sentence; empty if there is none."""
+        if self.is_identifying and (test.relation != "answered" or test.row):
+            return (
+                f"depends on the answer to {self.key!r}, which identifies a person and may be erased. Ask whether it "
+                "was answered."
+            )
+        if bool(self.rows) != bool(test.row) and test.relation != "answered":
+            if self.rows:
+                return f"depends on the matrix {self.key!r}: name the row with row: …."
+            return f"depends on a row of {self.key!r}, which is not a matrix. Remove row."
+        if test.row and test.row not in {row.key for row in self.rows}:
+            return f"depends on the row {test.row!r} of {self.key!r}, which has no such row."
+        if (test.relation == "includes") != self.takes_several and test.relation != "answered":
+            right = "includes" if self.takes_several else "equals"
+            return f"compares {self.key!r} by {test.relation}. Use {right}."
+        if test.relation in ("below", "at_most", "above", "at_least") and not self.is_numeric:
+            return f"compares {self.key!r} by {test.relation}, but its answers are not numbers."
+        known = self.possible_answers(test.row)
+        values = test.value if test.relation == "one_of" else (test.value,)
+        if test.relation in ("equals", "differs", "one_of", "includes") and known:
+            wrong = [
+                value
+                for value in values
+                if not any(value == answer and type(value) is type(answer) for answer in known)
+            ]
+            if wrong:
+                return f"expects {wrong[0]!r}, which is not an answer to {self.key!r}; its answers are {list(known)}."
+        if test.relation in ("equals", "differs", "one_of") and self.is_in_words:
+            return f"compares the text of {self.key!r}. Ask whether it was answered."
+        return ""
 
     def countable_answers(self) -> tuple[Any, ...]:
         """Return the possible answers as stored; empty if they cannot be counted."""
@@ -329,3 +397,43 @@ class Question:
         labelled += [(f"wording {branch}", texts) for branch, texts in self.wordings.items()]
         labelled += [(f"label of the choice {choice.value}", choice.label) for choice in self.choices]
         return [*labelled, *((f"wording of the row {row.key}", row.text) for row in self.rows)]
+
+
+def in_one(pairs: Iterable[tuple[str, str]]) -> str:
+    """Return control names and values as one text; the page's script builds it identically."""
+    filled = ((name, value.strip().replace("\r\n", "\n")) for name, value in pairs)
+    return "\n".join(sorted(f"{name}={value}" for name, value in filled if value))
+
+
+def _is_untouched(key: str, form: Form) -> bool:
+    """Whether the posted answer equals the one the page was rendered with, which may be older than the stored one."""
+    if f"{WAS}{key}" not in form:
+        return False
+    names = [name for name in form if name in (key, f"{key}--declined") or name.startswith(f"{key}.")]
+    posted = in_one((name, value) for name in names for value in form[name])
+    return posted == form[f"{WAS}{key}"][-1].replace("\r\n", "\n")
+
+
+def _is_valid(question: Question, value: Any) -> bool:
+    """Whether the value can be stored; None clears the answer."""
+    try:
+        if value is not None:
+            question.check(value)
+    except ParameterError:
+        return False
+    return True
+
+
+def posted_answers(questions: Iterable[Question], form: Form) -> dict[str, Any]:
+    """Return the answers of a form by question key, with None for fields left empty.
+
+    Questions left unchanged are omitted: they may have been answered since in another tab or on another device, and
+    participants who return with an id of another site are not shown the stored answers. What cannot be stored was
+    not rendered but typed, and sent before by the page's script.
+    """
+    answers = {}
+    for question in questions:
+        is_present, value = question.posted(form)
+        if is_present and not (_is_untouched(question.key, form) and _is_valid(question, value)):
+            answers[question.key] = value
+    return answers

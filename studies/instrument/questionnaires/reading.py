@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from core.errors import ParameterError
-from studies.instrument.questionnaires.condition_reading import is_number, read_condition
+from studies.instrument.questionnaires.conditions import is_number, read_condition
 from studies.instrument.questionnaires.kinds import KINDS
 from studies.instrument.questionnaires.problems import Notes, Path
 from studies.instrument.questionnaires.questions import LONGEST_TEXT, OTHER, Choice, MatrixRow, Question

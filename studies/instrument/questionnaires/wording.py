@@ -51,6 +51,10 @@ class Wording:
             return str(value or "")
         return str(value[self.position]) if value else ""
 
+    def is_missing(self, source: str, language: str) -> bool:
+        """Whether the source language has a text, and the other has none."""
+        return bool(self.text(source).strip()) and not self.text(language).strip()
+
     def put(self, language: str, text: str) -> None:
         """Replace the text in the questionnaire; an empty one is removed, and so is a list of empty ones."""
         value: str | list[str] = text
@@ -80,6 +84,17 @@ def wordings_of(questionnaire: Mapping[str, Any], *, consumed: str = "consumed")
             yield from _of_question(block, question, consumed)
     for scale in questionnaire.get("scales") or ():
         yield Wording(f"scales.{scale['key']}.name", "scales", scale["key"], "Name of the scale", scale["name"])
+
+
+def n_missing(questionnaire: Mapping[str, Any], source: str, language: str) -> int:
+    """Return the number of texts that the source language has and the other has not.
+
+    Examples
+    --------
+    >>> n_missing({"after": [{"key": "why", "kind": "text", "text": {"en": "Why?"}}]}, "en", "it")
+    1
+    """
+    return sum(wording.is_missing(source, language) for wording in wordings_of(questionnaire))
 
 
 def with_wordings(questionnaire: Mapping[str, Any], texts: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:

@@ -14,12 +14,12 @@ from django.db.models.functions import Cast
 
 from studies.enums import Mode, ParticipantStatus
 from studies.instrument import flags, flow
-from studies.instrument.batteries import Battery, batteries_of
 from studies.instrument.flags import Evidence, Flag, ScaleAnswers
 from studies.instrument.flow import HEARD, WATCHED
 from studies.instrument.questionnaires.conditions import Test
 from studies.instrument.questionnaires.questions import OTHER
 from studies.instrument.questionnaires.schema import ABOUT, AFTER, OVERALL, Question, Questionnaire, questionnaire_from
+from studies.instrument.scales import Battery, batteries_of
 from studies.known_items import FIVE_STARS
 from studies.models import Exclusion, ExternalId, Participant, ProfileRating, Response, Study
 from studies.participation.selectors.responses import MEASURED, RATING, Record, public_ids, records_of

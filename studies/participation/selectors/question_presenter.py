@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from django.utils.translation import gettext
@@ -13,10 +13,9 @@ from django.utils.translation import gettext_lazy as _
 from studies.instrument import flow
 from studies.instrument.questionnaires import schema
 from studies.instrument.questionnaires.conditions import ALL, NOT, Condition, Joined, Test, as_text
+from studies.instrument.questionnaires.questions import DECLINE_RAW, in_one
 
 T = TypeVar("T")
-DECLINE_RAW = "--declined"  # no choice's value begins with a hyphen
-WAS = "was."  # and a question's key: the field that says what its page was drawn with
 AUTOCOMPLETE = {"nationality": "country-name", "gender": "sex"}
 
 
@@ -103,12 +102,6 @@ class Asked:
         return " ".join(f"{name}-{self.key}" for name, text in parts if text)
 
 
-def in_one(pairs: Iterable[tuple[str, str]]) -> str:
-    """Return control names and values as one text; the page's script builds it identically."""
-    filled = ((name, value.strip().replace("\r\n", "\n")) for name, value in pairs)
-    return "\n".join(sorted(f"{name}={value}" for name, value in filled if value))
-
-
 _UNWATCHED, _TRAILER_SEEN = Test("watched", "equals", False), Test("trailer_seen", "equals", True)
 HAS_WORDING = Test("watched", "answered", True)  # of a question with several wordings: that one of them shows
 WORDING_CONDITIONS: dict[str, Condition] = {
@@ -152,10 +145,10 @@ class Page:
     block: str
     answers: Mapping[str, Any]
     language: str
-    orders: Mapping[str, Any]
-    raw_values: Mapping[str, Any]
-    hints: Mapping[str, Any]
-    problems: Mapping[str, Any]
+    orders: Mapping[str, Any] = field(default_factory=dict)
+    raw_values: Mapping[str, Any] = field(default_factory=dict)
+    hints: Mapping[str, Any] = field(default_factory=dict)
+    problems: Mapping[str, Any] = field(default_factory=dict)
 
     def questions(self) -> list[Asked]:
         """Every question of the block in the order shown, including those still hidden."""
@@ -181,12 +174,21 @@ class Page:
         is_declined = schema.is_declined(stored)
         layout = question.layout(is_about=self.block == schema.ABOUT)
         decline = Option(DECLINE_RAW, _("I prefer not to say"), is_declined) if question.may_decline else None
-        options = self._options(question, None if is_declined else stored)
+        order = self.orders.get("within", {}).get(question.key)
+        options = () if question.rows else self._options(question, None if is_declined else stored, order)
         if decline is not None and options and not question.takes_several:
             options, decline = (*options, decline), None
             layout = "rows" if layout == "likert" else layout
         ends = in_language(question.ends, self.language) if question.ends else None
-        rows = self._rows(question, {} if is_declined or not isinstance(stored, Mapping) else stored)
+        answers = {} if is_declined or not isinstance(stored, Mapping) else stored
+        rows = tuple(
+            AskedRow(
+                f"{question.key}.{row.key}",
+                in_language(row.text, self.language),
+                self._options(question, answers.get(row.key)),
+            )
+            for row in _ordered({row.key: row for row in question.rows}, order)
+        )
         own_words = self._own_words(question, stored)
         return Asked(
             key=question.key,
@@ -214,9 +216,10 @@ class Page:
             own_words_condition=self._own_words_condition(question, here, known),
         )
 
-    def _options(self, question: schema.Question, stored: Any) -> tuple[Option, ...]:
-        if question.rows:
-            return ()
+    def _options(
+        self, question: schema.Question, stored: Any, order: Iterable[str] | None = None
+    ) -> tuple[Option, ...]:
+        """The buttons or boxes of a question, or of each row of a matrix."""
         if question.is_on_points:
             return self._points(question, stored)
         plain = schema.plain_answer(stored)
@@ -226,7 +229,7 @@ class Page:
         options += [
             Option(choice.value, in_language(choice.label, self.language), choice.value in chosen,
                    is_exclusive=choice.is_exclusive)
-            for choice in _ordered(choices, self.orders.get("within", {}).get(question.key))
+            for choice in _ordered(choices, order)
         ]  # fmt: skip
         if question.other:
             options.append(Option(schema.OTHER, in_language(question.other, self.language), schema.OTHER in chosen))
@@ -240,21 +243,6 @@ class Page:
         ends = in_language(question.ends, self.language) or ("", "")
         asides = {low: ends[0], high: ends[1]}
         return tuple(Option(str(p), str(p), stored == p, asides.get(p, "")) for p in range(low, high + 1))
-
-    def _rows(self, question: schema.Question, stored: Mapping[str, Any]) -> tuple[AskedRow, ...]:
-        by_key = {row.key: row for row in question.rows}
-        rows = []
-        for row in _ordered(by_key, self.orders.get("within", {}).get(question.key)):
-            chosen = stored.get(row.key)
-            if question.choices:
-                options = tuple(
-                    Option(choice.value, in_language(choice.label, self.language), chosen == choice.value)
-                    for choice in question.choices
-                )
-            else:
-                options = self._points(question, chosen)
-            rows.append(AskedRow(f"{question.key}.{row.key}", in_language(row.text, self.language), options))
-        return tuple(rows)
 
     def _value(self, question: schema.Question, stored: Any) -> str:
         if question.key in self.raw_values:
@@ -294,24 +282,6 @@ class Page:
             return None
         text = schema.own_words(stored) or ""
         return Option(text, gettext("In your own words"), bool(text))
-
-
-def page_of(
-    questionnaire: schema.Questionnaire,
-    block: str,
-    answers: Mapping[str, Any],
-    *,
-    language: str,
-    orders: Mapping[str, Any] | None = None,
-    raw_values: Mapping[str, Any] | None = None,
-    hints: Mapping[str, Any] | None = None,
-    problems: Mapping[str, Any] | None = None,
-) -> list[Asked]:
-    """Return a block's questions as its page shows them, in order, including those still hidden."""
-    page = Page(
-        questionnaire, block, answers, language, orders or {}, raw_values or {}, hints or {}, problems or {}
-    )  # fmt: skip
-    return page.questions()
 
 
 def visible(question: schema.Question, known: Mapping[str, Any]) -> bool:

@@ -12,8 +12,8 @@ from django.utils.translation import gettext as _
 from core.networks import network_of
 from studies.design.selectors.study_content import content_of
 from studies.instrument import flow
-from studies.instrument.questionnaires.schema import ABOUT, ITEMS, Questionnaire
-from studies.participation.forms import posted_answers
+from studies.instrument.questionnaires.questions import posted_answers
+from studies.instrument.questionnaires.schema import ABOUT, ITEMS, Question, Questionnaire
 from studies.participation.selectors import pages, question_presenter
 from studies.participation.selectors.participant_rows import answers_about, questionnaire_at
 from studies.participation.services import finishing
@@ -27,6 +27,10 @@ from studies.participation.views import details
 from studies.participation.views.visit import Visit, of_participant, true_step
 
 
+def _posted(visit: Visit, questions: Sequence[Question]) -> dict[str, Any]:
+    return posted_answers(questions, dict(visit.request.POST.lists()))
+
+
 @of_participant
 @true_step
 def about(visit: Visit) -> HttpResponse:
@@ -36,7 +40,7 @@ def about(visit: Visit) -> HttpResponse:
     network = network_of(visit.request.META["REMOTE_ADDR"])
     refuse_if_too_often(study_id=visit.study.pk, action=ABOUT_FORM, network=network, mode=visit.participant.mode)
     before = visit.visible_answers().get(0, {})
-    posted = posted_answers(content_of(visit.study).questionnaire.about, visit.request.POST)
+    posted = _posted(visit, content_of(visit.study).questionnaire.about)
     if visit.is_htmx:
         store_about(participant=visit.participant, answers=posted, provenance=visit.provenance)
         return HttpResponse(status=204)
@@ -72,16 +76,16 @@ def _about_page(
         )
         if isinstance(value, str | int | float):
             typed[question.key] = value
-    questions = question_presenter.page_of(
+    page = question_presenter.Page(
         questionnaire,
         ABOUT,
         stored,
-        language=visit.language,
+        visit.language,
         orders=shown_orders(participant=visit.participant, block=ABOUT),
         raw_values=typed,
         problems=problems,
     )
-    return visit.page("about", flow.ABOUT, questions=questions, has_problems=bool(problems))
+    return visit.page("about", flow.ABOUT, questions=page.questions(), has_problems=bool(problems))
 
 
 def slots_of(visit: Visit) -> list[pages.Card]:
@@ -114,7 +118,7 @@ def submitted(visit: Visit, block: str, rank: int) -> PageOutcome:
         participant=visit.participant,
         block=block,
         rank=rank,
-        posted=posted_answers(questions, visit.request.POST),
+        posted=_posted(visit, questions),
         source=AnswerSource(provenance=visit.provenance, client_at=visit.client_at),
         is_leaving=visit.is_leaving,
     )
@@ -145,7 +149,7 @@ def _shown(visit: Visit, block: str, rank: int) -> dict[str, Any]:
     recent = visit.visible_answers()
     may_see = {*recent.get(0, {}), *recent.get(rank, {})}
     # Answers that the form repeats unchanged are visible as well.
-    checked, _invalid = checked_values(questions, posted_answers(questions, visit.request.POST))
+    checked, _invalid = checked_values(questions, _posted(visit, questions))
     may_see |= {key for key, value in checked.items() if value is not None and is_same(value, stored.get(key))}
     own = {question.key for question in questions}
     return {key: value for key, value in stored.items() if key not in own or key in may_see}
@@ -185,16 +189,16 @@ def asked_of(
     questionnaire: Questionnaire | None = None,
 ) -> list[question_presenter.Asked]:
     """The questions of a block with their stored answers; `questionnaire` may word them otherwise."""
-    return question_presenter.page_of(
+    return question_presenter.Page(
         questionnaire or questionnaire_at(visit.participant, rank),
         block,
         _shown(visit, block, rank),
-        language=visit.language,
+        visit.language,
         orders=shown_orders(participant=visit.participant, block=block),
         raw_values=marks.typed if marks else {},
-        hints=hints,
+        hints=hints or {},
         problems=marks.problems if marks else {},
-    )
+    ).questions()
 
 
 @of_participant

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from lxml import html
 
-from studies.instrument.questionnaires.questionnaire import Questionnaire
 from studies.instrument.questionnaires.questions import IN_OWN_WORDS
+from studies.instrument.questionnaires.schema import Questionnaire
 from studies.instrument.scales import negative_members
 from studies.simulation.answer_model import SimulatedPerson
 

@@ -18,7 +18,7 @@ from lxml import html
 
 from core.errors import ParallaxError
 from studies.instrument.flow import TRAILER_SEEN
-from studies.instrument.questionnaires.questionnaire import Questionnaire
+from studies.instrument.questionnaires.schema import Questionnaire
 from studies.known_items import ItemsAsked
 from studies.simulation.answer_model import MODELLED, TRUE, Answer, SimulatedPerson
 from studies.simulation.walker.questions import (
@@ -87,9 +87,6 @@ class Page:
 
     def text(self, expression: str) -> str:
         return str(self.find(expression).text_content()).strip()
-
-    def has(self, expression: str) -> bool:
-        return bool(self.tree.xpath(expression))
 
 
 @dataclass
