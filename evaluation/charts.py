@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -112,17 +112,22 @@ def curve_of_run(curve: RunCurve) -> dict[str, Spec]:
     kind = curve.kind
     points = {label: (np.asarray(x), np.asarray(y)) for label, (x, y) in curve.lines.items()}
     # The statement about the best algorithm in the title, and the number it is based on.
-    finding, summary = {
+    findings: dict[str, tuple[str, Callable[[Points, Points], float]]] = {
         "croc": ("has the largest area by CROC", trapezoid),
         "groc": ("has the largest area by GROC", trapezoid),
         "mean-roc": (
             f"has the highest mean hit rate at a false-alarm rate of {FALSE_ALARM_RATE:.1f}".replace("0.", "."),
-            _at_rate,
+            lambda x, y: float(np.interp(FALSE_ALARM_RATE, x, y)),
         ),
-        "eleven-points": ("has the highest precision over all recalls", _mean_height),
+        "eleven-points": ("has the highest precision over all recalls", lambda x, y: float(y.mean())),
         "precision-recall": ("has the highest average precision", trapezoid),
-        "notes": ("has the highest recall with at least half of the list good", _recall_of_half),
-    }[curve.name]
+        # Among lists of which at least half is good.
+        "notes": (
+            "has the highest recall with at least half of the list good",
+            lambda x, y: float(y[x <= 0.5].max(initial=0.0)),
+        ),
+    }
+    finding, summary = findings[curve.name]
     values = {label: summary(x, y) for label, (x, y) in points.items()}
     best = max(values, key=lambda label: values[label])
     title = f"{best} {finding}, {number(values[best], 3, is_share=True)}"
@@ -142,19 +147,6 @@ def curve_of_run(curve: RunCurve) -> dict[str, Spec]:
             quiet=tuple(read_against),
         )
     )
-
-
-def _at_rate(x: Points, y: Points) -> float:
-    return float(np.interp(FALSE_ALARM_RATE, x, y))
-
-
-def _mean_height(x: Points, y: Points) -> float:
-    return float(y.mean())
-
-
-def _recall_of_half(x: Points, y: Points) -> float:
-    """The highest recall among lists of which at least half is good."""
-    return float(y[x <= 0.5].max(initial=0.0))
 
 
 def complete(values: Values) -> dict[str, list[float]]:

@@ -26,11 +26,7 @@ TASKS = MappingProxyType(
 
 
 def task_comment(name: str, tasks: tuple[str, ...], task: str, reason: str, *, joined_by: str) -> str | None:
-    """Return None if `task` is one of the tasks that something suits, else a sentence about those it suits. Raises
-    ParameterError: an unknown task.
-    """
-    if task not in TASKS:
-        raise ParameterError(f"Unknown task {task!r}. Available: {', '.join(TASKS)}.")
+    """Return None if `task` is one of the tasks that something suits, else a sentence about those it suits."""
     if task in tasks:
         return None
     suited = f" {joined_by} ".join(f"“{TASKS[key]}”" for key in tasks) or "none of the tasks alone"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,7 +47,7 @@ def mean_of_users(values: NDArray[np.float64]) -> Overall:
     return Overall(value=mean, n_users=len(known), n_empty=len(values) - len(known))
 
 
-_BY_KEY = {
+_BY_KEY: Mapping[str, Callable[..., Floats]] = {
     "precision": precision,
     "recall": recall,
     "hit-rate": hit_rate,
@@ -54,6 +55,10 @@ _BY_KEY = {
     "utility": utility,
     "fpr": false_positive_rate,
     "fdr": false_discovery_rate,
+    "f-beta": f_beta,
+    "ap": average_precision,
+    "dcg": dcg,
+    "ndcg": ndcg,
 }
 
 
@@ -73,22 +78,13 @@ def user_values(metric: Metric, ranks: Ranks) -> Floats:
     """
     if metric.ties != "expected":
         raise ParameterError(f"{metric} states how ties count, but a finished list has no ties.")
-    ns = [metric.n or 1]
-    match metric.key:
-        case "f-beta":
-            return f_beta(ranks, ns, beta=float(metric.option("beta")))[:, 0]
-        case "ap":
-            return average_precision(ranks, ns, over=str(metric.option("over")))[:, 0]  # type: ignore[arg-type]
-        case "dcg":
-            return dcg(ranks, ns, gain=str(metric.option("gain")))[:, 0]  # type: ignore[arg-type]
-        case "ndcg":
-            return ndcg(ranks, ns, gain=str(metric.option("gain")))[:, 0]  # type: ignore[arg-type]
-        case "half-life":
-            return _half_life(metric, ranks).user_values
-        case key if key in _BY_KEY:
-            return _BY_KEY[key](ranks, ns)[:, 0]
-        case _:
-            raise ParameterError(f"{metric} is not a metric of one list per user.")
+    if metric.key == "half-life":
+        return _half_life(metric, ranks).user_values
+    if metric.key not in _BY_KEY:
+        raise ParameterError(f"{metric} is not a metric of one list per user.")
+    # How ties count is settled above, and of what F is taken matters to the overall value alone.
+    choices = {name: value for name, value in metric.options if name not in ("ties", "of")}
+    return _BY_KEY[metric.key](ranks, [metric.n or 1], **choices)[:, 0]
 
 
 def overall(metric: Metric, ranks: Ranks) -> Overall:

@@ -374,7 +374,6 @@ def test_every_protocol_names_metrics_that_exist_and_tasks_that_do():
     ("call", "error", "words"),
     [
         (lambda: protocol("ranking"), ParameterError, "Unknown protocol 'ranking'"),
-        (lambda: protocol("full-ranking").suits("fun"), ParameterError, "Unknown task 'fun'"),
         (lambda: protocol("full-ranking").completed({"g": 1}), ParameterError, "no setting g"),
         (lambda: protocol("rating-prediction").completed({"clip": "no"}), ParameterError, "one of scale, none"),
         (lambda: first_items(made(), SCORES[:1], np.array([0, 1]), POPULARITY, 3), DataError, "shape"),
