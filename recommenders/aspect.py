@@ -36,9 +36,7 @@ class Aspect(Algorithm):
 
     Cost: each step of EM takes time proportional to positive ratings × classes; a profile costs items × classes.
 
-    References
-    ----------
-    Schein, Popescul, Ungar & Pennock (2005), Electronic Commerce Research 5:51-74, section 4.2.1, equation 5;
+    Sources: Schein, Popescul, Ungar & Pennock (2005), Electronic Commerce Research 5:51-74, section 4.2.1, equation 5;
     tempering and folding in by Hofmann (2001), Machine Learning 42:177-196. Deviations: the start is made
     from singular vectors instead of at random, so that the result does not depend on how people and items
     are numbered (as far as the choice of held-out pairs does not); the steps found with held-out pairs are
@@ -149,9 +147,7 @@ class AspectContent(Algorithm):
     Cost: each step of EM takes time proportional to observations of features × classes; a profile costs items ×
     classes.
 
-    References
-    ----------
-    Schein, Popescul, Ungar & Pennock (2005), Electronic Commerce Research 5:51-74, sections 4.2.2 and 4.2.3,
+    Sources: Schein, Popescul, Ungar & Pennock (2005), Electronic Commerce Research 5:51-74, sections 4.2.2 and 4.2.3,
     equations 6 to 9; tempering and folding in by Hofmann (2001), Machine Learning 42:177-196. Deviations: any
     feature takes the place of actors, other titles apart; folding in is tempered as the learning was (at beta
     1 it is equations 7 and 8 to the letter); those of `recommenders.aspect.Aspect`.
