@@ -98,7 +98,7 @@ class Aspect(Algorithm):
             stored, counts = ratings.user_items, np.asarray(ratings.counts, dtype=np.float64)
             observed = sparse.csr_array((counts, stored.indices, stored.indptr), shape=stored.shape)
             liked = sparse.csr_array(liked.multiply(observed))
-        aspects, beta = learn(liked, params.classes, params.tempering, rng, progress)
+        aspects, beta = learn(liked, params, rng, progress)
         model = cls._with(items_of_class=aspects.columns_of_class, beta=np.array([beta]))
         model.n_epochs = aspects.n_steps
         return model
@@ -204,7 +204,7 @@ class AspectContent(Algorithm):
         item_terms = speaking_terms(cast(ItemFeatures, features))  # the caller saw to it that there are some
         liked = positives(ratings.user_items, ratings.scale, params.positive_from)
         observed = sparse.csr_array(liked @ item_terms)
-        aspects, beta = learn(observed, params.classes, params.tempering, rng, within(progress, 0.0, LEARNING_WORK))
+        aspects, beta = learn(observed, params, rng, within(progress, 0.0, LEARNING_WORK))
         features_of_class = aspects.columns_of_class
         rest = within(progress, LEARNING_WORK, 1.0)
         classes = fold_in(item_terms, features_of_class, beta, params.fold_iterations, rest)
