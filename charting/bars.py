@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from charting.estimates import checked_estimates, interval_text
 from charting.frame import finished, number
-from charting.labels import Entry, draw_key, width_of_names
+from charting.labels import draw_key, width_of_names
 from charting.plots import Plot, Rows, lines, numbers, share_labels, tip
 from charting.theme import LIGHT, SMALL_TEXT_SIZE, Side, Spec, colour_of, wash_of
 
@@ -73,8 +73,7 @@ def bars(
         values_in_words = " ".join(f"{row['algorithm']}: {row['text']} {row['interval']}." for row in rows)
         sentences.append(f"{x_title}, {word}. {values_in_words}")
     if len(series) > 1:
-        entries = [Entry(word, look) for word, look in zip(series, looks, strict=True)]
-        draw_key(plot, entries, left=-width_of_names(list(first)), above=16)
+        draw_key(plot, dict(zip(series, looks, strict=True)), left=-width_of_names(list(first)), above=16)
     return finished(
         plot.spec(),
         title=title,

@@ -7,8 +7,7 @@ weights.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Mapping, Sequence
 
 from charting.frame import when_narrow
 from charting.plots import Plot, at
@@ -110,27 +109,20 @@ _LINE = 18
 _PHONE = 270  # pixels that a key may take on a phone
 
 
-class Entry(NamedTuple):
-    """One entry: its word and how its patch is drawn (properties of a rect mark)."""
-
-    word: str
-    look: Spec
-
-
-def draw_key(plot: Plot, entries: Sequence[Entry], *, left: float, above: float) -> None:
-    """Draw a patch and a word for each entry, without scales.
+def draw_key(plot: Plot, entries: Mapping[str, Spec], *, left: float, above: float) -> None:
+    """Draw a patch and a word for each entry, without scales; `entries` say how the patch of a word is drawn.
 
     The key begins `left` pixels from the left edge of the plot (negative to stand over axis labels); the middle of its
     last line is `above` pixels over the top edge.
     """
-    lengths = [_PATCH + 6 + len(entry.word) * CHARACTER_WIDTH for entry in entries]
+    lengths = [_PATCH + 6 + len(word) * CHARACTER_WIDTH for word in entries]
     desk, phone = _positions(lengths, math.inf), _positions(lengths, _PHONE)
-    for entry, (x, _line), (phone_x, phone_line) in zip(entries, desk, phone, strict=True):
-        word = [{"word": entry.word}]
+    for (text, look), (x, _line), (phone_x, phone_line) in zip(entries.items(), desk, phone, strict=True):
+        word = [{"word": text}]
         rise = (phone[-1][1] - phone_line) * _LINE
         plot.draw(
             word,
-            {"type": "rect", "aria": False, **entry.look},
+            {"type": "rect", "aria": False, **look},
             x=_by_width(left + x, left + phone_x),
             x2=_by_width(left + x + _PATCH, left + phone_x + _PATCH),
             y=_by_width(-above - _PATCH / 2, -above - rise - _PATCH / 2),

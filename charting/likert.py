@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from charting.frame import finished, number, when_narrow
-from charting.labels import Entry, draw_key, width_of_names
+from charting.labels import draw_key, width_of_names
 from charting.plots import Plot, Rows, at, expression, lines, numbers, tip
 from charting.theme import LIGHT, PERCEIVED, SMALL_TEXT_SIZE, Spec
 from core.errors import DataError
@@ -68,7 +68,7 @@ def likert_bars(
     silent = [{"row": row, "middle": 0.5} for row, name in enumerate(names) if name not in means]
     quiet = {"color": LIGHT.quiet, "fontStyle": "italic", "text": "no answers"}
     plot.draw(silent, words | quiet, x="middle", y="row")
-    entries = [Entry(str(step), look) for step, look in zip(scale, looks, strict=True)]
+    entries = dict(zip(map(str, scale), looks, strict=True))
     draw_key(plot, entries, left=-width_of_names(names), above=16)
     return finished(
         plot.spec(),

@@ -110,21 +110,9 @@ def largest_by_chance(
 ) -> float | None:
     """The difference that the largest of all pairs stays within in 95% of random assignments of the same people.
 
-    Parameters
-    ----------
-    rows : float array, shape (n_people, n_columns)
-        What each person brought with them.
-    sizes : sequence of int
-        People in each condition; they add up to n_people.
-    difference : callable
-        From the rows of two conditions to their absolute difference, or None.
-    rng : Generator
-        For the assignments; `DRAWS` of them are made.
-
-    Returns
-    -------
-    float or None
-        In the unit of `difference`; None where an assignment has no difference.
+    `rows`, shape (n_people, n_columns), are what each person brought with them; `sizes` of the conditions add up to
+    n_people. `difference` takes the rows of two conditions to their absolute difference. `DRAWS` assignments are made.
+    None where an assignment has no difference.
 
     Examples
     --------

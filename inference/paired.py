@@ -127,7 +127,7 @@ def signed_rank(a: ArrayLike, b: ArrayLike) -> SignedRankResult | Undefined:
     >>> result.rank_biserial, result.p
     (1.0, 0.25)
     """
-    from scipy import stats
+    from scipy import special, stats
 
     first, second = by_algorithm({"the first algorithm": a, "the second algorithm": b}).values()
     differences = first - second
@@ -139,18 +139,13 @@ def signed_rank(a: ArrayLike, b: ArrayLike) -> SignedRankResult | Undefined:
     doubled = np.rint(2 * stats.rankdata(np.abs(difference))).astype(np.int64)  # whole numbers, with ties
     plus = int(doubled[difference > 0].sum())
     minus = int(doubled.sum()) - plus
-    return SignedRankResult((plus - minus) / (plus + minus), _p_of(doubled, max(plus, minus)))
-
-
-def _p_of(doubled: Integers, observed: int) -> float:
-    from scipy import special
-
+    observed, effect = max(plus, minus), (plus - minus) / (plus + minus)
     factor = int(np.gcd.reduce(doubled))  # 2 where no ranks are halves; without it the count is shorter
     if is_countable(doubled // factor):
-        return min(1.0, 2 * share_at_least(doubled // factor, observed // factor))
+        return SignedRankResult(effect, min(1.0, 2 * share_at_least(doubled // factor, observed // factor)))
     spread = math.sqrt(float((doubled.astype(np.float64) ** 2).sum())) / 2
     z = (observed - int(doubled.sum()) / 2) / spread
-    return min(1.0, 2 * float(special.ndtr(-z)))
+    return SignedRankResult(effect, min(1.0, 2 * float(special.ndtr(-z))))
 
 
 def is_countable(weights: Integers) -> bool:

@@ -134,12 +134,19 @@ class RestrictedLikelihood:
             return self.deviance(_ratios(shares))
 
         grid = np.array([[deviance(np.array([a, b])) for b in GRID] for a in GRID])
+        padded = np.pad(grid, 1, constant_values=np.inf)
+        # The points of the grid below all their neighbours.
+        starts = [
+            np.array([GRID[row], GRID[column]])
+            for row, column in product(range(len(GRID)), repeat=2)
+            if grid[row, column] <= padded[row : row + 3, column : column + 3].min()
+        ]
         ends = [
             optimize.minimize(
                 deviance, start, method="L-BFGS-B", bounds=[(0.0, LARGEST_SHARE)] * 2,
                 options={"ftol": 1e-13, "gtol": 1e-6, "eps": STEP},
             ).x
-            for start in _starts(grid)
+            for start in starts
         ]  # fmt: skip
         # A hair above zero is zero.
         ends += [np.where(end < SMALLEST_SHARE, 0.0, end) for end in ends if end.min() < SMALLEST_SHARE]
@@ -149,16 +156,6 @@ class RestrictedLikelihood:
 def _ratios(shares: Floats) -> tuple[float, float]:
     persons, items = (float(share) / (1 - float(share)) for share in shares)
     return persons, items
-
-
-def _starts(grid: Floats) -> list[Floats]:
-    """The points of the grid below all their neighbours."""
-    padded = np.pad(grid, 1, constant_values=np.inf)
-    return [
-        np.array([GRID[row], GRID[column]])
-        for row, column in product(range(len(GRID)), repeat=2)
-        if grid[row, column] <= padded[row : row + 3, column : column + 3].min()
-    ]
 
 
 class _Part:

@@ -36,9 +36,7 @@ class Aspect(Algorithm):
 
     Cost: each step of EM takes time proportional to positive ratings × classes; a profile costs items × classes.
 
-    References
-    ----------
-    Schein, Popescul, Ungar & Pennock (2005), Electronic Commerce Research 5:51-74, section 4.2.1, equation 5;
+    Sources: Schein, Popescul, Ungar & Pennock (2005), Electronic Commerce Research 5:51-74, section 4.2.1, equation 5;
     tempering and folding in by Hofmann (2001), Machine Learning 42:177-196. Deviations: the start is made
     from singular vectors instead of at random, so that the result does not depend on how people and items
     are numbered (as far as the choice of held-out pairs does not); the steps found with held-out pairs are
@@ -100,7 +98,7 @@ class Aspect(Algorithm):
             stored, counts = ratings.user_items, np.asarray(ratings.counts, dtype=np.float64)
             observed = sparse.csr_array((counts, stored.indices, stored.indptr), shape=stored.shape)
             liked = sparse.csr_array(liked.multiply(observed))
-        aspects, beta = learn(liked, params.classes, params.tempering, rng, progress)
+        aspects, beta = learn(liked, params, rng, progress)
         model = cls._with(items_of_class=aspects.columns_of_class, beta=np.array([beta]))
         model.n_epochs = aspects.n_steps
         return model
@@ -149,9 +147,7 @@ class AspectContent(Algorithm):
     Cost: each step of EM takes time proportional to observations of features × classes; a profile costs items ×
     classes.
 
-    References
-    ----------
-    Schein, Popescul, Ungar & Pennock (2005), Electronic Commerce Research 5:51-74, sections 4.2.2 and 4.2.3,
+    Sources: Schein, Popescul, Ungar & Pennock (2005), Electronic Commerce Research 5:51-74, sections 4.2.2 and 4.2.3,
     equations 6 to 9; tempering and folding in by Hofmann (2001), Machine Learning 42:177-196. Deviations: any
     feature takes the place of actors, other titles apart; folding in is tempered as the learning was (at beta
     1 it is equations 7 and 8 to the letter); those of `recommenders.aspect.Aspect`.
@@ -208,7 +204,7 @@ class AspectContent(Algorithm):
         item_terms = speaking_terms(cast(ItemFeatures, features))  # the caller saw to it that there are some
         liked = positives(ratings.user_items, ratings.scale, params.positive_from)
         observed = sparse.csr_array(liked @ item_terms)
-        aspects, beta = learn(observed, params.classes, params.tempering, rng, within(progress, 0.0, LEARNING_WORK))
+        aspects, beta = learn(observed, params, rng, within(progress, 0.0, LEARNING_WORK))
         features_of_class = aspects.columns_of_class
         rest = within(progress, LEARNING_WORK, 1.0)
         classes = fold_in(item_terms, features_of_class, beta, params.fold_iterations, rest)

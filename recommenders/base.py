@@ -93,7 +93,7 @@ class Algorithm(ABC):
 
         `features`: features of the same items; required if `needs_features`, ignored otherwise. `rng`: the only source
         of randomness: the same inputs and an equally seeded generator give the same bytes on the same machine type with
-        the same number of numeric threads. `progress`: see `recommenders.progress.Progress`; an exception it raises
+        the same number of numeric threads. `progress`: see `recommenders.progress`; an exception it raises
         stops the fit. It is called every second or two, except during a single call of a library (an eigenvalue
         problem, an inverse).
         """

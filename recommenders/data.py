@@ -197,23 +197,6 @@ class Profiles:
         """Number of items of the catalogue, not of any profile."""
         return int(self.user_items.shape[1])
 
-    def block(self, first: int, last: int) -> Profiles:
-        """The profiles from `first` up to `last`, which is excluded, over the same arrays and not checked again."""
-        start, stop = int(self.user_items.indptr[first]), int(self.user_items.indptr[last])
-        part = object.__new__(Profiles)
-        user_items = sparse.csr_array(
-            (
-                self.user_items.data[start:stop],
-                self.user_items.indices[start:stop],
-                self.user_items.indptr[first : last + 1] - self.user_items.indptr[first],
-            ),
-            shape=(last - first, self.n_items),
-        )
-        user_items.has_canonical_format = True
-        object.__setattr__(part, "user_items", user_items)
-        object.__setattr__(part, "scale", self.scale)
-        return part
-
     def on(self, scale: Scale) -> Profiles:
         """The same profiles with their ratings mapped linearly to another scale. Raises DataError if one of two
         different scales has a single point.

@@ -25,8 +25,6 @@ class Explanation:
 
     for "sum", "max" and "noisy-or".
 
-    Notes
-    -----
     A contribution holds for this profile only. A rating may also move the contributions of the others: through
     the person's usual rating, through a mean over neighbours, or through factors solved for all at once.
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 from numpy.random import Generator
 from scipy import sparse
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from recommenders.base import Algorithm
 from recommenders.data import Flags, Floats, ItemFeatures, Ratings
@@ -18,7 +18,7 @@ from recommenders.parameters import Parameters, parameter
 from recommenders.positives import positive_from_parameter, positives
 from recommenders.progress import Progress, blocks, silent, within
 from recommenders.singular import right_singular_vectors
-from recommenders.threads import each, numeric_threads
+from recommenders.threads import each, one_library_thread
 
 # Multiplications between two reports.
 BLOCK_STEPS = 200_000_000
@@ -153,9 +153,7 @@ def solve(
         start, stop = piece
         solve_rows(indptr[start : stop + 1], indices, gram, column_factors, alpha, out[start:stop])
 
-    if numeric_threads() > 1 and len(pieces) > 1:  # the pieces share out the threads; products have one each
-        with threadpool_limits(1):
-            each(solve_piece, pieces, progress, what)
-    else:
+    # Several pieces share out the threads, and products have one each.
+    with one_library_thread() if len(pieces) > 1 else nullcontext():
         each(solve_piece, pieces, progress, what)
     return out

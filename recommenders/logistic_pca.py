@@ -54,9 +54,7 @@ class LPCA(Algorithm):
     Cost: every step of each dimension visits all users × items, not only the ratings, in blocks; a profile costs items
     × dimensions for each of a few steps.
 
-    References
-    ----------
-    Schein, Popescul, Ungar & Pennock (2005), Electronic Commerce Research 5:51-74, section 4.1, equations 3
+    Sources: Schein, Popescul, Ungar & Pennock (2005), Electronic Commerce Research 5:51-74, section 4.1, equations 3
     and 4; the steps are those of Schein, Saul & Ungar (2003), AISTATS. Deviations: half of ``reg`` times the
     squares of U and V is subtracted from L, which otherwise has no maximum where an axis separates those
     who like an item from the rest; a dimension starts at a singular vector of X

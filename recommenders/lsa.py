@@ -50,9 +50,7 @@ class LSA(Algorithm):
     Cost: a fit is a singular value decomposition of items × terms, whatever the number of ratings; a profile costs its
     length × items × factors at most.
 
-    References
-    ----------
-    Deerwester et al. (1990), JASIS 41(6):391-407; Bambini, Cremonesi & Turrin (2011), Recommender Systems
+    Sources: Deerwester et al. (1990), JASIS 41(6):391-407; Bambini, Cremonesi & Turrin (2011), Recommender Systems
     Handbook, chapter 9, doi:10.1007/978-0-387-85820-3_9. Titles as content: Cremonesi, Garzotto, Negro,
     Papadopoulos & Turrin (2011), INTERACT, section 3.2. Deviations: the inverse document frequency is
     smoothed, so that a term all items share still counts; the weights of kinds are ours.

@@ -41,9 +41,7 @@ class NaiveBayes(Algorithm):
 
     Cost: a fit counts the features once and uses no ratings; a profile costs one pass over the features of all items.
 
-    References
-    ----------
-    Schein, Popescul, Ungar & Pennock (2005), Electronic Commerce Research 5:51-74, section 4, names a naive
+    Sources: Schein, Popescul, Ungar & Pennock (2005), Electronic Commerce Research 5:51-74, section 4, names a naive
     Bayes model for recommending unrated items. The text at hand breaks off before the section
     that describes it, so all details are ours: the Bernoulli model over the presence of features, Laplace's
     smoothing, that the liked items are set against all other items of the catalogue (against the person's other

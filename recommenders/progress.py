@@ -1,26 +1,19 @@
-"""Progress of a fit: reported by the algorithm to a callback, which can also stop the fit."""
+"""Progress of a fit: reported by the algorithm to a callback, which can also stop the fit.
+
+It calls ``progress(share, what)``: `share` is the part of the work done so far, from 0 to 1 and never less than before;
+`what` says in words what comes next. It is called often (up to thousands of times a second) and should return at once.
+Whatever it raises ends the fit there and reaches the caller of the fit; that is how a fit is cancelled. It must not
+change anything the fit works on: numbers do not depend on who listens.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Protocol
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-
-class Progress(Protocol):
-    """What a fit calls from time to time, positionally: ``progress(share, what)``.
-
-    `share` is the part of the work done so far, from 0 to 1 and never less than before; `what` says in words
-    what comes next. It is called often (up to thousands of times a second) and should return at once. Whatever
-    it raises ends the fit there and reaches the caller of the fit; that is how a fit is cancelled. It must not
-    change anything the fit works on: numbers do not depend on who listens.
-    """
-
-    def __call__(self, share: float, what: str, /) -> None:
-        """Take note, or raise to stop the fit."""
-        ...
+Progress = Callable[[float, str], None]
 
 
 def silent(share: float, what: str, /) -> None:

@@ -3,32 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from core.errors import DataError, ParameterError
-from recommenders.data import Flags, Floats, Integers, Profiles
-from recommenders.threads import each, one_library_thread
+from recommenders.data import Flags, Floats, Integers
 
 # Up to this length a list is found in one pass over the scores; longer ones are sorted.
 LONGEST_SCANNED = 100
-# Scores that are held at once for each thread: 4 MB, which stay in the processor's cache until they are ranked.
-BLOCK_SCORES = 1 << 19
-
-
-class Scorer(Protocol):
-    """What ranking needs of a model."""
-
-    @property
-    def popularity(self) -> Integers:
-        """Number of training ratings of each item."""
-
-    def score(self, profiles: Profiles, /) -> Floats:
-        """Score every item for every profile. Returns a float64 array, shape (n_profiles, n_items): -inf where there is
-        no score; never NaN.
-        """
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -59,6 +42,8 @@ def top_n(scores: Floats, popularity: Integers, exclude: ArrayLike, n: int) -> T
     >>> best.items.tolist(), best.is_filled.tolist()
     ([4, 3, 0, 2], [False, False, False, True])
     """
+    from recommenders.kernels.ranking import best
+
     if n < 1:
         raise ParameterError(f"A recommendation list needs at least one place; n is {n}.")
     if scores.ndim != 1 or scores.shape != popularity.shape:
@@ -70,55 +55,12 @@ def top_n(scores: Floats, popularity: Integers, exclude: ArrayLike, n: int) -> T
         raise DataError(f"Items to leave out must be numbers from 0 to {scores.shape[0] - 1}; got {own[0]}, {own[-1]}.")
     if n > LONGEST_SCANNED:
         return _sorted(scores, popularity, own, n)
-    items, values = _best(scores[np.newaxis], popularity, np.array([0, own.size]), own, n)
-    return listing(items[0], values[0])
-
-
-def top_n_all(model: Scorer, profiles: Profiles, n: int) -> tuple[Integers, Floats]:
-    """The n best items of every profile by a model, a block of profiles at a time, on the threads allowed.
-
-    Returns `items`, int64 array, shape (n_profiles, n): best first, ordered as by `top_n`; -1 where the catalogue has
-    no more; `scores`, float64 array, shape (n_profiles, n): theirs; -inf in the places filled by popularity and in
-    those of -1. Raises ParameterError or DataError: as `top_n`, and as the model's `score`.
-
-    Examples
-    --------
-    >>> from recommenders.data import Ratings, Scale
-    >>> from recommenders.popularity import TopPop
-    >>> ratings = Ratings.from_triples([0, 1, 1], [0, 0, 1], [5, 1, 4], n_users=2, n_items=3, scale=Scale(1, 5, 1))
-    >>> model = TopPop.fit(ratings, rng=np.random.default_rng(0))
-    >>> top_n_all(model, Profiles.of(ratings, [0, 1]), 2)[0].tolist()
-    [[1, 2], [2, -1]]
-    """
-    if n < 1:
-        raise ParameterError(f"A recommendation list needs at least one place; n is {n}.")
-    items = np.empty((profiles.n_profiles, n), dtype=np.int64)
-    scores = np.empty((profiles.n_profiles, n))
-
-    def block(first: int) -> None:
-        last = min(first + step, profiles.n_profiles)
-        part = profiles.block(first, last)
-        own = part.user_items
-        items[first:last], scores[first:last] = _best(model.score(part), model.popularity, own.indptr, own.indices, n)
-
-    step = max(1, BLOCK_SCORES // max(1, profiles.n_items))
-    blocks = range(0, profiles.n_profiles, step)
-    with one_library_thread():  # the blocks share out the threads
-        each(block, blocks)
-    return items, scores
-
-
-def _best(
-    scores: Floats, popularity: Integers, own_indptr: NDArray[Any], own_items: NDArray[Any], n: int
-) -> tuple[Integers, Floats]:
-    from recommenders.kernels.ranking import best
-
-    items, values = np.empty((scores.shape[0], n), dtype=np.int64), np.empty((scores.shape[0], n))
-    own = own_indptr.astype(np.int64, copy=False), own_items.astype(np.int32, copy=False)
-    wrong = best(np.ascontiguousarray(scores), popularity, *own, items, values)
+    items, values = np.empty((1, n), dtype=np.int64), np.empty((1, n))
+    rows = np.ascontiguousarray(scores[np.newaxis])
+    wrong = best(rows, popularity, np.array([0, own.size]), own.astype(np.int32), items, values)
     if wrong >= 0:
-        raise DataError(f"The score of item {wrong % scores.shape[1]} is not a number.")
-    return items, values
+        raise DataError(f"The score of item {wrong} is not a number.")
+    return listing(items[0], values[0])
 
 
 def listing(items: Integers, values: Floats) -> TopN:

@@ -190,9 +190,7 @@ def choose(
     of the people (see `Criterion.by_people`), in (0, 0.5]. `rule`: {"best", "smallest-near"}; see `Choice.rule`; the
     second is the "one standard error rule". `rng`: draws what is held out, then the seed of the fits.
 
-    References
-    ----------
-    Schein, Popescul, Ungar & Pennock (2005), Electronic Commerce Research 5:51-74, section 4.1: "validation on
+    Sources: Schein, Popescul, Ungar & Pennock (2005), Electronic Commerce Research 5:51-74, section 4.1: "validation on
     a portion of the training data"; they do not say which portion, nor by which criterion. One standard error:
     Breiman, Friedman, Olshen & Stone (1984), Classification and Regression Trees, section 3.4.3.
 

@@ -40,15 +40,6 @@ class Aspects:
     n_steps: int = 0  # steps of EM that led here
 
 
-@dataclass(frozen=True, slots=True)
-class Tempering:
-    """How long EM runs, and at which temperatures."""
-
-    iterations: int  # steps at most, all temperatures together
-    held_out: float  # share of the pairs on which the steps and the temperature are chosen; 0 for all steps at beta 1
-    cooling: float  # what beta is multiplied by when steps at the present one no longer help
-
-
 @dataclass(frozen=True)
 class AspectParameters(Parameters):
     """Parameters that both aspect models have, each with its own words and defaults where they differ."""
@@ -66,11 +57,6 @@ class AspectParameters(Parameters):
     )
     fold_iterations: int = parameter(30, description="Steps of EM that fold a profile in.", minimum=1)
     positive_from: float = positive_from_parameter()
-
-    @property
-    def tempering(self) -> Tempering:
-        """How long EM runs, and at which temperatures."""
-        return Tempering(self.iterations, self.held_out, self.cooling)
 
 
 def learning_bytes(n_rows: int, n_columns: int, n_pairs: int, n_classes: int) -> int:
@@ -177,8 +163,7 @@ def free_energy(counts: sparse.csr_array, now: Aspects, beta: float) -> float:
 
 def learn(
     counts: sparse.csr_array,
-    n_classes: int,
-    tempering: Tempering,
+    params: AspectParameters,
     rng: np.random.Generator,
     progress: Progress = silent,
 ) -> tuple[Aspects, float]:
@@ -190,15 +175,15 @@ def learn(
 
     `counts`: sparse float64 array, shape (n_rows, n_columns); counts of pairs, > 0 where stored.
     """
-    n_held = int(tempering.held_out * counts.nnz)
-    betas = [1.0] * tempering.iterations
+    n_held = int(params.held_out * counts.nnz)
+    betas = [1.0] * params.iterations
     searched = SEARCH_WORK if n_held else 0.0
     if n_held:
-        is_held = drawn(counts.nnz, tempering.held_out, rng)
+        is_held = drawn(counts.nnz, params.held_out, rng)
         training, held_out = split(counts, is_held)
-        betas = _schedule(training, held_out, n_classes, tempering, rng=rng, progress=within(progress, 0.0, searched))
+        betas = _schedule(training, held_out, params, rng=rng, progress=within(progress, 0.0, searched))
     rest = within(progress, searched, 1.0)
-    now = start(counts, n_classes, rng, within(rest, 0.0, START_WORK))
+    now = start(counts, params.classes, rng, within(rest, 0.0, START_WORK))
     steps = within(rest, START_WORK, 1.0)
     for number, beta in enumerate(betas):
         steps(number / len(betas), f"Step {number + 1} of {len(betas)} on all pairs")
@@ -209,20 +194,19 @@ def learn(
 def _schedule(
     training: sparse.csr_array,
     held_out: sparse.csr_array,
-    n_classes: int,
-    tempering: Tempering,
+    params: AspectParameters,
     *,
     rng: np.random.Generator,
     progress: Progress = silent,
 ) -> list[float]:
     """Return the beta of every step on the way to the highest likelihood of the held-out pairs."""
-    first = start(training, n_classes, rng, within(progress, 0.0, START_WORK))
+    first = start(training, params.classes, rng, within(progress, 0.0, START_WORK))
     steps = within(progress, START_WORK, 1.0)
     best, betas, highest = first, list[float](), -np.inf
     now, tried, beta, failures = best, list[float](), 1.0, 0
-    for number in range(tempering.iterations):
-        what = f"Step {number + 1} of at most {tempering.iterations} to find the temperature"
-        steps(number / tempering.iterations, what)
+    for number in range(params.iterations):
+        what = f"Step {number + 1} of at most {params.iterations} to find the temperature"
+        steps(number / params.iterations, what)
         now = step(training, now, beta)
         tried.append(beta)
         reached = free_energy(held_out, now, 1.0)
@@ -232,7 +216,7 @@ def _schedule(
         elif len(tried) == PATIENCE:
             if failures == PATIENCE:
                 break
-            now, tried, beta, failures = best, [], beta * tempering.cooling, failures + 1
+            now, tried, beta, failures = best, [], beta * params.cooling, failures + 1
     return betas
 
 

@@ -40,10 +40,7 @@ def _fold(
         out[f] *= norm
 
 
-@njit(
-    numba.void(READ_I64, READ_I64, READ_I32, READ_F64, FACTORS, FACTORS, FACTORS, float64, float64),
-    fastmath=SUMS,
-)
+@njit(numba.void(READ_I64, READ_I64, READ_I32, READ_F64, FACTORS, FACTORS, FACTORS, float64, float64), fastmath=SUMS)
 def descend(
     order: NDArray[np.int64],
     indptr: NDArray[np.int64],
@@ -99,10 +96,7 @@ def descend(
                 implicit[j, f] = decay * implicit[j, f] + norm * gathered[f]
 
 
-@njit(
-    float64(READ_I64, READ_I32, READ_F64, READ_I64, READ_I32, READ_F64, FACTORS, FACTORS, FACTORS),
-    fastmath=SUMS,
-)
+@njit(float64(READ_I64, READ_I32, READ_F64, READ_I64, READ_I32, READ_F64, FACTORS, FACTORS, FACTORS), fastmath=SUMS)
 def squared_error(
     indptr: NDArray[np.int64],
     items: NDArray[np.int32],

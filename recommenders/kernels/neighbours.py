@@ -125,15 +125,7 @@ def pearson_rows(
     return used
 
 
-@njit(
-    numba.void(
-        READ_I64,
-        READ_U64,
-        float64[::1],
-        int32[::1],
-        float64[::1],
-    )
-)
+@njit(numba.void(READ_I64, READ_U64, float64[::1], int32[::1], float64[::1]))
 def unpack_sorted(
     bounds: NDArray[np.int64],
     keys: NDArray[np.uint64],

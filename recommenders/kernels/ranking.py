@@ -27,12 +27,7 @@ def _is_before(score: float, count: int, item: int, score_b: float, count_b: int
 
 @njit(
     int64(
-        numba.types.Array(float64, 2, "C", readonly=True),
-        READ_I64,
-        READ_I64,
-        READ_I32,
-        int64[:, ::1],
-        float64[:, ::1],
+        numba.types.Array(float64, 2, "C", readonly=True), READ_I64, READ_I64, READ_I32, int64[:, ::1], float64[:, ::1]
     )
 )
 def best(

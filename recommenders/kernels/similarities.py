@@ -72,8 +72,7 @@ def cosines(
 
 
 @njit(
-    numba.void(int64, int64, int64, WORDS, WORDS, uint32, uint32, float64, SIMILARITIES, boolean),
-    error_model="numpy",
+    numba.void(int64, int64, int64, WORDS, WORDS, uint32, uint32, float64, SIMILARITIES, boolean), error_model="numpy"
 )
 def pearsons(
     offset: int,

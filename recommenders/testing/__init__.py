@@ -61,11 +61,8 @@ def check_algorithm(algorithm: type[Algorithm]) -> None:
         except Exception as problem:
             problems[check.__name__] = problem
     if problems:
-        lines = [f"- {name}: {_in_words(problem)}" for name, problem in problems.items()]
+        # What a check requires is said in words, and an exception that the algorithm itself raised as it is.
+        words = {n: str(p) if isinstance(p, AssertionError) else repr(p) for n, p in problems.items()}
+        lines = [f"- {name}: {problem}" for name, problem in words.items()]
         heading = f"{algorithm.name} fails {len(problems)} of {len(CHECKS)} checks:"
         raise AssertionError("\n".join([heading, *lines])) from next(iter(problems.values()))
-
-
-def _in_words(problem: Exception) -> str:
-    """What a check requires, or an exception that the algorithm itself raised."""
-    return str(problem) if isinstance(problem, AssertionError) else repr(problem)

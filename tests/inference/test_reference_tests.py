@@ -15,7 +15,7 @@ import pytest
 
 from analysis.present import apa
 from documents import numbers
-from inference import anova, assumptions, descriptive, posthoc, rank_tests, studentized_range
+from inference import anova, descriptive, posthoc, rank_tests, studentized_range
 from inference.results import (
     Interval,
     KruskalResult,
@@ -109,7 +109,7 @@ def test_welch_anova_agrees_with_r_and_refuses_where_r_gives_nan(cases: Cases) -
 
 def test_equality_of_spread_agrees_with_r(cases: Cases) -> None:
     for case in cases("levene"):
-        found, expected = assumptions.brown_forsythe(case["groups"]), case["expected"]["brown_forsythe_median"]
+        found, expected = anova.brown_forsythe(case["groups"]), case["expected"]["brown_forsythe_median"]
         assert found.f == close(expected["F"]), case["id"]
         assert (found.df_between, found.df_within) == (expected["df1"], expected["df2"])
         assert found.p == close(expected["p"], rel=1e-10, floor=0), case["id"]
@@ -119,10 +119,10 @@ def test_shapiro_wilk_agrees_with_r(cases: Cases) -> None:
     for case in cases("shapiro"):
         # The residuals of a single condition are its own deviations from its mean.
         expected = [
-            (assumptions.shapiro_residuals({row["group"]: case["groups"][row["group"]]}), row)
+            (anova.shapiro_residuals({row["group"]: case["groups"][row["group"]]}), row)
             for row in case["expected"]["groups"]
         ]
-        expected.append((assumptions.shapiro_residuals(case["groups"]), case["expected"]["residuals"]))
+        expected.append((anova.shapiro_residuals(case["groups"]), case["expected"]["residuals"]))
         for found, row in expected:
             if row.get("undefined"):
                 assert isinstance(found, Undefined), case["id"]
@@ -208,7 +208,7 @@ def test_degenerate_data_give_what_r_gives_or_a_reason(cases: Cases) -> None:
         for key, found, statistic in (
             ("anova", anova.one_way(groups), "F"),
             ("kruskal", rank_tests.kruskal_wallis(groups), "H"),
-            ("brown_forsythe", assumptions.brown_forsythe(groups), "F"),
+            ("brown_forsythe", anova.brown_forsythe(groups), "F"),
         ):
             expected = case["expected"][key]["value"]
             # R's F of 1.8e31 on constant conditions is its rounding error, not a statistic.

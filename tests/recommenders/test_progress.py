@@ -12,7 +12,7 @@ from recommenders import registry
 from recommenders.products import dense_gram
 from recommenders.progress import blocks, silent, within
 from recommenders.singular import right_singular_vectors
-from recommenders.tempered import Tempering, learn
+from recommenders.tempered import AspectParameters, learn
 
 pytestmark = pytest.mark.unit
 
@@ -96,8 +96,8 @@ def test_every_route_to_singular_vectors_is_told_and_lanczos_can_be_stopped(monk
 def test_search_for_a_temperature_and_the_steps_after_it_are_told_in_order():
     rng = np.random.default_rng(6)
     counts = sparse.csr_array((rng.random((40, 30)) < 0.4).astype(float))
-    tempering = Tempering(30, 0.2, 0.9)
-    shares = shares_of(lambda progress: learn(counts, 3, tempering, np.random.default_rng(2), progress))
+    params = AspectParameters(3, 30, 0.2, 0.9)
+    shares = shares_of(lambda progress: learn(counts, params, np.random.default_rng(2), progress))
     assert shares == sorted(shares)
     assert shares[0] < 0.1
     assert 0.9 < shares[-1] < 1.0

@@ -7,11 +7,10 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from core.errors import DataError, ParameterError
-from recommenders import ranking, threads
+from recommenders import ranking
 from recommenders.data import Profiles, Scale
 from recommenders.popularity import TopPop
-from recommenders.puresvd import PureSVD
-from recommenders.ranking import top_n, top_n_all
+from recommenders.ranking import top_n
 from tests.factories.lists import lists_of
 
 pytestmark = [pytest.mark.unit, pytest.mark.kernels]
@@ -74,23 +73,6 @@ def test_batch_leaves_out_each_profiles_own_items():
     assert [one.items.tolist() for one in lists] == [[1, 2], [0, 1], [0, 1]]
 
 
-def test_lists_of_everybody_are_those_of_each(make_ratings, monkeypatch):
-    monkeypatch.setattr(ranking, "BLOCK_SCORES", 30)
-    ratings = make_ratings(3, 25, 12)
-    model = PureSVD.fit(ratings, PureSVD.Params(factors=3), rng=np.random.default_rng(0))
-    profiles = Profiles(ratings.user_items, ratings.scale)
-    expected = lists_of(model.score(profiles), model.popularity, profiles, 9)
-    for n_threads in (1, 2):
-        with threads.using(n_threads):
-            items, scores = top_n_all(model, profiles, 9)
-        for row, one in enumerate(expected):
-            used = len(one.items)
-            assert items[row, :used].tolist() == one.items.tolist()
-            np.testing.assert_allclose(scores[row, :used], one.scores, rtol=0, atol=1e-12)
-            assert (items[row, used:] == -1).all()
-            assert np.isneginf(scores[row, used:]).all()
-
-
 def test_scanned_and_sorted_lists_are_the_same(monkeypatch):
     rng = np.random.default_rng(2)
     scores = np.where(rng.random((20, 30)) < 0.2, -np.inf, rng.integers(0, 4, (20, 30)).astype(float))
@@ -144,7 +126,5 @@ def test_lists_without_a_place_are_refused(make_ratings, n):
     ratings = make_ratings(3, 5, 6)
     model = TopPop.fit(ratings, rng=np.random.default_rng(0))
     profiles = Profiles(ratings.user_items, ratings.scale)
-    with pytest.raises(ParameterError, match="at least one place"):
-        top_n_all(model, profiles, n)
     with pytest.raises(ParameterError, match="at least one place"):
         top_n(model.score(profiles)[0], model.popularity, [], n)

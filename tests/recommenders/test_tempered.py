@@ -8,7 +8,7 @@ from core.errors import ParameterError
 from recommenders import tempered
 from recommenders.holdout import split
 from recommenders.progress import silent
-from recommenders.tempered import Aspects, Tempering, fold_in, free_energy, learn, start, step
+from recommenders.tempered import AspectParameters, Aspects, fold_in, free_energy, learn, start, step
 
 pytestmark = pytest.mark.unit
 RNG = np.random.default_rng(0)
@@ -138,7 +138,7 @@ def test_without_held_out_pairs_all_steps_are_at_beta_one():
     now = start(counts, 2, RNG)
     for _ in range(6):
         now = step(counts, now, 1.0)
-    learned, beta = learn(counts, 2, Tempering(6, 0.0, 0.9), RNG)
+    learned, beta = learn(counts, AspectParameters(2, 6, 0.0, 0.9), RNG)
     assert beta == 1.0
     np.testing.assert_array_equal(learned.columns_of_class, now.columns_of_class)
 
@@ -154,8 +154,8 @@ def test_tempering_foretells_what_plain_em_has_learned_by_heart():
     counts = two_tastes()
     is_held = np.random.default_rng(14).random(counts.nnz) < 0.2
     seen, held = split(counts, is_held)
-    plain, _ = learn(seen, 10, Tempering(100, 0.0, 0.9), np.random.default_rng(15))
-    cooled, beta = learn(seen, 10, Tempering(300, 0.2, 0.9), np.random.default_rng(15))
+    plain, _ = learn(seen, AspectParameters(10, 100, 0.0, 0.9), np.random.default_rng(15))
+    cooled, beta = learn(seen, AspectParameters(10, 300, 0.2, 0.9), np.random.default_rng(15))
     assert beta < 1.0
     assert free_energy(held, cooled, 1.0) > free_energy(held, plain, 1.0) + 50
 
@@ -164,7 +164,7 @@ def test_steps_on_the_way_to_the_best_are_the_ones_kept():
     counts = two_tastes()
     is_held = np.random.default_rng(16).random(counts.nnz) < 0.2
     seen, held = split(counts, is_held)
-    betas = tempered._schedule(seen, held, 4, Tempering(300, 0.2, 0.8), rng=RNG, progress=silent)
+    betas = tempered._schedule(seen, held, AspectParameters(4, 300, 0.2, 0.8), rng=RNG, progress=silent)
     assert betas[0] == 1.0
     assert (np.diff(betas) <= 0).all()
     now = start(seen, 4, RNG)
@@ -177,11 +177,14 @@ def test_steps_on_the_way_to_the_best_are_the_ones_kept():
 
 
 def test_steps_end_when_they_are_used_up():
-    assert len(tempered._schedule(two_tastes(), two_tastes(), 2, Tempering(3, 0.2, 0.9), rng=RNG, progress=silent)) == 3
+    assert (
+        len(tempered._schedule(two_tastes(), two_tastes(), AspectParameters(2, 3, 0.2, 0.9), rng=RNG, progress=silent))
+        == 3
+    )
 
 
 def test_nothing_counted_is_learned_without_a_number_out_of_place():
-    learned, beta = learn(sparse.csr_array((4, 3)), 2, Tempering(5, 0.5, 0.9), RNG)
+    learned, beta = learn(sparse.csr_array((4, 3)), AspectParameters(2, 5, 0.5, 0.9), RNG)
     assert beta == 1.0
     assert not learned.columns_of_class.any()
     np.testing.assert_allclose(learned.classes_of_row, 0.5)
