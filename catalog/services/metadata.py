@@ -29,8 +29,8 @@ from catalog.importers.sources import open_source
 from catalog.models import DatasetVersion
 from catalog.selectors.parsed_items import parsed_items
 from catalog.selectors.ratings import ARTEFACT_KIND
+from catalog.services.dataset_import import import_refusals
 from catalog.services.item_facts import installed_languages
-from catalog.services.refusals import import_refusals
 from catalog.services.versions import store_successor
 from core import artefacts
 from core.errors import ParallaxError
