@@ -423,10 +423,9 @@ def _finished(proposal: Proposal, source: Source, hints: Options, examine: Exami
         values = replace(values, scale=text_of(hints.scale), is_observed=False)
     if hints.not_rated:
         values = replace(values, not_rated=hints.not_rated)
-    if roles.get("rating") and _is_zero_unrated(roles["rating"]) and not hints.not_rated and hints.scale is None:
-        values = replace(
-            values, not_rated=(*values.not_rated, 0.0) if 0.0 not in values.not_rated else values.not_rated
-        )
+    is_zero_unrated = plain_name(roles.get("rating", "")) in NAMES["zero_is_unrated"]  # as is known of some names
+    if is_zero_unrated and not hints.not_rated and hints.scale is None and 0.0 not in values.not_rated:
+        values = replace(values, not_rated=(*values.not_rated, 0.0))
     values = replace(values, bins=hints.bins or values.bins)
     if hints.zeros == "apart":
         part = replace(
@@ -483,11 +482,6 @@ def _finished(proposal: Proposal, source: Source, hints: Options, examine: Exami
         questions=tuple(questions),
         sample=figures,
     )
-
-
-def _is_zero_unrated(name: str) -> bool:
-    """Whether a 0 in a column of this name is known to be no rating."""
-    return plain_name(name) in NAMES["zero_is_unrated"]
 
 
 def _figure(texts: Iterable[str]) -> dict[str, int]:
