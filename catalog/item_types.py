@@ -1,12 +1,13 @@
-"""The item types: what the items of a dataset are called, what people do with them, and what pages show of them.
-
-Words of further languages are added here; until then pages use the catalogue's translations of the English ones.
-"""
+"""The item types, of the table `item_types.toml`: what items are called, what people do with them, what pages show."""
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import TypeAdapter
 
 from catalog.item_words import Words
 from core.errors import ParameterError
@@ -29,6 +30,7 @@ class ItemType:
     details: tuple[str, ...]
     picture: str = POSTER
     sample: str = SAMPLE
+    columns: tuple[str, ...] = ()  # names of columns that give it away, as letters and digits only
 
     @property
     def has_trailers(self) -> bool:
@@ -40,186 +42,11 @@ class ItemType:
         return self.words.get(language) or self.words[FALLBACK_LANGUAGE]
 
 
-_TYPES = (
-    ItemType(
-        "film",
-        "Film",
-        {
-            "en": Words("film", "films", "watched", "watch", "watch it", "watch"),
-            "it": Words("film", "film", "visto", "guardare", "vederlo", "guardi", "m"),
-            "de": Words("Film", "Filme", "gesehen", "ansehen", "ihn sehen", "sehen Sie", "m"),
-        },
-        card=(("year", "genre"), ("director",)),
-        details=("genre", "director", "cast", "country", "tag"),
-        sample=TRAILER,
-    ),
-    ItemType(
-        "book",
-        "Book",
-        {
-            "en": Words("book", "books", "read", "read", "read it", "read"),
-            "it": Words("libro", "libri", "letto", "leggere", "leggerlo", "leggi", "m"),
-            "de": Words("Buch", "Bücher", "gelesen", "lesen", "es lesen", "lesen Sie", "n"),
-        },
-        card=(("author",), ("year", "genre")),
-        details=("author", "genre", "publisher", "language", "tag"),
-        sample=EXCERPT,
-    ),
-    ItemType(
-        "song",
-        "Song",
-        {
-            "en": Words("song", "songs", "listened to", "listen to", "listen to it", "listen to"),
-            "it": Words("canzone", "canzoni", "ascoltato", "ascoltare", "ascoltarla", "ascolti", "f"),
-            "de": Words("Song", "Songs", "gehört", "anhören", "ihn hören", "hören Sie", "m"),
-        },
-        card=(("artist",), ("year", "genre")),
-        details=("artist", "album", "genre", "language", "tag"),
-        picture=SQUARE,
-        sample=CLIP,
-    ),
-    ItemType(
-        "product",
-        "Product",
-        {
-            "en": Words("product", "products", "used", "use", "use it", "use"),
-            "it": Words("prodotto", "prodotti", "usato", "usare", "usarlo", "usi", "m"),
-            "de": Words("Produkt", "Produkte", "benutzt", "benutzen", "es benutzen", "benutzen Sie", "n"),
-        },
-        card=(("brand", "category"),),
-        details=("brand", "category", "subclass", "country", "tag"),
-        picture=SQUARE,
-    ),
-    ItemType(
-        "paper",
-        "Paper",
-        {
-            "en": Words("paper", "papers", "read", "read", "read it", "read"),
-            "it": Words("articolo scientifico", "articoli scientifici", "letto", "leggere", "leggerlo", "leggi", "m"),
-            "de": Words("Fachartikel", "Fachartikel", "gelesen", "lesen", "ihn lesen", "lesen Sie", "m"),
-        },
-        card=(("author",), ("year", "venue")),
-        details=("author", "venue", "topic", "tag"),
-        sample=EXCERPT,
-        picture=NO_PICTURE,
-    ),
-    ItemType(
-        "news",
-        "News article",
-        {
-            "en": Words("news article", "news articles", "read", "read", "read it", "read"),
-            "it": Words("notizia", "notizie", "letto", "leggere", "leggerla", "leggi", "f"),
-            "de": Words("Nachrichtenartikel", "Nachrichtenartikel", "gelesen", "lesen", "ihn lesen", "lesen Sie", "m"),
-        },
-        card=(("section", "publisher"),),
-        details=("author", "section", "publisher", "tag"),
-        picture=WIDE,
-        sample=EXCERPT,
-    ),
-    ItemType(
-        "course",
-        "Course",
-        {
-            "en": Words("course", "courses", "taken", "take", "take it", "take"),
-            "it": Words("corso", "corsi", "seguito", "seguire", "seguirlo", "segui", "m"),
-            "de": Words("Kurs", "Kurse", "besucht", "besuchen", "ihn besuchen", "besuchen Sie", "m"),
-        },
-        card=(("provider", "topic"),),
-        details=("provider", "author", "topic", "language", "tag"),
-        picture=WIDE,
-    ),
-    ItemType(
-        "recipe",
-        "Recipe",
-        {
-            "en": Words("recipe", "recipes", "cooked", "cook", "cook it", "cook"),
-            "it": Words("ricetta", "ricette", "preparato", "preparare", "prepararla", "prepari", "f"),
-            "de": Words("Rezept", "Rezepte", "nachgekocht", "nachkochen", "es nachkochen", "kochen Sie", "n"),
-        },
-        card=(("cuisine", "category"),),
-        details=("cuisine", "category", "ingredient", "tag"),
-        picture=SQUARE,
-    ),
-    ItemType(
-        "show",
-        "Show or series",
-        {
-            "en": Words("show", "shows", "watched", "watch", "watch it", "watch"),
-            "it": Words("serie", "serie", "visto", "guardare", "guardarla", "guardi", "f"),
-            "de": Words("Serie", "Serien", "gesehen", "ansehen", "sie sehen", "sehen Sie", "f"),
-        },
-        card=(("year", "genre"),),
-        details=("genre", "director", "cast", "country", "tag"),
-        sample=TRAILER,
-    ),
-    ItemType(
-        "artist",
-        "Artist or band",
-        {
-            "en": Words("artist", "artists", "listened to", "listen to", "listen to them", "listen to"),
-            "it": Words("artista", "artisti", "ascoltato", "ascoltare", "ascoltarlo", "ascolti", "m"),
-            "de": Words("Künstler", "Künstler", "gehört", "anhören", "ihn hören", "hören Sie", "m"),
-        },
-        card=(("genre", "country"),),
-        details=("genre", "country", "album", "tag"),
-        picture=SQUARE,
-        sample=CLIP,
-    ),
-    ItemType(
-        "game",
-        "Game",
-        {
-            "en": Words("game", "games", "played", "play", "play it", "play"),
-            "it": Words("gioco", "giochi", "provato", "provare", "provarlo", "provi", "m"),
-            "de": Words("Spiel", "Spiele", "gespielt", "spielen", "es spielen", "spielen Sie", "n"),
-        },
-        card=(("year", "genre"), ("publisher",)),
-        details=("genre", "publisher", "author", "tag"),
-        sample=TRAILER,
-    ),
-    ItemType(
-        "place",
-        "Place",
-        {
-            "en": Words("place", "places", "visited", "visit", "visit it", "visit"),
-            "it": Words("luogo", "luoghi", "visitato", "visitare", "visitarlo", "visiti", "m"),
-            "de": Words("Ort", "Orte", "besucht", "besuchen", "ihn besuchen", "besuchen Sie", "m"),
-        },
-        card=(("category", "city"),),
-        details=("category", "city", "country", "tag"),
-        picture=WIDE,
-    ),
-    ItemType(
-        "item",
-        "Plain item",
-        {
-            "en": Words("item", "items", "used", "use", "use it", "use"),
-            "it": Words("elemento", "elementi", "usato", "usare", "usarlo", "usi", "m"),
-            "de": Words("Element", "Elemente", "benutzt", "benutzen", "es benutzen", "benutzen Sie", "n"),
-        },
-        card=(("year", "category", "genre"),),
-        details=("author", "category", "genre", "tag"),
-        picture=SQUARE,
-    ),
-)
-ITEM_TYPES: Mapping[str, ItemType] = {each.key: each for each in _TYPES}
-DEFAULT, PLAIN = "film", "item"  # the default is what datasets were before they had an item type
-
-# Names of columns that give an item type away, as letters and digits only.
-_COLUMNS = {
-    "film": ("movie", "director", "pelicula"),
-    "book": ("isbn", "booktitle", "bookauthor", "author", "livre", "livro"),
-    "song": ("track", "trackname", "artist", "chanson", "cancion"),
-    "artist": ("artistid", "artistname"),
-    "show": ("anime", "manga", "series"),
-    "game": ("app", "juego", "jeu", "jogo"),
-    "place": ("business", "poi", "venueid", "gmap", "restaurant"),
-    "recipe": ("ingredient", "ingredients", "cuisine", "receta", "recette"),
-    "course": ("coursetitle",),
-    "paper": ("doi", "arxiv", "venue"),
-    "news": ("news", "article", "headline"),
-    "product": ("asin", "stockcode", "sku", "brand", "produit", "producto", "produto"),
+ITEM_TYPES: Mapping[str, ItemType] = {
+    key: TypeAdapter(ItemType).validate_python({"key": key, **entry})
+    for key, entry in tomllib.loads(Path(__file__).with_suffix(".toml").read_text()).items()
 }
+DEFAULT, PLAIN = "film", "item"  # the default is what datasets were before they had an item type
 
 
 def item_type(key: str) -> ItemType:
@@ -243,9 +70,9 @@ def guessed_item_type(columns: Iterable[str], *, is_usage: bool) -> str:
     for column in columns:
         name = "".join(filter(str.isalnum, column.lower()))
         for stem in (name, name.removesuffix("id")):  # the whole name first: artists have "artistid", songs "artist"
-            for key, signs in _COLUMNS.items():
-                nouns = {noun.lower() for words in ITEM_TYPES[key].words.values() for noun in (words.one, words.many)}
-                if stem in {*signs, *nouns}:
+            for key, each in ITEM_TYPES.items():
+                nouns = {noun.lower() for words in each.words.values() for noun in (words.one, words.many)}
+                if each.columns and stem in {*each.columns, *nouns}:
                     return key
     return "product" if is_usage else PLAIN
 
@@ -258,7 +85,7 @@ def words_with_noun(noun: str, language: str) -> Words | None:
     >>> words_with_noun("book", "en").consumed, words_with_noun("tome", "en")
     ('read', None)
     """
-    for each in _TYPES:
+    for each in ITEM_TYPES.values():
         words = each.words.get(language)
         if words is not None and words.one.lower() == noun.lower():
             return words

@@ -116,13 +116,17 @@ def synthetic_ratings(
     works = catalogue.works
     tastes = draw_tastes(n_users=n_users, seed=seed, catalogue=catalogue)
     affinity = _affinity(catalogue, tastes, seed)
-    quality = _quality(works, seed)
+    renown = np.array([work.renown for work in works], dtype=np.float64)
+    # Popularity is log-normal, higher for what is known today; and what is still known is better on average.
+    own = {name: _stream(seed, name).standard_normal(len(works)) for name in ("popularity", "quality")}
+    popularity = POPULARITY_PER_RENOWN * renown + POPULARITY_SPREAD * own["popularity"]
+    quality = QUALITY_PER_RENOWN * (renown - renown.mean()) + QUALITY_SPREAD * own["quality"]
     wished = TYPICAL_RATINGS * np.exp(SPREAD_OF_RATINGS * _stream(seed, "counts").standard_normal(n_users))
     counts = np.clip(np.rint(wished), FEWEST_RATINGS, MOST_RATINGS).astype(np.int64)
 
     # The n_u largest of log weight + Gumbel noise are a weighted draw of n_u works without replacement.
     keys = (
-        _popularity(works, seed)
+        popularity
         + DRAW_TO_QUALITY * quality
         + DRAW_TO_AFFINITY * affinity
         + _stream(seed, "choice").gumbel(size=affinity.shape)
@@ -184,22 +188,6 @@ def _affinity(catalogue: Catalogue, tastes: Tastes, seed: int) -> NDArray[np.flo
         + HIDDEN_WEIGHT / np.sqrt(HIDDEN_TRAITS) * tastes.hidden @ traits.T
     )
     return affinity
-
-
-def _popularity(works: Sequence[Work], seed: int) -> NDArray[np.float64]:
-    """Log popularity weight of each work, shape (n_items,): log-normal, higher for what is known today."""
-    renown = np.array([work.renown for work in works], dtype=np.float64)
-    own = POPULARITY_SPREAD * _stream(seed, "popularity").standard_normal(len(works))
-    popularity: NDArray[np.float64] = POPULARITY_PER_RENOWN * renown + own
-    return popularity
-
-
-def _quality(works: Sequence[Work], seed: int) -> NDArray[np.float64]:
-    """Rating points everyone tends to add, shape (n_items,): what is still known is better on average."""
-    renown = np.array([work.renown for work in works], dtype=np.float64)
-    own = QUALITY_SPREAD * _stream(seed, "quality").standard_normal(len(works))
-    quality: NDArray[np.float64] = QUALITY_PER_RENOWN * (renown - renown.mean()) + own
-    return quality
 
 
 def _membership(lists: Sequence[Sequence[str]], names: Sequence[str]) -> NDArray[np.float64]:

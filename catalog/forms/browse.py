@@ -34,7 +34,12 @@ class BrowseForm(forms.Form):
     )
     genre = forms.ChoiceField(label="Genre", required=False)
     decade = forms.TypedChoiceField(label="Decade", required=False, coerce=int, empty_value=None)
-    order = forms.ChoiceField(label="Order", required=False, choices=[(order, ORDER_WORDS[order]) for order in ORDERS])
+    order = forms.TypedChoiceField(
+        label="Order",
+        required=False,
+        choices=[(order, ORDER_WORDS[order]) for order in ORDERS],
+        empty_value=POPULARITY,
+    )
     page = forms.IntegerField(required=False, min_value=1, max_value=1_000_000, widget=forms.HiddenInput)
 
     def __init__(self, *args: Any, genres: Sequence[str], decades: Sequence[int], **kwargs: Any) -> None:
@@ -44,10 +49,6 @@ class BrowseForm(forms.Form):
             ("", "All years"),
             *((str(decade), f"{decade}s") for decade in reversed(decades)),
         ]
-
-    def clean_order(self) -> str:
-        """The chosen order; by default popularity."""
-        return self.cleaned_data["order"] or POPULARITY
 
     def clean_page(self) -> int:
         """The chosen page; by default the first."""

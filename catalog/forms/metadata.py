@@ -37,8 +37,8 @@ class MetadataForm(forms.Form):
     )
     item_files = FilesField(
         label="Pictures and clips",
-        required=False,
-        widget=DropInput(MOST_MEDIA, is_multiple=True),
+        most=MOST_MEDIA,
+        remedy=BY_COMMAND,
         help_text=(
             f"Up to {MOST_FILES} files, or one ZIP archive of any number, together at most "
             f"{file_size(MOST_MEDIA)}: JPEG, PNG, GIF or WebP up to 4 MB each; WebM or MP4 video, MP3, M4A, Ogg, "
@@ -58,9 +58,6 @@ class MetadataForm(forms.Form):
     def clean_item_files(self) -> list[Any]:
         """One archive, or files that are pictures or clips by themselves."""
         uploads: list[Any] = self.cleaned_data["item_files"]
-        require_size(sum(upload.size for upload in uploads), MOST_MEDIA, BY_COMMAND)
-        if len(uploads) > MOST_FILES:
-            raise forms.ValidationError(f"{len(uploads)} files; at most {MOST_FILES} at once. Send a ZIP archive.")
         archives = [upload for upload in uploads if upload.name.lower().endswith(".zip")]
         if archives and len(uploads) > 1:
             raise forms.ValidationError(f"{archives[0].name} is an archive: send it alone, or files without it.")

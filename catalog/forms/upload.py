@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 
 from catalog.forms.upload_limits import (
     MOST_DATASET,
-    MOST_FILES,
     MOST_UPLOADED,
     DropInput,
     FilesField,
@@ -29,8 +28,7 @@ class UploadForm(forms.Form):
 
     uploads = FilesField(
         label="Files",
-        required=False,
-        widget=DropInput(MOST_DATASET, is_multiple=True),
+        most=MOST_DATASET,
         help_text="Tables (CSV, TSV, Excel, Parquet, JSON; also packed), together with their files of items or users, "
         "or a folder or dataset as an archive (ZIP, tar).",
     )
@@ -53,20 +51,13 @@ class UploadForm(forms.Form):
         self.has_paths = has_paths and import_folder() is not None
         if not self.has_paths:
             del self.fields["path"]
-        limit = file_size(MOST_DATASET)
-        self.fields["uploads"].help_text += f" At most {limit}; {self.remedy[0].lower()}{self.remedy[1:]}"
-
-    @property
-    def remedy(self) -> str:
-        """What to do with a larger file."""
-        return BY_PATH if self.has_paths else BY_COMMAND
+        uploads = cast(FilesField, self.fields["uploads"])
+        uploads.remedy = BY_PATH if self.has_paths else BY_COMMAND
+        uploads.help_text += f" At most {file_size(MOST_DATASET)}; {uploads.remedy[0].lower()}{uploads.remedy[1:]}"
 
     def clean_uploads(self) -> list[Any]:
-        """The uploads, if they are not too large, nor several of one name."""
+        """The uploads, if no two have one name."""
         uploads: list[Any] = self.cleaned_data["uploads"]
-        require_size(sum(upload.size for upload in uploads), MOST_DATASET, self.remedy)
-        if len(uploads) > MOST_FILES:
-            raise forms.ValidationError(f"{len(uploads)} files; at most {MOST_FILES} at once. Send a ZIP archive.")
         names = [upload.name for upload in uploads]
         if twice := sorted(name for name in set(names) if names.count(name) > 1):
             raise forms.ValidationError(f"Two files are called {twice[0]}. Rename one.")

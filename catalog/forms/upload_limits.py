@@ -30,12 +30,23 @@ class DropInput(forms.FileInput):
 
 
 class FilesField(forms.FileField):
-    """Several files; cleaned as a list, which may be empty."""
+    """Several files of at most `most` bytes together; cleaned as a list, which may be empty.
+
+    `remedy` says what to do with larger ones.
+    """
+
+    def __init__(self, *, most: int, remedy: str = "", **kwargs: Any) -> None:
+        super().__init__(required=False, widget=DropInput(most, is_multiple=True), **kwargs)
+        self.most, self.remedy = most, remedy
 
     def clean(self, data: Any, initial: Any = None) -> list[Any]:
-        """Each file cleaned by itself."""
+        """Each file cleaned by itself, and all together."""
         files = data if isinstance(data, list | tuple) else [data] if data else []
-        return [super(FilesField, self).clean(file, initial) for file in files]
+        uploads = [super(FilesField, self).clean(file, initial) for file in files]
+        require_size(sum(upload.size for upload in uploads), self.most, self.remedy)
+        if len(uploads) > MOST_FILES:
+            raise forms.ValidationError(f"{len(uploads)} files; at most {MOST_FILES} at once. Send a ZIP archive.")
+        return uploads
 
 
 def file_size(size: int) -> str:

@@ -11,17 +11,14 @@ from catalog.importers.base import ImportProblem, ImportRefused, ParsedDataset, 
 from catalog.importers.build import build
 from catalog.importers.detector import Roles, inspect
 from catalog.importers.detector.layouts import LAYOUTS
-from catalog.importers.options import Options
+from catalog.importers.options import ITEM_COLUMNS, RATING_COLUMNS, Options
 from catalog.importers.proposal import Proposal
 from catalog.importers.sources import open_source
 from core.errors import ParameterError
 
 __all__ = ["FORMATS", "parse", "propose"]
 
-_COLUMNS = frozenset({
-    "user", "item", "rating", "time", "count", "event", "title", "author", "year", "plot", "image", "trailer",
-    "features", "items_id", "item_utility", "usage",
-})  # fmt: skip
+_COLUMNS = frozenset({*RATING_COLUMNS, *ITEM_COLUMNS, "features", "items_id", "item_utility", "usage"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -54,19 +54,17 @@ def build(
     if proposal.merges_titles and items is not None:
         items = _merge_titles(rows, items, notes)
     scale = finding.scale if finding is not None and finding.scale is not None else USED
-    names = list(
-        dict.fromkeys(
-            _file_names(part.files)
-            + [name for use in ("items", "probe") for each in proposal.parts if each.use == use for name in each.files]
-        )
-    )
+    names = list(part.files)
+    if len(names) > _FILES_NAMED:
+        names = [f"{names[0]} to {names[-1]} ({len(names):,} files)"]
+    names += [name for use in ("items", "probe") for each in proposal.parts if each.use == use for name in each.files]
     parsed = assemble(
         rows,
         items,
         scale,
         policy,
         source_format=proposal.layout,
-        files=names,
+        files=tuple(dict.fromkeys(names)),
         items_file=next((each.files[0] for each in proposal.parts if each.use == "items"), part.files[0]),
         warnings=[*proposal.doubts, *rows.warnings, *notes.warnings],
     )
@@ -85,12 +83,6 @@ def build(
         recipe=as_json(proposal),
     )
     return replace(parsed, report=report)
-
-
-def _file_names(files: Sequence[str]) -> list[str]:
-    if len(files) > _FILES_NAMED:
-        return [f"{files[0]} to {files[-1]} ({len(files):,} files)"]
-    return list(files)
 
 
 def _read(

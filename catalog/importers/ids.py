@@ -30,7 +30,9 @@ def ordered_ids(ids: NDArray[Any]) -> tuple[NDArray[np.str_], NDArray[np.int32]]
         distinct, inverse = np.unique(ids, return_inverse=True)
         return distinct.astype(np.str_), inverse.astype(np.int32)
     texts = np.array(list(dict.fromkeys(ids.tolist())), dtype=np.str_)
-    texts = texts[_order(texts)]
+    are_numbers = all(map(_is_plain, texts.tolist()))
+    by_number = sorted(range(len(texts)), key=lambda at: int(texts[at])) if are_numbers else []
+    texts = texts[by_number if len(by_number) else np.argsort(texts, kind="stable")]
     place_of = {text: position for position, text in enumerate(texts.tolist())}
     codes = np.fromiter((place_of[text] for text in ids.tolist()), dtype=np.int32, count=len(ids))
     return texts, codes
@@ -39,13 +41,6 @@ def ordered_ids(ids: NDArray[Any]) -> tuple[NDArray[np.str_], NDArray[np.int32]]
 def _largest_direct(n_rows: int) -> int:
     """Whole-number ids below this are looked up in an array, others by search: about the memory of the rows."""
     return 2**20 + 4 * n_rows
-
-
-def _order(texts: NDArray[np.str_]) -> NDArray[np.int64]:
-    """The order of distinct ids: by number where each is a plain whole number, else by text."""
-    if len(texts) and all(map(_is_plain, texts.tolist())):
-        return np.array(sorted(range(len(texts)), key=lambda i: int(texts[i])), dtype=np.int64)
-    return np.argsort(texts, kind="stable")
 
 
 def _is_plain(text: str) -> bool:

@@ -3,35 +3,16 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
+from pathlib import Path
 
 # What an item has one of; everything else said of it is a feature.
 FIELDS = ("title", "year", "plot", "image", "trailer", "excerpt")
 LOCALISED = ("title", "plot")  # the fields that may be in several languages: title_it, plot_it
 LONGEST_KIND = 30
-# The name of a field or kind, and what else it is called, compared without case, spaces, "_", "-" and ".".
-_ALSO_CALLED: Mapping[str, tuple[str, ...]] = {
-    "title": ("itemtitle", "movietitle", "booktitle"),
-    "year": ("releaseyear", "yearofpublication", "releasedyear"),
-    "plot": ("overview", "description", "synopsis", "summary"),
-    "image": ("imageurl", "poster", "posterurl", "cover", "coverurl"),
-    "trailer": ("trailerurl", "trailers", "video", "videourl", "clip", "clipurl", "audio", "audiourl"),
-    "excerpt": ("excerpts",),
-    "genre": ("genres",),
-    "person": ("people", "persons"),
-    "director": ("directors", "directedby"),
-    "cast": ("actor", "actors", "actress", "actresses", "starring", "stars"),
-    "author": ("authors", "bookauthor", "bookauthors"),
-    "writer": ("writers", "screenwriter", "screenwriters", "writtenby"),
-    "producer": ("producers", "producedby"),
-    "composer": ("composers", "musicby"),
-    "tag": ("tags", "keyword", "keywords"),
-    "country": ("countries",),
-    "language": ("languages",),
-    "decade": ("decades",),
-    "alias": ("aliases", "alternativetitle", "alternativetitles", "akas"),
-}
+_ALSO_CALLED: Mapping[str, list[str]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text())
 _BY_NAME = {alias: name for name, aliases in _ALSO_CALLED.items() for alias in (name, *aliases)}
 _WITH_LANGUAGE = re.compile(r"(?P<field>.+?)[\s_.-]+(?P<language>[a-z]{2,3}(?:[_-][a-z]{2,4})?)", re.IGNORECASE)
 

@@ -299,7 +299,8 @@ def read_metadata(
 def _read(file: SourceFile, options: MetadataOptions, facts: Facts, progress: Progress | None) -> tuple[str, list[str]]:
     written = examined(file, options.hints()).written
     header = list(written.columns)
-    item = _column_named(file, header, options, "item") or _item_key(header)
+    ranked = sorted((rank, at) for at, name in enumerate(header) if (rank := rank_by_name(name, "item")) >= 0)
+    item = _column_named(file, header, options, "item") or (header[ranked[0][1]] if ranked else None)
     if item is None:
         advice = "Name it, as in --column item=ID."
         raise refuse(
@@ -366,15 +367,10 @@ def _item_columns(file: SourceFile, header: list[str], item: str, options: Metad
                 raise refuse(file.name, f"column {shown(column)} is named for two things", line=1)
             columns[column] = target
     for name in header:
-        usual = _known_kind(name, options)
+        usual = None if unknown_language(name, options.languages) else usual_kind(name)
         if usual is not None and name != item and name not in columns and usual not in assigned:
             columns[name] = usual
     return columns
-
-
-def _known_kind(name: str, options: MetadataOptions) -> str | None:
-    """The field or kind that a column of this name holds; None if the name or its language is unknown."""
-    return None if unknown_language(name, options.languages) else usual_kind(name)
 
 
 def _column_named(file: SourceFile, header: list[str], options: MetadataOptions, what: str) -> str | None:
@@ -389,11 +385,6 @@ def _column_named(file: SourceFile, header: list[str], options: MetadataOptions,
 def _usual(names: list[str], usual: tuple[str, ...]) -> str | None:
     by_name = {plain(name): name for name in names}
     return next((by_name[name] for name in usual if name in by_name), None)
-
-
-def _item_key(names: list[str]) -> str | None:
-    ranked = sorted((rank, at, name) for at, name in enumerate(names) if (rank := rank_by_name(name, "item")) >= 0)
-    return ranked[0][2] if ranked else None
 
 
 def _unread(names: Iterable[str], options: MetadataOptions) -> list[str]:

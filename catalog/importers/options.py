@@ -11,6 +11,9 @@ from typing import Literal
 from catalog.importers.base import RatingScale
 from core.errors import ParameterError
 
+RATING_COLUMNS = ("user", "item", "rating", "time", "count", "event")  # the options that name a column, and
+ITEM_COLUMNS = ("title", "author", "year", "plot", "image", "trailer")  # of the items
+
 
 @dataclass(frozen=True, slots=True)
 class Options:

@@ -9,8 +9,7 @@ from __future__ import annotations
 from xml.sax.saxutils import quoteattr  # writes, and parses nothing  # nosec B406
 
 from catalog.posters.lettering import card_lettering, lettering, natural_title, printable
-from catalog.posters.motifs import MOTIFS, Draw
-from catalog.posters.palettes import PALETTES
+from catalog.posters.motifs import MOTIFS, PALETTES, Draw
 from core.errors import ParameterError
 
 WIDTH = 200

@@ -40,12 +40,12 @@ LEADING_ARTICLE = re.compile(
 def printable(text: str) -> str:
     """On one line, single-spaced, composed, without what XML forbids or what turns the text around."""
     spaced = (" " if unicodedata.category(char) in {"Cc", "Zl", "Zp"} else char for char in text)
-    shown = (char for char in unicodedata.normalize("NFC", "".join(spaced)) if _is_shown(char))
+    shown = (
+        char
+        for char in unicodedata.normalize("NFC", "".join(spaced))
+        if char in JOINERS or (unicodedata.category(char) not in {"Cs", "Cf"} and ord(char) & 0xFFFE != 0xFFFE)
+    )
     return " ".join("".join(shown).split())
-
-
-def _is_shown(char: str) -> bool:
-    return char in JOINERS or (unicodedata.category(char) not in {"Cs", "Cf"} and ord(char) & 0xFFFE != 0xFFFE)
 
 
 def natural_title(title: str) -> str:
@@ -87,7 +87,8 @@ def card_lettering(title: str, facts: str, colour: str) -> str:
 
 def _side_and_mark(text: str) -> tuple[str, str]:
     """Where the lines of a text begin, and the mark around each."""
-    if _is_right_to_left(text):
+    strong = (kind for kind in map(unicodedata.bidirectional, text) if kind in {"L", "R", "AL"})
+    if next(strong, "L") != "L":  # the first letter with a direction runs from the right
         return f'x="{WIDTH - MARGIN}" text-anchor="end"', RIGHT_TO_LEFT_MARK
     return f'x="{MARGIN}"', ""
 
@@ -99,11 +100,6 @@ def _lines(text: str, lines: list[str], size: float, last: float, look: str) -> 
         for row, line in enumerate(lines)
     )
     return f'<g {look} font-size="{size}">{words}</g>'
-
-
-def _is_right_to_left(text: str) -> bool:
-    strong = (kind for kind in map(unicodedata.bidirectional, text) if kind in {"L", "R", "AL"})
-    return next(strong, "L") != "L"
 
 
 def _set_title(title: str, height: float, sizes: Sequence[int] = TITLE_SIZES) -> tuple[int, list[str]]:
@@ -169,15 +165,13 @@ def _clusters(text: str) -> list[str]:
     """Characters with the marks and joiners that belong to them."""
     clusters: list[str] = []
     for char in text:
-        if clusters and len(clusters[-1]) < LONGEST_CLUSTER and _belongs(char, to=clusters[-1]):
+        joins = char in JOINERS or unicodedata.category(char)[0] == "M"
+        is_open = bool(clusters) and len(clusters[-1]) < LONGEST_CLUSTER
+        if is_open and (joins or clusters[-1][-1] == ZERO_WIDTH_JOINER):
             clusters[-1] += char
         else:
             clusters.append(char)
     return clusters
-
-
-def _belongs(char: str, *, to: str) -> bool:
-    return char in JOINERS or to[-1] == ZERO_WIDTH_JOINER or unicodedata.category(char)[0] == "M"
 
 
 def _ems(text: str) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial, reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,7 +91,8 @@ class Matcher:
         begun = [self._begun_by(word, is_last=word == query_words[-1]) for word in key_words]
         _lower(tier, np.flatnonzero(np.logical_and.reduce(begun)), WORDS)
         self._place_titles(tier, without_article(query))
-        _lower(tier, _common([self._in_titles.get(word, _NONE) for word in key_words]), TITLE_WORDS)
+        in_titles = [self._in_titles.get(word, _NONE) for word in key_words]
+        _lower(tier, reduce(partial(np.intersect1d, assume_unique=True), in_titles), TITLE_WORDS)
         _lower(tier, self._names.get(" ".join(query_words), _NONE), TITLE_WORDS)
         is_exact = tier < NOTHING
         self._place_similar_titles(tier, likeness, without_article(query).replace(" ", ""))
@@ -188,13 +190,6 @@ def _with_numerals(text_words: Sequence[str]) -> Iterable[str]:
 
 def _sorted(items: Iterable[int]) -> NDArray[np.int64]:
     return np.array(sorted(items), dtype=np.int64)
-
-
-def _common(lists: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
-    common = lists[0]
-    for items in lists[1:]:
-        common = np.intersect1d(common, items, assume_unique=True)
-    return common
 
 
 def _lower(tier: NDArray[np.int8], items: NDArray[np.int64], to: int) -> None:

@@ -49,20 +49,12 @@ class _ItemCache(Generic[Value]):
         return {**cached, **fresh}
 
 
-def _read_items(version: DatasetVersion, indexes: list[int]) -> dict[int, Item]:
-    return {item.index: item for item in version.items.filter(index__in=indexes)}
-
-
 def _read_headlines(version: DatasetVersion, indexes: list[int]) -> Mapping[int, Headline]:
     first: dict[int, dict[str, str]] = {index: {} for index in indexes}
     rows = Feature.objects.filter(item__version=version, item__index__in=indexes, kind__in=KINDS_ON_CARDS)
     for index, kind, value in rows.order_by("kind", "position", "pk").values_list("item__index", "kind", "value"):
         first[index].setdefault(kind, value)
     return first
-
-
-def _read_by_key(version: DatasetVersion, keys: list[int]) -> dict[int, Item]:
-    return {item.pk: item for item in version.items.filter(pk__in=keys)}
 
 
 def _read_facts(version: DatasetVersion, keys: list[int]) -> dict[int, Facts]:
@@ -73,8 +65,10 @@ def _read_facts(version: DatasetVersion, keys: list[int]) -> dict[int, Facts]:
     return {key: {kind: tuple(values) for kind, values in facts.items()} for key, facts in facts_by_item.items()}
 
 
-_items: _ItemCache[Item] = _ItemCache(_read_items)
-_by_key: _ItemCache[Item] = _ItemCache(_read_by_key)
+_items: _ItemCache[Item] = _ItemCache(
+    lambda version, indexes: {item.index: item for item in version.items.filter(index__in=indexes)}
+)
+_by_key: _ItemCache[Item] = _ItemCache(lambda version, keys: version.items.in_bulk(keys))
 _facts: _ItemCache[Facts] = _ItemCache(_read_facts)
 _headlines: _ItemCache[Headline] = _ItemCache(_read_headlines)
 

@@ -73,14 +73,3 @@ def without_article(title: str) -> str:
     folded = fold(bare)
     first, _, rest = folded.partition(" ")
     return rest if rest and first in _ARTICLES else folded
-
-
-def sort_title(title: str) -> str:
-    """The key by which titles are sorted.
-
-    Examples
-    --------
-    >>> sorted(["Zodiac", "The Matrix", "Amélie"], key=sort_title)
-    ['Amélie', 'The Matrix', 'Zodiac']
-    """
-    return without_article(title)

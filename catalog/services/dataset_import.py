@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from accounts.models import Project
 from catalog.importers.auto import FORMATS, parse, propose
-from catalog.importers.base import Limits, ParsedDataset, Policy, address_problem
+from catalog.importers.base import ImportRefused, Limits, ParsedDataset, Policy, UnsupportedOptions, address_problem
 from catalog.importers.options import Options
 from catalog.importers.proposal import Proposal
 from catalog.importers.rows import is_in_order
@@ -27,10 +28,9 @@ from catalog.services.item_facts import (
     check_item_type,
     installed_languages,
 )
-from catalog.services.refusals import import_refusals
 from catalog.services.versions import store_version
 from core import artefacts
-from core.errors import DataError, ParallaxError
+from core.errors import DataError, ParallaxError, ParameterError
 from recommenders.data import Ratings, Scale
 
 MOST_VALUES = 50  # of an attribute of users that the report counts
@@ -39,6 +39,23 @@ FORMAT_OPTIONS = frozenset(field.name for field in dataclasses.fields(Options)) 
 Progress = Callable[[str, int, int | None], None]
 ORDINARY = Limits()
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,79}")
+
+
+@contextmanager
+def import_refusals() -> Iterator[None]:
+    """Turn an importer's refusals into `import.refused` with the problems, and `import.bad_option`."""
+    try:
+        yield
+    except ImportRefused as refusal:
+        problems = [dataclasses.asdict(problem) for problem in refusal.problems]
+        extra = {"problems": problems, "total": refusal.total, "options": list(refusal.options)}
+        extra["counts"] = refusal.counts
+        raise ParallaxError("import.refused", str(refusal), extra) from refusal
+    except UnsupportedOptions as problem:
+        extra = {"format": problem.source_format, "untaken": list(problem.untaken), "taken": list(problem.taken)}
+        raise ParallaxError("import.bad_option", str(problem), extra) from problem
+    except ParameterError as problem:
+        raise ParallaxError("import.bad_option", str(problem)) from problem
 
 
 def import_dataset(

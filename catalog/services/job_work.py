@@ -24,11 +24,10 @@ from catalog.importers.sources import open_source
 from catalog.item_types import PEOPLE
 from catalog.models import Dataset, DatasetVersion
 from catalog.selectors.datasets import may_change
-from catalog.services.dataset_import import import_dataset
+from catalog.services.dataset_import import import_dataset, import_refusals
 from catalog.services.item_facts import installed_languages
 from catalog.services.metadata import add_metadata
 from catalog.services.previews import limits_of, options_of, ratings_path
-from catalog.services.refusals import import_refusals
 from catalog.services.subset import create_subset
 from catalog.services.upload_folders import FACTS, MEDIA, file_in, folder_of
 from catalog.subsetting.recipe import Recipe

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -29,8 +28,8 @@ from catalog.importers.sources import open_source
 from catalog.models import DatasetVersion
 from catalog.selectors.parsed_items import parsed_items
 from catalog.selectors.ratings import ARTEFACT_KIND
+from catalog.services.dataset_import import import_refusals
 from catalog.services.item_facts import installed_languages
-from catalog.services.refusals import import_refusals
 from catalog.services.versions import store_successor
 from core import artefacts
 from core.errors import ParallaxError
@@ -40,15 +39,6 @@ FIELDS = {"title": "title", "plot": "plot", "image": "image_url", "trailer": "tr
           PICTURE: "image", CLIP: "clip"}  # fmt: skip
 OPTIONS = frozenset(field.name for field in dataclasses.fields(MetadataOptions)) - {"languages"}
 Progress = Callable[[str, int, int | None], None]
-
-
-@dataclass(frozen=True, slots=True)
-class _Changes:
-    items: tuple[ParsedItem, ...]
-    n_changed: int
-    added: dict[str, int]  # by kind of feature or field that was empty
-    replaced: dict[str, int]  # by field that said something else
-    n_known: int  # facts that were there already
 
 
 def add_metadata(
@@ -100,8 +90,8 @@ def add_metadata(
             progress=reading,
         )
     media_read = _named_by_content(metadata.items.values(), files)
-    changes = _changed(before, metadata.items)
-    if changes.n_changed == 0:
+    items, changes = _changed(before, metadata.items)
+    if not changes["items_changed"]:
         raise ParallaxError(
             "metadata.nothing_new",
             f"{version} has all that {metadata.report.files[0]} says already. Nothing was added.",
@@ -111,20 +101,12 @@ def add_metadata(
     for read in media_read:  # before the rows: a crash in between leaves files that no item names
         file = read()
         artefacts.store_file(file.stored_name, file.content)
-    entry = {
-        "base_version": version.number,
-        "items_changed": changes.n_changed,
-        "facts_added": changes.added,
-        "fields_replaced": changes.replaced,
-        "facts_known": changes.n_known,
-        "read": metadata.report.as_json(),
-    }
     successor, _ = store_successor(
         version=version,
         arrays=artefacts.load(ARTEFACT_KIND, version.ratings_digest).arrays,
-        items=changes.items,
+        items=items,
         what="metadata",
-        entry=entry,
+        entry={"base_version": version.number, **changes, "read": metadata.report.as_json()},
         reason=f"Facts of {metadata.report.files[0]} added to version {version.number}.",
         facts={},
         actor=actor,
@@ -160,7 +142,10 @@ def _named_by_content(facts: Iterable[ItemFacts], files: NamedFiles) -> list[Cal
     return readers
 
 
-def _changed(before: list[ParsedItem], facts: Mapping[str, ItemFacts]) -> _Changes:
+def _changed(before: list[ParsedItem], facts: Mapping[str, ItemFacts]) -> tuple[tuple[ParsedItem, ...], dict[str, Any]]:
+    """The items with the facts, and what changed: facts added, by kind of feature or field that was empty, and fields
+    replaced that said something else.
+    """
     added: Counter[str] = Counter()
     replaced: Counter[str] = Counter()
     n_known = n_changed = 0
@@ -193,7 +178,12 @@ def _changed(before: list[ParsedItem], facts: Mapping[str, ItemFacts]) -> _Chang
                 n_changed += 1
                 item = _with(item, {**there, **fields}, features)
         items.append(item)
-    return _Changes(tuple(items), n_changed, dict(added), dict(replaced), n_known)
+    return tuple(items), {
+        "items_changed": n_changed,
+        "facts_added": dict(added),
+        "fields_replaced": dict(replaced),
+        "facts_known": n_known,
+    }
 
 
 def _with(item: ParsedItem, fields: Mapping[str, str], features: list[tuple[str, str]]) -> ParsedItem:

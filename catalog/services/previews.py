@@ -18,8 +18,8 @@ from catalog.importers.proposal import Part, Proposal, Question, of_json
 from catalog.importers.scales import ScaleFinding, distinct_values, found_scale, scale_of_text, usual_limits
 from catalog.importers.sources import SourceFile, open_source
 from catalog.selectors.server_files import server_file
+from catalog.services.dataset_import import import_refusals
 from catalog.services.item_facts import installed_languages
-from catalog.services.refusals import import_refusals
 from catalog.services.upload_folders import RATINGS, file_in, folder_of
 from core.errors import ParallaxError
 from jobs.models import Job

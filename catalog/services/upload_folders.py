@@ -128,7 +128,9 @@ def delete_orphans(known: Collection[str]) -> int:
     if is_folder(storages["default"]):
         return len(orphans)
     with left_for_later():
-        shared = [name for name in storages["default"].listdir(SHARED)[0] if name not in known and _is_old(name)]
+        storage, before = storages["default"], timezone.now() - timedelta(seconds=ORPHAN_SECONDS)
+        unknown = [name for name in storage.listdir(SHARED)[0] if name not in known]
+        shared = [name for name in unknown if all(storage.get_modified_time(file) < before for file in _files(name))]
         for name in shared:
             _delete_shared(name)
         orphans += shared
@@ -139,11 +141,6 @@ def _files(name: str) -> list[str]:
     storage = storages["default"]
     parts = [f"{SHARED}/{name}/{part}" for part in storage.listdir(f"{SHARED}/{name}")[0]]
     return [f"{part}/{file}" for part in parts for file in storage.listdir(part)[1]]
-
-
-def _is_old(name: str) -> bool:
-    limit = timezone.now() - timedelta(seconds=ORPHAN_SECONDS)
-    return all(storages["default"].get_modified_time(file) < limit for file in _files(name))
 
 
 def _delete_shared(name: str) -> None:

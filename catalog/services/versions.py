@@ -18,7 +18,7 @@ from accounts.models import Project
 from catalog.importers.base import ParsedItem
 from catalog.models import Dataset, DatasetVersion, Feature, Item
 from catalog.selectors.ratings import ARTEFACT_KIND, scale_of
-from catalog.selectors.text_folding import sort_title
+from catalog.selectors.text_folding import without_article
 from core import artefacts
 from core.errors import ParallaxError
 from core.models import LogEntry
@@ -187,8 +187,8 @@ def _item_rows(items: Sequence[ParsedItem], counts: NDArray[np.int64]) -> list[t
     prepared = Item._meta.get_field("links").get_db_prep_save
     empty = prepared({}, connection)
     return [
-        (index, item.external_id, item.title, sort_title(item.title), item.year, item.plot, item.image, item.image_url,
-         item.trailer_url, item.clip, item.excerpt,
+        (index, item.external_id, item.title, without_article(item.title), item.year, item.plot, item.image,
+         item.image_url, item.trailer_url, item.clip, item.excerpt,
          prepared(dict(item.links), connection) if item.links else empty,
          prepared(item.texts, connection) if item.texts else empty, n_ratings)
         for index, (item, n_ratings) in enumerate(zip(items, counts.tolist(), strict=True))

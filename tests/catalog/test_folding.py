@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from catalog.selectors.text_folding import fold, sort_title, without_article, words
+from catalog.selectors.text_folding import fold, without_article, words
 
 pytestmark = pytest.mark.unit
 
@@ -48,7 +48,6 @@ def test_fold_leaves_words(text: str, folded: str) -> None:
 )
 def test_an_article_goes_from_either_end_of_a_title(title: str, bare: str) -> None:
     assert without_article(title) == bare
-    assert sort_title(title) == bare
 
 
 def test_words_of_nothing() -> None:

@@ -16,7 +16,7 @@ from catalog.importers import reading, rows
 from catalog.importers.auto import parse
 from catalog.importers.base import ImportRefused, ParsedDataset, Policy
 from catalog.importers.options import Options
-from catalog.management.flags import FLAGS
+from catalog.management.version_command import FLAGS
 from catalog.services.dataset_import import FORMAT_OPTIONS, POLICY_OPTIONS
 from tests.factories.accounts import UserFactory
 

@@ -6,7 +6,7 @@ import csv
 
 import pytest
 
-from catalog.importers.titles import Title, natural, parse_title
+from catalog.importers.items import Title, natural, parse_title
 
 pytestmark = pytest.mark.unit
 

@@ -15,7 +15,6 @@ from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catalog.forms import metadata as metadata_forms
 from catalog.importers.item_files import MEDIA_TYPES, PICTURES, ItemFiles, size_of
 from catalog.models import DatasetVersion
 from catalog.selectors.datasets import newest_version
@@ -223,7 +222,7 @@ def test_pictures_named_after_items_need_no_metadata(client: Client) -> None:
 def test_files_that_are_no_pictures_are_refused_beside_their_field(
     client: Client, monkeypatch: pytest.MonkeyPatch, files: dict[str, list[tuple[str, bytes]]], said: str
 ) -> None:
-    monkeypatch.setattr(metadata_forms, "MOST_FILES", 3)
+    monkeypatch.setattr("catalog.forms.upload_limits.MOST_FILES", 3)
     base = make_version()
     client.force_login(UserFactory(is_staff=True))
     sent = {name: [SimpleUploadedFile(*file) for file in group] for name, group in files.items()}

@@ -16,8 +16,7 @@ from lxml import etree
 from catalog.demo.works import demo_films
 from catalog.posters import card_svg, poster_svg
 from catalog.posters.lettering import CARD_TOP, TITLE_TOP
-from catalog.posters.motifs import MOTIFS
-from catalog.posters.palettes import PALETTES
+from catalog.posters.motifs import MOTIFS, PALETTES
 from core.errors import ParameterError
 
 pytestmark = pytest.mark.unit

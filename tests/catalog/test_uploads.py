@@ -433,7 +433,7 @@ def test_a_file_of_which_nothing_is_left_leads_back(client: Client) -> None:
 
 
 def test_a_large_file_is_refused_with_what_to_do(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(upload_forms, "MOST_DATASET", 100)
+    monkeypatch.setattr(upload_forms.UploadForm.base_fields["uploads"], "most", 100)
     answer = send(client)
     assert answer.status_code == 400
     assert "Use the command import_dataset for larger files." in answer.text

@@ -17,14 +17,15 @@ from catalog.importers.detector.file_syntax import BASKET_COLUMNS, MATRIX_COLUMN
 from catalog.importers.detector.layouts import LAYOUTS, LayoutFile, proposal_of
 from catalog.importers.detector.roles import (
     NAMES,
+    TWINS,
     columns_of,
     facts_by_name,
     plain_name,
     rank_by_name,
+    time_formats_of,
     words_of,
 )
-from catalog.importers.detector.times import TWINS, time_formats_of
-from catalog.importers.options import Options
+from catalog.importers.options import ITEM_COLUMNS, RATING_COLUMNS, Options
 from catalog.importers.proposal import Column, Confidence, Part, Proposal, Question, Values
 from catalog.importers.reading.tables import shown
 from catalog.importers.scales import found_scale, text_of
@@ -42,8 +43,6 @@ _NO_TABLE = re.compile(
 )
 _RATINGS_FILE = re.compile(r"rating|review|interaction|inter\b|event|\.inter|play|purchase|transaction", re.IGNORECASE)
 _LEAST_OVERLAP = 0.8  # of the rated items that have to be in a file of items
-_COLUMNS = ("user", "item", "rating", "time", "count", "event", "utility")
-_OF_ITEMS = ("title", "author", "year", "plot", "image", "trailer")
 _MOST_ATTRIBUTE_VALUES = 100
 _SPLIT_KINDS = ("genre", "tag")
 _SHAPES: Mapping[str, tuple[Confidence, str]] = {
@@ -82,7 +81,7 @@ def inspect(
         raise refuse(source.name, "there is no file in it")
     if len(source.files) == 1:
         next(iter(source.files.values())).check_readable()
-    names_columns = any(getattr(hints, role) for role in (*_COLUMNS[:6], *_OF_ITEMS)) or hints.usage
+    names_columns = any(getattr(hints, role) for role in (*RATING_COLUMNS, *ITEM_COLUMNS)) or hints.usage
     proposal: Proposal | None = None
     if recipe is not None:
         proposal = _here(recipe, source, hints)
@@ -263,7 +262,7 @@ def _ratings_part(table: Examined, hints: Options) -> Part:
 
 
 def _with_hints(columns: tuple[Column, ...], table: Examined, hints: Options) -> tuple[Column, ...]:
-    by_hint = {role: getattr(hints, role) for role in _COLUMNS if getattr(hints, role)}
+    by_hint = {role: getattr(hints, role) for role in (*RATING_COLUMNS, "utility") if getattr(hints, role)}
     if hints.utility in ("price", "profit") and hints.utility not in table.written.columns:
         by_hint.pop("utility", None)
     here = [each.name for each in columns]
@@ -363,7 +362,7 @@ def _items_part(table: Examined, ratings: Examined, part: Part, hints: Options, 
 
 def _roles_of_items(table: Examined, identity: str, hints: Options, is_named: bool) -> dict[str, str]:
     roles = {identity: "item"}
-    by_hint = {role: getattr(hints, role) for role in _OF_ITEMS if getattr(hints, role)}
+    by_hint = {role: getattr(hints, role) for role in ITEM_COLUMNS if getattr(hints, role)}
     by_hint |= {"utility": hints.item_utility} if hints.item_utility else {}
     by_hint |= {f"feature:{kind}": column for kind, column in hints.features.items()}
     for role, name in by_hint.items():
@@ -424,10 +423,9 @@ def _finished(proposal: Proposal, source: Source, hints: Options, examine: Exami
         values = replace(values, scale=text_of(hints.scale), is_observed=False)
     if hints.not_rated:
         values = replace(values, not_rated=hints.not_rated)
-    if roles.get("rating") and _is_zero_unrated(roles["rating"]) and not hints.not_rated and hints.scale is None:
-        values = replace(
-            values, not_rated=(*values.not_rated, 0.0) if 0.0 not in values.not_rated else values.not_rated
-        )
+    is_zero_unrated = plain_name(roles.get("rating", "")) in NAMES["zero_is_unrated"]  # as is known of some names
+    if is_zero_unrated and not hints.not_rated and hints.scale is None and 0.0 not in values.not_rated:
+        values = replace(values, not_rated=(*values.not_rated, 0.0))
     values = replace(values, bins=hints.bins or values.bins)
     if hints.zeros == "apart":
         part = replace(
@@ -484,11 +482,6 @@ def _finished(proposal: Proposal, source: Source, hints: Options, examine: Exami
         questions=tuple(questions),
         sample=figures,
     )
-
-
-def _is_zero_unrated(name: str) -> bool:
-    """Whether a 0 in a column of this name is known to be no rating."""
-    return plain_name(name) in NAMES["zero_is_unrated"]
 
 
 def _figure(texts: Iterable[str]) -> dict[str, int]:

@@ -13,8 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from catalog.importers.detector.roles import LEAST_SHARE, NUMBER, Sampled, rank_by_name, usual_role
-from catalog.importers.detector.times import time_format_of
+from catalog.importers.detector.roles import LEAST_SHARE, NUMBER, Sampled, rank_by_name, time_format_of, usual_role
 from catalog.importers.options import Options
 from catalog.importers.proposal import Part
 from catalog.importers.reading.parquet import parquet_columns, parquet_head

@@ -16,8 +16,7 @@ from catalog.importers.auto import FORMATS
 from catalog.importers.proposal import as_recipe, of_recipe
 from catalog.importers.scales import scale_of_text
 from catalog.item_types import ITEM_TYPES
-from catalog.management.flags import COLUMNS, in_words, questions_in_words
-from catalog.management.version_command import VersionCommand, pairs
+from catalog.management.version_command import COLUMNS, VersionCommand, in_words, pairs, questions_in_words
 from catalog.models import DatasetVersion
 from catalog.services import import_dataset, proposed
 
