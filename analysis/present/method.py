@@ -229,15 +229,14 @@ def exclusions_sentence(flow: results_sample.Flow) -> str:
         return "All participants who completed the study are analysed; none was excluded."
     by_hand = [reason for reason in flow.excluded_for if reason.how == "hand"]
     by_rule = [reason for reason in flow.excluded_for if reason.how != "hand"]
+    n_by_hand, n_by_rule = (sum(reason.n for reason in reasons) for reasons in (by_hand, by_rule))
     sentences = []
     if by_hand:
         reasons = "; ".join(f"{reason.n:,} for “{reason.reason}”" for reason in by_hand)
-        n = sum(reason.n for reason in by_hand)
-        sentences.append(f"Of those who completed the study, the researcher excluded {n:,} by hand: {reasons}.")
+        sentences.append(f"Of those who completed the study, the researcher excluded {n_by_hand:,} by hand: {reasons}.")
     if by_rule:
         reasons = "; ".join(f"{reason.n:,} {reason.reason.lower()}" for reason in by_rule)
-        n = sum(reason.n for reason in by_rule)
-        sentences.append(f"The plan's rule excluded {n:,}{' more' if by_hand else ''}: {reasons}.")
+        sentences.append(f"The plan's rule excluded {n_by_rule:,}{' more' if by_hand else ''}: {reasons}.")
     return " ".join(sentences)
 
 
