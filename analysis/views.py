@@ -29,6 +29,7 @@ from analysis.services.packages import file_or_request, files_state
 from analysis.services.report_cache import PAGE, chapter_of, is_outdated, page_of, pair_body, request_pages
 from analysis.services.requests import request_report, require_open_answers
 from core.errors import NotAllowedInState, ParallaxError
+from jobs.models import Job
 from jobs.services import cancel
 from studies.console.views.workspace import REPORT, study_page
 from studies.monitoring.selectors.outcomes import are_outcomes_shut
@@ -93,12 +94,15 @@ def report_request(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def report_request_cancel(request: HttpRequest, pk: int) -> HttpResponse:
     """Cancel a request of the researcher."""
-    job = get_object_or_404(requests_of(request.user), pk=pk)
+    _cancel(request, get_object_or_404(requests_of(request.user), pk=pk))
+    return redirect("analysis:request", pk=pk)
+
+
+def _cancel(request: HttpRequest, job: Job) -> None:
     try:
         cancel(job, actor=request.user)
     except NotAllowedInState as refused:
         messages.error(request, str(refused))
-    return redirect("analysis:request", pk=pk)
 
 
 @login_not_required
@@ -217,11 +221,8 @@ def bayesian_request(request: HttpRequest, study: str, number: int) -> HttpRespo
 def bayesian_cancel(request: HttpRequest, study: str, number: int) -> HttpResponse:
     """Cancel the Bayesian analysis of a report."""
     report = _own(request, study, number)
-    try:
-        if report.analysis is not None:
-            cancel(report.analysis, actor=request.user)
-    except NotAllowedInState as refused:
-        messages.error(request, str(refused))
+    if report.analysis is not None:
+        _cancel(request, report.analysis)
     return redirect(report)
 
 

@@ -114,11 +114,10 @@ def tests(exclusions: Exclusions) -> Table:
         counts = (variable.n_ordered.analysed, variable.n_ordered.completers)
         for side, n_ordered in zip(variable.sides, counts, strict=True):
             test = side.test
-            if isinstance(test, Undefined):
-                cells += [MISSING, MISSING, whole(n_ordered)]
-            else:
-                statistic = f_statistic(test.df_between, test.df_within, test.f)
-                cells += [Cell(statistic, test.f), probability(test.p), whole(n_ordered)]
+            f, p = MISSING, MISSING
+            if not isinstance(test, Undefined):
+                f, p = Cell(f_statistic(test.df_between, test.df_within, test.f), test.f), probability(test.p)
+            cells += [f, p, whole(n_ordered)]
         survives = {True: "yes", False: "no", None: NONE}[variable.survives]
         rows.append(Row((text(variable.variable.name), *cells, text(survives))))
     columns = [Column("Variable", side="perceived")]

@@ -208,7 +208,8 @@ def _two_parts(pair: CorrelatedVariables | NoveltyCorrelation) -> str:
     parts = []
     for result, level in ((pair.within, "within algorithms"), (pair.between, "between the algorithms' means")):
         if isinstance(result, Undefined):
-            parts.append(f"{level} there is no correlation coefficient ({_lowered(result.reason)})")
+            reason = (result.reason[0].lower() + result.reason[1:]).removesuffix(".")
+            parts.append(f"{level} there is no correlation coefficient ({reason})")
             continue
         ends = result.interval
         limits = f", 95% CI {interval(ends.low, ends.high, 2, True)}" if ends else ""
@@ -224,10 +225,6 @@ def correlation_family(correlations: Sequence[CorrelatedVariables]) -> str:
         "The correlations within algorithms, between their means and over all participants are one family: their p "
         "values are two-sided and corrected together by Holm."
     )
-
-
-def _lowered(reason: str) -> str:
-    return (reason[0].lower() + reason[1:]).removesuffix(".")
 
 
 def opposite_correlations(correlations: Sequence[CorrelatedVariables], alpha: float) -> str:

@@ -126,8 +126,7 @@ def lists_section(results: Results, figure: FigureMaker) -> Section:
     lists = results.lists_shown
     if lists is None:
         return section
-    section.say(_definitions(lists))
-    section.say(missing(lists))
+    section.say(_definitions(lists), missing(lists))
     section.put(_means_table(lists))
     section.say(*findings(lists), style="says")
     section.say(ASSOCIATION)

@@ -33,16 +33,16 @@ def method_section(results: Results, badge: str) -> Section:
     section = Section("method", "Method")
     if results.power is not None:
         section.say(_power_sentence(results.power))
-    section.say(_measures(results, "simulated participant" if badge else "participant"))
-    section.say(plan.planned_scales(results))
-    section.say(*sentences(results.design_checks))
-    section.say(_run(results.objective))
-    section.say(_titles(results))
     section.say(
+        _measures(results, "simulated participant" if badge else "participant"),
+        plan.planned_scales(results),
+        *sentences(results.design_checks),
+        _run(results.objective),
+        _titles(results),
         f"Tests are at α = {level(results.plan.alpha)}; t tests are two-sided unless the plan says otherwise. Three "
         "families have this level each: the headline, the pairs of algorithms on either side, and the exploratory "
         "tests. Rates have exact limits (Clopper and Pearson) with the effective number of cases; other metrics "
-        f"have percentile intervals over {results.plan.resamples:,} resamples of test users with all their cases."
+        f"have percentile intervals over {results.plan.resamples:,} resamples of test users with all their cases.",
     )
     return section
 
