@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from django.db.models import QuerySet
 from django.http import HttpResponse
@@ -25,8 +25,8 @@ from analysis.files.formats import report_json
 from analysis.files.listing import PACKAGE
 from analysis.models import Report
 from analysis.read.reports import reports_of, requests_of, studies_to_report
-from analysis.services import Download, download_if_ready
-from analysis.services.packages import download_package, request_files
+from analysis.services import Download
+from analysis.services.packages import file_or_request
 from analysis.services.report_cache import page_of
 from analysis.services.requests import request_report, require_open_answers
 from core.api import StrictView
@@ -140,38 +140,22 @@ class ReportViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[R
     )
     def file(self, request: Request, pk: int, name: str) -> HttpResponse:
         """Return a file of a report."""
-        report = self.get_object()
-        if name == PACKAGE and report.is_pilot:
-            raise NotFound("A pilot report has no study package.")
-        if name == PACKAGE:
-            package = download_package(report=report, actor=request.user)
-            return self._request_package(report, request.user) if package is None else self._download(package)
         try:
-            file = download_if_ready(report=report, name=name, actor=request.user)
+            file = file_or_request(report=self.get_object(), name=name, actor=request.user)
         except ParallaxError as refused:
             if refused.code == "report.no_such_file":
                 raise NotFound(str(refused)) from refused
             raise
-        if file is None:
-            request_files(report=report, asked_by=request.user)
+        if isinstance(file, Download):
+            return file.response()
+        if name != PACKAGE:
             return self._pending("report.file_under_way", f"The file {name}")
-        return self._download(file)
-
-    def _request_package(self, report: Report, researcher: Any) -> Response:
-        """The state of the request to a worker, and when to try again."""
-        row = request_files(report=report, asked_by=researcher)
-        if row.status == JobStatus.FAILED:
-            raise ParallaxError("report.package_failed", row.error)
-        state = {"status": row.status, "activity": row.activity}
+        if file.status == JobStatus.FAILED:
+            raise ParallaxError("report.package_failed", file.error)
+        state = {"status": file.status, "activity": file.activity}
         return self._pending("report.package_under_way", "The study package", **state)
 
     def _pending(self, code: str, subject: str, **state: str) -> Response:
         message = f"{subject} is being created. Try the same address again in a few seconds."
         body = {"code": code, "message": message, "extra": state}
         return Response(body, status=status.HTTP_202_ACCEPTED, headers={"Retry-After": "5"})
-
-    def _download(self, file: Download) -> HttpResponse:
-        response = HttpResponse(file.content, content_type=file.content_type)
-        response["Content-Disposition"] = f'attachment; filename="{file.filename}"'
-        response["Cache-Control"] = "private, no-store"
-        return response

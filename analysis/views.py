@@ -23,12 +23,13 @@ from analysis.models import Report
 from analysis.read.reports import report_of, reports_of, requests_of, sample_reports, studies_to_report
 from analysis.read.responses import mode_to_report
 from analysis.read.sample import comments_of
-from analysis.services import Download, download_if_ready
+from analysis.services import Download
 from analysis.services.bayesian_jobs import request_bayesian
-from analysis.services.packages import download_package, files_state, request_files
+from analysis.services.packages import file_or_request, files_state
 from analysis.services.report_cache import PAGE, chapter_of, is_outdated, page_of, pair_body, request_pages
 from analysis.services.requests import request_report, require_open_answers
 from core.errors import NotAllowedInState, ParallaxError
+from jobs.models import Job
 from jobs.services import cancel
 from studies.console.views.workspace import REPORT, study_page
 from studies.monitoring.selectors.outcomes import are_outcomes_shut
@@ -93,12 +94,15 @@ def report_request(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def report_request_cancel(request: HttpRequest, pk: int) -> HttpResponse:
     """Cancel a request of the researcher."""
-    job = get_object_or_404(requests_of(request.user), pk=pk)
+    _cancel(request, get_object_or_404(requests_of(request.user), pk=pk))
+    return redirect("analysis:request", pk=pk)
+
+
+def _cancel(request: HttpRequest, job: Job) -> None:
     try:
         cancel(job, actor=request.user)
     except NotAllowedInState as refused:
         messages.error(request, str(refused))
-    return redirect("analysis:request", pk=pk)
 
 
 @login_not_required
@@ -217,11 +221,8 @@ def bayesian_request(request: HttpRequest, study: str, number: int) -> HttpRespo
 def bayesian_cancel(request: HttpRequest, study: str, number: int) -> HttpResponse:
     """Cancel the Bayesian analysis of a report."""
     report = _own(request, study, number)
-    try:
-        if report.analysis is not None:
-            cancel(report.analysis, actor=request.user)
-    except NotAllowedInState as refused:
-        messages.error(request, str(refused))
+    if report.analysis is not None:
+        _cancel(request, report.analysis)
     return redirect(report)
 
 
@@ -229,25 +230,19 @@ def bayesian_cancel(request: HttpRequest, study: str, number: int) -> HttpRespon
 def report_file(request: HttpRequest, study: str, number: int, name: str) -> HttpResponse:
     """Download one file of the report; a worker creates the study package first, unless one is stored."""
     report = _own(request, study, number)
-    if name == PACKAGE and report.is_pilot:
-        raise Http404("A pilot report has no study package.")
-    if name == PACKAGE:
-        package = download_package(report=report, actor=request.user)
-        if package is None:
-            return redirect("analysis:request", pk=request_files(report=report, asked_by=request.user).pk)
-        return _response(package)
     try:
-        file = download_if_ready(report=report, name=name, actor=request.user)
+        file = file_or_request(report=report, name=name, actor=request.user)
     except ParallaxError as refused:
         if refused.code == "report.no_such_file":
             raise Http404(str(refused)) from refused
         messages.error(request, str(refused))
         return redirect(report)
-    if file is None:
-        request_files(report=report, asked_by=request.user)
-        messages.info(request, f"A worker is drawing {name}. The list of files shows when it is ready.")
-        return redirect(f"{report.get_absolute_url()}#files")
-    return _response(file)
+    if isinstance(file, Download):
+        return file.response()
+    if name == PACKAGE:
+        return redirect("analysis:request", pk=file.pk)
+    messages.info(request, f"A worker is drawing {name}. The list of files shows when it is ready.")
+    return redirect(f"{report.get_absolute_url()}#files")
 
 
 @login_not_required
@@ -259,13 +254,6 @@ def report_by_key(request: HttpRequest, pk: int, rest: str = "") -> HttpResponse
         return redirect_to_login(request.get_full_path())
     query = f"?{request.META['QUERY_STRING']}" if request.META["QUERY_STRING"] else ""
     return redirect(f"{report.get_absolute_url()}{iri_to_uri(rest)}{query}", permanent=True)
-
-
-def _response(file: Download) -> HttpResponse:
-    response = HttpResponse(file.content, content_type=file.content_type)
-    response["Content-Disposition"] = f'attachment; filename="{file.filename}"'
-    patch_cache_control(response, private=True, no_store=True)
-    return response
 
 
 def _own(request: HttpRequest, study: str, number: int) -> Report:

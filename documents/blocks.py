@@ -98,12 +98,8 @@ class Section:
 
     def with_drawings(self, draw: Callable[[Figure], str]) -> Section:
         """The same with the picture of every figure."""
-        blocks = [
-            replace(block, figures=tuple(figure.with_drawing(draw) for figure in block.figures))
-            if block.figures
-            else block
-            for block in self.blocks
-        ]
+        drawn = [tuple(each.with_drawing(draw) for each in block.figures) for block in self.blocks]
+        blocks = [replace(block, figures=own) for block, own in zip(self.blocks, drawn, strict=True)]
         return replace(self, blocks=blocks)
 
 

@@ -95,7 +95,9 @@ def figure_html(figure: Figure) -> str:
     """A figure with its caption and its numbers; without a drawing, with the specification that the page draws."""
     drawing = figure.drawing or (_pictures(figure) if PICTURE in figure.spec else "")
     chart = "" if drawing else f' data-chart="{figure.element_id}"'
-    parts = [f'<figure class="chart" id="{figure.key}"{chart}>', drawing or _script(figure)]
+    specs = "" if drawing else json.dumps(figure.specs).translate(_IN_SCRIPT)
+    script = f'<script id="{figure.element_id}" type="application/json">{specs}</script>'
+    parts = [f'<figure class="chart" id="{figure.key}"{chart}>', drawing or script]
     if figure.caption:
         parts.append(f"<figcaption>{sentence(figure.caption)}</figcaption>")
     if figure.table is not None:
@@ -108,11 +110,6 @@ def _pictures(figure: Figure) -> str:
     return "".join(
         f'<div class="drawn {name}">{inline_svg(figure.spec, width=width)}</div>' for name, width in WIDTHS.items()
     )
-
-
-def _script(figure: Figure) -> str:
-    specs = json.dumps(figure.specs).translate(_IN_SCRIPT)
-    return f'<script id="{figure.element_id}" type="application/json">{specs}</script>'
 
 
 def _folded(title: str, table: Table) -> str:

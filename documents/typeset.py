@@ -29,8 +29,5 @@ def pieces(text: str) -> list[Piece]:
     ['p']
     """
     stretches = enumerate(_STATISTIC.split(text))  # every second one is a statistic
-    return [Piece(_bound(stretch), is_italic=bool(index % 2)) for index, stretch in stretches if stretch]
-
-
-def _bound(text: str) -> str:
-    return _OPERATOR.sub(rf"{_HARD_SPACE}\1{_HARD_SPACE}", text)
+    bound = rf"{_HARD_SPACE}\1{_HARD_SPACE}"
+    return [Piece(_OPERATOR.sub(bound, part), is_italic=bool(index % 2)) for index, part in stretches if part]

@@ -78,10 +78,7 @@ def study_measured(
         table=tuple(
             results.MetricValues(
                 condition=name,
-                recall=measured.values["recall"][name],
-                fallout=measured.values["fallout"][name],
-                precision=measured.values["precision"][name],
-                f=measured.values["f"][name],
+                **{kind: measured.values[kind][name] for kind in results.KINDS},
                 errors={kind: measured.values[kind][name] for kind in measured.tested if kind in ERRORS},
                 intervals=intervals[name],
             )

@@ -72,19 +72,16 @@ def chosen_body(body: str, chosen: Chosen, *, metrics: tuple[str, ...], alpha: f
         if chosen.measure and section.get("id") != f"variable-{chosen.measure}":
             parent = section.getparent()
             (parent if parent.tag == "details" else section).drop_tree()
-    for key, element in [*_figures(root), *_tables(root)]:
+    figures = [(figure.get("id"), figure) for figure in root.xpath(".//figure[@id]")]
+    for key, element in [*figures, *_tables(root)]:
         if not _is_shown(key, chosen, metrics):
             element.drop_tree()
         elif chosen.is_significant:
             _keep_significant(key, element, alpha)
-    if chosen.highlight:
-        _highlight(root, chosen.highlight)
+    for row in root.xpath(".//tbody/tr") if chosen.highlight else ():
+        if len(row) and row[0].text_content().strip() == chosen.highlight:
+            row.set("class", " ".join(filter(None, (row.get("class"), "highlighted"))))
     return "".join(lxml.html.tostring(child, encoding="unicode") for child in root)
-
-
-def _figures(root: HtmlElement) -> Iterator[tuple[str, HtmlElement]]:
-    for figure in root.xpath(".//figure[@id]"):
-        yield figure.get("id"), figure
 
 
 def _tables(root: HtmlElement) -> Iterator[tuple[str, HtmlElement]]:
@@ -122,9 +119,3 @@ def _below(printed: str, alpha: float) -> bool:
     """Whether a printed p value, such as ".039" or "< .001", is below the level."""
     digits = printed.strip().lstrip("<= \N{NO-BREAK SPACE}")
     return digits.replace(".", "", 1).isdigit() and float(digits) < alpha
-
-
-def _highlight(root: HtmlElement, name: str) -> None:
-    for row in root.xpath(".//tbody/tr"):
-        if len(row) and row[0].text_content().strip() == name:
-            row.set("class", " ".join(filter(None, (row.get("class"), "highlighted"))))

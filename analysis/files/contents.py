@@ -67,14 +67,11 @@ def write_people(report: Report, folder: Path) -> None:
         write_codebook(folder, f"data/{name}", tables[kind])
     variables = [*VARIABLES, *(variable.variable for variable in tested if variable.variable.scale)]
     heads = ["participant.id", "condition", *(variable.key for variable in variables)]
-    lines = [
-        [
-            person.record.public_id,
-            cell(_condition(person)),
-            *("" if (value := _value(person, variable, scales)) is None else float(value) for variable in variables),
-        ]
-        for person in analysed
-    ]
+    lines = []
+    for person in analysed:
+        values = (_value(person, variable, scales) for variable in variables)
+        own = ("" if value is None else float(value) for value in values)
+        lines.append([person.record.public_id, cell(_condition(person)), *own])
     _write_lines(folder / "data" / "analysed.csv", heads, lines)
     if report.read_results().lists_shown is not None:
         write_lists(report, analysed, folder)
@@ -162,27 +159,17 @@ def write_run(report: Report, folder: Path) -> None:
     of the other metrics.
     """
     study, run = report.study, report.run
-    conditions = conditions_of(study)
     labels = tuple(facts.label for facts in report.read_results().conditions)
+    lines, positions = [], []
+    for condition, position in zip(conditions_of(study), positions_in(study, run), strict=True):
+        if condition.label in labels:
+            positions.append(position)
+            label, model = cell(condition.label), condition.model
+            params = "; ".join(f"{name}={value}" for name, value in model.params.items())
+            of_model = [model.algorithm, params, condition.model_digest]
+            lines.append([condition.position, label, *of_model, condition.target])
     heads = ["position", "label", "algorithm", "params", "model_digest", "target"]
-    lines = [
-        [
-            condition.position,
-            cell(condition.label),
-            condition.model.algorithm,
-            "; ".join(f"{name}={value}" for name, value in condition.model.params.items()),
-            condition.model_digest,
-            condition.target,
-        ]
-        for condition in conditions
-        if condition.label in labels
-    ]
     _write_lines(folder / "data" / "conditions.csv", heads, lines)
-    positions = [
-        position
-        for position, condition in zip(positions_in(study, run), conditions, strict=True)
-        if condition.label in labels
-    ]
     tested = tested_kinds(run.protocol)
     heads = ["profile_length", "user", *(f"cases.{kind}" for kind in tested)]
     heads += [f"{kind}.{cell(label)}" for kind in tested for label in labels]
@@ -205,13 +192,9 @@ def _write_metrics(report: Report, folder: Path) -> None:
         folder / "data" / "run-metrics.csv",
         ["metric", "sign", *(f"value.{cell(label)}" for label in labels)],
         (
-            [
-                metric.key,
-                metric.sign,
-                *("" if metric.values.get(name) is None else metric.values[name] for name in labels),
-            ]
-            for metric in results.matrix.metrics
-            if metric.key not in compared
+            [each.key, each.sign, *("" if (own := each.values.get(name)) is None else own for name in labels)]
+            for each in results.matrix.metrics
+            if each.key not in compared
         ),
     )
 

@@ -25,7 +25,7 @@ from analysis.present import (
 )
 from analysis.present import comparison as both_sides
 from analysis.results.bayesian import BayesianResults
-from analysis.results.codec import decode, encode
+from analysis.results.codec import decode
 from documents.blocks import Figure, FigureMaker, Section
 from documents.tables import Side, Table
 from jobs.models import JobStatus
@@ -139,11 +139,6 @@ class Document(Content):
                 for chapter in self.chapters
             ),
         )
-
-    def as_plain(self) -> dict[str, Any]:
-        """The content as JSON values."""
-        plain: dict[str, Any] = encode(Content, self)
-        return plain
 
 
 def document_from(plain: dict[str, Any], report: Report) -> Document:

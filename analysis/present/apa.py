@@ -8,7 +8,7 @@ from typing import TypeVar
 from analysis.enums import Metric
 from analysis.present import contrast
 from analysis.present.lists_shown import findings
-from analysis.present.words import coverage, f_test, method
+from analysis.present.words import coverage, f_test, tau_b
 from analysis.results.comparison import Comparison
 from analysis.results.objective import ProfileLength
 from analysis.results.perceived import PerceivedVariable
@@ -145,10 +145,8 @@ def _agreement(comparison: Comparison, n: int) -> str:
     tau, rho = comparison.tau, comparison.rho
     if isinstance(tau, Undefined):
         return f"{opening}: no rank correlation. {tau.reason}"
-    parts = [f"τ_b = {coefficient(tau.coefficient)}", f"{method(tau)} {named_p(tau.p)}"]
-    if not isinstance(rho, Undefined):
-        parts.append(f"ρ = {coefficient(rho.coefficient)}, {method(rho)} {named_p(rho.p)}")
-    return f"{opening}, {len(comparison.conditions)} algorithms: {', '.join(parts)}."
+    of_rho = "" if isinstance(rho, Undefined) else f", {tau_b(rho, 'ρ')}"
+    return f"{opening}, {len(comparison.conditions)} algorithms: {tau_b(tau)}{of_rho}."
 
 
 def as_text(parts: Sequence[Part], title: str, notices: Sequence[str] = ()) -> str:

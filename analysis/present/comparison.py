@@ -87,19 +87,11 @@ def pair_figures(
             for pair in comparison.pairs(PairClass.CONTRADICT)
         ],
     )
+    of_pairs = f"Left half filled: {metric} separates the pair. Right: participants. Slipped: opposite."
+    of_ranks = "Bars: rank confidence sets. Colour only where an order reverses significantly."
     return (
-        figure(
-            f"{prefix}pairs",
-            grid,
-            f"Left half filled: {metric} separates the pair. Right: participants. Slipped: opposite.",
-            _pairs_table(comparison, cells, n),
-        ),
-        figure(
-            f"{prefix}slope",
-            lists,
-            "Bars: rank confidence sets. Colour only where an order reverses significantly.",
-            _ranks_table(comparison),
-        ),
+        figure(f"{prefix}pairs", grid, of_pairs, _pairs_table(comparison, cells, n)),
+        figure(f"{prefix}slope", lists, of_ranks, _ranks_table(comparison)),
     )
 
 
@@ -135,17 +127,13 @@ def primary_variable(results: Results) -> PerceivedVariable:
 def pair_section(results: Results, comparison: Comparison, figure: FigureMaker) -> Section:
     """One measure with one metric, as the summary shows the primary pair; others are exploratory."""
     section = Section("pair", f"{comparison.variable.name} and {comparison.metric(results.objective.n).in_text}")
-    section.say(_correlation(comparison), style="says")
+    tau, role = comparison.tau, "The primary pair" if comparison.is_primary else "Another pair"
+    found = f". {tau.reason}" if isinstance(tau, Undefined) else f": {tau_b(tau)}."
+    section.say(f"{role} of measures{found}", style="says")
     section.say(agreement(comparison))
     section.draw(*pair_figures(results, comparison, figure, "pair-"))
     section.draw(_scatter(results, comparison, _values_table(results, comparison), figure, "pair-"))
     return section
-
-
-def _correlation(comparison: Comparison) -> str:
-    tau = comparison.tau
-    role = "The primary pair of measures" if comparison.is_primary else "Another pair of measures"
-    return f"{role}. {tau.reason}" if isinstance(tau, Undefined) else f"{role}: {tau_b(tau)}."
 
 
 def _values_table(results: Results, comparison: Comparison) -> Table:
@@ -166,12 +154,11 @@ def _values_table(results: Results, comparison: Comparison) -> Table:
 def agreement_section(results: Results) -> Section:
     """The average advantage, the pairs in words, and the exploratory family."""
     section = Section("agreement", "Agreement of both sides")
-    if not has_verdict(results) or results.primary is None:
-        return section
-    section.say(agreement(results.primary), style="says")
-    section.say(same_direction(results.primary))
-    section.put(_advantage_table(results))
-    section.put(exploratory_table(results))
+    if has_verdict(results) and results.primary is not None:
+        section.say(agreement(results.primary), style="says")
+        section.say(same_direction(results.primary))
+        section.put(_advantage_table(results))
+        section.put(exploratory_table(results))
     return section
 
 
@@ -205,24 +192,20 @@ def alternatives_section(results: Results, figure: FigureMaker) -> Section:
 
 def contrast_section(results: Results) -> Section:
     """The planned contrast, where it is the primary test."""
-    section = Section("contrast", "Planned contrast")
-    planned = results.contrast
-    if planned is None or not results.flow.analysed:
-        return section
-    section.say(contrast.sentence(planned), style="says")
-    section.say(contrast.metric_sentence(planned, results.objective.n))
-    section.put(_contrast_table(planned))
+    section, planned = Section("contrast", "Planned contrast"), results.contrast
+    if planned is not None and results.flow.analysed:
+        section.say(contrast.sentence(planned), style="says")
+        section.say(contrast.metric_sentence(planned, results.objective.n))
+        section.put(_contrast_table(planned))
     return section
 
 
 def equivalence_section(results: Results) -> Section:
     """Equivalence within the smallest effect of interest, where one is planned."""
-    section = Section("equivalence", "Practical equivalence")
-    tested = results.equivalence
-    if tested is None or not results.flow.analysed:
-        return section
-    section.say(*contrast.sentences(tested), style="says")
-    section.put(_equivalence_table(tested))
+    section, tested = Section("equivalence", "Practical equivalence"), results.equivalence
+    if tested is not None and results.flow.analysed:
+        section.say(*contrast.sentences(tested), style="says")
+        section.put(_equivalence_table(tested))
     return section
 
 
@@ -247,10 +230,7 @@ def same_direction(comparison: Comparison) -> str:
     """The pairs that both sides order alike, and those that Games-Howell only implies."""
     sentences = []
     if pairs := comparison.pairs(PairClass.AGREE):
-        above = [
-            (pair.a, pair.b) if pair.participants_favour == pair.a else (pair.b, pair.a)
-            for pair in pairs
-        ]  # fmt: skip
+        above = [(pair.a, pair.b) if pair.participants_favour == pair.a else (pair.b, pair.a) for pair in pairs]
         sentences.append(f"Both sides put {relation(above, 'above')}.")
     if isinstance(comparison.decided, DecidedPairs) and (implied := comparison.decided.implied):
         sentences.append(
@@ -318,19 +298,15 @@ def grid_cells(
     for pair in sorted(decided.pairs, key=lambda pair: sorted((names.index(pair.a), names.index(pair.b)))[::-1]):
         first, second = sorted((pair.a, pair.b), key=names.index)
         both = frozenset((first, second))
-        says = _pair_sentence(
-            pair.decision, first, second, pair.participants_favour or "", comparison.metric_word
-        )  # fmt: skip
-        cells.append(
-            GridCell(
-                first=first,
-                second=second,
-                kind=pair.decision.value,
-                says=says,
-                objective=_difference(of_metric[both], first, 3, comparison.kind not in ERRORS),
-                perceived=_difference(of_people[both], first, 2, comparison.variable.is_share),
-            )
+        cell = GridCell(
+            first=first,
+            second=second,
+            kind=pair.decision.value,
+            says=_pair_sentence(pair.decision, first, second, pair.participants_favour or "", comparison.metric_word),
+            objective=_difference(of_metric[both], first, 3, comparison.kind not in ERRORS),
+            perceived=_difference(of_people[both], first, 2, comparison.variable.is_share),
         )
+        cells.append(cell)
     return names, cells
 
 
@@ -529,9 +505,7 @@ def _rank_sets(primary: Comparison) -> tuple[Numbers[ConditionFacts], ...]:
 def _rank_key(variable: PerceivedVariable, name: str) -> tuple[bool, float]:
     """Printed means from highest to lowest; conditions without one come last."""
     numbers = variable.described.get(name)
-    if numbers is None:
-        return True, 0.0
-    return False, -round(numbers.mean, 2)
+    return (True, 0.0) if numbers is None else (False, -round(numbers.mean, 2))
 
 
 def _mean(variable: PerceivedVariable | None, name: str) -> Cell:

@@ -61,13 +61,11 @@ def _adjusted(results: Results, analyses: results_covariates.CovariateAnalyses) 
 
 def _attrition(results: Results, analyses: results_covariates.CovariateAnalyses) -> Section:
     section = Section("attrition", "Attrition", "perceived")
-    attrition = analyses.attrition
-    if attrition is None:
-        return section
-    section.say(*_attrition_sentences(attrition, results.plan.alpha))
-    section.put(_attrition_table(attrition))
-    if not isinstance(attrition.test, Undefined):
-        section.put(_bounds_table(attrition, _name(results, attrition.variable)), is_folded=True)
+    if (attrition := analyses.attrition) is not None:
+        section.say(*_attrition_sentences(attrition, results.plan.alpha))
+        section.put(_attrition_table(attrition))
+        if not isinstance(attrition.test, Undefined):
+            section.put(_bounds_table(attrition, _name(results, attrition.variable)), is_folded=True)
     return section
 
 
@@ -91,11 +89,10 @@ def _lists(results: Results, analyses: results_covariates.CovariateAnalyses) -> 
 def put_list_parts(section: Section, results: Results) -> None:
     """The parts of differences in the primary variable that go along with popularity and diversity of the lists."""
     lists = None if results.covariates is None else results.covariates.lists
-    if lists is None or isinstance(lists, Undefined):
-        return
-    name = _name(results, lists.variable)
-    section.say(mediation(lists, in_text(name)))
-    section.put(_mediation_table(lists, name), is_folded=True)
+    if isinstance(lists, results_covariates.ListEffects):
+        name = _name(results, lists.variable)
+        section.say(mediation(lists, in_text(name)))
+        section.put(_mediation_table(lists, name), is_folded=True)
 
 
 # Sentences
@@ -141,15 +138,13 @@ def _variable(variable: results_covariates.AdjustedVariable, alpha: float) -> st
     before, after, name = variable.ancova.unadjusted, variable.ancova.adjusted, variable.name
     tests = f"(unadjusted {_f(before)}; adjusted {_f(after)})"
     if (before.p < alpha) != (after.p < alpha):
-        change = "significant only with" if after.p < alpha else "significant only without"
-        sentence = f"{name}: the difference between the algorithms is {change} the adjustment {tests}."
+        change = "with" if after.p < alpha else "without"
+        found = f": the difference between the algorithms is significant only {change} the adjustment"
     elif after.p < alpha:
-        sentence = f"{name} differed significantly between the algorithms with and without the adjustment {tests}."
+        found = " differed significantly between the algorithms with and without the adjustment"
     else:
-        sentence = (
-            f"{name}: we found no significant difference between the algorithms, with or without the adjustment "
-            f"{tests}."
-        )
+        found = ": we found no significant difference between the algorithms, with or without the adjustment"
+    sentence = f"{name}{found} {tests}."
     changed = [
         f"{pair.a} and {pair.b}"
         for pair in variable.ancova.pairs
@@ -269,12 +264,12 @@ def _levels(name: str, result: AggregationResult | Undefined) -> str:
     if isinstance(within, Undefined):
         return f"{opening}. There is no relation within algorithms: {within.reason}"
     sentence = f"{opening}; within algorithms {_points(within)}."
+    signs = "the same sign, so no reversal is seen"
     if result.is_reversed:
-        sentence += " The two have opposite signs, both significantly (Simpson's paradox)."
+        signs = "opposite signs, both significantly (Simpson's paradox)"
     elif within.estimate * result.total.estimate < 0:
-        sentence += " The two have opposite signs, not both significantly."
-    else:
-        sentence += " The two have the same sign, so no reversal is seen."
+        signs = "opposite signs, not both significantly"
+    sentence += f" The two have {signs}."
     if result.is_reversed_between and result.between_slope is not None:
         tested = "not tested" if isinstance(result.between, Undefined) else f"{named_p(result.between.p)}"
         sentence += (

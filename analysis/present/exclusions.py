@@ -10,7 +10,7 @@ from analysis.results.report import Results
 from documents.blocks import Section
 from documents.numbers import NONE, f_statistic, interval, number, relation
 from documents.tables import Cell, Column, Row, Table, text
-from inference.results import AgreementResult, Undefined
+from inference.results import Undefined
 
 
 def exclusions_section(results: Results) -> Section:
@@ -88,17 +88,16 @@ def _variable(variable: ComparedVariable) -> str:
 def _verdicts(primary: ComparedPrimary, n: int) -> str:
     metric = metric_name(primary.metric_key, n)
     analysed, completers = primary.verdicts
-    numbers = f"{_tau(primary.analysed)} with exclusions; {_tau(primary.completers)} without"
+    before, after = (
+        "no τ_b" if isinstance(tau, Undefined) else tau_b(tau) for tau in (primary.analysed, primary.completers)
+    )
+    numbers = f"{before} with exclusions; {after} without"
     if primary.survives:
         return f"The rank correlation leads to the same verdict ({numbers}): {metric} {VERDICTS[analysed]}."
     return (
         f"The verdict on the rank correlation changes ({numbers}): with exclusions {metric} {VERDICTS[analysed]}; "
         f"without them it {VERDICTS[completers]}."
     )
-
-
-def _tau(tau: AgreementResult | Undefined) -> str:
-    return "no τ_b" if isinstance(tau, Undefined) else tau_b(tau)
 
 
 # Tables
@@ -115,11 +114,10 @@ def tests(exclusions: Exclusions) -> Table:
         counts = (variable.n_ordered.analysed, variable.n_ordered.completers)
         for side, n_ordered in zip(variable.sides, counts, strict=True):
             test = side.test
-            if isinstance(test, Undefined):
-                cells += [MISSING, MISSING, whole(n_ordered)]
-            else:
-                statistic = f_statistic(test.df_between, test.df_within, test.f)
-                cells += [Cell(statistic, test.f), probability(test.p), whole(n_ordered)]
+            f, p = MISSING, MISSING
+            if not isinstance(test, Undefined):
+                f, p = Cell(f_statistic(test.df_between, test.df_within, test.f), test.f), probability(test.p)
+            cells += [f, p, whole(n_ordered)]
         survives = {True: "yes", False: "no", None: NONE}[variable.survives]
         rows.append(Row((text(variable.variable.name), *cells, text(survives))))
     columns = [Column("Variable", side="perceived")]

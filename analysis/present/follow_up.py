@@ -21,7 +21,7 @@ from analysis.results.follow_up import CorrelatedVariables, Effects, NoveltyCorr
 from analysis.results.perceived import PerceivedVariable
 from analysis.results.report import ItemWords, Results
 from documents.blocks import Section
-from documents.numbers import coefficient, f_statistic, interval, listed, named_p, number, percent, relation
+from documents.numbers import coefficient, f_statistic, interval, listed, named_p, number, percent, plural, relation
 from documents.tables import Numbers, Table, Words, table
 from inference.correlation import CorrelationResult
 from inference.item_effects import ItemEffectsResult, ItemPair
@@ -35,12 +35,11 @@ def effects_section(results: Results) -> Section:
     section = Section("effects", "Effect sizes", "perceived")
     if not results.flow.analysed or not results.effects:
         return section
-    variables = {variable.key: variable for variable in results.variables}
-    section.say(families(len(variables)))
+    tests = {variable.key: variable.tests.games_howell for variable in results.variables}
+    section.say(families(len(tests)))
     for effects in results.effects:
-        variable = variables[effects.key]
         section.head(effects.name)
-        section.say(largest(effects, variable.tests.games_howell))
+        section.say(largest(effects, tests[effects.key]))
         section.put(_hedges_table(effects), is_folded=True)
     for scale in results.scale_effects:
         section.head(scale.name)
@@ -53,11 +52,8 @@ def effects_section(results: Results) -> Section:
 def ordinal_section(results: Results) -> Section:
     """The ordinal models of single answers."""
     section = Section("ordinal", "Ordinal model", "perceived")
-    if not results.flow.analysed:
-        return section
-    variables = {variable.key: variable for variable in results.variables}
-    for effects in results.effects:
-        _put_ordinal(section, effects, variables[effects.key], results.plan.alpha)
+    for effects in results.effects if results.flow.analysed else ():
+        _put_ordinal(section, effects, results.variable(effects.key), results.plan.alpha)
     return section
 
 
@@ -181,9 +177,8 @@ def _against_means(model: OrdinalResult, variable: PerceivedVariable, alpha: flo
     if gained := pairs - order.pairs:
         changes.append(f"it also finds {relation(order.sorted_pairs(gained))}")
     if not changes:
-        if not pairs:
-            return "Neither it nor Games-Howell finds a pair that differs."
-        return "It finds the same pairs as Games-Howell."
+        neither = "Neither it nor Games-Howell finds a pair that differs."
+        return "It finds the same pairs as Games-Howell." if pairs else neither
     return f"It differs from the tests of means: {'; '.join(changes)}."
 
 
@@ -200,9 +195,9 @@ def novelty(
     if without_overlap is None:
         return plain
     omitted = ""
-    if without_overlap.n_without:
-        verb, people = ("is", "participant") if without_overlap.n_without == 1 else ("are", "participants")
-        omitted = f" ({without_overlap.n_without:,} {people} who had {words.consumed} every item {verb} left out)"
+    if n := without_overlap.n_without:
+        verb = "is" if n == 1 else "are"
+        omitted = f" ({plural(n, 'participant')} who had {words.consumed} every item {verb} left out)"
     return (
         f"First-order novelty and the share unheard of among {words.other_items}: "
         f"{_two_parts(without_overlap)}{omitted}. {plain}"
@@ -213,11 +208,11 @@ def _two_parts(pair: CorrelatedVariables | NoveltyCorrelation) -> str:
     parts = []
     for result, level in ((pair.within, "within algorithms"), (pair.between, "between the algorithms' means")):
         if isinstance(result, Undefined):
-            parts.append(f"{level} there is no correlation coefficient ({_lowered(result.reason)})")
+            reason = (result.reason[0].lower() + result.reason[1:]).removesuffix(".")
+            parts.append(f"{level} there is no correlation coefficient ({reason})")
             continue
-        limits = ""
-        if result.interval:
-            limits = f", 95% CI {interval(result.interval.low, result.interval.high, 2, True)}"
+        ends = result.interval
+        limits = f", 95% CI {interval(ends.low, ends.high, 2, True)}" if ends else ""
         parts.append(f"{level} r = {number(result.coefficient, 2, True)}{limits}")
     return "; ".join(parts)
 
@@ -230,10 +225,6 @@ def correlation_family(correlations: Sequence[CorrelatedVariables]) -> str:
         "The correlations within algorithms, between their means and over all participants are one family: their p "
         "values are two-sided and corrected together by Holm."
     )
-
-
-def _lowered(reason: str) -> str:
-    return (reason[0].lower() + reason[1:]).removesuffix(".")
 
 
 def opposite_correlations(correlations: Sequence[CorrelatedVariables], alpha: float) -> str:

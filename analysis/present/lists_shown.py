@@ -126,8 +126,7 @@ def lists_section(results: Results, figure: FigureMaker) -> Section:
     lists = results.lists_shown
     if lists is None:
         return section
-    section.say(_definitions(lists))
-    section.say(missing(lists))
+    section.say(_definitions(lists), missing(lists))
     section.put(_means_table(lists))
     section.say(*findings(lists), style="says")
     section.say(ASSOCIATION)
@@ -213,8 +212,8 @@ def findings(lists: ListsShown) -> list[str]:
     if not lists.n_family:
         return ["No list metric could be correlated with a measure."]
     family = f"Holm's correction over {plural(lists.n_family, 'exploratory correlation')}"
-    within = [_within(lists, pair) for pair in lists.significant_within]
-    between = [_between(lists, pair) for pair in lists.significant_between]
+    within = [_found(lists, pair, "r", pair.within, pair.p_holm_within) for pair in lists.significant_within]
+    between = [_found(lists, pair, "τ_b", pair.between, pair.p_holm_between) for pair in lists.significant_between]
     if not within and not between:
         at = f"significant at α = {level(lists.alpha)} after {family}"
         return [f"No correlation of a list metric with a measure was {at}."]
@@ -233,28 +232,15 @@ def _sentence(where: str, correlations: Sequence[str], test: str) -> str:
     return f"{where}, {subject} {words}: {'; '.join(correlations[:MOST_NAMED])}.{more}"
 
 
-def _within(lists: ListsShown, pair: CorrelatedLists) -> str:
-    if isinstance(pair.within, Undefined) or pair.p_holm_within is None:
+def _found(
+    lists: ListsShown, pair: CorrelatedLists, symbol: str, result: Correlation | Undefined, p: float | None
+) -> str:
+    if isinstance(result, Undefined) or p is None:
         return ""
-    limits = pair.within.interval
+    limits = result.interval if isinstance(result, CorrelationResult) else None
     ends = f", 95% CI {interval(limits.low, limits.high, is_share=True)}" if limits else ""
-    return (
-        f"{_names(lists, pair)}, r = {coefficient(pair.within.coefficient)}{ends}, corrected "
-        f"{named_p(pair.p_holm_within)}"
-    )
-
-
-def _between(lists: ListsShown, pair: CorrelatedLists) -> str:
-    if isinstance(pair.between, Undefined) or pair.p_holm_between is None:
-        return ""
-    return (
-        f"{_names(lists, pair)}, τ_b = {coefficient(pair.between.coefficient)}, corrected "
-        f"{named_p(pair.p_holm_between)}"
-    )
-
-
-def _names(lists: ListsShown, pair: CorrelatedLists) -> str:
-    return f"{LIST_METRIC_OF[pair.metric].in_text} with {lists.variable(pair).in_text}"
+    names = f"{LIST_METRIC_OF[pair.metric].in_text} with {lists.variable(pair).in_text}"
+    return f"{names}, {symbol} = {coefficient(result.coefficient)}{ends}, corrected {named_p(p)}"
 
 
 def title(lists: ListsShown) -> str:

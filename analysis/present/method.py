@@ -30,16 +30,16 @@ def method_section(results: Results, badge: str) -> Section:
     section = Section("method", "Method")
     if results.power is not None:
         section.say(_power_sentence(results.power))
-    section.say(_measures(results, "simulated participant" if badge else "participant"))
-    section.say(plan.planned_scales(results))
-    section.say(*sentences(results.design_checks))
-    section.say(_run(results.objective))
-    section.say(_titles(results))
     section.say(
+        _measures(results, "simulated participant" if badge else "participant"),
+        plan.planned_scales(results),
+        *sentences(results.design_checks),
+        _run(results.objective),
+        _titles(results),
         f"Tests are at α = {level(results.plan.alpha)}; t tests are two-sided unless the plan says otherwise. Three "
         "families have this level each: the headline, the pairs of algorithms on either side, and the exploratory "
         "tests. Rates have exact limits (Clopper and Pearson) with the effective number of cases; other metrics "
-        f"have percentile intervals over {results.plan.resamples:,} resamples of test users with all their cases."
+        f"have percentile intervals over {results.plan.resamples:,} resamples of test users with all their cases.",
     )
     return section
 
@@ -226,15 +226,14 @@ def exclusions_sentence(flow: results_sample.Flow) -> str:
         return "All participants who completed the study are analysed; none was excluded."
     by_hand = [reason for reason in flow.excluded_for if reason.how == "hand"]
     by_rule = [reason for reason in flow.excluded_for if reason.how != "hand"]
+    n_by_hand, n_by_rule = (sum(reason.n for reason in reasons) for reasons in (by_hand, by_rule))
     sentences = []
     if by_hand:
         reasons = "; ".join(f"{reason.n:,} for “{reason.reason}”" for reason in by_hand)
-        n = sum(reason.n for reason in by_hand)
-        sentences.append(f"Of those who completed the study, the researcher excluded {n:,} by hand: {reasons}.")
+        sentences.append(f"Of those who completed the study, the researcher excluded {n_by_hand:,} by hand: {reasons}.")
     if by_rule:
         reasons = "; ".join(f"{reason.n:,} {reason.reason.lower()}" for reason in by_rule)
-        n = sum(reason.n for reason in by_rule)
-        sentences.append(f"The plan's rule excluded {n:,}{' more' if by_hand else ''}: {reasons}.")
+        sentences.append(f"The plan's rule excluded {n_by_rule:,}{' more' if by_hand else ''}: {reasons}.")
     return " ".join(sentences)
 
 

@@ -281,10 +281,9 @@ def acquaintance(split: Mapping[str, Any]) -> str:
     >>> acquaintance({"name": "probe"})
     'Other ratings of the test users trained the models; none of the participants’ did.'
     """
-    if split["name"] == "file":
-        return ""
     if split["name"] != STRANGERS:
-        return "Other ratings of the test users trained the models; none of the participants’ did."
+        known = "Other ratings of the test users trained the models; none of the participants’ did."
+        return "" if split["name"] == "file" else known
     profile = f"{split['given']} of their ratings" if split["given"] else f"all of their ratings but {split['hidden']}"
     return (
         "The test users were as new to the models as the participants, because no rating of theirs was trained on; the "

@@ -172,9 +172,7 @@ def repeats_table(repeats: Repeats, measured: RepeatedMetric, *, is_by_user: boo
         return None
     sets = {} if isinstance(result.rank_sets, Undefined) else result.rank_sets.sets
     kind = kind_name(measured.kind)
-    together = "Hits over cases of all repetitions together."
-    if is_by_user:
-        together = "Means over the users of all repetitions together."
+    values = "Means over the users" if is_by_user else "Hits over cases"
     return table(
         f"repeats-{measured.kind}-{slug(measured.profile_length)}",
         f"{kind} over {repeats.n} repetitions, {length_name(measured.profile_length)}",
@@ -188,9 +186,9 @@ def repeats_table(repeats: Repeats, measured: RepeatedMetric, *, is_by_user: boo
         Numbers("SD of repetitions", lambda row: decimal(row.sd, 3, True)),
         Numbers("Ranks observed", lambda row: ranks_cell(row.ranks)),
         Numbers("Ranks, simultaneous confidence set", lambda row: cell_of(sets.get(row.condition), ranks_cell)),
-        note=f"{result.n_users:,} users. {together} The standard error has users as clusters over all repetitions and "
-        "repetitions as clusters over all users (Cameron, Gelbach and Miller, 2011); intervals by Student's t with "
-        "Satterthwaite's degrees of freedom.",
+        note=f"{result.n_users:,} users. {values} of all repetitions together. The standard error has users as "
+        "clusters over all repetitions and repetitions as clusters over all users (Cameron, Gelbach and Miller, 2011); "
+        "intervals by Student's t with Satterthwaite's degrees of freedom.",
     )
 
 

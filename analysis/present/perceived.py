@@ -53,9 +53,7 @@ def measures_section(results: Results, figure: FigureMaker) -> Section:
     for variable in results.variables:
         if variable.described:
             section.say(omnibus(variable), style="says" if variable is leading else "")
-    section.say(order(leading))
-    for variable in results.variables:
-        section.say(other_tests(variable))
+    section.say(order(leading), *map(other_tests, results.variables))
     section.draw(_forest(leading, figure), _steps(leading, figure) or _box(leading, figure))
     section.put(described(results.variables))
     section.put(_tests_table(results.variables))
@@ -267,10 +265,8 @@ def _steps_title(variable: PerceivedVariable, steps: list[int], counts: Mapping[
     }
     best, worst = max(shares, key=shares.__getitem__), min(shares, key=shares.__getitem__)
     words = f"{percent(shares[best])} answer {upper[0]} or {upper[1]} in {name}"
-    if len(shares) < 2:
-        return f"With {best}, {words}"
     if shares[worst] == shares[best]:
-        return f"With every algorithm, {words}"
+        return f"With {'every algorithm' if len(shares) > 1 else best}, {words}"
     return f"{words} with {best}, {percent(shares[worst])} with {worst}"
 
 

@@ -253,23 +253,19 @@ def simulated_notice(results: Results) -> str:
         )
     planted = planted_sentence(results.planted_effects)
     planted = f" {planted} The effects found below were planted." if planted else ""
-    pilot = ""
-    if results.is_pilot:
-        pilot = (
-            "PILOT of a draft that has not been launched: no participant has taken part, and the design may still "
-            "change. "
-        )
+    pilot = (
+        "PILOT of a draft that has not been launched: no participant has taken part, and the design may still change. "
+    )
     return (
-        f"{pilot}These participants are simulated. They answer from the ratings of users held out from every model: no "
-        f"evidence about people.{shares}{planted}"
+        f"{pilot if results.is_pilot else ''}These participants are simulated. They answer from the ratings of users "
+        f"held out from every model: no evidence about people.{shares}{planted}"
     )
 
 
 def limitations(results: Results) -> list[str]:
     """What limits the whole report: one condition, and conditions that are left out."""
-    limits: list[str] = []
-    if len(results.conditions) + len(results.left_out) < 2:
-        limits.append("The study has one condition, so there is nothing to compare it with.")
+    is_alone = len(results.conditions) + len(results.left_out) < 2
+    limits = ["The study has one condition, so there is nothing to compare it with."] if is_alone else []
     few = results.left_out or tuple(each for each in results.conditions if each.n < FEWEST_ANALYSED)
     if few and results.flow.analysed:
         names = listed([f"{condition.label} ({condition.n})" for condition in few])

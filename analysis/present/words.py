@@ -32,7 +32,7 @@ def method(tau: AgreementResult) -> str:
 
 
 def tau_b(tau: AgreementResult, symbol: str = "τ_b") -> str:
-    """A rank correlation with its p value; `symbol` is for titles of charts, which have no subscripts.
+    """A rank correlation with its p value.
 
     Examples
     --------

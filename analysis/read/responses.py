@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import compress
 from statistics import median
@@ -66,66 +66,45 @@ class Reading:
         )
 
 
-@dataclass
-class _Rows:
-    scales: Sequence[ScaleOfStudy]
-    questionnaire: Questionnaire
-    people: list[Person] = field(default_factory=list)
-    shown: list[Shown] = field(default_factory=list)
-    scored: list[list[ScaleRow]] = field(default_factory=list)
-    languages: list[str] = field(default_factory=list)
-    n_answers: int = 0
-    n_modelled: int = 0
-    n_incomplete: int = 0
-    keys: list[int] = field(default_factory=list)
-    respondents: list[Respondent] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.scored = [[] for _ in self.scales]
-
-    def add(self, record: Record, row: _Row | None) -> None:
-        if row is None:
-            self.n_incomplete += 1
-            return
-        self.n_answers += record.n_answers
-        self.n_modelled += record.n_modelled
-        self.people.append(row.person)
-        self.languages.append(record.participant.language)
-        self.keys.append(record.participant.pk)
-        self.respondents.append(respondent_of(record, row.person.condition, self.questionnaire))
-        self.shown += row.shown
-        for rows, scale_row in zip(self.scored, row.scored, strict=True):
-            rows.append(scale_row)
-
-    def answers(self, conditions: tuple[str, ...], n_excluded: int) -> Answers:
-        return Answers(
-            conditions=conditions,
-            people=tuple(self.people),
-            shown=tuple(self.shown),
-            n_answers=self.n_answers,
-            n_modelled=self.n_modelled,
-            n_incomplete=self.n_incomplete,
-            n_excluded=n_excluded,
-            languages=tuple(self.languages),
-            scales=tuple(
-                ScaleAnswers(
-                    key=scale.key,
-                    name=next(iter(scale.name.values())),
-                    low=scale.minimum,
-                    high=scale.maximum,
-                    questions=tuple(member.name for member in scale.members),
-                    rows=tuple(rows),
-                )
-                for scale, rows in zip(self.scales, self.scored, strict=True)
-            ),
-        )
-
-
 @dataclass(frozen=True)
 class _Row:
+    """One completer with every answer."""
+
+    key: int
+    language: str
+    n_answers: int
+    n_modelled: int
     person: Person
     shown: tuple[Shown, ...]
     scored: tuple[ScaleRow, ...]
+    respondent: Respondent
+
+
+def _answers_of(
+    rows: Sequence[_Row | None], scales: Sequence[ScaleOfStudy], conditions: tuple[str, ...], n_excluded: int
+) -> Answers:
+    whole = [row for row in rows if row is not None]
+    return Answers(
+        conditions=conditions,
+        people=tuple(row.person for row in whole),
+        shown=tuple(slot for row in whole for slot in row.shown),
+        n_answers=sum(row.n_answers for row in whole),
+        n_modelled=sum(row.n_modelled for row in whole),
+        n_incomplete=len(rows) - len(whole),
+        n_excluded=n_excluded,
+        languages=tuple(row.language for row in whole),
+        scales=tuple(
+            ScaleAnswers(
+                key=scale.key,
+                name=next(iter(scale.name.values())),
+                low=scale.minimum,
+                high=scale.maximum,
+                questions=tuple(member.name for member in scale.members),
+                rows=tuple(row.scored[index] for row in whole),
+            )
+            for index, scale in enumerate(scales)
+        ),
+    )
 
 
 def mode_to_report(study: Study) -> str:
@@ -147,22 +126,16 @@ def read_answers(study: Study, mode: str, excluded: Exclusions) -> Reading:
     """Read the answers of all completers of one mode, in order of entry, with and without the excluded ones."""
     questionnaire = asked_questions(study)
     scales = scales_of(questionnaire)
-    analysed, completers = _Rows(scales, questionnaire), _Rows(scales, questionnaire)
-    counts: Counter[tuple[str, str]] = Counter()
-    for record in completed_answers(study, mode):
-        row = _row(record, scales)
-        completers.add(record, row)
-        if record.participant.pk in excluded:
-            counts[excluded[record.participant.pk]] += 1
-        else:
-            analysed.add(record, row)
+    rows = {record.participant.pk: _row(record, scales, questionnaire) for record in completed_answers(study, mode)}
+    analysed = [row for key, row in rows.items() if key not in excluded]
+    counts = Counter(excluded[key] for key in rows if key in excluded)
     conditions = tuple(condition.label for condition in conditions_of(study))
     return Reading(
-        analysed=analysed.answers(conditions, counts.total()),
-        completers=completers.answers(conditions, 0),
+        analysed=_answers_of(analysed, scales, conditions, counts.total()),
+        completers=_answers_of([*rows.values()], scales, conditions, 0),
         excluded=excluded,
-        keys=tuple(analysed.keys),
-        respondents=tuple(analysed.respondents),
+        keys=tuple(row.key for row in analysed if row is not None),
+        respondents=tuple(row.respondent for row in analysed if row is not None),
         reasons=tuple(
             ExclusionReason(how=how, reason=reason, n=n)
             for (how, reason), n in sorted(counts.items(), key=lambda count: (-count[1], count[0]))
@@ -170,7 +143,7 @@ def read_answers(study: Study, mode: str, excluded: Exclusions) -> Reading:
     )
 
 
-def _row(record: Record, scales: Sequence[ScaleOfStudy]) -> _Row | None:
+def _row(record: Record, scales: Sequence[ScaleOfStudy], questionnaire: Questionnaire) -> _Row | None:
     """One participant; None where answers are missing."""
     if record.participant.condition is None or record.measures is None:
         return None
@@ -179,11 +152,8 @@ def _row(record: Record, scales: Sequence[ScaleOfStudy]) -> _Row | None:
     scored = []
     for scale in scales:
         score = score_of_participant(scale, record.answers, items)
-        members = tuple(
-            _fraction(answers_of_member(scale, member, record.answers, items)) for member in scale.members
-        )  # fmt: skip
-        scored.append((condition, _fraction(score), members))
-    person = Person(condition=condition, **vars(measures))
+        members = (answers_of_member(scale, member, record.answers, items) for member in scale.members)
+        scored.append((condition, _fraction(score), tuple(map(_fraction, members))))
     shown = tuple(
         Shown(
             condition=condition,
@@ -196,7 +166,16 @@ def _row(record: Record, scales: Sequence[ScaleOfStudy]) -> _Row | None:
         for item in record.items
         if item.measures is not None
     )
-    return _Row(person, shown, tuple(scored))
+    return _Row(
+        key=record.participant.pk,
+        language=record.participant.language,
+        n_answers=record.n_answers,
+        n_modelled=record.n_modelled,
+        person=Person(condition=condition, **vars(measures)),
+        shown=shown,
+        scored=tuple(scored),
+        respondent=respondent_of(record, condition, questionnaire),
+    )
 
 
 def _fraction(value: Fraction | None) -> str | None:

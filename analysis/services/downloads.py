@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from django.http import HttpResponse
+
 from analysis.files.listing import PACKAGE, File, file_of
 from analysis.models import Report
 from analysis.read import Progress, silent
@@ -22,6 +24,12 @@ class Download:
     filename: str
     content_type: str
     content: bytes
+
+    def response(self) -> HttpResponse:
+        """As an attachment, which nothing on the way may store."""
+        disposition = f'attachment; filename="{self.filename}"'
+        headers = {"Content-Disposition": disposition, "Cache-Control": "private, no-store"}
+        return HttpResponse(self.content, content_type=self.content_type, headers=headers)
 
 
 def download_if_ready(*, report: Report, name: str, actor: Any = None) -> Download | None:

@@ -17,7 +17,7 @@ from analysis.files.listing import PACKAGE, Listing, files_of
 from analysis.models import Drawing, Report
 from analysis.read import Progress
 from analysis.read.reports import has_changed_since
-from analysis.services.downloads import Download, filename_of, record_package, stored_file
+from analysis.services.downloads import Download, download_if_ready, filename_of, record_package, stored_file
 from analysis.services.report_cache import cached, cached_document, page_of, version_of
 from core.errors import ParallaxError
 from jobs.archives import store
@@ -122,3 +122,18 @@ def download_package(*, report: Report, actor: Any = None) -> Download | None:
         package = Download(filename_of(report, PACKAGE), "application/zip", file.read())
     record_package(report=report, actor=actor)
     return package
+
+
+def file_or_request(*, report: Report, name: str, actor: Any = None) -> Download | Job:
+    """Return one file of a report, or the request to the worker that has to create it first.
+
+    Raises `report.no_such_file`, `report.not_set`.
+    """
+    if name == PACKAGE and report.is_pilot:
+        raise ParallaxError("report.no_such_file", "A pilot report has no study package.")
+    file = (
+        download_package(report=report, actor=actor)
+        if name == PACKAGE
+        else download_if_ready(report=report, name=name, actor=actor)
+    )
+    return file or request_files(report=report, asked_by=actor)

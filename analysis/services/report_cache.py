@@ -10,13 +10,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString, mark_safe
 
 from analysis.files.choices import Choices, choices_of
-from analysis.files.document import SUPPLEMENT, Document, document_from, document_of, pair_of
+from analysis.files.document import SUPPLEMENT, Content, Document, document_from, document_of, pair_of
 from analysis.files.listing import Listing, files_of, offers_of
 from analysis.models import Drawing, Report
 from analysis.results.codec import decode, encode
@@ -94,9 +95,7 @@ def cached(report: Report, name: str, create: Callable[[], bytes]) -> bytes:
 
 def cached_document(report: Report) -> Document:
     """The report as a document, arranged once."""
-    content = cached(
-        report, DOCUMENT, lambda: json.dumps(document_of(report).as_plain(), ensure_ascii=False).encode()
-    )  # fmt: skip
+    content = cached(report, DOCUMENT, lambda: _as_json(Content, document_of(report)))
     return document_from(json.loads(content), report)
 
 
@@ -157,15 +156,13 @@ def _page(report: Report) -> bytes:
         offers=render_to_string("analysis/parts/_files.html", {"offers": offers_of(files), "report": report}),
         files=tuple(Listing(file.name, file.title, file.group) for file in files),
         chapters=tuple(
-            ChapterLink(
-                chapter.key,
-                chapter.title,
-                chapter.about,
-                chapter.side,
-                tuple((section.key, section.title) for section in chapter.sections),
-            )
-            for chapter in document.chapters
+            ChapterLink(each.key, each.title, each.about, each.side, tuple((of.key, of.title) for of in each.sections))
+            for each in document.chapters
         ),
         choices=choices_of(report.read_results()),
     )
-    return json.dumps(encode(Page, page), ensure_ascii=False).encode()
+    return _as_json(Page, page)
+
+
+def _as_json(hint: Any, value: Any) -> bytes:
+    return json.dumps(encode(hint, value), ensure_ascii=False).encode()

@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils.safestring import SafeString, mark_safe
 
 from analysis.models import Report
-from analysis.services.report_cache import PAGE, cached, cached_document, chapter_of, page_of
+from analysis.services.report_cache import PAGE, cached, cached_document, draw_pages
 from charting import render
 from core.errors import ParallaxError
 from core.models import LogEntry
@@ -39,8 +39,7 @@ def publish_sample(*, report: Report, actor: Any = None) -> None:
             f"Report {report.number} of {report.study.slug} shows a run of a project. Make the dataset public first.",
         )
     _set(report, is_sample=True, actor=actor)
-    for chapter in page_of(report).chapters:
-        chapter_of(report, chapter.key)
+    draw_pages(report)
     slope_drawing(report)
 
 

@@ -9,9 +9,10 @@ import pytest
 from django.test import Client
 
 from analysis.files import document as arranging
-from analysis.files.document import document_from, document_of
+from analysis.files.document import Content, document_from, document_of
 from analysis.files.listing import PACKAGE, Outputs, files_of
 from analysis.models import Drawing, Report
+from analysis.results.codec import encode
 from analysis.services import build_report, download, report_cache
 from analysis.services.packages import request_files
 from analysis.services.report_cache import cached_document, page_of
@@ -77,7 +78,7 @@ def arranged(monkeypatch: pytest.MonkeyPatch, built: Report, document: arranging
 
 
 def test_a_document_comes_back_from_json_as_it_was(report: Report, document: arranging.Document) -> None:
-    assert document_from(json.loads(json.dumps(document.as_plain())), report) == document
+    assert document_from(json.loads(json.dumps(encode(Content, document))), report) == document
     assert document.summary.blocks
     assert len(document.figures()) > 10
 
