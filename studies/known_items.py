@@ -44,7 +44,6 @@ class ElicitationScale:
 
     @property
     def is_whole(self) -> bool:
-        """Whether every value of the scale is a whole number."""
         return self.scale.low.is_integer() and self.scale.step.is_integer()
 
     def value(self, point: int) -> float:
@@ -119,7 +118,6 @@ class ItemsAsked:
 
     @property
     def is_range(self) -> bool:
-        """Whether participants decide how many."""
         return self.fewest < self.most
 
     def __contains__(self, n: int) -> bool:

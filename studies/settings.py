@@ -77,12 +77,8 @@ def _number(value: Any, check: ValidatorFunctionWrapHandler) -> Any:
     return value
 
 
-def _as_it_is(value: Any) -> Any:
-    return value
-
-
 # A finite number. A whole one stays whole: it is stored and shown as it was given, and the design hash is over it.
-Number = Annotated[float, Field(allow_inf_nan=False), WrapValidator(_number), PlainSerializer(_as_it_is)]
+Number = Annotated[float, Field(allow_inf_nan=False), WrapValidator(_number), PlainSerializer(lambda value: value)]
 Whole = Annotated[int, Field(strict=True)]
 
 
@@ -606,7 +602,6 @@ class StudySettings(_Settings):
 
     @property
     def kind_of_item(self) -> ItemType:
-        """The item type that the study was created with."""
         return ITEM_TYPES[self.item_type]
 
     @property

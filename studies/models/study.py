@@ -100,7 +100,6 @@ class Study(TimeStampedModel):
         return cast(StudySettings, read[1])
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        """Save the row; always updates `updated_at`."""
         if kwargs.get("update_fields") is not None:
             kwargs["update_fields"] = {*kwargs["update_fields"], "updated_at"}
         super().save(*args, **kwargs)

@@ -147,7 +147,6 @@ class SimulatedPerson:
         return count / (count + self.training.half_known)
 
     def about_item(self, item: int) -> dict[str, Answer]:
-        """Answer the questions about one recommended item."""
         if item in self.user.ratings:
             rating = self._point_of(item, FIVE_STARS)
             self.item_ratings.append(rating)

@@ -184,7 +184,6 @@ class AffectedPerson(SimulatedPerson):
         }
 
     def about_item(self, item: int) -> dict[str, Answer]:
-        """Answer the questions about one recommended item with the planted shifts."""
         answers = self._shift_rating(self._shift_son(self._shift_fon(super().about_item(item))))
         self._items_left = max(1, self._items_left - 1)
         return answers
@@ -224,12 +223,10 @@ class AffectedPerson(SimulatedPerson):
         return {**answers, "rating": Answer(after, MODELLED)} if after != before else answers
 
     def satisfaction(self) -> Answer:
-        """Rate the whole list with the shift planted in satisfaction only."""
         felt = super().satisfaction()
         return Answer(min(HIGH, max(LOW, felt.value + self._satisfied)), MODELLED)
 
     def opinion(self, points: int, rng: np.random.Generator, *, name: str = "", is_negative: bool = False) -> Answer:
-        """Agree with a statement with the shift planted in its scale."""
         felt = super().opinion(points, rng, name=name, is_negative=is_negative)
         shift = self._scale_shifts.get(name)
         if shift is None:

@@ -62,7 +62,6 @@ class Seat:
 
     @property
     def may_read(self) -> bool:
-        """Whether the researcher may see counts and create exports."""
         return self.role in READERS
 
 

@@ -158,7 +158,6 @@ class _Simulation:
         self.counts[self.every, arriving, chosen] += 1
 
     def choose(self, arriving: Counts) -> Counts:
-        """Return the condition that each study assigns to a participant of the stratum `arriving`."""
         is_open = self.counts.sum(axis=1) < self.targets
         if self.method.name == PERMUTED_BLOCKS:
             return self._from_block(arriving, is_open)

@@ -54,7 +54,6 @@ class Ledger:
         self._occupied: dict[str, set[int]] = {}
 
     def occupancy(self, stratum: str, targets: Sequence[int | None]) -> Occupancy:
-        """Return the slot occupancy that a new participant of that stratum meets."""
         margins = margins_of(stratum, self._counts, len(targets))
         occupied = frozenset(self._occupied.get(stratum, ()))
         next_place = max(self.used.get(stratum, ()), default=-1) + 1

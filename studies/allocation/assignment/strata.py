@@ -98,7 +98,6 @@ class Strata:
     merge_below: float = 0.0  # strata with a smaller expected share of all participants are merged; 0 merges none
 
     def of(self, answers: Mapping[str, Any], *, is_merged: bool = True) -> str:
-        """Return the stratum of a participant with these answers."""
         name = stratum_of(answers, self.rules)
         return self.merged().get(name, name) if is_merged else name
 
@@ -176,7 +175,6 @@ class Strata:
         return max([unmerged, *self.merged().values()], key=len)
 
     def expected_merged(self) -> dict[str, float]:
-        """Return the expected share of each stratum after merging."""
         names = self.merged()
         totals: dict[str, float] = {}
         for name, share in self.expected().items():

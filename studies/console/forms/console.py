@@ -10,8 +10,7 @@ from evaluation.models import EvaluationRun
 from evaluation.reported_kinds import tested_kinds
 from evaluation.selectors.results import is_pooled
 from studies.console.forms.assignment import AssignmentForm
-from studies.console.forms.contrast import PrimaryTestFields
-from studies.console.forms.plan import PlanFields
+from studies.console.forms.plan import PlanFields, PrimaryTestFields
 from studies.console.forms.setting_fields import setting_field
 from studies.console.forms.texts import (
     missing_texts,
@@ -195,7 +194,6 @@ class DesignForm(PlanFields, PrimaryTestFields, AssignmentForm):
 
     @property
     def sections(self) -> list[tuple[str, list[forms.BoundField]]]:
-        """The fields in groups, as the page shows them; the texts of each language follow the last."""
         return [
             (title, [self[name] for name in names if name in self.fields and not self[name].is_hidden])
             for title, names in self.SECTIONS
@@ -203,7 +201,6 @@ class DesignForm(PlanFields, PrimaryTestFields, AssignmentForm):
 
     @property
     def text_groups(self) -> list[tuple[str, list[forms.BoundField]]]:
-        """The texts of each language that the study is written in, under the language's name."""
         return [
             (
                 language_name(language),

@@ -124,7 +124,6 @@ class PlacesForm(forms.Form):
         super().__init__(data, initial={"lines": lines})
 
     def places(self) -> list[InterviewPlace]:
-        """The places entered; without a label a line is only a code."""
         lines = [line.partition("=") for line in self.cleaned_data["lines"].splitlines() if line.strip()]
         return [InterviewPlace(code.strip(), label.strip()) for code, _sign, label in lines]
 

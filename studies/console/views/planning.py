@@ -37,20 +37,15 @@ from studies.team.permissions import FORM, OWNERS, READERS, Seat, seated
 
 def _power_context(form: PowerForm, seat: Seat) -> dict[str, Any]:
     cleaned = form.cleaned_data
-    plan = planning.power_plan(
-        conditions=form.n_conditions,
-        planned=cleaned["planned"],
-        f=cleaned["f"],
-        power=cleaned["power"],
-        alpha=cleaned["alpha"],
-    )
+    stated = {name: cleaned[name] for name in ("planned", "f", "power", "alpha")}
+    plan = planning.power_plan(conditions=form.n_conditions, **stated)
     at_planned = plan.n_values.index(cleaned["planned"])
     power = share(plan.planned.power)
     title = f"{cleaned['planned']:,} per condition detect f = {cleaned['f']:.2f} with a power of {power}"
     simulated = ""
     if cleaned["means"]:
-        stated = {name: cleaned[name] for name in ("means", "sd", "items", "alpha")}
-        simulated = planning.simulated_power_sentence(seat.study, n=cleaned["planned"], **stated)
+        assumed = {name: cleaned[name] for name in ("means", "sd", "items", "alpha")}
+        simulated = planning.simulated_power_sentence(seat.study, n=cleaned["planned"], **assumed)
     return {
         "plan": plan,
         "power_percent": power,

@@ -71,13 +71,11 @@ class Source:
             )
 
     def judged(self) -> Iterator[Judged]:
-        """All recommended items, by order of entry and rank."""
         for person in self.people():
             for item in person.record.items:
                 yield Judged(person, item)
 
     def rated(self) -> Iterator[Rated]:
-        """All ratings of known items, by order of entry and of rating."""
         for person in self.people():
             for order, rating in enumerate(person.record.profile, start=1):
                 yield Rated(person, order, rating)

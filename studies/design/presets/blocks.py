@@ -35,7 +35,6 @@ class Block:
 
     @property
     def n_items(self) -> int:
-        """The number of answers that its scales are scored from."""
         return sum(len(scale.members) for scale in scales_of(questionnaire_from(self.questionnaire)))
 
     @property

@@ -82,7 +82,6 @@ class Estimate:
 
     @property
     def is_all_assumed(self) -> bool:
-        """Whether too few people have completed for any time to be theirs."""
         return self.n_completed < FEWEST_PEOPLE
 
     @property

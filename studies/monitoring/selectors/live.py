@@ -53,7 +53,6 @@ class StratumLine:
 
     @property
     def by_condition(self) -> list[tuple[str, Cell]]:
-        """Each condition's label with its cell; empty if no participant was assigned."""
         return list(zip(self.labels, self.cells, strict=True)) if any(cell.started for cell in self.cells) else []
 
     @property

@@ -50,7 +50,6 @@ class Cell:
 
     @property
     def n_held(self) -> int:
-        """Slots held: they count towards the target."""
         return self.active + self.completed - self.reopened
 
     @property

@@ -100,7 +100,6 @@ class BundleReader:
         self.items: dict[int, Item] = {}
 
     def bundles(self, rows: QuerySet[Participant], at_once: int) -> Iterator[Bundle]:
-        """Every participant of `rows` with their data, in the order of `rows`."""
         waiting: list[Participant] = []
         for participant in rows.iterator(chunk_size=at_once):
             waiting.append(participant)
@@ -211,13 +210,11 @@ class QuestionFilter:
 
     @classmethod
     def of(cls, study: Study) -> QuestionFilter:
-        """The filter of a study's questionnaire."""
         questionnaire = questionnaire_from(study.questionnaire)
         shorter = for_items_without(questionnaire, study.design)
         return cls(questionnaire, None if shorter is questionnaire else cls(shorter))
 
     def of_slot(self, slot: Slot) -> QuestionFilter:
-        """The filter of the questions about one recommended item."""
         return self.without_sample if self.without_sample is not None and slot.has_trailer is False else self
 
     def keys(self, block: str, answers: dict[str, Any]) -> frozenset[str]:

@@ -58,13 +58,8 @@ def is_full(study: Study, mode: str) -> bool:
     return is_taken and (mode != Mode.LIVE or is_waited_for(study, timezone.now()))
 
 
-def refuse_unless_room(*, study: Study, mode: str, entry_key: str = "") -> None:
-    """Raise `study.not_open` or `study.full`, except for a participant who has already entered with that key.
-
-    Checked before the consent text is shown.
-    """
-    if entry_key and Participant.objects.filter(study=study, entry_key=digest_of_key(entry_key)).exists():
-        return
+def refuse_unless_room(*, study: Study, mode: str) -> None:
+    """Raise `study.not_open` or `study.full`; checked before the consent text is shown."""
     refuse_unless_open(study, mode)
     if is_full(study, mode):
         raise ParallaxError("study.full", _("This study has reached the number of participants it needs."))
@@ -208,7 +203,7 @@ def admission_of(attempt: EntryAttempt) -> Admission:
 
 
 def _is_guest(study: Study, known: tuple[str, str] | None) -> bool:
-    """Whether the id is on the guest list, and has not entered by another parameter of the link."""
+    # A guest who has entered by one parameter of the link may not enter again by another.
     if known is None or not Guest.objects.filter(study=study, value=known[1]).exists():
         return False
     entered = ExternalId.objects.filter(study=study, value=known[1], participant__entrance=Entrance.GUEST)

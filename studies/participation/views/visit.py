@@ -25,7 +25,7 @@ from catalog.models import Item
 from catalog.selectors.items import item_with_key
 from core.errors import ParallaxError
 from studies.design.selectors import texts as written
-from studies.design.selectors.study_content import content_of
+from studies.design.selectors.placeholders import content_of
 from studies.enums import Mode, ParticipantStatus, Provenance, StudyStatus
 from studies.instrument import flow
 from studies.models import Participant, Study
@@ -95,7 +95,6 @@ class Visit:
 
     @property
     def withdraw_url(self) -> str:
-        """The address where they can withdraw; empty without a personal link."""
         return "" if self.is_limited else self.links.of("withdraw")
 
     def visible_answers(self) -> dict[int, dict[str, Any]]:
@@ -103,7 +102,6 @@ class Visit:
         return answers_by_rank(self.participant, since=self.since)
 
     def thumbs(self, slots: list[pages.Slot], at: int) -> list[pages.Thumb]:
-        """The row of thumbnails, with links to the accessible items."""
         answers = answers_by_rank(self.participant)  # whether an item was answered may be shown
         of_items, own = questionnaires_of(self.participant), answers.get(0, {})
         done = {
@@ -121,7 +119,6 @@ class Visit:
 
     @property
     def client_at(self) -> datetime | None:
-        """The browser's time of the request, as sent by the script."""
         return client_time(self.request.headers.get(CLIENT_TIME_HEADER) or self.request.GET.get("at"))
 
     @property
@@ -129,7 +126,6 @@ class Visit:
         return "continue" in self.request.POST
 
     def lead_to(self, page: flow.Place) -> HttpResponse:
-        """Redirect to a place; htmx requests redirect the whole page."""
         return self.go(self.links.to(page))
 
     def go(self, url: str) -> HttpResponse:

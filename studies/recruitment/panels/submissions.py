@@ -31,7 +31,6 @@ class Submission:
 
     @property
     def key(self) -> str:
-        """Unique key: the submission's id, or else the participant's."""
         return f"submission:{self.submission}" if self.submission else f"person:{self.person}"
 
 

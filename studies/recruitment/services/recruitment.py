@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from django.db import transaction
@@ -88,7 +89,7 @@ def set_panel(
 
 
 def _close_open_link(row: Recruiting, entrance: str, actor: Any) -> None:
-    """Let only invited people enter a draft, once the first links or the first list has been created."""
+    # Once there are links or a list, only invited people enter a draft.
     # Personal links also work beside a panel; a list of ids or signatures is of no use where other ids enter.
     replaced = (Entrance.OPEN,) if entrance == Entrance.PERSONAL else (Entrance.OPEN, Entrance.PANEL_ID)
     if row.study.status == StudyStatus.DRAFT and row.entrance in replaced:
@@ -170,7 +171,7 @@ def set_exits(*, study: Study, exits: Mapping[str, Exit], actor: Any = None) -> 
         except ParameterError as problem:
             label = outcome.replace("_", " ")
             raise ParallaxError("recruiting.bad_exit", f"Exit “{label}”: {problem}", {"outcome": outcome}) from problem
-    after = {outcome: current[outcome].as_settings() for outcome in OUTCOMES}
+    after = {outcome: asdict(current[outcome]) for outcome in OUTCOMES}
     changed = [outcome for outcome in OUTCOMES if after[outcome] != row.exits.get(outcome)]
     if changed:
         row.exits = after

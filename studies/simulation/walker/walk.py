@@ -55,7 +55,6 @@ class EntryTurn:
             self._before = self._before._before
 
     def over(self) -> None:
-        """End the turn; repeated calls have no effect."""
         self._over.set()
 
 
@@ -68,7 +67,6 @@ class Page:
 
     @classmethod
     def read(cls, url: str, content: bytes) -> Self:
-        """Parse a page or an htmx fragment."""
         return cls(url, html.document_fromstring(content, parser=PARSER))
 
     def find(self, expression: str) -> html.HtmlElement:
