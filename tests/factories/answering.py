@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db import transaction
 
-from studies.design.selectors.study_content import content_of
+from studies.design.selectors.placeholders import content_of
 from studies.enums import Provenance
 from studies.instrument.questionnaires.schema import ABOUT, AFTER, ITEMS, OVERALL
 from studies.models import Participant, Response

@@ -10,7 +10,13 @@ from studies.enums import Mode, ParticipantStatus
 from studies.models import Participant, Study
 from studies.participation.services.consenting import consent
 from studies.participation.services.enrolment import store_about
-from studies.participation.services.entry_gate import EntryAttempt, is_full, refuse_unless_room
+from studies.participation.services.entry_gate import (
+    EntryAttempt,
+    entered_participant,
+    is_full,
+    refuse_newcomer,
+    refuse_unless_room,
+)
 from studies.participation.services.participant_state import change_language
 from tests.factories.studies import ABOUT, assigned, enter, make_study
 
@@ -63,7 +69,7 @@ def test_a_language_that_the_study_is_not_written_in_changes_nothing(study: Stud
 
 
 def test_who_entered_is_let_through_a_full_study_and_nobody_else(study: Study) -> None:
-    key = "k" * 43
+    newcomer = EntryAttempt(study=study, entry_key="k" * 43)
     refuse_unless_room(study=study, mode=Mode.LIVE)
     for _condition in range(2):
         assert not is_full(study, Mode.LIVE)
@@ -71,12 +77,13 @@ def test_who_entered_is_let_through_a_full_study_and_nobody_else(study: Study) -
     assert is_full(study, Mode.LIVE)
     assert not is_full(study, Mode.PREVIEW)
     with pytest.raises(ParallaxError) as refusal:
-        refuse_unless_room(study=study, mode=Mode.LIVE, entry_key=key)
+        refuse_newcomer(newcomer)
     assert refusal.value.code == "study.full"
     Participant.objects.filter(pk=Participant.objects.latest("pk").pk).update(status=ParticipantStatus.ABANDONED)
-    consent(EntryAttempt(study=study, entry_key=key))
+    entry = consent(newcomer)
     Participant.objects.filter(status=ParticipantStatus.ABANDONED).update(status=ParticipantStatus.ACTIVE)
-    refuse_unless_room(study=study, mode=Mode.LIVE, entry_key=key)
+    assert is_full(study, Mode.LIVE)
+    assert entered_participant(newcomer) == entry.participant
     pause_study(study=study)
     with pytest.raises(ParallaxError) as refusal:
         refuse_unless_room(study=study, mode=Mode.LIVE)

@@ -7,7 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from studies.allocation.selectors.allocations import conditions_of
-from studies.design.selectors.study_content import content_of
+from studies.design.selectors.placeholders import content_of
 from studies.models import Study
 from studies.participation.selectors.participant_rows import (
     participant_by_entry,

@@ -10,8 +10,7 @@ from evaluation.models import EvaluationRun
 from evaluation.reported_kinds import tested_kinds
 from evaluation.selectors.results import is_pooled
 from studies.console.forms.assignment import AssignmentForm
-from studies.console.forms.contrast import PrimaryTestFields
-from studies.console.forms.plan import PlanFields
+from studies.console.forms.plan import PlanFields, PrimaryTestFields
 from studies.console.forms.setting_fields import setting_field
 from studies.console.forms.texts import (
     missing_texts,

@@ -37,7 +37,6 @@ class ProfileForm(forms.Form):
         self.points = (str(USED),) if chooses else tuple(map(str, elicitation.points))
         if chooses:
             self.fields["q"].label = "Find something to choose"
-        self.asked = data
         self.n_items = n_items
         self.rated: dict[int, int] = {}
         self.fields["q"].widget.attrs |= {"type": "search", "autocomplete": "off", "aria-controls": "found"}

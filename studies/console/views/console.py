@@ -16,7 +16,6 @@ from studies.console.forms.study_lifecycle import MailForm
 from studies.console.views.outcomes import refusals_in
 from studies.design.services.design import create_study
 from studies.enums import NoticeMail
-from studies.team.selectors import notices as selected
 from studies.team.selectors import studies
 from studies.team.services.notices import choose_mail, mark_read
 
@@ -57,11 +56,11 @@ def study_new(request: HttpRequest) -> HttpResponse:
 @require_safe
 def notice_list(request: HttpRequest) -> HttpResponse:
     """All notices about the researcher's studies, unread first."""
-    page = Paginator(selected.notices_of(request.user), ON_A_PAGE).get_page(request.GET.get("page"))
+    page = Paginator(studies.notices_of(request.user), ON_A_PAGE).get_page(request.GET.get("page"))
     context = {
         "page": page,
-        "n_unread": selected.n_unread(request.user),
-        "owned": selected.owned_by(request.user),
+        "n_unread": studies.n_unread(request.user),
+        "owned": studies.owned_by(request.user),
         "choices": NoticeMail.choices,
     }
     return render(request, "console/studies/notices.html", context)
@@ -71,7 +70,7 @@ def notice_list(request: HttpRequest) -> HttpResponse:
 @require_safe
 def notice_count(request: HttpRequest) -> HttpResponse:
     """The number of unread notices, for the header of every page."""
-    return render(request, "console/studies/_unread.html", {"n": selected.n_unread(request.user)})
+    return render(request, "console/studies/_unread.html", {"n": studies.n_unread(request.user)})
 
 
 @require_POST

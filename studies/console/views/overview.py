@@ -16,7 +16,7 @@ from studies.monitoring.selectors import live, monitor
 from studies.monitoring.selectors.outcomes import are_outcomes_open
 from studies.simulation.planted_effects import planted_sentence
 from studies.team.permissions import ANY_ROLE, READERS, Seat, seated
-from studies.team.selectors.notices import unread_of_study
+from studies.team.selectors.studies import unread_of_study
 
 
 def _monitored(study: Study) -> list[dict[str, Any]]:

@@ -1,15 +1,21 @@
-"""Placeholders in a study's texts and questions: the numbers it asks for and shows, and what its items are called.
+"""Texts and questions of a study as participants meet them: placeholders are filled, once for each version.
 
-Endings in braces, such as piaciut{o/a}, agree with the noun. Unknown names in braces stay as they stand, and so do
-texts without placeholders.
+Placeholders are the numbers that the study asks for and shows, and what its items are called. Endings in braces, such
+as piaciut{o/a}, agree with the noun. Unknown names in braces stay as they stand, and so do texts without placeholders.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from types import MappingProxyType
 from typing import Any
 
+from django.conf import settings
 from django.conf import settings as installation
 from django.utils import translation
 from django.utils.translation import gettext, gettext_lazy, ngettext
@@ -27,6 +33,7 @@ from catalog.item_types import (
 )
 from catalog.item_words import ENDINGS, Words, agreeing, forms_of
 from studies.instrument.questionnaires.schema import Questionnaire, questionnaire_from
+from studies.instrument.samples import for_items_without
 from studies.known_items import ItemsAsked
 from studies.models import Study
 from studies.settings import StudySettings
@@ -67,6 +74,7 @@ IN_WORDS = (
 NUMBER_WORDS = dict(enumerate(IN_WORDS, start=1))
 _NAMES = "|".join((*NAMES, *map(str.capitalize, NAMES)))  # {Items} begins a sentence
 _PLACEHOLDER = re.compile(rf"\{{(?:(?P<name>{_NAMES})|(?P<endings>{ENDINGS}))\}}")
+VERSIONS_CACHED = 64
 
 
 def number_word(n: int) -> str:
@@ -210,3 +218,42 @@ def as_read(study: Study) -> tuple[dict[str, Any], dict[str, Any]]:
 def asked_questions(study: Study) -> Questionnaire:
     """The study's questions as participants read them."""
     return questionnaire_from(filled(study.questionnaire, study.design))
+
+
+@dataclass(frozen=True)
+class StudyContent:
+    """The questions and texts with their placeholders filled, and what items are called.
+
+    Every content is shared by the requests of a process and never changed.
+    """
+
+    questionnaire: Questionnaire
+    for_items_without_sample: Questionnaire
+    for_items_without_details: Questionnaire  # nor is there a sample of them
+    texts: Mapping[str, Mapping[str, Any]]  # by language
+    words: Mapping[str, Words]  # what items are called, by language of the installation
+
+    @property
+    def has_after(self) -> bool:
+        return bool(self.questionnaire.after)
+
+
+def content_of(study: Study) -> StudyContent:
+    """Return the study's stored questions and texts; every write to a study changes the time that keys them."""
+    return _content(study.pk, study.updated_at)
+
+
+@lru_cache(maxsize=VERSIONS_CACHED)
+def _content(study_id: int, _updated_at: datetime) -> StudyContent:
+    # Read after the caller read the time, so the content is never older than the version that names it.
+    study = Study.objects.only("questionnaire", "texts", "settings").get(pk=study_id)
+    texts = {language: filled(own, study.design, language) for language, own in study.texts.items()}
+    questionnaire = questionnaire_from(filled(study.questionnaire, study.design))
+    no_details = json.loads(TO_DETAILS.sub("", json.dumps(study.questionnaire)))
+    return StudyContent(
+        questionnaire,
+        for_items_without(questionnaire, study.design),
+        for_items_without(questionnaire_from(filled(no_details, study.design)), study.design),
+        MappingProxyType(texts),
+        MappingProxyType({code: item_words(study.design, code) for code, _name in settings.LANGUAGES}),
+    )

@@ -16,7 +16,7 @@ from django.utils.safestring import SafeString, mark_safe
 from markdown_it import MarkdownIt
 
 from studies.design.presets.loader import REQUIRED_TEXTS, translation_gaps
-from studies.design.selectors.study_content import content_of
+from studies.design.selectors.placeholders import content_of
 from studies.enums import Role
 from studies.models import Study, StudyMembership
 

@@ -25,7 +25,7 @@ from catalog.selectors.items import (
     title_in,
 )
 from core.errors import ParallaxError
-from studies.design.selectors.study_content import content_of
+from studies.design.selectors.placeholders import content_of
 from studies.instrument import flow
 from studies.known_items import FIVE_STARS, ElicitationScale
 from studies.models import Participant, ProfileRating, RecommendedItem, Study

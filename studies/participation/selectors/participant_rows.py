@@ -8,11 +8,11 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from studies.design.selectors.study_content import content_of
+from studies.design.selectors.placeholders import content_of
 from studies.instrument.questionnaires.schema import Questionnaire
 from studies.models import Participant, ProfileRating, RecommendedItem, Response, Study
 
-# What the pages need of a study; its texts and questions come from the cache of `study_content`.
+# What the pages need of a study; its texts and questions come from the cache of `content_of`.
 OF_STUDY = (
     "slug", "title", "status", "seed", "settings", "created_at", "updated_at", "archived_at",
     *(f"dataset_version__{name}" for name in ("created_at", "content_hash", "n_items", "scale_low", "scale_high")),

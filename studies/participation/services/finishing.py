@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 from core.errors import ParallaxError
 from core.transitions import move
 from studies.allocation.services.slots import end_participation, locked_study
-from studies.design.selectors.study_content import content_of
+from studies.design.selectors.placeholders import content_of
 from studies.enums import PARTICIPANT_MOVES, ParticipantStatus
 from studies.instrument import flow
 from studies.instrument.flow import Place

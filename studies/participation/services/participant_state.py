@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from core.errors import ParallaxError
 from core.provenance import derived_seed
-from studies.design.selectors.study_content import content_of
+from studies.design.selectors.placeholders import content_of
 from studies.design.selectors.texts import languages_of
 from studies.enums import ParticipantStatus, StudyStatus
 from studies.instrument import flow

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from catalog.item_words import agreed
 from catalog.models import Item
 from core.errors import ParallaxError
-from studies.design.selectors.study_content import content_of
+from studies.design.selectors.placeholders import content_of
 from studies.enums import Provenance
 from studies.instrument import flow
 from studies.models import Participant, ProfileRating

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from catalog.item_words import agreed
 from core.errors import NotAllowedInState, ParallaxError, StorageUnavailable
 from evaluation.services.serving import Served
-from studies.design.selectors.study_content import content_of
+from studies.design.selectors.placeholders import content_of
 from studies.design.services.condition_serving import recommend_in
 from studies.design.services.launch import pause_study
 from studies.enums import NoticeKind, ParticipantStatus, StudyStatus

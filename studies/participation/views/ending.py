@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from studies.design.selectors import texts as written
-from studies.design.selectors.study_content import content_of
+from studies.design.selectors.placeholders import content_of
 from studies.design.selectors.texts import rendered
 from studies.instrument import flow
 from studies.instrument.questionnaires.schema import AFTER, OVERALL

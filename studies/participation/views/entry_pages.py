@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from core.errors import ParallaxError
 from core.security_log import REFUSED, record_event
 from studies.design.selectors import texts as written
-from studies.design.selectors.study_content import content_of
+from studies.design.selectors.placeholders import content_of
 from studies.design.selectors.texts import rendered
 from studies.design.selectors.versions import current_consent
 from studies.enums import Mode, StudyStatus

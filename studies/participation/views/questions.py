@@ -10,7 +10,7 @@ from django.http import HttpResponse
 from django.utils.translation import gettext as _
 
 from core.networks import network_of
-from studies.design.selectors.study_content import content_of
+from studies.design.selectors.placeholders import content_of
 from studies.instrument import flow
 from studies.instrument.questionnaires.questions import posted_answers
 from studies.instrument.questionnaires.schema import ABOUT, ITEMS, Question, Questionnaire

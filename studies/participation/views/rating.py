@@ -20,8 +20,7 @@ from catalog.selectors.datasets import decades_of, genres_of
 from catalog.selectors.search import search_items
 from core.errors import ParallaxError
 from core.provenance import derived_seed
-from studies.design.selectors.placeholders import elicitation_heading
-from studies.design.selectors.study_content import content_of
+from studies.design.selectors.placeholders import content_of, elicitation_heading
 from studies.instrument import flow
 from studies.instrument.questionnaires.questions import whole_number
 from studies.participation.selectors import pages

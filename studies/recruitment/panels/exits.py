@@ -54,9 +54,6 @@ class Exit:
             return self.url
         return panel.exit_url if self.code == STATIC and self.static_code else ""
 
-    def as_settings(self) -> dict[str, Any]:
-        return {"code": self.code, "static_code": self.static_code, "url": self.url, "text": dict(self.text)}
-
 
 def checked_exit(outcome: str, exit_: Exit, panel: Panel) -> Exit:
     """Validate and normalise an exit.
@@ -119,7 +116,7 @@ def _check_url(url: str, code: str) -> None:
 def exits_from(settings: Mapping[str, Any], panel: Panel) -> dict[str, Exit]:
     """Return every exit of a study; by default, completers get a unique code.
 
-    The settings hold `Exit.as_settings` by outcome; the result has an exit for each of `OUTCOMES`.
+    The settings hold the fields of an `Exit` by outcome; the result has an exit for each of `OUTCOMES`.
     """
     exits = {}
     for outcome in OUTCOMES:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 # Status of a submission, shared by all panels.
@@ -15,11 +15,6 @@ TIMED_OUT = "timed_out"
 SCREENED_OUT = "screened_out"
 STATES = (UNDER_WAY, AWAITING, APPROVED, REJECTED, RETURNED, TIMED_OUT, SCREENED_OUT)
 GIVEN_BACK = frozenset({RETURNED, TIMED_OUT})  # the slot is released
-
-
-def unchanged(url: str) -> str:
-    """Return the address unchanged."""
-    return url
 
 
 @dataclass(frozen=True)
@@ -53,7 +48,7 @@ class Panel:
     exit_url: str = ""
     has_fixed_codes: bool = False  # whether the panel requires a study's codes in advance, which rules out unique codes
     # converts the address that the panel shows to the researcher into a template
-    exit_from: Callable[[str], str] = unchanged
+    exit_from: Callable[[str], str] = str
     columns: Columns = field(default_factory=lambda: Columns(()))  # columns of the list of submissions
     states: Mapping[str, str] = field(default_factory=dict)  # `STATES` by the panel's own words in lower case
 
@@ -77,11 +72,11 @@ class Panel:
         A participant's id takes precedence over a submission's; None if the link has no id. Unfilled placeholders do
         not count.
         """
-        for name in self.ids:
-            value = parameters.get(name, "")
-            if value and not self.is_unfilled(name, value):
-                return name, value
-        return None
+        return next(iter(self.filled(self.ids, parameters).items()), None)
+
+    def filled(self, names: Iterable[str], parameters: Mapping[str, str]) -> dict[str, str]:
+        """Return the values that parameters of these names have in a link, in the order of the names."""
+        return {name: value for name in names if (value := parameters.get(name)) and not self.is_unfilled(name, value)}
 
     def is_unfilled(self, name: str, value: str) -> bool:
         """Return whether a value is the unfilled placeholder, as in a test of the link, or cannot be an id."""

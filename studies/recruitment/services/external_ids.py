@@ -42,7 +42,6 @@ def has_taken_part(*, studies: Collection[int], panel: Panel, parameters: Mappin
 
     The ids of withdrawn participants are erased, so they do not count.
     """
-    ids = {name: parameters[name] for name in panel.person if parameters.get(name)}
     return any(
         ExternalId.objects.filter(
             study__in=studies,
@@ -51,8 +50,7 @@ def has_taken_part(*, studies: Collection[int], panel: Panel, parameters: Mappin
             participant__mode=Mode.LIVE,
             participant__assigned_at__isnull=False,
         ).exists()
-        for name, value in ids.items()
-        if not panel.is_unfilled(name, value)
+        for name, value in panel.filled(panel.person, parameters).items()
     )
 
 
@@ -63,10 +61,8 @@ def known_id(*, study: Study, panel: Panel, parameters: Mapping[str, str]) -> Ex
     a submission's id only matches participants without a personal id.
     """
     rows = ExternalId.objects.filter(study=study, participant__mode=Mode.LIVE).select_related("participant")
-    ids = {name: parameters[name] for name in panel.ids if parameters.get(name)}
-    ids = {name: value for name, value in ids.items() if not panel.is_unfilled(name, value)}
     has_person = False
-    for name, value in ids.items():
+    for name, value in panel.filled(panel.ids, parameters).items():
         matches = rows.filter(name=name, value=value).order_by("pk")
         if name in panel.person:
             has_person = True

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from django.db import transaction
@@ -170,7 +171,7 @@ def set_exits(*, study: Study, exits: Mapping[str, Exit], actor: Any = None) -> 
         except ParameterError as problem:
             label = outcome.replace("_", " ")
             raise ParallaxError("recruiting.bad_exit", f"Exit “{label}”: {problem}", {"outcome": outcome}) from problem
-    after = {outcome: current[outcome].as_settings() for outcome in OUTCOMES}
+    after = {outcome: asdict(current[outcome]) for outcome in OUTCOMES}
     changed = [outcome for outcome in OUTCOMES if after[outcome] != row.exits.get(outcome)]
     if changed:
         row.exits = after

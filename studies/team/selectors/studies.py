@@ -1,17 +1,17 @@
-"""Studies, members and runs for the console's lists."""
+"""Studies, members, runs and notices for the console's lists."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import Case, Count, Exists, OuterRef, Q, QuerySet, Subquery, Sum, When
+from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Sum, When
 
 from core.models import LogEntry
 from evaluation.enums import RunStatus
 from evaluation.models import EvaluationRun
 from evaluation.selectors.results import REPORTED_PROTOCOLS
 from studies.enums import Mode, ParticipantStatus, Role
-from studies.models import Condition, Study, StudyMembership
+from studies.models import Condition, NoticeReceipt, Study, StudyMembership
 
 
 def studies_of(researcher: Any) -> QuerySet[Study]:
@@ -88,3 +88,28 @@ def runs_to_study(researcher: Any) -> QuerySet[EvaluationRun]:
         .annotate(n_algorithms=Count("algorithms"))
         .order_by(Case(When(protocol__name="one-plus-random", then=0), default=1), "-finished_at", "-pk")
     )
+
+
+def notices_of(researcher: Any) -> QuerySet[NoticeReceipt]:
+    """Return the researcher's notices, unread first, then newest first, without those of former studies."""
+    return (
+        NoticeReceipt.objects.filter(researcher=researcher, notice__study__memberships__researcher=researcher)
+        .select_related("notice__study")
+        .order_by(F("read_at").desc(nulls_first=True), "-notice__at", "-pk")
+    )
+
+
+def n_unread(researcher: Any) -> int:
+    """Count the researcher's unread notices."""
+    return notices_of(researcher).filter(read_at__isnull=True).count()
+
+
+def unread_of_study(researcher: Any, study: Study, n: int = 5) -> QuerySet[NoticeReceipt]:
+    """Return the researcher's newest unread notices about one study."""
+    return notices_of(researcher).filter(notice__study=study, read_at__isnull=True)[:n]
+
+
+def owned_by(researcher: Any) -> QuerySet[StudyMembership]:
+    """Return the researcher's memberships as an owner, with their e-mail preferences and studies."""
+    owned = StudyMembership.objects.filter(researcher=researcher, role=Role.OWNER)
+    return owned.select_related("study").order_by("study__archived_at", "-study__created_at", "-study__pk")
