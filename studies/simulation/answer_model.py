@@ -203,7 +203,6 @@ class SimulatedPerson:
         return count / (count + self.training.half_known)
 
     def about_item(self, item: int) -> dict[str, Answer]:
-        """Answer the questions about one recommended item."""
         answers = self._shift_rating(self._shift_son(self._shift_fon(self._felt_about(item))))
         self._items_left = max(1, self._items_left - 1)
         return answers
