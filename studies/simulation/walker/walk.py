@@ -22,14 +22,7 @@ from studies.known_items import ItemsAsked
 from studies.simulation.answer_model import MODELLED, TRUE, Answer, SimulatedPerson
 from studies.simulation.walker.entry_order import EntryTurn
 from studies.simulation.walker.pages import Page
-from studies.simulation.walker.questions import (
-    QUESTIONS,
-    Respondent,
-    form_values,
-    is_answered,
-    is_optional_text,
-    key_of,
-)
+from studies.simulation.walker.questions import QUESTIONS, Respondent, form_values, is_answered, key_of
 
 PROVENANCE_HEADER = "X-Answer-Provenance"
 MOST_STEPS = 60
@@ -205,7 +198,7 @@ class Walker:
     def _answer_the_rest(self, page: Page) -> Page:
         """Answer all questions except the study's own measures, including follow-ups that appear."""
         questions = page.tree.xpath(f"//form[@id='questions']{QUESTIONS[1:]}")
-        if not any(key_of(question) not in CORE and not is_optional_text(question) for question in questions):
+        if all(key_of(question) in CORE for question in questions):
             return page
         for _ in range(MOST_ROUNDS):
             page = self._get(page.url)
