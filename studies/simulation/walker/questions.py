@@ -32,11 +32,6 @@ def key_of(question: html.HtmlElement) -> str:
     return str(question.get("id", "")).removeprefix("question-")
 
 
-def is_optional_text(question: html.HtmlElement) -> bool:
-    """Whether it is an optional text question."""
-    return bool(question.xpath("./label/span[@class='quiet']")) and not question.xpath(".//input | .//select")
-
-
 def is_answered(question: html.HtmlElement) -> bool:
     """Whether all controls of the question have a value."""
     if question.xpath(f".//input[@checked][@value='{DECLINED}' or contains(@name, '{DECLINED}')]"):
@@ -113,14 +108,13 @@ class Respondent:
             offered = [value for value in control.xpath(".//option/@value") if value not in ("", DECLINED)]
             known = self.expected.get(name, self.facts.get(name))
             data[name] = str(self.rng.choice(offered)) if known is None else str(known)
-        is_optional = bool(question.xpath("./label/span[@class='quiet']"))
         for control in question.xpath(f"{TYPED} | .//textarea"):
             name = control.get("name", "")
             if name in self.facts:
                 data[name] = str(self.facts[name])
             elif ranges := question.xpath(".//input[@type='range']"):
                 data[name] = self._point(name, ranges[0])
-            elif control.get("inputmode") or not is_optional:
+            elif control.get("inputmode") or self.questions[name].required:
                 data[name] = self.questions[name].simulated(self._whole_number)
         return data
 

@@ -21,14 +21,7 @@ from studies.instrument.flow import TRAILER_SEEN
 from studies.instrument.questionnaires.schema import Questionnaire
 from studies.known_items import ItemsAsked
 from studies.simulation.answer_model import MODELLED, TRUE, Answer, SimulatedPerson
-from studies.simulation.walker.questions import (
-    QUESTIONS,
-    Respondent,
-    form_values,
-    is_answered,
-    is_optional_text,
-    key_of,
-)
+from studies.simulation.walker.questions import QUESTIONS, Respondent, form_values, is_answered, key_of
 
 PROVENANCE_HEADER = "X-Answer-Provenance"
 MOST_STEPS = 60
@@ -254,7 +247,7 @@ class Walker:
 
     def _answer_the_rest(self, page: Page) -> Page:
         questions = page.tree.xpath(f"//form[@id='questions']{QUESTIONS[1:]}")
-        if not any(key_of(question) not in CORE and not is_optional_text(question) for question in questions):
+        if all(key_of(question) in CORE for question in questions):
             return page
         for _ in range(MOST_ROUNDS):
             page = self._get(page.url)
