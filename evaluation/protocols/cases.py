@@ -13,6 +13,7 @@ from core.errors import DataError
 from evaluation.splitting.draws import stream_key
 
 Excluded = Literal["rated", "trained", "none"]
+STORED = ("users", "items", "is_relevant", "values", "rated_indptr", "rated_items")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,23 @@ class Cases:
 
     def __len__(self) -> int:
         return len(self.users)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The arrays by name, to be stored; without those of a cold start."""
+        arrays = {name: getattr(self, name) for name in STORED}
+        return arrays if self.bits is None else {**arrays, "bits": self.bits}
+
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any], *, is_given: bool) -> Cases:
+        """Read stored cases; those of earlier versions lack some arrays."""
+        return cls(
+            **{"values": np.full(len(arrays["users"]), np.nan, dtype=np.float32)}
+            | {name: arrays[name] for name in (*STORED, "closed", "bits") if name in arrays},
+            n_items=meta["n_items"],
+            negatives=meta["negatives"],
+            seed=meta["seed"],
+            is_given=is_given,
+        )
 
     @property
     def n_users(self) -> int:

@@ -68,21 +68,7 @@ def opened_cases(digest: str) -> RunCases:
     stored = artefacts.load("cases", digest)
     arrays = {name: _plain(array) for name, array in stored.arrays.items()}
     return RunCases(
-        cases=Cases(
-            users=arrays["users"],
-            items=arrays["items"],
-            is_relevant=arrays["is_relevant"],
-            # Artefacts of earlier versions lack some arrays.
-            values=arrays.get("values", np.full(len(arrays["users"]), np.nan, dtype=np.float32)),
-            rated_indptr=arrays["rated_indptr"],
-            rated_items=arrays["rated_items"],
-            n_items=stored.meta["n_items"],
-            negatives=stored.meta["negatives"],
-            seed=stored.meta["seed"],
-            bits=arrays.get("bits"),
-            closed=arrays.get("closed", np.empty(0, dtype=np.int32)),
-            is_given=stored.meta.get("is_given", False),
-        ),
+        cases=Cases.of_arrays(arrays, stored.meta, is_given=stored.meta.get("is_given", False)),
         file_rows=arrays.get("file_rows"),
         development=arrays.get("development"),
         trained=arrays["trained"],

@@ -100,13 +100,7 @@ def _stored(file_cases: FileCases, ratings: Ratings) -> dict[str, NDArray[Any]]:
         "train_indptr": np.asarray(matrix.indptr, dtype=np.int64),
         "train_indices": np.asarray(matrix.indices, dtype=np.int32),
         "train_values": np.asarray(matrix.data, dtype=np.float32),
-        "users": cases.users,
-        "items": cases.items,
-        "is_relevant": cases.is_relevant,
-        "values": cases.values,
-        "rated_indptr": cases.rated_indptr,
-        "rated_items": cases.rated_items,
-        "bits": cases.bits,
+        **cases.arrays(),
         "file_rows": file_cases.file_rows,
     }
 

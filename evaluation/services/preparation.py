@@ -193,19 +193,7 @@ def _refusals(
 
 def _arrays(holdout: Holdout) -> dict[str, NDArray[Any]]:
     cases = holdout.cases
-    arrays: dict[str, NDArray[Any]] = {
-        "users": cases.users,
-        "items": cases.items,
-        "is_relevant": cases.is_relevant,
-        "values": cases.values,
-        "rated_indptr": cases.rated_indptr,
-        "rated_items": cases.rated_items,
-        "closed": cases.closed,
-        "trained": holdout.trained,
-        "reserved": holdout.reserved,
-    }
-    if cases.bits is not None:
-        arrays["bits"] = cases.bits
+    arrays = {**cases.arrays(), "closed": cases.closed, "trained": holdout.trained, "reserved": holdout.reserved}
     if len(holdout.development):
         arrays["development"] = holdout.development
     if holdout.profiled is not None:

@@ -206,19 +206,7 @@ def _holdout_of_file(run: EvaluationRun) -> Holdout:
         (arrays["train_values"], arrays["train_indices"], arrays["train_indptr"]),
         shape=(n_users, stored.meta["n_items"]),
     )
-    cases = Cases(
-        users=arrays["users"],
-        items=arrays["items"],
-        is_relevant=arrays["is_relevant"],
-        values=arrays["values"],
-        rated_indptr=arrays["rated_indptr"],
-        rated_items=arrays["rated_items"],
-        n_items=stored.meta["n_items"],
-        negatives=stored.meta["negatives"],
-        seed=stored.meta["seed"],
-        bits=arrays["bits"],
-        is_given=True,
-    )
+    cases = Cases.of_arrays(arrays, stored.meta, is_given=True)
     return Holdout(
         training=Ratings(matrix, ratings_of(run.version).scale),
         trained=np.arange(n_users, dtype=np.int64),
