@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from django.core import signing
@@ -61,14 +60,6 @@ class TooLate(ParallaxError):
         self.participant = participant
 
 
-@dataclass(frozen=True)
-class Arrival:
-    """The holder of a token. `since` is set for arrivals by an id of another site: older answers stay hidden."""
-
-    participant: Participant
-    since: datetime | None = None
-
-
 def resume(*, token: str, network: str = "") -> Participant:
     """Find the participant of a personal link, record their presence, and readmit them if abandoned.
 
@@ -114,16 +105,18 @@ def _request_slot_again(participant: Participant, network: str) -> Participant:
     return participant
 
 
-def arrival_of(*, token: str, network: str = "") -> Arrival:
+def arrival_of(*, token: str, network: str = "") -> tuple[Participant, datetime | None]:
     """Find the participant of a token in an address, record their presence, and readmit them if abandoned.
+
+    The time is that of an arrival by an id of another site: answers older than it stay hidden.
 
     Raises `study.unknown_link`, and `TooLate` if access by an id of another site has expired.
     """
     if SEPARATOR not in token:
-        return Arrival(resume(token=token, network=network))
+        return resume(token=token, network=network), None
     participant, at = _signed(token)
     _refuse_too_late(participant, recruiting_of(participant.study))
-    return Arrival(record_presence(participant, network), at)
+    return record_presence(participant, network), at
 
 
 def holder_of(*, token: str, with_study: bool = False) -> Participant:

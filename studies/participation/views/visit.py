@@ -230,13 +230,12 @@ def of_participant(view: Callable[..., HttpResponse], *, even_when_over: bool = 
     @wraps(view)
     def opened(request: HttpRequest, token: str, **kwargs: Any) -> HttpResponse:
         try:
-            arrival = resuming.arrival_of(token=token, network=request.META["REMOTE_ADDR"])
+            participant, since = resuming.arrival_of(token=token, network=request.META["REMOTE_ADDR"])
         except resuming.TooLate as refusal:
             return _too_late(request, refusal)
         except ParallaxError:
             return _unknown(request)
-        participant = arrival.participant
-        visit = Visit(request, participant, token, arrival.since)
+        visit = Visit(request, participant, token, since)
         if chosen := request.GET.get("lang") if request.method != "POST" else None:
             participant_state.change_language(participant=participant, language=chosen)
             return HttpResponseRedirect(without_language(request))
