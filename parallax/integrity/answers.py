@@ -19,7 +19,7 @@ from studies.enums import Mode, ParticipantStatus
 from studies.instrument.flow import STEPS
 from studies.instrument.questionnaires.schema import questionnaire_from
 from studies.models import Participant, ProfileRating, RecommendationList, RecommendedItem, Response, Study
-from studies.monitoring.selectors.completeness import missing_of
+from studies.monitoring.selectors.exclusions import missing_of
 from studies.participation.selectors.responses import records
 from studies.settings import settings_problems
 

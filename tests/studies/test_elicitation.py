@@ -34,7 +34,7 @@ from studies.enums import ParticipantStatus
 from studies.instrument.questionnaires.schema import questionnaire_from
 from studies.known_items import HALF_STARS
 from studies.models import Event, Study
-from studies.monitoring.selectors.completeness import missing_of
+from studies.monitoring.selectors.exclusions import missing_of
 from studies.monitoring.selectors.quality import FlagSources
 from studies.participation.selectors.responses import records
 from studies.participation.services import ratings, recommending

@@ -36,7 +36,7 @@ from studies.instrument.questionnaires.document import DocumentProblems, read_do
 from studies.instrument.questionnaires.schema import DECLINED, ERASED, is_erased, questionnaire_from
 from studies.models import Event, ExternalId, Participant, Response, Study
 from studies.monitoring.selectors import live
-from studies.monitoring.selectors.completeness import why_incomplete
+from studies.monitoring.selectors.exclusions import why_incomplete
 from studies.monitoring.services.blinding import open_outcomes
 from studies.monitoring.services.notice_rules import notify_due
 from studies.participation.selectors.responses import records

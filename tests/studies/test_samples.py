@@ -16,7 +16,7 @@ from studies.enums import Mode
 from studies.instrument.questionnaires.schema import questionnaire_from
 from studies.instrument.samples import for_items_without
 from studies.models import Event, Participant, RecommendedItem, Study
-from studies.monitoring.selectors.completeness import missing_of
+from studies.monitoring.selectors.exclusions import missing_of
 from studies.participation.selectors.participant_rows import questionnaire_at
 from studies.participation.selectors.responses import completed_answers, records
 from tests.factories.evaluation import make_run_at

@@ -14,7 +14,7 @@ from analysis.present.scales import scale_section
 from analysis.services import build_report
 from studies.enums import ParticipantStatus
 from studies.models import Study
-from studies.monitoring.selectors.completeness import why_incomplete
+from studies.monitoring.selectors.exclusions import why_incomplete
 from studies.participation.selectors.responses import records
 from tests.factories.questionnaires import every_kind, make_resque_study, make_study_asking
 from tests.studies.test_walker import walk

@@ -93,7 +93,6 @@ def quota_counts(study: Study) -> list[QuotaCount]:
 class ReplayedLog:
     """Result of replaying one mode's log. `problem` is a sentence, or empty when log and replay agree."""
 
-    mode: str
     n_lines: int
     n_holding: int
     problem: str
@@ -133,7 +132,7 @@ def replayed_log(study: Study, mode: str) -> ReplayedLog:
             f"Line {difference.number} differs: the log has {_described(difference.logged, conditions)}, "
             f"but the replay has {_described(difference.expected, conditions)}."
         )
-        return ReplayedLog(mode, replayed.n_lines, len(replayed.holding), problem)
+        return ReplayedLog(replayed.n_lines, len(replayed.holding), problem)
     rows = Participant.objects.filter(study=study, mode=mode, status__in=HOLDS_SLOT, place__isnull=False)
     by_rows: dict[Hashable, Held] = {row.pk: (row.stratum, row.place, row.condition_id) for row in rows}
     by_log: dict[Hashable, Held] = {
@@ -142,7 +141,7 @@ def replayed_log(study: Study, mode: str) -> ReplayedLog:
     }
     wrong = sorted(str(pk) for pk in by_rows.keys() | by_log.keys() if by_rows.get(pk) != by_log.get(pk))
     problem = f"The log replays, but these participants' rows do not match it: {', '.join(wrong)}." if wrong else ""
-    return ReplayedLog(mode, replayed.n_lines, len(replayed.holding), problem)
+    return ReplayedLog(replayed.n_lines, len(replayed.holding), problem)
 
 
 def _described(line: Line | None, conditions: Sequence[Condition]) -> str:

@@ -33,9 +33,8 @@ from studies.data.exports.tables import Options, Table, tables_of, write_codeboo
 from studies.enums import Mode
 from studies.models import Participant, Study
 from studies.monitoring.charts import consort_diagram
-from studies.monitoring.selectors.completeness import why_incomplete
 from studies.monitoring.selectors.consort import Consort, consort_of
-from studies.monitoring.selectors.exclusions import by_frequency, reason_label
+from studies.monitoring.selectors.exclusions import by_frequency, reason_label, why_incomplete
 from studies.monitoring.selectors.outcomes import WITHOUT_OUTCOMES, are_outcomes_shut
 from studies.participation.selectors.responses import records
 

@@ -14,8 +14,7 @@ from studies.data.codebook.participants import Person
 from studies.instrument import flow
 from studies.instrument.questionnaires.schema import questionnaire_from
 from studies.models import Allocation, Event, ExternalId, Participant, Study
-from studies.monitoring.selectors.completeness import why_incomplete
-from studies.monitoring.selectors.exclusions import Exclusions, excluded_by_rule, merged, planned_rule
+from studies.monitoring.selectors.exclusions import Exclusions, excluded_by_rule, merged, planned_rule, why_incomplete
 from studies.monitoring.selectors.page_times import PageSummary, Spent, page_summaries, spent_by_page
 from studies.monitoring.selectors.quality import excluded, flags_by_participant
 from studies.participation.selectors.responses import public_ids, records

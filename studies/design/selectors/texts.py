@@ -1,4 +1,4 @@
-"""The researcher's own texts: their names and languages, changes of them, and the contact they name."""
+"""The researcher's own texts: their names and languages, changes of them, the contact they name, and their HTML."""
 
 from __future__ import annotations
 

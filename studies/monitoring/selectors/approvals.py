@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from studies.enums import Mode, ParticipantStatus
 from studies.models import Exclusion, ExternalId, Study, Submission
-from studies.monitoring.selectors.completeness import why_incomplete
+from studies.monitoring.selectors.exclusions import why_incomplete
 from studies.monitoring.selectors.quality import excluded
 from studies.participation.selectors.responses import Record, records
 from studies.recruitment.panels import panel as words

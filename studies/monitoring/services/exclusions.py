@@ -19,9 +19,9 @@ from studies.models import Exclusion, Participant, Study
 from studies.monitoring.selectors.exclusions import excluded_by_rule, planned_rule
 from studies.monitoring.selectors.quality import flags_by_participant
 
-LONGEST_REASON = 2000
 logger = logging.getLogger(__name__)
 
+LONGEST_REASON = 2000
 RUNNING = (StudyStatus.LIVE, StudyStatus.PAUSED)
 
 

@@ -137,8 +137,8 @@ def _ordered(parts: Mapping[str, T], order: Iterable[str] | None) -> list[T]:
 class Page:
     """The context of a block of questions.
 
-    `orders` are those stored for this participant (see `services.orders`), `raw_values` typed values that could not
-    be stored; `hints` and `problems` are texts by question key.
+    `orders` are those stored for this participant (`participant_state.shown_orders`), `raw_values` typed values that
+    could not be stored; `hints` and `problems` are texts by question key.
     """
 
     questionnaire: schema.Questionnaire

@@ -6,7 +6,6 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -33,14 +32,6 @@ PAGE_SHOWN, PAGE_LEFT = "page_shown", "page_left"
 KINDS = frozenset({PAGE_SHOWN, PAGE_LEFT})
 FIELDS = frozenset({"id", "kind", "page", "rank", "at", "seconds", "hidden_seconds", "view"})
 _KEY = re.compile(r"[0-9A-Za-z-]{8,36}")
-
-
-@dataclass(frozen=True)
-class BatchResult:
-    """Result of a batch: the number of new events, and reasons for refusals by the browser's key."""
-
-    n_new: int
-    refused: dict[str, str]
 
 
 def record_event(
@@ -109,9 +100,10 @@ def events_of_body(body: bytes) -> Sequence[Any]:
 
 
 @transaction.atomic
-def store_events(*, participant_id: int, events: Sequence[Any]) -> BatchResult:
-    """Store a browser's page events; events stored before are skipped.
+def store_events(*, participant_id: int, events: Sequence[Any]) -> tuple[int, dict[str, str]]:
+    """Store a browser's page events, and return the number of new ones, and why others are refused by their keys.
 
+    Events stored before are skipped.
     Events do not count as presence, since a page may have been left open. Raises
     `events.erased` once the participant's data are erased.
     """
@@ -134,9 +126,9 @@ def store_events(*, participant_id: int, events: Sequence[Any]) -> BatchResult:
     fresh = {key: event for key, event in fresh.items() if key not in stored}
     if fresh and of_browser.count() + len(fresh) > MOST_EVENTS:
         refused.update(dict.fromkeys(fresh, f"There are {MOST_EVENTS:,} events of this participant already."))
-        return BatchResult(0, refused)
+        return 0, refused
     Event.objects.bulk_create(fresh.values(), ignore_conflicts=True)
-    return BatchResult(len(fresh), refused)
+    return len(fresh), refused
 
 
 def _checked(participant: Participant, data: Any) -> Event:

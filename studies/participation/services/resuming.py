@@ -105,8 +105,9 @@ def _request_slot_again(participant: Participant, network: str) -> Participant:
 def arrival_of(*, token: str, network: str = "") -> tuple[Participant, datetime | None]:
     """Find the participant of a token in an address, record their presence, and readmit them if abandoned.
 
-    Of arrivals by an id of another site, the time since when answers may be shown comes with them: older ones stay
-    hidden. Raises `study.unknown_link`, and `TooLate` if access by an id of another site has expired.
+    The time is that of an arrival by an id of another site: answers older than it stay hidden.
+
+    Raises `study.unknown_link`, and `TooLate` if access by an id of another site has expired.
     """
     if SEPARATOR not in token:
         return resume(token=token, network=network), None

@@ -34,14 +34,14 @@ def events(request: HttpRequest, token: str) -> HttpResponse:
         participant = resuming.holder_of(token=token)
         network = network_of(request.META["REMOTE_ADDR"])
         refuse_if_too_often(study_id=participant.study_id, action=EVENTS, network=network, mode=participant.mode)
-        batch = store_events(participant_id=participant.pk, events=events_of_body(request.body))
+        n_new, refused = store_events(participant_id=participant.pk, events=events_of_body(request.body))
     except TooOften as refusal:
         response = _refused(refusal.code, refusal.message, 429)
         response.headers["Retry-After"] = str(refusal.seconds)
         return response
     except ParallaxError as refusal:
         return _refused(refusal.code, refusal.message, STATUSES.get(refusal.code, 400))
-    return JsonResponse({"new": batch.n_new, "refused": batch.refused})
+    return JsonResponse({"new": n_new, "refused": refused})
 
 
 def _refused(code: str, message: str, status: int) -> JsonResponse:

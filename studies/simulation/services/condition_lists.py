@@ -54,7 +54,6 @@ class SideBySide:
 
     lists: tuple[ConditionList, ...]
     overlaps: tuple[tuple[str, tuple[int | None, ...]], ...]
-    are_named: bool
     n_different: int
 
 
@@ -105,7 +104,7 @@ def side_by_side(*, study: Study, ratings: Mapping[int, int]) -> SideBySide:
         else:
             slots = tuple(Slot(items[index], is_filled, counted[index]) for index, is_filled in outcome)
             lists.append(ConditionList(ticket, names[ticket], slots))
-    return SideBySide(tuple(lists), _overlaps(lists), is_open, len(counted))
+    return SideBySide(tuple(lists), _overlaps(lists), len(counted))
 
 
 def _served(
