@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
 from catalog.importers.base import ImportProblem, ImportRefused, ParsedDataset, Policy, Progress, UnsupportedOptions
 from catalog.importers.build import build
 from catalog.importers.detector import Roles, inspect
-from catalog.importers.detector.layouts import LAYOUTS
+from catalog.importers.detector.layouts import LAYOUTS, Layout
 from catalog.importers.options import ITEM_COLUMNS, RATING_COLUMNS, Options
 from catalog.importers.proposal import Proposal
 from catalog.importers.sources import open_source
@@ -21,29 +20,21 @@ __all__ = ["FORMATS", "parse", "propose"]
 _COLUMNS = frozenset({*RATING_COLUMNS, *ITEM_COLUMNS, "features", "items_id", "item_utility", "usage"})
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
-    """A format as lists of them show it."""
-
-    title: str
-    sentence: str  # what it is, and what becomes of it
-    item_type: str = ""
-
-
-FORMATS: Mapping[str, Format] = {
-    **{name: Format(each.title, each.sentence, each.proposal.item_type) for name, each in LAYOUTS.items()},
-    "delimited": Format("Any delimited text", "One table (.csv, .tsv, .txt, .dat, ARFF): ratings, or usage."),
-    "jsonlines": Format("JSON objects", "One object per line, whatever the file is called."),
-    "json": Format("A JSON array", "One array of objects."),
-    "dicts": Format("Python dictionaries", "One dictionary per line, as older sets of reviews have them."),
-    "workbook": Format("Workbooks", "The first sheet with a table, of .xlsx, .xlsb, .xls or .ods."),
-    "parquet": Format("Parquet", "One .parquet file."),
-    "fimi": Format(
-        "Baskets (FIMI, LightGCN, citeulike)",
-        "Each line is a basket or a user with item numbers: usage.",
-    ),
-    "matrix": Format("A matrix", "A row for each user, a column for each item."),
-    "sections": Format("Headed sections", "Headings such as 12: name the item of the lines below."),
+_GENERIC = {
+    "delimited": ("Any delimited text", "One table (.csv, .tsv, .txt, .dat, ARFF): ratings, or usage."),
+    "jsonlines": ("JSON objects", "One object per line, whatever the file is called."),
+    "json": ("A JSON array", "One array of objects."),
+    "dicts": ("Python dictionaries", "One dictionary per line, as older sets of reviews have them."),
+    "workbook": ("Workbooks", "The first sheet with a table, of .xlsx, .xlsb, .xls or .ods."),
+    "parquet": ("Parquet", "One .parquet file."),
+    "fimi": ("Baskets (FIMI, LightGCN, citeulike)", "Each line is a basket or a user with item numbers: usage."),
+    "matrix": ("A matrix", "A row for each user, a column for each item."),
+    "sections": ("Headed sections", "Headings such as 12: name the item of the lines below."),
+}
+# What lists of formats show: title, and what it is and what becomes of it.
+FORMATS: Mapping[str, Layout] = {
+    **LAYOUTS,
+    **{name: Layout(*words, files=(), proposal=Proposal(name, ())) for name, words in _GENERIC.items()},
 }
 
 

@@ -34,20 +34,9 @@ _NO_GENRE = frozenset({"", "(no genres listed)", "unknown"})
 _NO_VALUE = frozenset({"null", "none", "nan", "n/a", "na", "\\n"})
 _YEAR = re.compile(r"(?<!\d)(\d{4})(?!\d)")
 # Articles that catalogues move to the end of a title. Several languages share a form.
-ARTICLES = frozenset(
-    article
-    for language in (
-        ("the", "a", "an"),
-        ("le", "la", "les", "l'", "un", "une"),
-        ("il", "lo", "gli", "i", "uno", "una"),
-        ("el", "los", "las"),
-        ("o", "os", "as"),
-        ("der", "die", "das", "ein", "eine"),
-        ("de", "het", "een"),
-        ("den", "det", "en", "et"),
-    )
-    for article in language
-)
+_ARTICLES = "the a an le la les l' un une il lo gli i uno una el los las o os as"
+_GERMANIC = "der die das ein eine de het een den det en et"
+ARTICLES = frozenset(f"{_ARTICLES} {_GERMANIC}".split())
 _TITLE_YEAR = re.compile(r"\s*\((\d{4})(?:\s*[–-]\s*\d{0,4})?\)\s*$")
 _IN_PARENTHESES = re.compile(r"\s+\(([^()]+)\)\s*$")
 _ALSO_KNOWN_AS = re.compile(r"^a\.?k\.?a\.?\s+", re.IGNORECASE)

@@ -225,16 +225,5 @@ def _petals(draw: Draw, colours: Palette) -> str:
 
 
 MOTIFS: tuple[Callable[[Draw, Palette], str], ...] = (
-    _sunset,
-    _mountains,
-    _arches,
-    _skyline,
-    _rings,
-    _tiles,
-    _rays,
-    _waves,
-    _overlap,
-    _halftone,
-    _stairs,
-    _petals,
-)
+    _sunset, _mountains, _arches, _skyline, _rings, _tiles, _rays, _waves, _overlap, _halftone, _stairs, _petals,
+)  # fmt: skip

@@ -146,8 +146,8 @@ def _suggested_item_type(parsed: ParsedDataset, options: Mapping[str, Any]) -> s
     parts = [part for part in parsed.report.recipe.get("parts", ()) if part["use"] in ("ratings", "items")]
     read = [column["name"] for part in parts for column in part["columns"] if column.get("role")]
     known = FORMATS.get(parsed.report.source_format)
-    if known is not None and known.item_type:
-        return known.item_type
+    if known is not None and known.proposal.item_type:
+        return known.proposal.item_type
     return guessed_item_type(
         [parsed.report.item_column, *columns, *features, *features.values(), *read],
         is_usage=parsed.scale.low == parsed.scale.high,

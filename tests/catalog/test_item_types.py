@@ -94,7 +94,7 @@ def test_endings_agree_and_own_words_come_first() -> None:
     ],
 )
 def test_a_source_suggests_an_item_type(source_format: str, columns: list[str], is_usage: bool, key: str) -> None:
-    named = FORMATS[source_format].item_type if source_format in FORMATS else ""
+    named = FORMATS[source_format].proposal.item_type if source_format in FORMATS else ""
     assert (named or guessed_item_type(columns, is_usage=is_usage)) == key
 
 
