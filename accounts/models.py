@@ -108,7 +108,8 @@ class Token(models.Model):
     def is_expired(self) -> bool:
         return self.expires_at is None or self.expires_at <= timezone.now()
 
-    def revoke(self, *, actor: User, reason: str) -> None:
+    @transaction.atomic
+    def revoke(self, *, actor: User, reason: str = "Token revoked.") -> None:
         """Revoke the token and log it; a second call changes nothing."""
         now = timezone.now()
         if Token.objects.filter(pk=self.pk, revoked_at=None).update(revoked_at=now):

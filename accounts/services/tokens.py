@@ -1,4 +1,4 @@
-"""Create, revoke and record the use of access tokens."""
+"""Create access tokens and record their use."""
 
 from __future__ import annotations
 
@@ -46,12 +46,6 @@ def create_token(*, owner: User, name: str, scope: str = Scope.READ, days: int =
     )
     token.record(owner, "", "valid", "Token created.")
     return token, text
-
-
-@transaction.atomic
-def revoke_token(*, token: Token, actor: User) -> None:
-    """Revoke a token and log it; a second call changes nothing."""
-    token.revoke(actor=actor, reason="Token revoked.")
 
 
 def note_use(*, token: Token) -> None:

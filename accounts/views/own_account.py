@@ -19,7 +19,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from accounts.forms import NameForm, SignInForm, TokenForm, UnlockForm
 from accounts.models import User
 from accounts.selectors import tokens_of
-from accounts.services import create_token, revoke_token
+from accounts.services import create_token
 from accounts.services.accounts import end_sessions
 from accounts.services.device_lock import has_pin, researcher_of_lock, unlock_device
 from accounts.services.letters import send_later
@@ -144,6 +144,6 @@ def token_list(request: HttpRequest) -> HttpResponse:
 def token_revoke(request: HttpRequest, pk: int) -> HttpResponse:
     """Revoke one of the account's own tokens."""
     token = get_object_or_404(tokens_of(request.user), pk=pk)
-    revoke_token(token=token, actor=cast("User", request.user))
+    token.revoke(actor=cast("User", request.user))
     messages.success(request, _("The token %(name)s is revoked.") % {"name": token.name})
     return redirect("accounts:tokens")

@@ -142,7 +142,11 @@ def new_file(path: Path) -> Iterator[IO[bytes]]:
             os.fsync(stream.fileno())
         refuse_path(path)
         Path(part).replace(path)
-        _sync_folder(path.parent)
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)  # so that the new name survives a power cut too
+        finally:
+            os.close(folder)
     finally:
         Path(part).unlink(missing_ok=True)
 
@@ -242,11 +246,3 @@ def _copy(source: IO[bytes], target: IO[bytes]) -> StoredFile:
         digest.update(chunk)
         target.write(chunk)
     return StoredFile(size, digest.hexdigest())
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from accounts.enums import Scope
 from accounts.models import Token, User
-from accounts.services import create_token, note_use, revoke_token
+from accounts.services import create_token, note_use
 from core.errors import ParallaxError
 from core.models import LogEntry
 from tests.factories.accounts import UserFactory
@@ -106,8 +106,8 @@ def test_a_token_ends(client: Client, researcher: User, how: str) -> None:
     token, text = create_token(owner=researcher, name="notebook", days=1)
     assert client.get(ME, **bearer(text)).status_code == 200
     if how == "revoked":
-        revoke_token(token=token, actor=researcher)
-        revoke_token(token=token, actor=researcher)
+        token.revoke(actor=researcher)
+        token.revoke(actor=researcher)
         assert LogEntry.objects.filter(kind="accounts.token", to_status="revoked").count() == 1
     elif how == "expired":
         Token.objects.update(expires_at=timezone.now())
