@@ -1,54 +1,27 @@
-"""Versions of a study's design and of its consent text, and how many participants entered under each."""
+"""Versions of a study's consent text and of its design, and how many participants entered under each."""
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from dataclasses import dataclass
-from typing import Any
-
-from django.db.models import Count
+from typing import Any, Generic, TypeVar
 
 from studies.design.selectors.texts import languages_of
 from studies.enums import Mode, StudyStatus
 from studies.models import ConsentVersion, Participant, Study, StudyVersion
 from studies.plans import tests_of
 
-
-@dataclass(frozen=True)
-class DesignLine:
-    """One version of the design, with who entered under it."""
-
-    version: StudyVersion
-    n: int
-    n_simulated: int
-
-
-def design_lines(study: Study) -> list[DesignLine]:
-    """Every version of the design, the newest first."""
-    entered = Counter(
-        Participant.objects.filter(study=study, version__isnull=False).order_by().values_list("version", "mode")
-    )
-    return [
-        DesignLine(version, entered[version.pk, Mode.LIVE], entered[version.pk, Mode.SIMULATED])
-        for version in study.versions.select_related("made_by").order_by("-number")
-    ]
-
-
-def frozen_tests(study: Study) -> dict[str, str]:
-    """The analyses of the plan in words: those that the launch froze, so that later words change no design."""
-    first = None if study.status == StudyStatus.DRAFT else study.versions.order_by("number").first()
-    frozen: dict[str, str] = {} if first is None else (first.snapshot.get("plan") or {}).get("tests", {})
-    return frozen or tests_of(study.design.primary)
+Version = TypeVar("Version", ConsentVersion, StudyVersion)
 
 
 @dataclass(frozen=True)
-class VersionLine:
-    """One version of the consent text, with how many people consented to it by language."""
+class VersionLine(Generic[Version]):
+    """One version, with how many people entered under it; of a consent text, also by the language they read it in."""
 
-    version: ConsentVersion
-    by_language: tuple[tuple[str, int], ...]
+    version: Version
     n: int
     n_simulated: int
+    by_language: tuple[tuple[str, int], ...] = ()
 
 
 def consent_texts(study: Study) -> dict[str, dict[str, Any]]:
@@ -65,19 +38,32 @@ def current_consent(study: Study) -> ConsentVersion | None:
     return ConsentVersion.objects.filter(study=study).order_by("-number").first()
 
 
-def consent_lines(study: Study) -> list[VersionLine]:
-    """Every version, the newest first; languages without readers count 0."""
-    counted: dict[tuple[int | None, str], dict[str, int]] = defaultdict(dict)
+def consent_lines(study: Study) -> list[VersionLine[ConsentVersion]]:
+    """Every version of the consent text, the newest first; languages without readers count 0."""
     rows = Participant.objects.filter(study=study, consent_version__isnull=False).order_by()
-    for version, mode, language, n in rows.values_list("consent_version", "mode", "consent_language").annotate(
-        n=Count("pk")
-    ):
-        counted[version, mode][language] = n
+    entered = Counter(rows.values_list("consent_version", "mode"))
+    read = Counter(rows.filter(mode=Mode.LIVE).values_list("consent_version", "consent_language"))
     lines = []
     for version in study.consent_versions.select_related("made_by").order_by("-number"):
-        own = counted[version.pk, Mode.LIVE]
-        languages = dict.fromkeys([*version.texts, *own])
-        by_language = tuple((language, own.get(language, 0)) for language in languages)
-        simulated = sum(counted[version.pk, Mode.SIMULATED].values())
-        lines.append(VersionLine(version, by_language, sum(own.values()), simulated))
+        languages = dict.fromkeys([*version.texts, *(code for pk, code in read if pk == version.pk)])
+        by_language = tuple((code, read[version.pk, code]) for code in languages)
+        n, n_simulated = entered[version.pk, Mode.LIVE], entered[version.pk, Mode.SIMULATED]
+        lines.append(VersionLine(version, n, n_simulated, by_language))
     return lines
+
+
+def design_lines(study: Study) -> list[VersionLine[StudyVersion]]:
+    """Every version of the design, the newest first."""
+    rows = Participant.objects.filter(study=study, version__isnull=False).order_by()
+    entered = Counter(rows.values_list("version", "mode"))
+    return [
+        VersionLine(version, entered[version.pk, Mode.LIVE], entered[version.pk, Mode.SIMULATED])
+        for version in study.versions.select_related("made_by").order_by("-number")
+    ]
+
+
+def frozen_tests(study: Study) -> dict[str, str]:
+    """The analyses of the plan in words: those that the launch froze, so that later words change no design."""
+    first = None if study.status == StudyStatus.DRAFT else study.versions.order_by("number").first()
+    frozen: dict[str, str] = {} if first is None else (first.snapshot.get("plan") or {}).get("tests", {})
+    return frozen or tests_of(study.design.primary)

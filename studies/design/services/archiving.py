@@ -18,8 +18,7 @@ from core.errors import NotAllowedInState, ParallaxError
 from core.models import LogEntry
 from core.transitions import record
 from studies.allocation.services.slots import locked_study
-from studies.design.selectors.usage import has_people
-from studies.enums import StudyStatus
+from studies.enums import Mode, StudyStatus
 from studies.models import Allocation, Condition, ConsentVersion, Participant, Study, StudyVersion
 
 logger = logging.getLogger(__name__)
@@ -75,7 +74,8 @@ def delete_study(*, study: Study, typed: str = "", actor: Any = None) -> None:
         raise NotAllowedInState(
             "study.live_not_deleted", "A live study takes participants. Pause or close it before you delete it."
         )
-    if has_people(current) and typed.strip() != current.slug:
+    # Rows of people count also where nothing of them is left.
+    if current.participants.filter(mode=Mode.LIVE).exists() and typed.strip() != current.slug:
         raise ParallaxError(
             "study.slug_not_typed",
             f"People took part in this study. To delete what they gave, type the end of its link: {current.slug}",
