@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import functools
 import hmac
+import itertools
 import json
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -65,122 +66,6 @@ class Slot(NamedTuple):
     score: float | None
     is_filled: bool
     has_trailer: bool | None
-
-
-class Bundle(NamedTuple):
-    """One participant with all their data: answers by rank and question, item events by the item's id.
-
-    `rated` is the number of ratings of known items, and how many of these are modelled. `profile` holds the ratings
-    and `looked_at` the events; both are empty in a lean read.
-    """
-
-    participant: Participant
-    answers: dict[int, dict[str, AnswerRow]]
-    rated: tuple[int, int]
-    profile: tuple[ProfileRating, ...]
-    slots: tuple[Slot, ...]
-    looked_at: dict[str, set[str]]
-
-
-class BundleReader:
-    """Reads bundles of one study's participants, who share condition and item objects.
-
-    A lean read fetches answers only: ratings of known items are counted, and events are not read.
-    """
-
-    def __init__(
-        self, study: Study, looked_at: Sequence[str], *, with_times: bool = False, is_lean: bool = False
-    ) -> None:
-        self.looked_at = looked_at
-        self.is_lean = is_lean
-        columns = ["participant_id", "rank", "question", "written", "provenance"]
-        self.columns = [*columns, "answered_at"] if with_times else columns
-        self._parsed: dict[str, Any] = {}
-        self.conditions = {condition.pk: condition for condition in Condition.objects.filter(study=study)}
-        self.items: dict[int, Item] = {}
-
-    def bundles(self, rows: QuerySet[Participant], at_once: int) -> Iterator[Bundle]:
-        waiting: list[Participant] = []
-        for participant in rows.iterator(chunk_size=at_once):
-            waiting.append(participant)
-            if len(waiting) == at_once:
-                yield from self._bundled(waiting)
-                waiting = []
-        yield from self._bundled(waiting)
-
-    def _bundled(self, participants: list[Participant]) -> list[Bundle]:
-        keys = [participant.pk for participant in participants]
-        answers: dict[int, dict[int, dict[str, AnswerRow]]] = defaultdict(dict)
-        responses = Response.objects.filter(participant__in=keys).annotate(written=Cast("value", TextField()))
-        rows = responses.order_by("participant_id", "rank", "question").values_list(*self.columns)
-        for key, rank, question, written, *rest in rows.iterator(chunk_size=5000):
-            answers[key].setdefault(rank, {})[question] = AnswerRow(self._value(written), *rest)
-        looked = {} if self.is_lean else self._looked_at(keys)
-        profiles = {} if self.is_lean else self._profiles(keys)
-        if self.is_lean:
-            rated = _rated(keys)
-        else:
-            rated = {
-                key: (len(own), sum(rating.provenance == Provenance.MODELLED for rating in own))
-                for key, own in profiles.items()
-            }
-        slots = self._slots(keys)
-        for participant in participants:
-            if participant.condition_id is not None:
-                participant.condition = self.conditions[participant.condition_id]
-        return [
-            Bundle(
-                participant,
-                answers.get(participant.pk, {}),
-                rated.get(participant.pk, (0, 0)),
-                tuple(profiles.get(participant.pk, ())),
-                tuple(slots.get(participant.pk, ())),
-                looked.get(participant.pk, {}),
-            )
-            for participant in participants
-        ]
-
-    def _value(self, written: str) -> Any:
-        # Numbers and booleans are parsed once for all participants.
-        if written not in self._parsed:
-            value = json.loads(written)
-            if isinstance(value, dict | list) or len(self._parsed) >= MOST_CACHED:
-                return value
-            self._parsed[written] = value
-        return self._parsed[written]
-
-    def _looked_at(self, keys: Sequence[int]) -> dict[int, dict[str, set[str]]]:
-        """Item events from the recommendation list onwards; the rating page may show the same items earlier."""
-        looked: dict[int, dict[str, set[str]]] = defaultdict(dict)
-        events = Event.objects.filter(participant__in=keys, kind__in=self.looked_at, page__in=WITH_LIST).order_by("pk")
-        for key, kind, facts in events.values_list("participant_id", "kind", "facts"):
-            looked[key].setdefault(str(facts.get("item", "")), set()).add(kind)
-        return looked
-
-    def _profiles(self, keys: Sequence[int]) -> dict[int, list[ProfileRating]]:
-        rows = list(ProfileRating.objects.filter(participant__in=keys).order_by("rated_at", "id"))
-        self._read_items([row.item_id for row in rows])
-        profiles: dict[int, list[ProfileRating]] = defaultdict(list)
-        for row in rows:
-            row.item = self.items[row.item_id]
-            profiles[row.participant_id].append(row)
-        return profiles
-
-    def _slots(self, keys: Sequence[int]) -> dict[int, list[Slot]]:
-        rows = list(
-            RecommendedItem.objects.filter(recommendation_list__participant__in=keys)
-            .order_by("recommendation_list_id", "rank")
-            .values_list("recommendation_list__participant", "rank", "item_id", "score", "is_filled", "has_trailer")
-        )
-        self._read_items([item for _, _, item, *_ in rows])
-        slots: dict[int, list[Slot]] = defaultdict(list)
-        for owner, rank, item, score, is_filled, has_trailer in rows:
-            slots[owner].append(Slot(rank, self.items[item], score, is_filled, has_trailer))
-        return slots
-
-    def _read_items(self, keys: Sequence[int]) -> None:
-        missing = sorted(set(keys) - self.items.keys())
-        self.items |= {item.pk: item for item in Item.objects.filter(pk__in=missing)} if missing else {}
 
 
 def _rated(keys: Sequence[int]) -> dict[int, tuple[int, int]]:
@@ -305,52 +190,147 @@ def _asked_keys(
     return question_filter.keys(block, answers)
 
 
-def _record(bundle: Bundle, public_id: str, question_filter: QuestionFilter, *, is_lean: bool) -> Record:
-    participant = bundle.participant
-    about, of_items = question_filter.about, question_filter.of_items
-    whole = bundle.answers.get(0, {})
-    own = {key: row.value for key, row in whole.items()}
-    asked_keys = frozenset[str]().union(*(_asked_keys(question_filter, block, own, participant) for block in WHOLE))
-    items = []
-    for slot in bundle.slots:
-        rows = bundle.answers.get(slot.rank, {})
-        of_item = {key: row.value for key, row in rows.items()}
-        is_ahead = participant.step == flow.ITEMS and slot.rank > participant.item_rank
-        of_slot = question_filter.of_slot(slot)
-        shown = frozenset() if is_ahead else _asked_keys(of_slot, schema.ITEMS, {**own, **of_item}, participant)
-        answers = {key: value for key, value in of_item.items() if key in shown or key not in of_items}
-        provenance = {key: row.provenance for key, row in rows.items()}
-        opened = frozenset(bundle.looked_at.get(slot.item.external_id, ()))
-        orders = participant.shown_orders.get(schema.ITEMS, {})
-        trailer_seen = answers.get(flow.TRAILER_SEEN) if flow.TRAILER_SEEN in of_slot.of_items else False  # never asked
-        measured = _measured(answers.get("watched"), answers.get("heard"), trailer_seen, answers.get(RATING))
-        items.append(Recommended(slot, answers, provenance, measured, opened, of_items - shown, orders))
-    satisfaction = own.get("satisfaction")
-    scored = [item.measures for item in items if item.measures is not None]
-    measures = None
-    if items and len(scored) == len(items) and satisfaction is not None:
-        measures = participant_measures(scored, satisfaction)
-    origins = [row.provenance for rows in bundle.answers.values() for row in rows.values()]
-    n_rated, n_rated_by_model = bundle.rated
-    return Record(
-        participant=participant,
-        public_id=public_id,
-        answers={key: value for key, value in own.items() if key in asked_keys or key not in about},
-        provenance={key: row.provenance for key, row in whole.items()},
-        profile=bundle.profile,
-        recommendations=None if is_lean else getattr(participant, "recommendation_list", None),
-        items=tuple(items),
-        measures=measures,
-        n_answers=len(origins) + n_rated,
-        n_modelled=origins.count(Provenance.MODELLED) + n_rated_by_model,
-        not_asked=frozenset(about - asked_keys),
-        answered=tuple(
-            (rank, key, row.answered_at)
-            for rank, rows in bundle.answers.items()
-            for key, row in rows.items()
-            if row.answered_at is not None
-        ),
-    )
+class RecordReader:
+    """Reads the records of one study's participants, who share condition and item objects.
+
+    A lean read fetches answers only: ratings of known items are counted, and events are not read.
+    """
+
+    def __init__(self, study: Study, *, with_times: bool = False, is_lean: bool = False) -> None:
+        self.is_lean = is_lean
+        columns = ["participant_id", "rank", "question", "written", "provenance"]
+        self.columns = [*columns, "answered_at"] if with_times else columns
+        self.question_filter = QuestionFilter.of(study)
+        self._parsed: dict[str, Any] = {}
+        self.conditions = {condition.pk: condition for condition in Condition.objects.filter(study=study)}
+        self.items: dict[int, Item] = {}
+
+    def records(self, rows: QuerySet[Participant], ids: Mapping[int, str] | None = None) -> Iterator[Record]:
+        """Every participant of `rows` with their data, in the order of `rows`; with `ids`, those who have one."""
+        participants = rows.iterator(chunk_size=ROWS_AT_ONCE)
+        while at_once := list(itertools.islice(participants, ROWS_AT_ONCE)):
+            keys = [participant.pk for participant in at_once]
+            answers, slots = self._answers(keys), self._slots(keys)
+            profiles, looked = ({}, {}) if self.is_lean else (self._profiles(keys), self._looked_at(keys))
+            rated = _rated(keys) if self.is_lean else {}
+            for participant in at_once:
+                pk = participant.pk
+                if ids is not None and pk not in ids:
+                    continue
+                if participant.condition_id is not None:
+                    participant.condition = self.conditions[participant.condition_id]
+                profile = tuple(profiles.get(pk, ()))
+                n_modelled = sum(rating.provenance == Provenance.MODELLED for rating in profile)
+                counts = rated.get(pk, (0, 0)) if self.is_lean else (len(profile), n_modelled)
+                own, items, public_id = answers.get(pk, {}), slots.get(pk, []), ids[pk] if ids else ""
+                yield self._record(participant, public_id, own, items, looked.get(pk, {}), profile, counts)
+
+    def _answers(self, keys: Sequence[int]) -> dict[int, dict[int, dict[str, AnswerRow]]]:
+        answers: dict[int, dict[int, dict[str, AnswerRow]]] = defaultdict(dict)
+        responses = Response.objects.filter(participant__in=keys).annotate(written=Cast("value", TextField()))
+        rows = responses.order_by("participant_id", "rank", "question").values_list(*self.columns)
+        for key, rank, question, written, *rest in rows.iterator(chunk_size=5000):
+            answers[key].setdefault(rank, {})[question] = AnswerRow(self._value(written), *rest)
+        return answers
+
+    def _value(self, written: str) -> Any:
+        # Numbers and booleans are parsed once for all participants.
+        if written not in self._parsed:
+            value = json.loads(written)
+            if isinstance(value, dict | list) or len(self._parsed) >= MOST_CACHED:
+                return value
+            self._parsed[written] = value
+        return self._parsed[written]
+
+    def _looked_at(self, keys: Sequence[int]) -> dict[int, dict[str, set[str]]]:
+        """Item events from the recommendation list onwards; the rating page may show the same items earlier."""
+        looked: dict[int, dict[str, set[str]]] = defaultdict(dict)
+        events = Event.objects.filter(participant__in=keys, kind__in=LOOKED_AT, page__in=WITH_LIST).order_by("pk")
+        for key, kind, facts in events.values_list("participant_id", "kind", "facts"):
+            looked[key].setdefault(str(facts.get("item", "")), set()).add(kind)
+        return looked
+
+    def _profiles(self, keys: Sequence[int]) -> dict[int, list[ProfileRating]]:
+        rows = list(ProfileRating.objects.filter(participant__in=keys).order_by("rated_at", "id"))
+        self._read_items([row.item_id for row in rows])
+        profiles: dict[int, list[ProfileRating]] = defaultdict(list)
+        for row in rows:
+            row.item = self.items[row.item_id]
+            profiles[row.participant_id].append(row)
+        return profiles
+
+    def _slots(self, keys: Sequence[int]) -> dict[int, list[Slot]]:
+        rows = list(
+            RecommendedItem.objects.filter(recommendation_list__participant__in=keys)
+            .order_by("recommendation_list_id", "rank")
+            .values_list("recommendation_list__participant", "rank", "item_id", "score", "is_filled", "has_trailer")
+        )
+        self._read_items([item for _, _, item, *_ in rows])
+        slots: dict[int, list[Slot]] = defaultdict(list)
+        for owner, rank, item, score, is_filled, has_trailer in rows:
+            slots[owner].append(Slot(rank, self.items[item], score, is_filled, has_trailer))
+        return slots
+
+    def _read_items(self, keys: Sequence[int]) -> None:
+        missing = sorted(set(keys) - self.items.keys())
+        self.items |= {item.pk: item for item in Item.objects.filter(pk__in=missing)} if missing else {}
+
+    def _record(
+        self,
+        participant: Participant,
+        public_id: str,
+        rows_by_rank: dict[int, dict[str, AnswerRow]],
+        slots: Sequence[Slot],
+        looked_at: dict[str, set[str]],
+        profile: tuple[ProfileRating, ...],
+        rated: tuple[int, int],
+    ) -> Record:
+        question_filter = self.question_filter
+        about, of_items = question_filter.about, question_filter.of_items
+        whole = rows_by_rank.get(0, {})
+        own = {key: row.value for key, row in whole.items()}
+        asked_keys = frozenset[str]().union(*(_asked_keys(question_filter, block, own, participant) for block in WHOLE))
+        items = []
+        for slot in slots:
+            rows = rows_by_rank.get(slot.rank, {})
+            of_item = {key: row.value for key, row in rows.items()}
+            is_ahead = participant.step == flow.ITEMS and slot.rank > participant.item_rank
+            of_slot = question_filter.of_slot(slot)
+            shown = frozenset() if is_ahead else _asked_keys(of_slot, schema.ITEMS, {**own, **of_item}, participant)
+            answers = {key: value for key, value in of_item.items() if key in shown or key not in of_items}
+            provenance = {key: row.provenance for key, row in rows.items()}
+            opened = frozenset(looked_at.get(slot.item.external_id, ()))
+            orders = participant.shown_orders.get(schema.ITEMS, {})
+            # An item without a sample is never asked about it.
+            trailer_seen = answers.get(flow.TRAILER_SEEN) if flow.TRAILER_SEEN in of_slot.of_items else False
+            measured = _measured(answers.get("watched"), answers.get("heard"), trailer_seen, answers.get(RATING))
+            items.append(Recommended(slot, answers, provenance, measured, opened, of_items - shown, orders))
+        satisfaction = own.get("satisfaction")
+        scored = [item.measures for item in items if item.measures is not None]
+        measures = None
+        if items and len(scored) == len(items) and satisfaction is not None:
+            measures = participant_measures(scored, satisfaction)
+        origins = [row.provenance for rows in rows_by_rank.values() for row in rows.values()]
+        n_rated, n_rated_by_model = rated
+        return Record(
+            participant=participant,
+            public_id=public_id,
+            answers={key: value for key, value in own.items() if key in asked_keys or key not in about},
+            provenance={key: row.provenance for key, row in whole.items()},
+            profile=profile,
+            recommendations=None if self.is_lean else getattr(participant, "recommendation_list", None),
+            items=tuple(items),
+            measures=measures,
+            n_answers=len(origins) + n_rated,
+            n_modelled=origins.count(Provenance.MODELLED) + n_rated_by_model,
+            not_asked=frozenset(about - asked_keys),
+            answered=tuple(
+                (rank, key, row.answered_at)
+                for rank, rows in rows_by_rank.items()
+                for key, row in rows.items()
+                if row.answered_at is not None
+            ),
+        )
 
 
 def records(
@@ -368,10 +348,7 @@ def records(
     )
     if completed_only:
         rows = rows.filter(status=ParticipantStatus.COMPLETED)
-    ids, question_filter = public_ids(study), QuestionFilter.of(study)
-    for bundle in BundleReader(study, LOOKED_AT, with_times=with_times).bundles(rows, ROWS_AT_ONCE):
-        if bundle.participant.pk in ids:
-            yield _record(bundle, ids[bundle.participant.pk], question_filter, is_lean=False)
+    return RecordReader(study, with_times=with_times).records(rows, public_ids(study))
 
 
 def completed_answers(study: Study, mode: str) -> Iterator[Record]:
@@ -380,19 +357,16 @@ def completed_answers(study: Study, mode: str) -> Iterator[Record]:
     For reports on tens of thousands of participants: profiles, events, public ids and lists are not read.
     """
     rows = Participant.objects.filter(study=study, mode=mode, status=ParticipantStatus.COMPLETED).order_by("pk")
-    question_filter = QuestionFilter.of(study)
-    for bundle in BundleReader(study, (), is_lean=True).bundles(rows.only(*OF_LEAN), ROWS_AT_ONCE):
-        yield _record(bundle, "", question_filter, is_lean=True)
+    return RecordReader(study, is_lean=True).records(rows.only(*OF_LEAN))
 
 
 def records_of(study: Study, participant_keys: Collection[int], modes: Sequence[str]) -> Iterator[Record]:
     """Records of the participants with these keys and modes, without public ids."""
-    question_filter, reader = QuestionFilter.of(study), BundleReader(study, LOOKED_AT)
+    reader = RecordReader(study)
     keys = sorted(participant_keys)
     for start in range(0, len(keys), ROWS_AT_ONCE):
         rows = Participant.objects.filter(study=study, mode__in=modes, pk__in=keys[start : start + ROWS_AT_ONCE])
-        for bundle in reader.bundles(rows.select_related("recommendation_list").order_by("pk"), ROWS_AT_ONCE):
-            yield _record(bundle, "", question_filter, is_lean=False)
+        yield from reader.records(rows.select_related("recommendation_list").order_by("pk"))
 
 
 def identifying_answers(study: Study) -> QuerySet[Response]:
