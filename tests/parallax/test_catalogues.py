@@ -31,7 +31,7 @@ CODE = (
     "parallax/refusals.py",
     "parallax/error_pages.py",
 )
-CALLS = {"_", "gettext", "gettext_lazy"}
+CALLS = {"_", "gettext", "gettext_lazy", "gettext_noop"}
 TRANSLATED = [code for code, _name in settings.LANGUAGES if code != "en"]
 Message = tuple[str, ...]  # a text, or a singular and a plural
 

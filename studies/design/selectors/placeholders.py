@@ -67,18 +67,11 @@ LOOK_AT = {  # by what a sample is called
     EXCERPT: gettext_lazy("Look at its details, and read the excerpt if there is one."),
     SAMPLE: gettext_lazy("Look at its details, and at the sample if there is one."),
 }
-NUMBER_WORDS = {
-    1: gettext_lazy("one"),
-    2: gettext_lazy("two"),
-    3: gettext_lazy("three"),
-    4: gettext_lazy("four"),
-    5: gettext_lazy("five"),
-    6: gettext_lazy("six"),
-    7: gettext_lazy("seven"),
-    8: gettext_lazy("eight"),
-    9: gettext_lazy("nine"),
-    10: gettext_lazy("ten"),
-}
+IN_WORDS = (
+    gettext_lazy("one"), gettext_lazy("two"), gettext_lazy("three"), gettext_lazy("four"), gettext_lazy("five"),
+    gettext_lazy("six"), gettext_lazy("seven"), gettext_lazy("eight"), gettext_lazy("nine"), gettext_lazy("ten"),
+)  # fmt: skip
+NUMBER_WORDS = dict(enumerate(IN_WORDS, start=1))
 _NAMES = "|".join((*NAMES, *map(str.capitalize, NAMES)))  # {Items} begins a sentence
 _PLACEHOLDER = re.compile(rf"\{{(?:(?P<name>{_NAMES})|(?P<endings>{ENDINGS}))\}}")
 VERSIONS_CACHED = 64

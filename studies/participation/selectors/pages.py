@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.urls import reverse
 from django.utils.functional import Promise
-from django.utils.translation import get_language
+from django.utils.translation import get_language, gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
 from catalog.item_types import CLIP, EXCERPT, SAMPLE, TRAILER, ItemType
@@ -43,51 +43,22 @@ NAMES: dict[str, Promise] = {
 CHOICES = _("Your choices")  # in the place of the ratings, where items are chosen
 FactLines = tuple[tuple[str, ...], ...]  # what a card says of an item, line by line
 
-GENRES: dict[str, Promise] = {
-    "Action": _("Action"),
-    "Adventure": _("Adventure"),
-    "Animation": _("Animation"),
-    "Biography": _("Biography"),
-    "Children": _("Children"),
-    "Comedy": _("Comedy"),
-    "Crime": _("Crime"),
-    "Documentary": _("Documentary"),
-    "Drama": _("Drama"),
-    "Family": _("Family"),
-    "Fantasy": _("Fantasy"),
-    "Film-Noir": _("Film-Noir"),
-    "History": _("History"),
-    "Horror": _("Horror"),
-    "Music": _("Music"),
-    "Musical": _("Musical"),
-    "Mystery": _("Mystery"),
-    "Romance": _("Romance"),
-    "Sci-Fi": _("Sci-Fi"),
-    "Science fiction": _("Science fiction"),
-    "Sport": _("Sport"),
-    "Thriller": _("Thriller"),
-    "War": _("War"),
-    "Western": _("Western"),
+# Genres common in datasets of films.
+GENRES = frozenset({
+    gettext_noop("Action"), gettext_noop("Adventure"), gettext_noop("Animation"), gettext_noop("Biography"),
+    gettext_noop("Children"), gettext_noop("Comedy"), gettext_noop("Crime"), gettext_noop("Documentary"),
+    gettext_noop("Drama"), gettext_noop("Family"), gettext_noop("Fantasy"), gettext_noop("Film-Noir"),
+    gettext_noop("History"), gettext_noop("Horror"), gettext_noop("Music"), gettext_noop("Musical"),
+    gettext_noop("Mystery"), gettext_noop("Romance"), gettext_noop("Sci-Fi"), gettext_noop("Science fiction"),
+    gettext_noop("Sport"), gettext_noop("Thriller"), gettext_noop("War"), gettext_noop("Western"),
+})  # fmt: skip
+# What a sample is called, the invitation to open it, and that there is none.
+SAMPLES: dict[str, tuple[Promise, Promise, Promise]] = {
+    TRAILER: (_("Trailer"), _("Watch the trailer (opens in a new tab)"), _("No trailer available.")),
+    CLIP: (_("Clip"), _("Listen to the clip (opens in a new tab)"), _("No clip available.")),
+    EXCERPT: (_("Excerpt"), _("Read the excerpt (opens in a new tab)"), _("No excerpt available.")),
+    SAMPLE: (_("Sample"), _("Open the sample (opens in a new tab)"), _("No sample available.")),
 }
-SAMPLE_NAMES: dict[str, Promise] = {
-    TRAILER: _("Trailer"),
-    CLIP: _("Clip"),
-    EXCERPT: _("Excerpt"),
-    SAMPLE: _("Sample"),
-}
-INVITATIONS: dict[str, Promise] = {
-    TRAILER: _("Watch the trailer (opens in a new tab)"),
-    CLIP: _("Listen to the clip (opens in a new tab)"),
-    EXCERPT: _("Read the excerpt (opens in a new tab)"),
-    SAMPLE: _("Open the sample (opens in a new tab)"),
-}
-NO_SAMPLE: dict[str, Promise] = {
-    TRAILER: _("No trailer available."),
-    CLIP: _("No clip available."),
-    EXCERPT: _("No excerpt available."),
-    SAMPLE: _("No sample available."),
-}
-
 NO_TEXT = ShownText("")
 
 
@@ -103,7 +74,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Card:
-    """An item in a list, with the participant's rating of it if it can be rated."""
+    """An item in a list: one with the participant's rating of it if it can be rated, or one that is recommended."""
 
     item: Item
     title: ShownText
@@ -117,6 +88,9 @@ class Card:
     is_echo: bool = False  # the same item's stars elsewhere on the page, updated with these
     elicitation: ElicitationScale = FIVE_STARS
     choice: str = ""  # the words of the button that chooses the item; empty where it is rated
+    # `rank`, `sample`: of a recommended item
+    rank: int = 0
+    sample: ShownSample | None = None
 
     @property
     def control(self) -> str:
@@ -129,19 +103,6 @@ class Card:
     @property
     def marks(self) -> list[tuple[int, float]]:
         return [(point, self.elicitation.value(point)) for point in self.elicitation.points]
-
-
-@dataclass(frozen=True)
-class Slot:
-    """A recommended item on the participant's pages."""
-
-    rank: int
-    item: Item
-    title: ShownText
-    facts: FactLines
-    poster_url: str
-    details_url: str  # as of a card
-    sample: ShownSample
 
 
 @dataclass(frozen=True)
@@ -181,7 +142,7 @@ def progress_at(step: str, *, has_after: bool = False, chooses: bool = False) ->
 
 def genre_name(genre: str, kind: ItemType) -> str:
     """Return a genre in the participant's language; genres common in datasets of films are translated."""
-    return str(GENRES.get(genre, genre)) if kind.sample == TRAILER else genre
+    return gettext(genre) if kind.sample == TRAILER and genre in GENRES else genre
 
 
 def title_of(version: DatasetVersion, item: Item) -> ShownText:
@@ -245,93 +206,63 @@ def profile_of(participant: Participant, since: datetime | None = None) -> dict[
     return dict(ratings.order_by("rated_at", "id").values_list("item__index", "rating"))
 
 
+def _cards(
+    study: Study, items: Sequence[Item], links: Links, more: Callable[[Item], dict[str, Any]], *, has_facts: bool = True
+) -> list[Card]:
+    """The items as cards, each with what `more` says of it; without facts, every one leads to its details."""
+    version = study.dataset_version
+    facts = facts_of(version, items, study.design.kind_of_item) if has_facts else {}
+    details = details_of(study, items, links) if has_facts else {}
+    return [
+        Card(
+            item=item,
+            title=title_of(version, item),
+            facts=facts.get(item.pk, ()),
+            poster_url=poster_of(study, item, links),
+            details_url=details[item.pk] if has_facts else links.of("details", item.pk),
+            elicitation=study.design.scale,
+            **more(item),
+        )
+        for item in items
+    ]
+
+
 def cards_of(
     study: Study, items: Sequence[Item], *, links: Links, profile: Mapping[int, int], suffix: str = ""
 ) -> list[Card]:
     """Return the items as cards that can be rated; `profile` holds the ratings by the item's index."""
-    version, design, choice = study.dataset_version, study.design, ""
-    facts, details = facts_of(version, items, design.kind_of_item), details_of(study, items, links)
-    if design.is_choice:
+    choice = ""
+    if study.design.is_choice:
         consumed = content_of(study).words[get_language() or "en"].consumed
         choice = consumed[:1].upper() + consumed[1:]
-    return [
-        Card(
-            item,
-            title_of(version, item),
-            facts[item.pk],
-            poster_of(study, item, links),
-            details[item.pk],
-            links.of("rate_item", item.pk),
-            profile.get(item.index),
-            suffix,
-            choice=choice,
-            elicitation=design.scale,
-        )
-        for item in items
-    ]
+
+    def control(item: Item) -> dict[str, Any]:
+        own = {"rate_url": links.of("rate_item", item.pk), "rating": profile.get(item.index)}
+        return {**own, "suffix": suffix, "choice": choice}
+
+    return _cards(study, items, links, control)
 
 
 def rated_cards(study: Study, profile: Mapping[int, int], *, links: Links) -> list[Card]:
     """Return the rated items for the tray; `profile` is as returned by `profile_of`."""
-    version, scale = study.dataset_version, study.design.scale
-    items = items_at(version, list(profile))
-    return [
-        Card(
-            item,
-            title_of(version, item),
-            (),
-            poster_of(study, item, links),
-            links.of("details", item.pk),
-            rating=profile[item.index],
-            elicitation=scale,
-        )
-        for item in items
-    ]
+    items = items_at(study.dataset_version, list(profile))
+    return _cards(study, items, links, lambda item: {"rating": profile[item.index]}, has_facts=False)
 
 
-def slots_of(participant: Participant, *, links: Links) -> list[Slot]:
+def recommended_cards(participant: Participant, *, links: Links) -> list[Card]:
     """Return the participant's list as the pages show it; raises `study.no_list` before there is one."""
-    version = participant.study.dataset_version
+    study = participant.study
     recommended = RecommendedItem.objects.filter(recommendation_list__participant=participant)
-    ranked = list(recommended.order_by("rank").values_list("rank", "item__index"))
-    if not ranked:
+    ranks = dict(recommended.order_by("rank").values_list("item__index", "rank"))
+    if not ranks:
         raise ParallaxError(
-            "study.no_list", str(_("There are no recommendations yet. Please finish the previous step first."))
+            "study.no_list", gettext("There are no recommendations yet. Please finish the previous step first.")
         )
-    items = items_at(version, [index for _rank, index in ranked])
-    facts = facts_of(version, items, participant.study.design.kind_of_item)
-    details = details_of(participant.study, items, links)
-    return [
-        Slot(
-            rank,
-            item,
-            title_of(version, item),
-            facts[item.pk],
-            poster_of(participant.study, item, links),
-            details[item.pk],
-            sample_of(participant.study, item, links.of("trailer", item.pk)),
-        )
-        for (rank, _index), item in zip(ranked, items, strict=True)
-    ]
 
+    def place(item: Item) -> dict[str, Any]:
+        return {"rank": ranks[item.index], "sample": sample_of(study, item, links.of("trailer", item.pk))}
 
-def thumbs_of(
-    slots: Sequence[Slot],
-    done: AbstractSet[int],
-    *,
-    here: flow.Place,
-    at: int,
-    links: Links,
-) -> list[Thumb]:
-    """Return the row of thumbnails; accessible ones are links. `done` are the answered ranks."""
-    thumbs = []
-    for slot in slots:
-        page = flow.Place(flow.ITEMS, slot.rank)
-        is_done = slot.rank in done
-        state = "now" if slot.rank == at else "done" if is_done else ""
-        url = links.to(page) if flow.may_look(here, page) else ""
-        thumbs.append(Thumb(slot.title, slot.poster_url, url, state, is_done))
-    return thumbs
+    return _cards(study, items_at(study.dataset_version, list(ranks)), links, place)
 
 
 @dataclass(frozen=True)
@@ -356,15 +287,15 @@ class ShownSample:
 def sample_of(study: Study, item: Item, url: str) -> ShownSample:
     """Return an item's sample as a study offers it; `url` records that it was opened and leads to it."""
     design, language = study.design, study.dataset_version.dataset.item_language
-    kind = design.kind_of_item.sample
+    name, invitation, none = SAMPLES[design.kind_of_item.sample]
     if not design.offers_samples:
-        return ShownSample(SAMPLE_NAMES[kind], INVITATIONS[kind])
+        return ShownSample(name, invitation)
     player = ("audio" if item.is_clip_audio else "video") if item.clip else ""
     return ShownSample(
-        SAMPLE_NAMES[kind],
-        INVITATIONS[kind],
+        name,
+        invitation,
         url=url if item.clip or item.trailer_url else "",
         player=player,
         excerpt=excerpt_in(item, get_language() or "", language),
-        none="" if item.has_sample else NO_SAMPLE[kind],
+        none="" if item.has_sample else none,
     )

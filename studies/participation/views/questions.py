@@ -84,9 +84,9 @@ def _about_page(
     return visit.page("about", flow.ABOUT, questions=questions, has_problems=bool(problems))
 
 
-def slots_of(visit: Visit) -> list[pages.Slot]:
+def slots_of(visit: Visit) -> list[pages.Card]:
     """The participant's list, as it was computed once."""
-    return pages.slots_of(visit.participant, links=visit.links)
+    return pages.recommended_cards(visit.participant, links=visit.links)
 
 
 @of_participant
@@ -221,7 +221,8 @@ def item(visit: Visit, rank: int) -> HttpResponse:
 def _item_page(visit: Visit, rank: int, marks: Marks | None = None) -> HttpResponse:
     slots = slots_of(visit)
     slot, page = slots[rank - 1], flow.Place(flow.ITEMS, rank)
-    hints = {} if slot.sample.url else {"trailer_seen": _("No trailer available here. Have you seen it elsewhere?")}
+    elsewhere = {"trailer_seen": _("No trailer available here. Have you seen it elsewhere?")}
+    hints = {} if slot.sample and slot.sample.url else elsewhere
     worded = None if slot.details_url else content_of(visit.study).for_items_without_details
     questions = asked_of(visit, ITEMS, rank, marked(visit, page, marks), hints, worded)
     of_item = details.described(visit, slot.item)

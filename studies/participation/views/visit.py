@@ -101,16 +101,18 @@ class Visit:
         """Their answers as they may be shown: rank → question → value."""
         return answers_by_rank(self.participant, since=self.since)
 
-    def thumbs(self, slots: list[pages.Slot], at: int) -> list[pages.Thumb]:
+    def thumbs(self, cards: list[pages.Card], at: int) -> list[pages.Thumb]:
+        """The row of thumbnails, with links to the accessible items; `at` is the rank of the page's own."""
         answers = answers_by_rank(self.participant)  # whether an item was answered may be shown
         of_items, own = questionnaires_of(self.participant), answers.get(0, {})
-        done = {
-            slot.rank
-            for slot in slots
-            if not of_items(slot.rank).missing(flow.ITEMS, {**own, **answers.get(slot.rank, {})})
-        }
-        thumbs = pages.thumbs_of(slots, done, here=self.here, at=at, links=self.links)
-        return [replace(thumb, url="") for thumb in thumbs] if self.is_limited else thumbs
+        thumbs = []
+        for card in cards:
+            page = flow.Place(flow.ITEMS, card.rank)
+            is_done = not of_items(card.rank).missing(flow.ITEMS, {**own, **answers.get(card.rank, {})})
+            url = self.links.to(page) if flow.may_look(self.here, page) and not self.is_limited else ""
+            state = "now" if card.rank == at else "done" if is_done else ""
+            thumbs.append(pages.Thumb(card.title, card.poster_url, url, state, is_done))
+        return thumbs
 
     @property
     def is_htmx(self) -> bool:
