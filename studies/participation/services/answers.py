@@ -87,11 +87,19 @@ class PageAnswers:
         touch(self.participant)
         for question, value in changes:
             if value is None:
-                self.clear(question)
+                self._clear(question.key)
             else:
-                self.store(question, value, source)
+                self._store(question, value, source)
 
-    def store(self, question: Question, value: Any, source: AnswerSource) -> None:
+    def replace(self, checked: Mapping[str, Any], source: AnswerSource) -> None:
+        """Store the whole page's checked answers, and clear those to questions that are no longer asked."""
+        for key in [key for key in self._rows if checked.get(key) is None]:
+            self._clear(key)
+        for question in self.questionnaire.block(self.block):
+            if checked.get(question.key) is not None:
+                self._store(question, checked[question.key], source)
+
+    def _store(self, question: Question, value: Any, source: AnswerSource) -> None:
         """Store a checked value; a changed answer about an item is recorded as an event."""
         row = self._rows.get(question.key)
         if row is not None and row.value != value and self.block == ITEMS:
@@ -107,11 +115,10 @@ class PageAnswers:
         self._rows[question.key] = row
         self.values[question.key] = value
 
-    def clear(self, question: Question) -> None:
-        row = self._rows.pop(question.key, None)
-        if row is not None:
+    def _clear(self, key: str) -> None:
+        if (row := self._rows.pop(key, None)) is not None:
             row.delete()
-            del self.values[question.key]
+            del self.values[key]
 
     def _record_change(self, question: Question, before: Any, after: Any, source: AnswerSource) -> None:
         values = {} if question.is_identifying else {"from": before, "to": after}

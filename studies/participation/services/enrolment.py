@@ -17,7 +17,7 @@ from core.transitions import move
 from studies.allocation.services.slots import locked_study, stratum_for
 from studies.enums import PARTICIPANT_MOVES, ParticipantStatus, Provenance
 from studies.instrument.questionnaires.schema import ABOUT, questionnaire_from
-from studies.models import Participant, Response, Study
+from studies.models import Participant, Study
 from studies.participation.selectors.participant_rows import answers_about
 from studies.participation.services.answers import AnswerSource, PageAnswers, checked_values
 from studies.participation.services.entry_gate import refuse_unless_open
@@ -72,7 +72,7 @@ def accept_about(
         return current
     refuse_unless_open(study, current.mode)
     checked = checked_about(study=study, answers=answers)
-    _store_about(current, checked, provenance)
+    PageAnswers(current, ABOUT, 0).replace(checked, AnswerSource(provenance=provenance))
     now = timezone.now()
     questionnaire = questionnaire_from(study.questionnaire)
     against = [q.key for q in questionnaire.about if q.key in checked and not q.admits_value(checked[q.key])]
@@ -87,24 +87,6 @@ def accept_about(
     current.stratum = stratum_for(study, checked, current)
     request_slot(study=study, participant=current, now=now)
     return current
-
-
-def _store_about(participant: Participant, answers: Mapping[str, Any], provenance: str) -> None:
-    before = {row.question: row for row in Response.objects.filter(participant=participant, rank=0)}
-    fresh = []
-    for key, value in answers.items():
-        row = before.pop(key, None)
-        if value is None:
-            if row is not None:
-                row.delete()
-        elif row is None:
-            fresh.append(Response(participant=participant, question=key, value=value, provenance=provenance))
-        elif row.value != value:
-            row.value, row.provenance, row.n_changes = value, provenance, row.n_changes + 1
-            row.save()
-    Response.objects.bulk_create(fresh)
-    for row in before.values():  # questions that are no longer shown
-        row.delete()
 
 
 @transaction.atomic
