@@ -9,7 +9,7 @@ not evidence about people.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,14 +19,20 @@ from numpy.typing import NDArray
 
 from core.errors import DataError, ParameterError
 from recommenders.scale import Scale
+from studies.instrument.scales import ScaleOfStudy
 from studies.known_items import FIVE_STARS, ElicitationScale
+from studies.settings import SCALE_PREFIX
 
 TRUE = "true"
 MODELLED = "modelled"
 LOW, HIGH = 1, 5
 DAMPING = 10.0  # pseudo-ratings at the overall mean in a user's mean
 NOISE = 0.8  # standard deviation of interest around the means, in steps of the 1..5 scale
+ROUNDING = 1e-9  # of a step: tolerance for floating-point error in summed shifts
 HEARD_QUANTILE = 0.9  # half of the people know an item at this popularity quantile
+# Shifts by variable, of the mean rating, of satisfaction, of the share of items not watched, of that of items neither
+# watched nor heard of, and of the score of a scale (``scale.KEY``), each in its own points; none is 0.
+Effect = Mapping[str, float]
 
 
 @dataclass(frozen=True)
@@ -81,12 +87,40 @@ class TrainingSide:
         return max(1.0, float(np.quantile(counts, HEARD_QUANTILE)) if counts.size else 1.0)
 
 
+class _ScaleShift:
+    """The shift of one scale in one person, spread over its questions in answering order."""
+
+    def __init__(self, scale: ScaleOfStudy, shift: float) -> None:
+        self._range = float(scale.maximum - scale.minimum)
+        self._shift = shift
+        self._due = 0.0  # outstanding points from questions answered so far
+
+    def moved(self, value: int, points: int, draw: float, *, is_reversed: bool) -> int:
+        """Return the shifted answer, 1 to `points`; a shift beyond the range is carried over to the next question."""
+        step = self._range / (points - 1)
+        self._due += self._shift
+        steps = math.floor(self._due / step + draw + ROUNDING)
+        after = min(points, max(1, value + (-steps if is_reversed else steps)))
+        self._due -= (value - after if is_reversed else after - value) * step
+        return after
+
+
 class SimulatedPerson:
     """Answers the questions of a study, reproducibly for a given seed.
 
     The ratings of `user` are true for this person. The means and popularity of `training` are computed without reserved
     users. `rng` is the person's own random stream. A rating of the history is answered once, by the nearest point of
     the scale that is asked: `elicitation` for known items, 1 to 5 for recommended ones.
+
+    The `effect` of the person's condition shifts the answers about a list of `list_length` items and about `scales`. It
+    uses the random stream `effect_rng` of its own, so all other answers are those that the person gives without an
+    effect. Answers changed by an effect are modelled, no longer true.
+
+    The mean score of a scale over people shifts by exactly the planted amount as long as answers stay within their
+    range; in one person the sum over the questions is within one step of the planted total. A question at the end of
+    its range passes its part on to the next question of the scale, also across items. A remainder after the last
+    question is lost, so shifts never exceed the planted amount. Reversed questions shift in the opposite direction. Of
+    conditional questions, only those asked shift.
 
     Examples
     --------
@@ -105,6 +139,10 @@ class SimulatedPerson:
         rng: np.random.Generator,
         *,
         elicitation: ElicitationScale = FIVE_STARS,
+        effect: Effect | None = None,
+        list_length: int = 1,
+        effect_rng: np.random.Generator | None = None,
+        scales: Sequence[ScaleOfStudy] = (),
     ) -> None:
         self.user = user
         self.training = training
@@ -114,7 +152,25 @@ class SimulatedPerson:
             rating - training.mean - float(training.item_offsets[item]) for item, rating in user.ratings.items()
         ]
         self.user_offset = math.fsum(residuals) / (DAMPING + len(residuals))
-        self.item_ratings: list[int] = []
+        self.item_ratings: list[int] = []  # as felt, without the effect
+        planted, self._effect_rng = effect or {}, effect_rng or np.random.default_rng(0)
+
+        def whole(name: str, n_answers: int, draw: float) -> int:
+            return math.floor(planted.get(name, 0.0) * n_answers + draw)
+
+        draws = self._effect_rng.random(4)
+        self._steps = whole("accuracy", list_length, draws[0])
+        self._satisfied = whole("satisfaction", 1, draws[1])
+        self._newer = whole("fon", list_length, draws[2])
+        self._unheard = whole("son", list_length, draws[3])
+        self._items_left = list_length
+        self._scale_shifts = {
+            member.name: shift
+            for scale in scales
+            if SCALE_PREFIX + scale.key in planted
+            for shift in (_ScaleShift(scale, planted[SCALE_PREFIX + scale.key]),)
+            for member in scale.members
+        }
 
     def profile(self, fewest: int, most: int | None = None) -> dict[int, int]:
         """Choose random items of the history and return the numbers of their points on the elicitation scale.
@@ -147,6 +203,11 @@ class SimulatedPerson:
         return count / (count + self.training.half_known)
 
     def about_item(self, item: int) -> dict[str, Answer]:
+        answers = self._shift_rating(self._shift_son(self._shift_fon(self._felt_about(item))))
+        self._items_left = max(1, self._items_left - 1)
+        return answers
+
+    def _felt_about(self, item: int) -> dict[str, Answer]:
         if item in self.user.ratings:
             rating = self._point_of(item, FIVE_STARS)
             self.item_ratings.append(rating)
@@ -172,6 +233,40 @@ class SimulatedPerson:
         )
         return int(np.clip(np.rint(on_stars + self.rng.normal(0.0, NOISE)), LOW, HIGH))
 
+    def _shift_fon(self, answers: dict[str, Answer]) -> dict[str, Answer]:
+        if self._newer > 0 and answers["watched"].value:
+            self._newer -= 1
+            return {
+                "watched": Answer(False, MODELLED),
+                "heard": Answer(True, MODELLED),
+                "trailer_seen": Answer(False, MODELLED),
+                "rating": Answer(answers["rating"].value, MODELLED),
+            }
+        if self._newer < 0 and not answers["watched"].value:
+            self._newer += 1
+            self._unheard += not answers["heard"].value  # compensated by another item
+            return {"watched": Answer(True, MODELLED), "rating": answers["rating"]}
+        return answers
+
+    def _shift_son(self, answers: dict[str, Answer]) -> dict[str, Answer]:
+        if answers["watched"].value:
+            return answers
+        if self._unheard > 0 and answers["heard"].value:
+            self._unheard -= 1
+            return {**answers, "heard": Answer(False, MODELLED), "trailer_seen": Answer(False, MODELLED)}
+        if self._unheard < 0 and not answers["heard"].value:
+            self._unheard += 1
+            return {**answers, "heard": Answer(True, MODELLED)}
+        return answers
+
+    def _shift_rating(self, answers: dict[str, Answer]) -> dict[str, Answer]:
+        part = self._steps / self._items_left
+        step = math.ceil(part) if part > 0 else math.floor(part)
+        before = answers["rating"].value
+        after = min(HIGH, max(LOW, before + step))
+        self._steps -= after - before
+        return {**answers, "rating": Answer(after, MODELLED)} if after != before else answers
+
     def satisfaction(self) -> Answer:
         """Rate the whole list: the mean of the item ratings, with noise.
 
@@ -180,13 +275,13 @@ class SimulatedPerson:
         if not self.item_ratings:
             raise DataError("Satisfaction is asked after the items.")
         felt = math.fsum(self.item_ratings) / len(self.item_ratings) + self.rng.normal(0.0, NOISE / 2)
-        return Answer(int(np.clip(np.rint(felt), LOW, HIGH)), MODELLED)
+        return Answer(min(HIGH, max(LOW, int(np.clip(np.rint(felt), LOW, HIGH)) + self._satisfied)), MODELLED)
 
     def opinion(self, points: int, rng: np.random.Generator, *, name: str = "", is_negative: bool = False) -> Answer:
         """Agree with a statement about the list in proportion to the item ratings, with noise.
 
         The answer is from 1 to `points`. `rng` is for the noise, separate from the person's own stream, which must
-        resume unchanged after an interruption. `is_negative`: agreement expresses criticism. `name` is not used here.
+        resume unchanged after an interruption. `is_negative`: agreement expresses criticism. `name` is the question's.
         Raises ParameterError for fewer than two points.
         """
         if points < 2:
@@ -194,7 +289,10 @@ class SimulatedPerson:
         felt = math.fsum(self.item_ratings) / len(self.item_ratings) if self.item_ratings else (LOW + HIGH) / 2
         share = (felt + rng.normal(0.0, NOISE) - LOW) / (HIGH - LOW)
         agreed = 1 - share if is_negative else share
-        return Answer(int(np.clip(1 + np.rint(agreed * (points - 1)), 1, points)), MODELLED)
+        value = int(np.clip(1 + np.rint(agreed * (points - 1)), 1, points))
+        if (shift := self._scale_shifts.get(name)) is not None:
+            value = shift.moved(value, points, float(self._effect_rng.random()), is_reversed=is_negative)
+        return Answer(value, MODELLED)
 
 
 def demographics(number: int, rng: np.random.Generator, *, low_age: int, high_age: int) -> dict[str, Any]:

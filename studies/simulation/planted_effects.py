@@ -1,8 +1,6 @@
-"""Effects planted in simulated participants: specified shifts of variables in each condition.
+"""Effects planted in simulated participants: specified shifts of variables in each condition, read and told.
 
-A shift applies to a participant's measure, a mean over the list or over the questions of a scale. It is spread over
-the individual answers in whole steps, with the remainder decided at random. The expected shift is exact as long as
-answers stay within their range.
+A shift applies to a participant's measure, a mean over the list or over the questions of a scale.
 """
 
 from __future__ import annotations
@@ -11,19 +9,12 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from core.errors import ParameterError
 from studies.instrument.questionnaires.schema import ABOUT, Questionnaire
-from studies.instrument.scales import ScaleOfStudy, scales_of
-from studies.known_items import FIVE_STARS, ElicitationScale
+from studies.instrument.scales import scales_of
 from studies.settings import SCALE_PREFIX
-from studies.simulation.answer_model import HIGH, LOW, MODELLED, Answer, SimulatedPerson, SourceUser, TrainingSide
+from studies.simulation.answer_model import Effect
 
-# Shifts by variable, of the mean rating, of satisfaction, of the share of items not watched, of that of items neither
-# watched nor heard of, and of the score of a scale (``scale.KEY``), each in its own points; none is 0.
-Effect = Mapping[str, float]
-ROUNDING = 1e-9  # of a step: tolerance for floating-point error in summed shifts
 LARGEST = {"accuracy": 4.0, "satisfaction": 4.0, "fon": 1.0, "son": 1.0}
 NAMES = {
     "accuracy": "perceived accuracy",
@@ -118,118 +109,3 @@ def planted_sentence(planted: Mapping[str, Effect]) -> str:
             f"{condition} " + ", ".join(f"{names[name]} {shifts[name]:+g}" for name in names if name in shifts)
         )
     return f"Effects were planted: {'; '.join(parts)}." if parts else ""
-
-
-def _whole(shift: float, draw: float) -> int:
-    return math.floor(shift + draw)
-
-
-class _ScaleShift:
-    """The shift of one scale in one person, spread over its questions in answering order."""
-
-    def __init__(self, scale: ScaleOfStudy, shift: float) -> None:
-        self._range = float(scale.maximum - scale.minimum)
-        self._shift = shift
-        self._due = 0.0  # outstanding points from questions answered so far
-
-    def moved(self, value: int, points: int, draw: float, *, is_reversed: bool) -> int:
-        """Return the shifted answer, 1 to `points`; a shift beyond the range is carried over to the next question."""
-        step = self._range / (points - 1)
-        self._due += self._shift
-        steps = math.floor(self._due / step + draw + ROUNDING)
-        after = min(points, max(1, value + (-steps if is_reversed else steps)))
-        self._due -= (value - after if is_reversed else after - value) * step
-        return after
-
-
-class AffectedPerson(SimulatedPerson):
-    """A simulated person in a condition with planted effects.
-
-    Effects use a random stream of their own, so without effects the answers equal those of a `SimulatedPerson` with
-    the same stream. Answers changed by an effect are modelled, no longer true.
-
-    The mean score of a scale over people shifts by exactly the planted amount as long as answers stay within their
-    range; in one person the sum over the questions is within one step of the planted total. A question at the end of
-    its range passes its part on to the next question of the scale, also across items. A remainder after the last
-    question is lost, so shifts never exceed the planted amount. Reversed questions shift in the opposite direction. Of
-    conditional questions, only those asked shift. The first three parameters are those of `SimulatedPerson`.
-    """
-
-    def __init__(
-        self,
-        user: SourceUser,
-        training: TrainingSide,
-        rng: np.random.Generator,
-        *,
-        effect: Effect,
-        list_length: int,
-        effect_rng: np.random.Generator,
-        scales: Sequence[ScaleOfStudy] = (),
-        elicitation: ElicitationScale = FIVE_STARS,
-    ) -> None:
-        super().__init__(user, training, rng, elicitation=elicitation)
-        draws = effect_rng.random(4)
-        self._steps = _whole(effect.get("accuracy", 0.0) * list_length, draws[0])
-        self._satisfied = _whole(effect.get("satisfaction", 0.0), draws[1])
-        self._newer = _whole(effect.get("fon", 0.0) * list_length, draws[2])
-        self._unheard = _whole(effect.get("son", 0.0) * list_length, draws[3])
-        self._items_left = list_length
-        self._effect_rng = effect_rng
-        self._scale_shifts = {
-            member.name: shift
-            for scale in scales
-            if SCALE_PREFIX + scale.key in effect
-            for shift in (_ScaleShift(scale, effect[SCALE_PREFIX + scale.key]),)
-            for member in scale.members
-        }
-
-    def about_item(self, item: int) -> dict[str, Answer]:
-        answers = self._shift_rating(self._shift_son(self._shift_fon(super().about_item(item))))
-        self._items_left = max(1, self._items_left - 1)
-        return answers
-
-    def _shift_fon(self, answers: dict[str, Answer]) -> dict[str, Answer]:
-        if self._newer > 0 and answers["watched"].value:
-            self._newer -= 1
-            return {
-                "watched": Answer(False, MODELLED),
-                "heard": Answer(True, MODELLED),
-                "trailer_seen": Answer(False, MODELLED),
-                "rating": Answer(answers["rating"].value, MODELLED),
-            }
-        if self._newer < 0 and not answers["watched"].value:
-            self._newer += 1
-            self._unheard += not answers["heard"].value  # compensated by another item
-            return {"watched": Answer(True, MODELLED), "rating": answers["rating"]}
-        return answers
-
-    def _shift_son(self, answers: dict[str, Answer]) -> dict[str, Answer]:
-        if answers["watched"].value:
-            return answers
-        if self._unheard > 0 and answers["heard"].value:
-            self._unheard -= 1
-            return {**answers, "heard": Answer(False, MODELLED), "trailer_seen": Answer(False, MODELLED)}
-        if self._unheard < 0 and not answers["heard"].value:
-            self._unheard += 1
-            return {**answers, "heard": Answer(True, MODELLED)}
-        return answers
-
-    def _shift_rating(self, answers: dict[str, Answer]) -> dict[str, Answer]:
-        part = self._steps / self._items_left
-        step = math.ceil(part) if part > 0 else math.floor(part)
-        before = answers["rating"].value
-        after = min(HIGH, max(LOW, before + step))
-        self._steps -= after - before
-        return {**answers, "rating": Answer(after, MODELLED)} if after != before else answers
-
-    def satisfaction(self) -> Answer:
-        felt = super().satisfaction()
-        return Answer(min(HIGH, max(LOW, felt.value + self._satisfied)), MODELLED)
-
-    def opinion(self, points: int, rng: np.random.Generator, *, name: str = "", is_negative: bool = False) -> Answer:
-        felt = super().opinion(points, rng, name=name, is_negative=is_negative)
-        shift = self._scale_shifts.get(name)
-        if shift is None:
-            return felt
-        draw = float(self._effect_rng.random())
-        return Answer(shift.moved(felt.value, points, draw, is_reversed=is_negative), MODELLED)

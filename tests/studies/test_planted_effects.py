@@ -20,8 +20,8 @@ from recommenders import registry
 from recommenders.base import Algorithm
 from recommenders.data import Ratings, Scale
 from studies.instrument.measures import ParticipantMeasures, item_measures, participant_measures
-from studies.simulation.answer_model import MODELLED, TRUE, SimulatedPerson, SourceUser, TrainingSide
-from studies.simulation.planted_effects import AffectedPerson, Effect, effects_from, planted_sentence
+from studies.simulation.answer_model import MODELLED, TRUE, Effect, SimulatedPerson, SourceUser, TrainingSide
+from studies.simulation.planted_effects import effects_from, planted_sentence
 
 pytestmark = pytest.mark.unit
 
@@ -110,7 +110,7 @@ def repeated(repetition: int, effects: dict[str, Effect]) -> dict[str, list[Part
     model, side, _users = world()
     found: dict[str, list[ParticipantMeasures]] = {name: [] for name in CONDITIONS}
     for condition, number, user in people(repetition):
-        person = AffectedPerson(
+        person = SimulatedPerson(
             user, side, rng_for(repetition, "answers", number), effect=effects.get(condition, {}),
             list_length=LENGTH, effect_rng=rng_for(repetition, "effects", number),
         )  # fmt: skip
@@ -128,7 +128,7 @@ def test_without_an_effect_the_answers_are_those_of_a_simulated_person() -> None
     model, side, users = world()
     for number, user in enumerate(users[:40]):
         plain = SimulatedPerson(user, side, rng_for(1, number))
-        affected = AffectedPerson(
+        affected = SimulatedPerson(
             user, side, rng_for(1, number), effect={}, list_length=LENGTH, effect_rng=rng_for(2, number)
         )
         assert walked(plain, model) == walked(affected, model)
@@ -168,7 +168,7 @@ def test_second_order_novelty_never_exceeds_the_first_and_what_was_changed_is_no
     side = TrainingSide(3.5, np.zeros(8), np.array([100, 50, 10, 1, 0, 7, 7, 7]), 0.5, 5.0)
     user = SourceUser("u", {0: 2.0, 1: 3.0, 2: 3.0, 5: 1.0})
     effect = {"accuracy": 1.0, "fon": 0.6, "son": 0.4}
-    person = AffectedPerson(
+    person = SimulatedPerson(
         user, side, np.random.default_rng(1), effect=effect, list_length=5, effect_rng=np.random.default_rng(2)
     )
     answers = [person.about_item(item) for item in (0, 1, 2, 5, 3)]
@@ -197,7 +197,7 @@ def test_a_planted_effect_comes_out_maximal_and_nothing_comes_out_of_nothing() -
         model, side, _users = world()
         values[planted] = [
             walked(
-                AffectedPerson(
+                SimulatedPerson(
                     user, side, rng_for(repetition, "answers", number), effect={"accuracy": 0.8},
                     list_length=LENGTH, effect_rng=rng_for(repetition, "effects", number),
                 ),

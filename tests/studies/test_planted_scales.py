@@ -22,8 +22,8 @@ from studies.instrument.questionnaires.schema import ITEMS, Questionnaire, quest
 from studies.instrument.scales import ScaleOfStudy, scales_of, score_of_participant
 from studies.models import Participant, Response, Study
 from studies.recruitment.services.tokens import digest_of_key
-from studies.simulation.answer_model import SourceUser, TrainingSide
-from studies.simulation.planted_effects import AffectedPerson, Effect, effects_from, planted_sentence
+from studies.simulation.answer_model import Effect, SimulatedPerson, SourceUser, TrainingSide
+from studies.simulation.planted_effects import effects_from, planted_sentence
 from studies.simulation.services.pilot import entry_key_of
 from tests.factories.analysis import planted_person
 from tests.factories.evaluation import make_run_at
@@ -85,17 +85,17 @@ QUESTIONNAIRE = questionnaire_from(asking())
 SCALES = scales_of(QUESTIONNAIRE)
 
 
-def someone(number: int, effect: Effect, scales: tuple[ScaleOfStudy, ...] = SCALES) -> AffectedPerson:
+def someone(number: int, effect: Effect, scales: tuple[ScaleOfStudy, ...] = SCALES) -> SimulatedPerson:
     """Person `number`: the same one whatever is planted, who rates in the middle of the points."""
     side = TrainingSide(3.0, np.zeros(40), np.arange(40), 1.0, 5.0)
     user = SourceUser(str(number), {0: 3.0, 1: 3.0})
-    return AffectedPerson(
+    return SimulatedPerson(
         user, side, rng_for(7, "answers", number), effect=effect, list_length=LENGTH,
         effect_rng=rng_for(7, "effects", number), scales=scales,
     )  # fmt: skip
 
 
-def answered(person: AffectedPerson, question: Question, rng: np.random.Generator) -> Any:
+def answered(person: SimulatedPerson, question: Question, rng: np.random.Generator) -> Any:
     """What the person says to one question of a scale, as it is stored."""
 
     def of(name: str, points: int, is_reversed: bool) -> int:

@@ -20,7 +20,8 @@ from studies.monitoring.selectors.exclusions import by_frequency, exclusions, pl
 from studies.monitoring.selectors.outcomes import outcomes_of, scale_means_of
 from studies.participation.selectors.participant_rows import study_by_slug
 from studies.settings import SCALE_PREFIX
-from studies.simulation.planted_effects import Effect, effects_from, planted_sentence
+from studies.simulation.answer_model import Effect
+from studies.simulation.planted_effects import effects_from, planted_sentence
 from studies.simulation.services.pilot import Progress, walk_group
 
 

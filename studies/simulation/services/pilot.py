@@ -26,8 +26,8 @@ from studies.instrument.scales import negative_members, scales_of
 from studies.models import Participant, Study
 from studies.recruitment.services.entry_links import entry_link
 from studies.recruitment.services.tokens import digest_of_key
-from studies.simulation.answer_model import SimulatedPerson, demographics
-from studies.simulation.planted_effects import AffectedPerson, Effect, planted_sentence
+from studies.simulation.answer_model import Effect, SimulatedPerson, demographics
+from studies.simulation.planted_effects import planted_sentence
 from studies.simulation.services.source_users import Pool, assign_source_user, pool_of
 from studies.simulation.walker.walk import EntryTurn, Walk, Walker
 
@@ -224,20 +224,16 @@ def _person_for(
     study: Study, pool: Pool, number: int, seed: int, code: str, *, effects: Mapping[str, Effect]
 ) -> SimulatedPerson:
     chosen = assign_source_user(study=study, code=code, external_ids=tuple(pool.users))
-    stream = rng_for(seed, "answers", study.slug, number)
-    elicitation = study.design.scale
-    if not effects:
-        return SimulatedPerson(pool.users[chosen], pool.training, stream, elicitation=elicitation)
     label = Participant.objects.filter(study=study, code=code).values_list("condition__label", flat=True).get()
-    return AffectedPerson(
+    return SimulatedPerson(
         pool.users[chosen],
         pool.training,
-        stream,
-        effect=effects.get(label or "", {}),
+        rng_for(seed, "answers", study.slug, number),
+        elicitation=study.design.scale,
+        effect=effects.get(label or ""),
         list_length=study.design.list_length,
         effect_rng=rng_for(seed, "effects", study.slug, number),
         scales=scales_of(questionnaire_from(study.questionnaire)),
-        elicitation=elicitation,
     )
 
 
