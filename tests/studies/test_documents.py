@@ -12,8 +12,7 @@ from django.core.management import CommandError, call_command
 from hypothesis import given
 from hypothesis import strategies as st
 
-from studies.design.presets.blocks import block_keys, load_block
-from studies.design.presets.loader import load_preset
+from studies.design.presets.loader import block_keys, load_block, load_preset
 from studies.instrument.questionnaires.document import DocumentProblems, read_document, write_document
 from studies.instrument.questionnaires.orders import order_of_questions, order_within, shuffled
 from studies.instrument.questionnaires.reading import COMMON, OF_KIND

@@ -16,8 +16,7 @@ from catalog.services import change_item_type
 from core.errors import ParameterError
 from core.provenance import digest_of
 from evaluation.models import EvaluationRun
-from studies.design.presets.blocks import block_keys, load_block
-from studies.design.presets.loader import check_design, load_preset
+from studies.design.presets.loader import block_keys, check_design, load_block, load_preset
 from studies.design.selectors.placeholders import filled, item_words, words_at_creation
 from studies.design.services.launch import launch_study
 from studies.design.services.questionnaires import import_questionnaire

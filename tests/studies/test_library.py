@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from studies.design.presets.blocks import block_keys, load_block
+from studies.design.presets.loader import block_keys, load_block
 from studies.instrument.questionnaires.schema import questionnaire_from
 from studies.instrument.scales import ScaleOfStudy, scales_of
 

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from studies.design.presets.blocks import block_keys, load_block
-from studies.design.presets.loader import load_preset, preset_keys
+from studies.design.presets.loader import block_keys, load_block, load_preset, preset_keys
 from studies.instrument.questionnaires.schema import BLOCKS, questionnaire_from
 from studies.instrument.questionnaires.wording import (
     COUNTED,

@@ -7,7 +7,7 @@ from typing import Any
 
 from django import forms
 
-from studies.design.presets.blocks import block_keys
+from studies.design.presets.loader import block_keys
 from studies.design.selectors.texts import language_name
 from studies.instrument.questionnaires.document import LONGEST_DOCUMENT
 from studies.instrument.questionnaires.questions import (

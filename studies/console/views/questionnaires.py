@@ -21,7 +21,7 @@ from studies.console.forms.questionnaire_parts import (
 )
 from studies.console.views.outcomes import warn_of_numbers
 from studies.console.views.workspace import QUESTIONNAIRE, study_page
-from studies.design.presets.blocks import block_keys, load_block
+from studies.design.presets.loader import block_keys, load_block
 from studies.design.selectors.texts import language_name
 from studies.design.services import questionnaires as service
 from studies.enums import StudyStatus

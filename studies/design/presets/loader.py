@@ -1,4 +1,4 @@
-"""Shipped study templates, read and checked."""
+"""Shipped study templates, read and checked, and shipped blocks of questions: the library of scales."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import copy
 import functools
 import re
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from core.errors import ParameterError
 from core.field_problems import FieldProblems, read_model
 from studies.allocation.assignment.strata import strata_from, with_interviewer
 from studies.instrument.questionnaires.core import core_problems
+from studies.instrument.questionnaires.document import read_document
 from studies.instrument.questionnaires.schema import (
     CHOICE,
     LIKERT,
@@ -35,6 +37,7 @@ from studies.instrument.scales import scales_of
 from studies.settings import StudySettings, read_settings, settings_problems
 
 FOLDER = Path(__file__).parent
+BLOCKS_FOLDER = FOLDER / "question_blocks"
 COVARIATE_KINDS = (NUMBER, CHOICE, YES_NO, LIKERT, SLIDER)
 _LINE_BREAK = re.compile(r"(?<!\n)\n(?!\n)")  # within a paragraph
 LONGEST_STRATUM = 120
@@ -60,9 +63,55 @@ class Preset(BaseModel):
     texts: dict[str, Any]
 
 
+@dataclass(frozen=True)
+class Block:
+    """Questions with their scales as a YAML document, what they are for, and where they come from."""
+
+    key: str
+    title: str
+    description: str
+    citation: str  # in APA style
+    licence: str  # a note, in sentences
+    scoring: str  # how the scores are computed, in sentences
+    wording: str  # who worded the questions in each language, in sentences
+    document: str
+
+    @property
+    def questionnaire(self) -> dict[str, Any]:
+        return read_document(self.document)
+
+    @property
+    def n_items(self) -> int:
+        """The number of answers that its scales are scored from."""
+        return sum(len(scale.members) for scale in scales_of(questionnaire_from(self.questionnaire)))
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        return tuple(questionnaire_from(self.questionnaire).questions[0].text)
+
+
+def _keys(folder: Path) -> tuple[str, ...]:
+    return tuple(sorted(file.stem for file in folder.glob("*.yaml")))
+
+
 def preset_keys() -> tuple[str, ...]:
     """Names of the shipped templates, in alphabetical order."""
-    return tuple(sorted(file.stem for file in FOLDER.glob("*.yaml")))
+    return _keys(FOLDER)
+
+
+def block_keys() -> tuple[str, ...]:
+    """Names of the shipped blocks, in alphabetical order."""
+    return _keys(BLOCKS_FOLDER)
+
+
+def load_block(key: str) -> Block:
+    """Find a block; ParameterError names the known ones."""
+    if key not in block_keys():
+        raise ParameterError(f"There is no block {key!r}; the blocks are {', '.join(block_keys())}.")
+    text = (BLOCKS_FOLDER / f"{key}.yaml").read_text(encoding="utf-8")
+    head, _rule, document = text.partition("\n---\n")
+    header = yaml.safe_load(head)
+    return Block(key=key, document=document, **header)
 
 
 def load_preset(key: str) -> Preset:

@@ -9,7 +9,7 @@ from django.db import transaction
 
 from core.errors import ParallaxError
 from studies.design.services.design import check_slug, new_draft
-from studies.models import Condition, Recruiting, Study
+from studies.models import Recruiting, Study
 from studies.models.study import new_assignment_seed
 from studies.recruitment.panels.exits import NO_CODE, UNIQUE
 from studies.recruitment.services.tokens import new_signing_key
@@ -27,16 +27,9 @@ def duplicate_study(*, study: Study, slug: str, title: str, actor: Any = None) -
     check_slug(slug)
     if not title.strip():
         raise ParallaxError("study.no_title", "Give the new study a title.")
-    conditions = [
-        Condition(
-            position=condition.position,
-            label=condition.label,
-            model_id=condition.model_id,
-            model_digest=condition.model_digest,
-            target=condition.target,
-        )
-        for condition in study.conditions.order_by("position")
-    ]
+    conditions = list(study.conditions.order_by("position"))
+    for condition in conditions:
+        condition.pk = None  # stored anew, with the copy
     duplicate = new_draft(
         conditions,
         owner=actor,

@@ -15,8 +15,7 @@ from django.utils import timezone
 from core.errors import ParallaxError, ParameterError
 from core.provenance import digest_of
 from core.transitions import record
-from studies.design.presets.blocks import load_block
-from studies.design.presets.loader import check_design
+from studies.design.presets.loader import check_design, load_block
 from studies.design.selectors.texts import languages_in_translation
 from studies.design.services.design import require_draft
 from studies.design.services.trials import drop_trial

@@ -55,8 +55,14 @@ def record_event(
     )
 
 
-def record_view(*, participant: Participant, kind: str, **details: Any) -> Event | None:
-    """Record a viewed page, search or detail; None above the rate that a person can reach, and on a full disk."""
+def record_view(*, participant: Participant, kind: str, is_once: bool = False, **details: Any) -> Event | None:
+    """Record a viewed page, search or detail; None above the rate that a person can reach, and on a full disk.
+
+    With `is_once`, None also where the same is recorded already, whenever it was.
+    """
+    same = {name: value for name, value in details.items() if name != "client_at"}
+    if is_once and Event.objects.filter(participant=participant, kind=kind, **same).exists():
+        return None
     if seconds_to_wait(MOST_VIEWS, "views", str(participant.pk), is_shared=False):
         return None
     with optional_write(f"event {kind}"):
@@ -64,16 +70,6 @@ def record_view(*, participant: Participant, kind: str, **details: Any) -> Event
             touch(participant)
         return record_event(participant=participant, kind=kind, **details)
     return None
-
-
-def record_first_view(
-    *, participant: Participant, kind: str, facts: Mapping[str, Any], page: str, rank: int, client_at: datetime | None
-) -> Event | None:
-    """Record something as `record_view` does, once for these facts on a page; None if it is recorded already."""
-    of_page = Event.objects.filter(participant=participant, kind=kind, page=page, rank=rank)
-    if of_page.filter(facts=dict(facts)).exists():
-        return None
-    return record_view(participant=participant, kind=kind, facts=facts, page=page, rank=rank, client_at=client_at)
 
 
 def client_time(milliseconds: Any) -> datetime | None:

@@ -68,10 +68,7 @@ def resume(*, token: str, network: str = "") -> Participant:
 
     Raises `study.unknown_link`.
     """
-    participant = participant_by_token(digest_of_token(token))
-    if participant is None:
-        raise _unknown()
-    return record_presence(participant, network)
+    return record_presence(holder_of(token=token, with_study=True), network)
 
 
 def record_presence(participant: Participant, network: str = "") -> Participant:

@@ -69,10 +69,10 @@ def _shown_values(name: str, values: tuple[str, ...], kind: ItemType) -> Sequenc
 
 def _note(visit: Visit, kind: str, item: Item, *, is_once: bool = False) -> None:
     here = visit.here
-    record = events.record_first_view if is_once else events.record_view
-    record(
+    events.record_view(
         participant=visit.participant,
         kind=kind,
+        is_once=is_once,
         page=here.step,
         rank=here.rank,
         facts={"item": item.external_id},
