@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 
 from django.http import HttpResponse, HttpResponseRedirect
-from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
@@ -17,15 +16,7 @@ from studies.instrument.questionnaires.schema import AFTER, OVERALL
 from studies.participation.services import events, exit_links, withdrawal
 from studies.participation.views.message_pages import hand_back_url, message_page
 from studies.participation.views.message_pages import outcome as outcome_page
-from studies.participation.views.questions import (
-    Marks,
-    asked_of,
-    marked,
-    marks_of,
-    refused_part,
-    slots_of,
-    submitted,
-)
+from studies.participation.views.questions import Marks, asked, asked_of, marked, slots_of
 from studies.participation.views.visit import Visit, of_participant, true_step
 from studies.recruitment.panels import exits
 
@@ -34,35 +25,17 @@ from studies.recruitment.panels import exits
 @true_step
 def overall(visit: Visit) -> HttpResponse:
     """The list as a whole."""
-    return _last_questions(visit, OVERALL)
+    return asked(visit, flow.Place(OVERALL), lambda marks: _last_page(visit, OVERALL, marks))
 
 
 @of_participant
 @true_step
 def after(visit: Visit) -> HttpResponse:
     """The study's questions after the list, if any."""
-    return _last_questions(visit, AFTER)
+    return asked(visit, flow.Place(AFTER), lambda marks: _last_page(visit, AFTER, marks))
 
 
-def _last_questions(visit: Visit, block: str) -> HttpResponse:
-    if visit.request.method != "POST":
-        return _last_page(visit, block)
-    outcome = submitted(visit, block, 0)
-    if outcome.missing_before:
-        return visit.lead_back(outcome.missing_before)
-    if outcome.is_complete:
-        return visit.over() or visit.lead_to(visit.here)
-    marks = marks_of(visit, block, outcome)
-    if visit.is_htmx and marks.problems:
-        return refused_part(marks)
-    if visit.is_htmx:
-        return render(visit.request, "participant/parts/saved.html", {"has_saved": True})
-    if marks.problems or visit.is_leaving:
-        return _last_page(visit, block, marks)
-    return visit.go(visit.address_of(flow.Place(block)))
-
-
-def _last_page(visit: Visit, block: str, marks: Marks | None = None) -> HttpResponse:
+def _last_page(visit: Visit, block: str, marks: Marks | None) -> HttpResponse:
     slots = slots_of(visit)
     before = flow.Place(flow.OVERALL) if block == AFTER else flow.Place(flow.ITEMS, len(slots))
     is_last = block == AFTER or not content_of(visit.study).has_after

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpResponse
+from django.shortcuts import render
 from django.utils.translation import gettext as _
 
 from core.networks import network_of
 from studies.design.selectors.placeholders import content_of
 from studies.instrument import flow
-from studies.instrument.questionnaires.schema import ABOUT, ITEMS, Questionnaire
+from studies.instrument.questionnaires.schema import ABOUT, ITEMS, Question, Questionnaire
 from studies.participation.forms import posted_answers
 from studies.participation.selectors import pages, question_presenter
 from studies.participation.selectors.participant_rows import answers_about, questionnaire_at
@@ -107,33 +108,48 @@ class Marks:
     typed: dict[str, Any]
 
 
-def submitted(visit: Visit, block: str, rank: int) -> PageOutcome:
-    """Store the posted answers, and leave the page if requested and nothing is missing."""
-    questions = content_of(visit.study).questionnaire.block(block)
-    return submit_page(
+def asked(visit: Visit, page: flow.Place, shown: Callable[[Marks | None], HttpResponse]) -> HttpResponse:
+    """A page of questions, whose answers are saved as they are entered; leaving the last one may end the study.
+
+    `shown` draws it, with marks where answers were refused.
+    """
+    if visit.request.method != "POST":
+        return shown(None)
+    questions = content_of(visit.study).questionnaire.block(page.step)
+    outcome = submit_page(
         participant=visit.participant,
-        block=block,
-        rank=rank,
+        block=page.step,
+        rank=page.rank,
         posted=posted_answers(questions, visit.request.POST),
         source=AnswerSource(provenance=visit.provenance, client_at=visit.client_at),
         is_leaving=visit.is_leaving,
     )
+    if outcome.missing_before:
+        return visit.lead_back(outcome.missing_before)
+    if outcome.is_complete:
+        # An item leads on to the next one, also when it was opened again, unless the end of the study led back to it.
+        leads_on = page.step == ITEMS and not visit.is_incomplete(page)
+        following = flow.next_place(page, visit.study.design.list_length) if leads_on else visit.here
+        return visit.over() or visit.lead_to(following)
+    marks = _marks_of(questions, outcome)
+    if visit.is_htmx and marks.problems:
+        problem = next(iter(marks.problems.values()))
+        return HttpResponse(problem, status=409, content_type="text/plain; charset=utf-8")
+    if visit.is_htmx and page.step == ITEMS:
+        return HttpResponse(status=204)  # the page already shows the answer
+    if visit.is_htmx:
+        return render(visit.request, "participant/parts/saved.html", {"has_saved": True})
+    return shown(marks) if marks.problems or visit.is_leaving else visit.go(visit.address_of(page))
 
 
-def marks_of(visit: Visit, block: str, outcome: PageOutcome) -> Marks:
-    """The problems of a submitted page in the participant's language."""
-    questions = {question.key: question for question in content_of(visit.study).questionnaire.block(block)}
+def _marks_of(questions: Iterable[Question], outcome: PageOutcome) -> Marks:
+    by_key = {question.key: question for question in questions}
     invalid, missing = outcome.invalid, outcome.missing
     return Marks(
-        {key: question_presenter.problem_text(questions[key], value) for key, value in invalid.items()}
-        | {key: question_presenter.incomplete_text(questions[key], value) for key, value in missing.items()},
+        {key: question_presenter.problem_text(by_key[key], value) for key, value in invalid.items()}
+        | {key: question_presenter.incomplete_text(by_key[key], value) for key, value in missing.items()},
         {key: value if isinstance(value, str | int | float) else "" for key, value in invalid.items()},
     )
-
-
-def refused_part(marks: Marks) -> HttpResponse:
-    """The htmx response for an answer that could not be stored."""
-    return HttpResponse(next(iter(marks.problems.values())), status=409, content_type="text/plain; charset=utf-8")
 
 
 def _shown(visit: Visit, block: str, rank: int) -> dict[str, Any]:
@@ -201,24 +217,10 @@ def asked_of(
 @true_step
 def item(visit: Visit, rank: int) -> HttpResponse:
     """The questions about one recommended item; answers are saved as they are entered."""
-    page = flow.Place(flow.ITEMS, rank)
-    if visit.request.method != "POST":
-        return _item_page(visit, rank)
-    outcome = submitted(visit, ITEMS, rank)
-    if outcome.is_complete:
-        length = visit.study.design.list_length
-        return visit.over() or visit.lead_to(visit.here if visit.is_incomplete(page) else flow.next_place(page, length))
-    marks = marks_of(visit, ITEMS, outcome)
-    if visit.is_htmx and marks.problems:
-        return refused_part(marks)
-    if visit.is_htmx:
-        return HttpResponse(status=204)  # the page already shows the answer
-    if marks.problems or visit.is_leaving:
-        return _item_page(visit, rank, marks)
-    return visit.go(visit.address_of(page))
+    return asked(visit, flow.Place(flow.ITEMS, rank), lambda marks: _item_page(visit, rank, marks))
 
 
-def _item_page(visit: Visit, rank: int, marks: Marks | None = None) -> HttpResponse:
+def _item_page(visit: Visit, rank: int, marks: Marks | None) -> HttpResponse:
     slots = slots_of(visit)
     slot, page = slots[rank - 1], flow.Place(flow.ITEMS, rank)
     elsewhere = {"trailer_seen": _("No trailer available here. Have you seen it elsewhere?")}
