@@ -111,7 +111,7 @@ def _study(per_condition: int, seed: int) -> Any:
 def _people(study: Any, per_condition: int, seed: int) -> None:
     """Simulated participants who have completed, written by the hundred."""
     from core.provenance import rng_for
-    from studies.simulation.services.source_users import pool_of
+    from studies.simulation.services.pilot import pool_of
 
     pool, length = pool_of(study), study.design.list_length
     conditions = list(study.conditions.select_related("model").order_by("position"))

@@ -18,7 +18,7 @@ import numpy as np
 from studies.instrument.questionnaires.schema import questionnaire_from
 from studies.models import ProfileRating, Response, Study
 from studies.simulation.answer_model import SimulatedPerson, demographics
-from studies.simulation.services.source_users import Pool, pool_of
+from studies.simulation.services.pilot import Pool, pool_of
 from studies.simulation.walker.walk import Walker
 
 Answers = dict[tuple[str, str, str], Any]  # by participant code, rank and question

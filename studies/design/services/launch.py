@@ -23,8 +23,7 @@ from studies.design.selectors.texts import languages_in_translation
 from studies.design.selectors.versions import consent_texts, current_consent, frozen_tests
 from studies.design.services.archiving import refuse_archived
 from studies.design.services.condition_serving import recommend_in
-from studies.design.services.trials import assign_trial_version
-from studies.enums import STUDY_MOVES, StudyStatus
+from studies.enums import STUDY_MOVES, Mode, StudyStatus
 from studies.instrument.questionnaires.problems import QuestionnaireProblems
 from studies.instrument.questionnaires.schema import NUMBER, questionnaire_from
 from studies.models import ConsentVersion, Study, StudyVersion
@@ -282,7 +281,9 @@ def _frozen(study_id: int, actor: Any, why: str) -> StudyVersion:
         made_by=actor,
         why=why,
     )
-    assign_trial_version(study=current, version=version, consent=consent)
+    # The trial walked this very design: any change since would have removed it.
+    trial = current.participants.filter(mode=Mode.SIMULATED, version=None)
+    trial.update(version=version, consent_version=consent)
     return version
 
 

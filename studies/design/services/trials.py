@@ -1,4 +1,4 @@
-"""The trial of a study by simulated participants: removed by hand or after a change of design, kept at launch."""
+"""The trial of a study by simulated participants: removed by hand or after a change of design."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from django.db import transaction
 from core.transitions import record
 from studies.allocation.services.slots import locked_study
 from studies.enums import Mode
-from studies.models import Allocation, ConsentVersion, Participant, Study, StudyVersion
+from studies.models import Allocation, Participant, Study
 from studies.settings import TRIAL
 
 
@@ -37,9 +37,3 @@ def drop_trial(*, study: Study, actor: Any = None) -> int:
     n = remove_simulated(study=study, actor=actor)
     study.refresh_from_db(fields=["settings"])
     return n
-
-
-def assign_trial_version(*, study: Study, version: StudyVersion, consent: ConsentVersion) -> int:
-    """Assign the frozen version to participants who walked the draft; any change since would have removed them."""
-    trial = Participant.objects.filter(study=study, mode=Mode.SIMULATED, version=None)
-    return trial.update(version=version, consent_version=consent)
