@@ -106,10 +106,7 @@ def wide_variables(study: Study, *, with_identifying: bool = False) -> tuple[Var
     for position in range(1, study.design.items_asked.most + 1):
         variables += rated_variables(study, position)
     for rank in range(1, study.design.list_length + 1):
-        for variable in item_variables(study):
-            if variable.name == "item.rank":
-                continue
-            variables.append(_at(variable, rank))
+        variables += [_at(variable, rank) for variable in item_variables(study) if variable.name != "item.rank"]
     return shown(variables, with_identifying=with_identifying)
 
 
@@ -117,5 +114,5 @@ def _at(variable: Variable[Any], rank: int) -> Variable[Person]:
     def read(person: Person) -> Any:
         return variable.read(person.record.items[rank - 1]) if len(person.record.items) >= rank else None
 
-    name = variable.name.replace("item.", f"item.{rank}.", 1)
-    return replace(variable, name=name, meaning=f"{variable.meaning} (item {rank})", read=read)
+    name, meaning = variable.name.replace("item.", f"item.{rank}.", 1), f"{variable.meaning} (item {rank})"
+    return replace(variable, name=name, meaning=meaning, read=read)

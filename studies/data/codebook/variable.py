@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from studies.data.codebook.cells import MISSING
@@ -63,26 +63,16 @@ def shown(variables: Iterable[Variable[Row]], *, with_identifying: bool = False)
     return tuple(v for v in variables if with_identifying or v.identifies != YES)
 
 
-def lifted(variable: Variable[Row], row_of: Callable[[Outer], Row], **changes: Any) -> Variable[Outer]:
+def lifted(variable: Variable[Row], row_of: Callable[[Outer], Row]) -> Variable[Outer]:
     """The same variable of rows that hold its own: `row_of` finds it there."""
-    facts: dict[str, Any] = {field.name: getattr(variable, field.name) for field in fields(variable)}
-    return Variable(**{**facts, "read": lambda row: variable.read(row_of(row)), **changes})
+    of_outer: Any = variable
+    return replace(of_outer, read=lambda row: variable.read(row_of(row)))
 
 
 def line(variable: Variable[Any]) -> dict[str, str]:
     """The variable's line in the codebook, by `HEADS`."""
-    return {
-        "name": variable.name,
-        "meaning": variable.meaning,
-        "type": variable.type,
-        "values": variable.values_text,
-        "missing": variable.missing,
-        "identifies": variable.identifies,
-        "source": variable.source,
-        "derivation": variable.derivation,
-        "direction": variable.direction,
-        "reverse_coded": "1" if variable.is_reversed else "0",
-    }
+    told = {"values": variable.values_text, "reverse_coded": "1" if variable.is_reversed else "0"}
+    return {head: told[head] if head in told else getattr(variable, head) for head in HEADS}
 
 
 def as_json(variable: Variable[Any]) -> dict[str, Any]:

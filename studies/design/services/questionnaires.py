@@ -33,8 +33,19 @@ Data = dict[str, Any]
 
 
 def _refused(problem: ParameterError) -> ParallaxError:
-    problems = list(map(str, problem.problems)) if isinstance(problem, QuestionnaireProblems) else [str(problem)]
+    problems = [str(problem)]
+    if isinstance(problem, QuestionnaireProblems):  # those of a document have their line and place
+        problems = list(map(str, getattr(problem, "located", problem.problems)))
     return ParallaxError("questionnaire.problems", " ".join(problems), {"problems": problems})
+
+
+def _require_sound(study: Study, questionnaire: Data) -> None:
+    """Raise `questionnaire.problems` unless the study could have this questionnaire in the place of its own."""
+    translating = languages_in_translation(study)
+    try:
+        check_design(settings=study.settings, questionnaire=questionnaire, texts=study.texts, translating=translating)
+    except ParameterError as problem:
+        raise _refused(problem) from problem
 
 
 @contextmanager
@@ -47,13 +58,9 @@ def _edited(study: Study, actor: Any, change: str, *, undo: str = "") -> Iterato
     with transaction.atomic():
         current = Study.objects.select_for_update(of=("self",)).get(pk=study.pk)
         require_draft(current)
-        translating = languages_in_translation(current)
         edited: Data = copy.deepcopy(current.questionnaire)
         yield edited
-        try:
-            check_design(settings=current.settings, questionnaire=edited, texts=current.texts, translating=translating)
-        except ParameterError as problem:
-            raise _refused(problem) from problem
+        _require_sound(current, edited)
         _store_undo(current, undo, edited)
         current.questionnaire = edited
         current.save(update_fields=["questionnaire", "updated_at"])
@@ -263,18 +270,13 @@ def parsed_document(text: str) -> Data:
     try:
         return read_document(text)
     except QuestionnaireProblems as problem:
-        located = list(map(str, getattr(problem, "located", problem.problems)))
-        raise ParallaxError("questionnaire.problems", " ".join(located), {"problems": located}) from problem
+        raise _refused(problem) from problem
 
 
 def checked_document(*, study: Study, text: str) -> Data:
     """Read a YAML document as the questionnaire of a study, which is not changed. Raises as `import_questionnaire`."""
     document = parsed_document(text)
-    translating = languages_in_translation(study)
-    try:
-        check_design(settings=study.settings, questionnaire=document, texts=study.texts, translating=translating)
-    except ParameterError as problem:
-        raise _refused(problem) from problem
+    _require_sound(study, document)
     return document
 
 
