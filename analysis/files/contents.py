@@ -28,7 +28,7 @@ from studies.data.exports.rows import Source
 from studies.data.exports.table_files import write_json, write_table, write_text
 from studies.data.exports.tables import tables_of, write_codebook
 from studies.design.narrative.preregistration import preregistration
-from studies.design.selectors.placeholders import as_read
+from studies.design.selectors.placeholders import filled
 from studies.design.selectors.planning import preregistration_plan
 from studies.design.selectors.texts import languages_of, texts_of
 from studies.enums import ParticipantStatus
@@ -264,7 +264,7 @@ def write_design(report: Report, folder: Path) -> None:
     version = study.versions.order_by("-number").first()
     design = version.snapshot if version else {}
     write_json(folder, "design/design.json", {"design_hash": study.design_hash, "design": design})
-    write_json(folder, "design/questionnaire.json", as_read(study)[1])
+    write_json(folder, "design/questionnaire.json", filled(study.questionnaire, study.design))
     write_text(folder, "design/preregistration.md", preregistration(preregistration_plan(study)))
     for language in sorted(languages_of(study)):
         for name in ("consent", "debriefing"):

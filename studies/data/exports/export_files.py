@@ -26,10 +26,9 @@ from studies.data.exports.table_files import (
     values_by_name,
     write_json,
     write_records,
-    write_table,
     write_text,
 )
-from studies.data.exports.tables import Options, Table, tables_of, write_codebook
+from studies.data.exports.tables import Options, Table, tables_of, write_codebook, write_whole
 from studies.enums import Mode
 from studies.models import Participant, Study
 from studies.monitoring.charts import consort_diagram
@@ -93,20 +92,13 @@ def _written(study: Study, kind: str, source: Source, options: Options, folder: 
     elif kind == "json":
         files = _json(source, options, folder, stem)
     else:
-        table = tables[kind]
-        files = [write_table(folder, f"{stem}_data.csv", table.variables, table.rows(source))]
-        files += write_codebook(folder, stem, table)
+        files = write_whole(folder, stem, tables[kind], source)
         if kind == "pages":
-            medians, name = tables["page-medians"], f"study-{study.slug}_page-medians"
-            files.append(write_table(folder, f"{name}_data.csv", medians.variables, medians.rows(source)))
-            files += write_codebook(folder, name, medians)
+            files += write_whole(folder, f"study-{study.slug}_page-medians", tables["page-medians"], source)
     # The log reveals conditions, so page times are exported without it while outcomes are blinded.
     is_blinded = kind in WITHOUT_OUTCOMES and are_outcomes_shut(study, source.modes)
     if kind != "psych-ds" and not is_blinded:
-        log = tables["allocation"]
-        allocation = f"study-{study.slug}_allocation"
-        files.append(write_table(folder, f"{allocation}_data.csv", log.variables, log.rows(source)))
-        files += write_codebook(folder, allocation, log)
+        files += write_whole(folder, f"study-{study.slug}_allocation", tables["allocation"], source)
     flows = {mode: consort_of(study, mode, source.exclusions) for mode in source.modes}
     files.append(write_json(folder, f"study-{study.slug}_consort.json", {m: f.as_dict() for m, f in flows.items()}))
     for mode, flow in flows.items():

@@ -14,9 +14,9 @@ from studies.allocation.selectors.assignment_seed import seed_facts
 from studies.data.codebook.cells import iso_time
 from studies.data.codebook.variable import property_value
 from studies.data.exports.rows import Source
-from studies.data.exports.table_files import Written, write_json, write_table, write_text
-from studies.data.exports.tables import Options, Table, write_codebook
-from studies.design.selectors.placeholders import as_read
+from studies.data.exports.table_files import Written, write_json, write_text
+from studies.data.exports.tables import Options, Table, write_whole
+from studies.design.selectors.placeholders import filled
 from studies.design.selectors.texts import languages_of, texts_of
 from studies.enums import Mode
 from studies.models import Study
@@ -49,8 +49,7 @@ def write_package(
     described: dict[str, dict[str, Any]] = {}
     for kind, (name, _words) in TABLES.items():
         table, stem = tables[kind], _stem(study, name, options)
-        files.append(write_table(folder, f"{stem}_data.csv", table.variables, table.rows(source)))
-        files += write_codebook(folder, stem, table)
+        files += write_whole(folder, stem, table, source)
         for variable in table.variables:
             described.setdefault(variable.name, property_value(variable))
     files += _materials(study, folder)
@@ -87,7 +86,7 @@ def _materials(study: Study, folder: Path) -> list[Written]:
     design = version.snapshot if version else {"settings": study.settings, "seed": study.seed, **seed_facts(study)}
     files = [
         write_json(folder, "materials/design.json", {"design_hash": study.design_hash, "design": design}),
-        write_json(folder, "materials/questionnaire.json", as_read(study)[1]),
+        write_json(folder, "materials/questionnaire.json", filled(study.questionnaire, study.design)),
     ]
     for language in sorted(languages_of(study)):
         for name in ("consent", "debriefing"):

@@ -17,7 +17,7 @@ from studies.data.codebook.event_variables import (
 from studies.data.codebook.items import long_variables, wide_variables
 from studies.data.codebook.variable import HEADS, Variable, as_json, line, table_schema
 from studies.data.exports.rows import Source
-from studies.data.exports.table_files import Written, write_json, write_lines
+from studies.data.exports.table_files import Written, write_json, write_lines, write_table
 from studies.models import Study
 
 KEYS = {
@@ -64,6 +64,12 @@ def tables_of(study: Study, *, with_identifying: bool = False) -> dict[str, Tabl
         "ratings": Table("ratings", rating_variables(study), Source.rated),
         "allocation": Table("allocation", allocation_variables(study), Source.allotted),
     }
+
+
+def write_whole(folder: Path, stem: str, table: Table, source: Source) -> list[Written]:
+    """A table as CSV, with its codebook."""
+    data = write_table(folder, f"{stem}_data.csv", table.variables, table.rows(source))
+    return [data, *write_codebook(folder, stem, table)]
 
 
 def write_codebook(folder: Path, stem: str, table: Table) -> list[Written]:

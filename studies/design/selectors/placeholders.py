@@ -107,12 +107,6 @@ def _words_in(kind: ItemType, language: str) -> Words:
     return Words(**{**verb, "one": singular, "many": plural})
 
 
-def item_noun(design: StudySettings, language: str) -> tuple[str, str]:
-    """What an item of the study is called in a language, in the singular and the plural."""
-    words = item_words(design, language)
-    return words.one, words.many
-
-
 def key_in_words(key: str, design: StudySettings) -> str:
     """The key of a question as readers see it: what the template counts as movies are the study's own items.
 
@@ -121,7 +115,7 @@ def key_in_words(key: str, design: StudySettings) -> str:
     >>> key_in_words("movies_per_month", StudySettings(item_type="book"))
     'books per month'
     """
-    phrase, items = key.replace("_", " "), item_noun(design, FALLBACK_LANGUAGE)[1]
+    phrase, items = key.replace("_", " "), item_words(design, FALLBACK_LANGUAGE).many
     is_film = items == ITEM_TYPES[DEFAULT].words_in(FALLBACK_LANGUAGE).many
     return phrase if is_film else re.sub(r"\bmovies\b", lambda _: items, phrase)
 
@@ -208,11 +202,6 @@ def known_items_phrase(design: StudySettings) -> str:
     words = item_words(design, "en")
     with translation.override("en"):
         return f"chooses {range_words(items)} {words.one if items.most == 1 else words.many} they have {words.consumed}"
-
-
-def as_read(study: Study) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The study's texts and its questionnaire as participants read them."""
-    return filled(study.texts, study.design), filled(study.questionnaire, study.design)
 
 
 def asked_questions(study: Study) -> Questionnaire:

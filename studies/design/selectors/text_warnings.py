@@ -9,7 +9,7 @@ from typing import Any
 from django.conf import settings as installation
 from django.utils import translation
 
-from studies.design.selectors.placeholders import NUMBER_WORDS, item_noun
+from studies.design.selectors.placeholders import NUMBER_WORDS, item_words
 from studies.design.selectors.texts import languages_of
 from studies.instrument.questionnaires.schema import BLOCKS
 from studies.models import Study
@@ -39,7 +39,8 @@ def _numbers(language: str) -> dict[str, int]:
 def _wrong(text: str, language: str, design: StudySettings) -> list[str]:
     requested, listed = design.items_asked, design.list_length
     rated = {requested.fewest, requested.most}
-    nouns = tuple(word.lower() for word in item_noun(design, language))
+    own = item_words(design, language)
+    nouns = (own.one.lower(), own.many.lower())
     numbers = _numbers(language)
     words = [word.lower() for word in _WORD.findall(_PLACEHOLDER.sub(" ", text))]
     mismatches = []

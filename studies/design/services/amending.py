@@ -21,11 +21,11 @@ from studies.design.presets.loader import UNEVEN_BOXES, check_design, has_even_b
 from studies.design.selectors.texts import CONSENT_TEXTS, NOTE_TEXTS, with_texts
 from studies.design.selectors.versions import consent_texts
 from studies.design.services.archiving import refuse_archived
-from studies.design.services.launch import design_snapshot, locked_design, model_problems, store_consent
+from studies.design.services.launch import design_snapshot, locked_design, model_problems, store_consent, store_version
 from studies.design.services.questionnaires import parsed_document
 from studies.enums import STUDY_MOVES, Mode, ParticipantStatus, StudyStatus
 from studies.instrument.questionnaires.wording import other_than_wording, reworded
-from studies.models import ConsentVersion, Study, StudyVersion
+from studies.models import ConsentVersion, Study
 from studies.models.study import new_assignment_seed
 
 logger = logging.getLogger(__name__)
@@ -62,10 +62,7 @@ def next_version(*, study: Study, why: str, actor: Any, reason: str, facts: Mapp
     snapshot = design_snapshot(study)
     study.design_hash = digest_of(snapshot)
     study.save(update_fields=["design_hash", "updated_at"])
-    number = study.versions.count() + 1
-    StudyVersion.objects.create(
-        study=study, number=number, design_hash=study.design_hash, snapshot=snapshot, made_by=actor, why=why
-    )
+    number = store_version(study=study, snapshot=snapshot, actor=actor, why=why).number
     logged = {"design_version": number, "design_hash": study.design_hash, **(facts or {})}
     record(study, reason=f"{reason}: {why}", actor=actor, **logged)
     logger.info("amended study=%s version=%s hash=%s", study.slug, number, study.design_hash)

@@ -273,14 +273,7 @@ def _frozen(study_id: int, actor: Any, why: str) -> StudyVersion:
         launched_at=timezone.now(),
     )
     consent = store_consent(study=current, actor=actor, why=why or "Launched.")
-    version = StudyVersion.objects.create(
-        study=current,
-        number=current.versions.count() + 1,
-        design_hash=design_hash,
-        snapshot=snapshot,
-        made_by=actor,
-        why=why,
-    )
+    version = store_version(study=current, snapshot=snapshot, actor=actor, why=why)
     # The trial walked this very design: any change since would have removed it.
     trial = current.participants.filter(mode=Mode.SIMULATED, version=None)
     trial.update(version=version, consent_version=consent)
@@ -329,6 +322,14 @@ def close_study(*, study: Study, actor: Any = None) -> Study:
         closed_at=timezone.now(),
     )
     return study
+
+
+def store_version(*, study: Study, snapshot: dict[str, Any], actor: Any, why: str) -> StudyVersion:
+    """Store a design under the study's next number; the caller holds the study's lock and stores its hash."""
+    number, design_hash = study.versions.count() + 1, study.design_hash
+    return StudyVersion.objects.create(
+        study=study, number=number, design_hash=design_hash, snapshot=snapshot, made_by=actor, why=why
+    )
 
 
 def store_consent(*, study: Study, actor: Any = None, why: str = "") -> ConsentVersion:
