@@ -30,10 +30,8 @@ def remove_simulated(*, study: Study, actor: Any = None) -> int:
     return n
 
 
-def drop_trial(*, study: Study, actor: Any = None) -> int:
-    """Remove the simulated participants of a draft whose design has changed: they walked another one. Count them."""
-    if not study.participants.filter(mode=Mode.SIMULATED).exists():
-        return 0
-    n = remove_simulated(study=study, actor=actor)
-    study.refresh_from_db(fields=["settings"])
-    return n
+def drop_trial(*, study: Study, actor: Any = None) -> None:
+    """Remove the simulated participants of a draft whose design has changed: they walked another one."""
+    if study.participants.filter(mode=Mode.SIMULATED).exists():
+        remove_simulated(study=study, actor=actor)
+        study.refresh_from_db(fields=["settings"])

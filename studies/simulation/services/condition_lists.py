@@ -33,10 +33,6 @@ class Slot:
     is_filled: bool
     n_lists: int
 
-    @property
-    def is_shared(self) -> bool:
-        return self.n_lists > 1
-
 
 @dataclass(frozen=True)
 class ConditionList:
@@ -90,20 +86,18 @@ def side_by_side(*, study: Study, ratings: Mapping[int, int]) -> SideBySide:
     numbered = list(enumerate(tickets(study)))
     if is_open:
         numbered.sort(key=lambda pair: pair[1].position)
-    names = {ticket: condition.label if is_open else f"List {letter(ticket)}" for ticket, condition in numbered}
-    served = {ticket: _served(study, condition, ratings, is_open) for ticket, condition in numbered}
-    counted = Counter(
-        index for outcome in served.values() if not isinstance(outcome, str) for index, _filled in outcome
-    )
+    served = [
+        (ticket, condition.label if is_open else f"List {letter(ticket)}", _served(study, condition, ratings, is_open))
+        for ticket, condition in numbered
+    ]
+    counted = Counter(index for *_, listed in served if not isinstance(listed, str) for index, _filled in listed)
     items = {item.index: item for item in study.dataset_version.items.filter(index__in=list(counted))}
-    lists = []
-    for ticket, _condition in numbered:
-        outcome = served[ticket]
-        if isinstance(outcome, str):
-            lists.append(ConditionList(ticket, names[ticket], problem=outcome))
-        else:
-            slots = tuple(Slot(items[index], is_filled, counted[index]) for index, is_filled in outcome)
-            lists.append(ConditionList(ticket, names[ticket], slots))
+    lists = [
+        ConditionList(ticket, name, problem=listed)
+        if isinstance(listed, str)
+        else ConditionList(ticket, name, tuple(Slot(items[index], filled, counted[index]) for index, filled in listed))
+        for ticket, name, listed in served
+    ]
     return SideBySide(tuple(lists), _overlaps(lists), len(counted))
 
 
