@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from django.http import HttpRequest
@@ -13,16 +12,6 @@ from studies.design.selectors import texts as written
 from studies.models import Study
 
 PARAMETER = "lang"
-
-
-@dataclass(frozen=True)
-class Switch:
-    """A language in which the page is available."""
-
-    code: str
-    name: str
-    url: str
-    is_current: bool
 
 
 def browser_language(request: HttpRequest) -> str:
@@ -55,15 +44,16 @@ def with_language(request: HttpRequest, url: str) -> str:
     return f"{url}?{urlencode({PARAMETER: chosen})}" if chosen else url
 
 
-def switches(request: HttpRequest, study: Study | None, language: str) -> tuple[Switch, ...]:
-    """The languages to switch between, without a study those of the interface; empty if there is only one."""
+def switches(request: HttpRequest, study: Study | None, language: str) -> list[tuple[str, str, str]]:
+    """Code, name and address of the page's other languages, without a study those of the interface."""
     offered = written.languages_of(study) if study else written.interface_languages()
     if len(offered) < 2:
-        return ()
+        return []
     parameters = [(name, value) for name, values in request.GET.lists() if name != PARAMETER for value in values]
     switches = []
     for code in offered:
-        url = f"{request.path}?{urlencode([*parameters, (PARAMETER, code)])}"
-        name = get_language_info(code)["name_local"]
-        switches.append(Switch(code, name[:1].upper() + name[1:], url, code == language))
-    return tuple(switches)
+        if code != language:
+            url = f"{request.path}?{urlencode([*parameters, (PARAMETER, code)])}"
+            name = get_language_info(code)["name_local"]
+            switches.append((code, name[:1].upper() + name[1:], url))
+    return switches
