@@ -8,7 +8,7 @@ from typing import Any
 
 from django.test import Client
 from django.urls import get_resolver, reverse
-from django.urls.resolvers import URLPattern, URLResolver
+from django.urls.resolvers import URLResolver
 
 from accounts.models import User
 from analysis.files.document import KEYS
@@ -49,14 +49,13 @@ def _addresses(installation: Installation) -> Iterator[tuple[str, str]]:
     yield "api-docs", reverse("api:docs")
     for study in installation.studies:
         yield f"studies-report-{study.status}", f"{reverse('analysis:list')}?study={study.slug}"
-    for namespace, pattern in _patterns():
-        address = f"{namespace}:{pattern.name}" if namespace else str(pattern.name)
-        names = set(pattern.pattern.converters)
+    for namespace, name, names in _patterns():
+        address = f"{namespace}:{name}" if namespace else name
         own = installation.subjects.get(address)
         marked = [(each.get("step", ""), each) for each in own] if own else None
-        given = marked or _arguments(installation, namespace, str(pattern.name), names)
+        given = marked or _arguments(installation, namespace, name, names)
         for mark, arguments in given:
-            yield "-".join(filter(None, (namespace, str(pattern.name), mark))), reverse(address, kwargs=arguments)
+            yield "-".join(filter(None, (namespace, name, mark))), reverse(address, kwargs=arguments)
 
 
 def _arguments(
@@ -87,13 +86,14 @@ def _arguments(
         yield "", {argument: given[argument] for argument in names}
 
 
-def _patterns() -> Iterator[tuple[str, URLPattern]]:
-    """Patterns of the site's own namespaces, outermost first."""
-    waiting: list[tuple[str, Any]] = [("", get_resolver())]
+def _patterns() -> Iterator[tuple[str, str, set[str]]]:
+    """Namespace, name and arguments of the addresses in the site's own namespaces, outermost first."""
+    waiting: list[tuple[str, Any, set[str]]] = [("", get_resolver(), set())]
     while waiting:
-        namespace, resolver = waiting.pop(0)
+        namespace, resolver, before = waiting.pop(0)
         for pattern in resolver.url_patterns:
+            names = before | set(pattern.pattern.converters)
             if isinstance(pattern, URLResolver):
-                waiting.append((pattern.namespace or namespace, pattern))
+                waiting.append((pattern.namespace or namespace, pattern, names))
             elif namespace in NAMESPACES and pattern.name:
-                yield namespace, pattern
+                yield namespace, str(pattern.name), names
