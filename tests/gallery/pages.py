@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.test import Client
-from django.urls import get_resolver, reverse
-from django.urls.resolvers import URLResolver
+from django.urls import reverse
 
 from accounts.models import User
 from analysis.files.document import KEYS
@@ -16,6 +15,7 @@ from analysis.models import Report
 from evaluation.models import EvaluationRun
 from jobs.models import Job
 from studies.models import Study
+from tests.factories.addresses import named_addresses
 
 NAMESPACES = ("", "accounts", "analysis", "catalog", "evaluation", "projects", "replication", "studies")
 
@@ -49,7 +49,9 @@ def _addresses(installation: Installation) -> Iterator[tuple[str, str]]:
     yield "api-docs", reverse("api:docs")
     for study in installation.studies:
         yield f"studies-report-{study.status}", f"{reverse('analysis:list')}?study={study.slug}"
-    for namespace, name, names in _patterns():
+    for namespace, name, names in named_addresses():
+        if namespace not in NAMESPACES:
+            continue
         address = f"{namespace}:{name}" if namespace else name
         own = installation.subjects.get(address)
         marked = [(each.get("step", ""), each) for each in own] if own else None
@@ -84,16 +86,3 @@ def _arguments(
             yield key, {**of_report, "chapter": key}
     elif names <= given.keys():
         yield "", {argument: given[argument] for argument in names}
-
-
-def _patterns() -> Iterator[tuple[str, str, set[str]]]:
-    """Namespace, name and arguments of the addresses in the site's own namespaces, outermost first."""
-    waiting: list[tuple[str, Any, set[str]]] = [("", get_resolver(), set())]
-    while waiting:
-        namespace, resolver, before = waiting.pop(0)
-        for pattern in resolver.url_patterns:
-            names = before | set(pattern.pattern.converters)
-            if isinstance(pattern, URLResolver):
-                waiting.append((pattern.namespace or namespace, pattern, names))
-            elif namespace in NAMESPACES and pattern.name:
-                yield namespace, str(pattern.name), names

@@ -14,7 +14,7 @@ import pytest
 from django.core.cache import cache
 from django.http import HttpResponse
 from django.test import Client
-from django.urls import get_resolver, reverse
+from django.urls import reverse
 
 from accounts.models import User
 from accounts.services import create_token
@@ -43,6 +43,7 @@ from studies.recruitment.services.external_ids import store_external_ids
 from studies.team.selectors import studies
 from studies.team.services.members import add_member
 from tests.factories.accounts import UserFactory
+from tests.factories.addresses import named_addresses
 from tests.factories.analysis import every_page
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import completed, make_study
@@ -98,25 +99,15 @@ def signed_in(researcher: User) -> Client:
 def addresses(study: Study) -> Iterator[str]:
     """Every address of the console under /studies/ and /reports/ that can be asked for with GET."""
     given = {**ENDLESS, "slug": study.slug}
-    for prefix in ("studies", "analysis"):
-        for pattern in _patterns(prefix):
-            names = set(pattern.pattern.converters)
-            if prefix == "analysis" and names:
-                continue  # of reports, which there are none of yet
-            choices: list[dict[str, Any]] = [{name: given[name] for name in names if name in given}]
-            if "kind" in names:
-                choices = [{**choices[0], "kind": kind} for kind in ("long", "wide", "events", "ratings", "json",
-                                                                     "psych-ds", PAGES_ONLY)]  # fmt: skip
-            for one in choices:
-                yield reverse(f"{prefix}:{pattern.name}", kwargs=one)
-
-
-def _patterns(prefix: str) -> list[Any]:
-    for resolver in get_resolver().url_patterns:
-        for inner in (resolver, *getattr(resolver, "url_patterns", ())):
-            if getattr(inner, "namespace", None) == prefix or getattr(inner, "app_name", None) == prefix:
-                return list(inner.url_patterns)
-    raise AssertionError(prefix)
+    for prefix, own, names in named_addresses():
+        if prefix != "studies" and (prefix != "analysis" or names):
+            continue  # of reports there are none yet
+        choices: list[dict[str, Any]] = [{name: given[name] for name in names if name in given}]
+        if "kind" in names:
+            kinds = ("long", "wide", "events", "ratings", "json", "psych-ds", PAGES_ONLY)
+            choices = [{**choices[0], "kind": kind} for kind in kinds]
+        for one in choices:
+            yield reverse(f"{prefix}:{own}", kwargs=one)
 
 
 def whole(response: HttpResponse) -> str:
