@@ -11,9 +11,7 @@ from studies.design.selectors.texts import language_name
 from studies.instrument.questionnaires.conditions import IN_WORDS, Alternative, Test
 from studies.instrument.questionnaires.questions import Question
 
-RELATION_LABELS = IN_WORDS | {
-    "one_of": "is one of (separated by commas)", "answered": "is answered (yes or no)",
-}  # fmt: skip
+RELATION_LABELS = IN_WORDS | {"one_of": "is one of (separated by commas)", "answered": "is answered (yes or no)"}
 LONGEST_WORDING = 2000
 
 
@@ -102,6 +100,5 @@ def initial_line(line: Alternative) -> dict[str, Any]:
     values = test.value if test.relation == "one_of" else (test.value,)
     words = ", ".join({True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value) for value in values)
     name = f"{test.question}.{test.row}" if test.row else test.question
-    return {
-        "group": line.group, "negated": line.is_negated, "question": name, "relation": test.relation, "value": words,
-    }  # fmt: skip
+    comparison = {"question": name, "relation": test.relation, "value": words}
+    return {"group": line.group, "negated": line.is_negated, **comparison}

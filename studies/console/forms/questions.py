@@ -26,14 +26,17 @@ class QuestionForm(forms.Form):
     required = forms.BooleanField(required=False, initial=True, label="An answer is required")
     may_decline = forms.BooleanField(required=False, label="Offer “I prefer not to say”")
     identifies = forms.BooleanField(
-        required=False, label="The answer identifies a person",
+        required=False,
+        label="The answer identifies a person",
         help_text="Such as an e-mail address for a draw. Exports omit it unless an owner requests identifying "
         "data, and it is erased with the external ids.",
-    )  # fmt: skip
+    )
     random_group = forms.SlugField(
-        required=False, max_length=40, label="Random group",
+        required=False,
+        max_length=40,
+        label="Random group",
         help_text="Neighbouring questions of the same group are shuffled for each participant.",
-    )  # fmt: skip
+    )
     minimum = forms.FloatField(required=False)
     maximum = forms.FloatField(required=False)
     step = forms.FloatField(required=False, initial=1)
@@ -43,9 +46,11 @@ class QuestionForm(forms.Form):
     scale = forms.ChoiceField(required=False, help_text="Create scales on the questionnaire page.")
     reversed = forms.BooleanField(required=False, label="Reverse-scored: a high answer means a low value")
     expects = forms.CharField(
-        required=False, max_length=60, label="Expected answer",
+        required=False,
+        max_length=60,
+        label="Expected answer",
         help_text="The point, or the value of the choice, that passes. Participants never see it.",
-    )  # fmt: skip
+    )
 
     def __init__(
         self,
@@ -115,8 +120,8 @@ class QuestionForm(forms.Form):
         def area(
             label: str, initial: Any, rows: int, help_text: str = "", *, is_required: bool = False
         ) -> forms.CharField:
-            return words_field(label, initial=initial, required=is_required, help_text=help_text,
-                         widget=forms.Textarea(attrs={"rows": rows, "lang": language}))  # fmt: skip
+            widget = forms.Textarea(attrs={"rows": rows, "lang": language})
+            return words_field(label, initial=initial, required=is_required, help_text=help_text, widget=widget)
 
         self.fields[f"text_{language}"] = area(f"Question in {name}", words("text"), 2, is_required=True)
         self.fields[f"help_{language}"] = words_field(f"Help text, in {name}", initial=words("help"))
@@ -126,25 +131,19 @@ class QuestionForm(forms.Form):
             self.fields[f"high_{language}"] = words_field(f"Label of the highest point, in {name}", initial=high)
         if "labels" in fields:
             labels = "\n".join(words("labels") or ())
-            self.fields[f"labels_{language}"] = area(
-                f"Labels of all points, in {name}",
-                labels,
-                3,
-                "One per line, lowest first. Empty: only the ends are labelled.",
-            )
+            hint = "One per line, lowest first. Empty: only the ends are labelled."
+            self.fields[f"labels_{language}"] = area(f"Labels of all points, in {name}", labels, 3, hint)
         if "unit" in fields:
             self.fields[f"unit_{language}"] = words_field(f"Unit, in {name}", initial=words("unit"))
         if "other" in fields:
             self.fields[f"other_{language}"] = words_field(
-                f"Label of the free-text answer, in {name}", initial=words("other"),
-                help_text="Empty for none.",
-            )  # fmt: skip
+                f"Label of the free-text answer, in {name}", initial=words("other"), help_text="Empty for none."
+            )
         for branch in own.get("wordings") or {}:
             case = self.consumed if branch == WATCHED else branch.replace("_", " ")
             self.fields[f"wording_{branch}_{language}"] = area(
-                f"Wording where {case}, in {name}", own["wordings"][branch].get(language), 2,
-                is_required=True,
-            )  # fmt: skip
+                f"Wording where {case}, in {name}", own["wordings"][branch].get(language), 2, is_required=True
+            )
 
     def _numbers(self, prefix: str, n_stored: int) -> Sequence[int]:
         posted = self.drafted if self.drafted is not None else self.data if self.is_bound else None
