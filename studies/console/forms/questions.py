@@ -8,6 +8,7 @@ from typing import Any
 from django import forms
 from django.http import QueryDict
 
+from core.form_fields import offer
 from studies.console.forms.question_lines import ConditionForm, LineForm, initial_line, words_field
 from studies.console.forms.row_lists import EMPTY, RowList, fill, row_numbers
 from studies.design.selectors.texts import language_name
@@ -99,7 +100,7 @@ class QuestionForm(forms.Form):
                     self.fields[name].widget.attrs["step"] = "any"
         if "scale" in self.fields:
             scales = [(scale.key, f"{next(iter(scale.name.values()))} ({scale.key})") for scale in questionnaire.scales]
-            self.fields["scale"].choices = [("", "none"), *scales]  # type: ignore[attr-defined]
+            offer(self, "scale", [("", "none"), *scales])
 
     def _add_rows(self) -> None:
         """Add the choices, or the rows and the choices of a matrix."""
@@ -245,8 +246,9 @@ class QuestionForm(forms.Form):
             if cleaned.get(name):
                 document[name] = cleaned[name]
         for name in ("minimum", "maximum", "step", "decimals", "max_length"):
-            if cleaned.get(name) is not None and not (name == "decimals" and not cleaned[name]):
-                document[name] = _plain_number(cleaned[name])
+            value = cleaned.get(name)
+            if value is not None and (value or name != "decimals"):
+                document[name] = int(value) if float(value).is_integer() else value
         if "step" in document and document["step"] == 1:
             del document["step"]
         self._add_labels(document)
@@ -297,7 +299,3 @@ class QuestionForm(forms.Form):
         elif (condition := from_alternatives(lines)) is not None:
             same = self.condition is not None and condition == self.condition
             document["shown_if"] = self.stored["shown_if"] if same else condition.as_data()
-
-
-def _plain_number(value: float) -> float:
-    return int(value) if float(value).is_integer() else value
