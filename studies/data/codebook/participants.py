@@ -238,9 +238,8 @@ def _reader(block: str) -> Reader[Person]:
 
 
 def _scored(scale: ScaleOfStudy) -> Of:
-    def score(person: Person) -> float | None:
-        value = score_of_participant(scale, person.record.answers, [item.answers for item in person.record.items])
-        return None if value is None else float(value)
+    def score(person: Person) -> Any:
+        return score_of_participant(scale, person.record.answers, [item.answers for item in person.record.items])
 
     suffix = " (mean over the recommended items)" if scale.is_about_items else ""
     return scale_variable(f"scale.{scale.key}", scale, score, suffix)

@@ -129,11 +129,16 @@ def scale_variable(name: str, scale: ScaleOfStudy, score: Callable[[Row], Any], 
     members = ", ".join(f"{member.name}{' (reversed)' if member.is_reversed else ''}" for member in scale.members)
     low, high = scale.members[0].minimum, scale.members[0].maximum
     mapped = "" if scale.score_range is None else f"; mapped from {low}–{high} to {scale.minimum}–{scale.maximum}"
+
+    def read(row: Row) -> float | None:
+        value = score(row)
+        return None if value is None else float(value)
+
     return Variable(
         name=name,
         meaning=f"{next(iter(scale.name.values()))}{suffix}",
         type="number",
-        read=score,
+        read=read,
         allowed=f"{scale.minimum} to {scale.maximum}; empty where too few were answered",
         derivation=f"mean of {members}; a reversed answer x counts as {low} + {high} - x; at least "
         f"{scale.least_answered:.0%} of them answered{mapped}",
