@@ -57,8 +57,10 @@ class StudyViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[St
 
     serializer_class = StudySerializer
     parameters: ClassVar = {
-        "list": StudyQuerySerializer, "outcomes": OutcomesQuerySerializer, "answers": AnswersQuerySerializer,
-    }  # fmt: skip
+        "list": StudyQuerySerializer,
+        "outcomes": OutcomesQuerySerializer,
+        "answers": AnswersQuerySerializer,
+    }
     lookup_field = "slug"
     write_scopes: ClassVar = {"withdrawals": Scope.WITHDRAW}
     lookup_value_regex = r"[-a-zA-Z0-9_]+"
@@ -121,9 +123,11 @@ class StudyViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[St
         responses={(200, "application/json"): AnswersSerializer, (200, "text/csv"): OpenApiTypes.STR},
     )
     @action(
-        detail=True, url_path=r"answers/(?P<table>[a-z-]+)", url_name="answers",
+        detail=True,
+        url_path=r"answers/(?P<table>[a-z-]+)",
+        url_name="answers",
         renderer_classes=[JSONRenderer, CsvRenderer],
-    )  # fmt: skip
+    )
     def answers(self, request: Request, slug: str, table: str) -> StreamingHttpResponse:
         """Stream a table."""
         study = seat_for(request.user, slug, READERS).study

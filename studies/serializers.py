@@ -18,6 +18,8 @@ from studies.settings import ELICITATIONS
 
 # Previews are never reported.
 REPORTED = [(Mode.LIVE.value, "live participants"), (Mode.SIMULATED.value, "simulated participants")]
+MOMENTS = ("created_at", "launched_at", "closed_at", "archived_at")
+COUNTS = ("target", "started", "active", "completed", "abandoned")
 
 
 class StudySerializer(serializers.ModelSerializer[Study]):
@@ -33,10 +35,7 @@ class StudySerializer(serializers.ModelSerializer[Study]):
 
     class Meta:
         model = Study
-        fields = [
-            "slug", "title", "status", "role", "n_completed", "n_wanted", "created_at", "launched_at", "closed_at",
-            "archived_at",
-        ]  # fmt: skip
+        fields = ["slug", "title", "status", "role", "n_completed", "n_wanted", *MOMENTS]
         read_only_fields = fields
 
     def get_n_completed(self, study: Study) -> int | None:
@@ -182,11 +181,10 @@ class DesignFactsSerializer(serializers.Serializer[Any]):
     def get_counts(self, study: Study) -> Any:
         """Counts per mode and condition."""
         return [
-            {"mode": mode, "condition": line.label, "target": line.target, "started": line.started,
-             "active": line.active, "completed": line.completed, "abandoned": line.abandoned}
+            {"mode": mode, "condition": line.label, **{name: getattr(line, name) for name in COUNTS}}
             for mode in monitor.modes_of(study)
             for line in monitor.counts_by_condition(study, mode)
-        ]  # fmt: skip
+        ]
 
     def get_are_outcomes_open(self, study: Study) -> bool:
         """Whether means by condition are unblinded."""
@@ -201,9 +199,7 @@ class StudyDetailSerializer(serializers.ModelSerializer[Study]):
 
     class Meta:
         model = Study
-        fields = [
-            "slug", "title", "status", "role", "created_at", "launched_at", "closed_at", "archived_at", "design",
-        ]  # fmt: skip
+        fields = ["slug", "title", "status", "role", *MOMENTS, "design"]
         read_only_fields = fields
 
     @extend_schema_field(serializers.ChoiceField(choices=Role.choices))

@@ -37,9 +37,7 @@ from studies.known_items import FIVE_STARS, MOST_ASKED, SCALES, ElicitationScale
 
 PERCEIVED = ("accuracy", "fon", "son", "satisfaction")
 SCALE_PREFIX = "scale."  # prefix of scale variables, as in export columns
-FLAGS = (
-    "too_fast", "straight_lined", "all_ratings_alike", "attention_failed", "same_external_id", "contradictory",
-)  # fmt: skip
+FLAGS = ("too_fast", "straight_lined", "all_ratings_alike", "attention_failed", "same_external_id", "contradictory")
 FEWEST_IN_ONE_DIRECTION = 10  # fewer equal answers to statements keyed the same way may be honest
 METRICS = (*HITS, *ERRORS)  # on whole profiles, or on so many ratings: recall@profile5
 _METRIC = re.compile(rf"(?:{'|'.join(METRICS)})(?:@profile[1-9]\d{{0,3}})?")

@@ -63,22 +63,18 @@ class WithdrawalForm(forms.Form):
     )
 
 
+def _days(what: str, consequence: str) -> forms.IntegerField:
+    help_text = f"Counted from the close of the study. Leave empty to keep them. {consequence}"
+    label = f"Delete {what} after (days)"
+    return forms.IntegerField(label=label, required=False, min_value=0, max_value=LONGEST_DAYS, help_text=help_text)
+
+
 class RetentionForm(forms.Form):
     """Retention periods after the close."""
 
-    external_ids_days = forms.IntegerField(
-        label="Delete external ids after (days)", required=False, min_value=0, max_value=LONGEST_DAYS,
-        help_text="Counted from the close of the study. Leave empty to keep them. "
-        "Answers that identify people are deleted with them.",
-    )  # fmt: skip
-    answers_days = forms.IntegerField(
-        label="Delete answers after (days)", required=False, min_value=0, max_value=LONGEST_DAYS,
-        help_text="Counted from the close of the study. Leave empty to keep them. Deleted answers cannot be restored.",
-    )  # fmt: skip
+    external_ids_days = _days("external ids", "Answers that identify people are deleted with them.")
+    answers_days = _days("answers", "Deleted answers cannot be restored.")
 
     def __init__(self, study: Study, data: object = None) -> None:
-        initial = {
-            "external_ids_days": study.external_ids_kept_days,
-            "answers_days": study.answers_kept_days,
-        }
+        initial = {"external_ids_days": study.external_ids_kept_days, "answers_days": study.answers_kept_days}
         super().__init__(data, initial=initial)  # type: ignore[arg-type]

@@ -7,13 +7,12 @@ from typing import Any
 
 from django import forms
 
+from core.form_fields import offer
 from studies.design.selectors.texts import language_name
 from studies.instrument.questionnaires.conditions import IN_WORDS, Alternative, Test
 from studies.instrument.questionnaires.questions import Question
 
-RELATION_LABELS = IN_WORDS | {
-    "one_of": "is one of (separated by commas)", "answered": "is answered (yes or no)",
-}  # fmt: skip
+RELATION_LABELS = IN_WORDS | {"one_of": "is one of (separated by commas)", "answered": "is answered (yes or no)"}
 LONGEST_WORDING = 2000
 
 
@@ -63,7 +62,7 @@ class ConditionForm(forms.Form):
         for key, question in earlier.items():
             rows = [f"{key}.{row.key}" for row in question.rows] or [key]
             names += [(name, name) for name in rows]
-        self.fields["question"].choices = [("", "—"), *names]  # type: ignore[attr-defined]
+        offer(self, "question", [("", "—"), *names])
 
     def parsed(self) -> Alternative | None:
         """The comparison; None for an empty line."""
@@ -102,6 +101,5 @@ def initial_line(line: Alternative) -> dict[str, Any]:
     values = test.value if test.relation == "one_of" else (test.value,)
     words = ", ".join({True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value) for value in values)
     name = f"{test.question}.{test.row}" if test.row else test.question
-    return {
-        "group": line.group, "negated": line.is_negated, "question": name, "relation": test.relation, "value": words,
-    }  # fmt: skip
+    comparison = {"question": name, "relation": test.relation, "value": words}
+    return {"group": line.group, "negated": line.is_negated, **comparison}

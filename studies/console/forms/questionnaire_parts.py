@@ -15,9 +15,11 @@ from studies.instrument.questionnaires.schema import AFTER, BLOCKS
 
 COMMONEST = ("likert", "yes_no", "choice", "multiple")  # kinds that are offered first
 BLOCK_LABELS = {
-    "about": "About the person", "items": "About each recommended item", "overall": "About the list",
+    "about": "About the person",
+    "items": "About each recommended item",
+    "overall": "About the list",
     "after": "After the list",
-}  # fmt: skip
+}
 
 
 class NewQuestionForm(forms.Form):
@@ -36,9 +38,10 @@ class ScaleForm(forms.Form):
     )
     lowest = forms.FloatField(required=False, label="Lowest score")
     highest = forms.FloatField(
-        required=False, label="Highest score",
+        required=False,
+        label="Highest score",
         help_text="Such as 0 and 100. If both are empty, the score has the range of the answers.",
-    )  # fmt: skip
+    )
 
     def __init__(self, languages: Sequence[str], *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -60,9 +63,11 @@ class AttentionForm(forms.Form):
     """The number of failed attention checks that ends participation."""
 
     ends_after = forms.IntegerField(
-        label="Failed attention checks that end participation", min_value=0, max_value=100,
+        label="Failed attention checks that end participation",
+        min_value=0,
+        max_value=100,
         help_text="0: never; failures are still flagged.",
-    )  # fmt: skip
+    )
 
 
 class BlockForm(forms.Form):
@@ -76,9 +81,11 @@ class ImportForm(forms.Form):
 
     file = forms.FileField(required=False, label="YAML file")
     document = forms.CharField(
-        required=False, strip=False, label="Document",
+        required=False,
+        strip=False,
+        label="Document",
         widget=forms.Textarea(attrs={"class": "document", "spellcheck": "false"}),
-    )  # fmt: skip
+    )
     base = forms.CharField(required=False, widget=forms.HiddenInput)
 
     def clean(self) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 from django import forms
 from django.http import QueryDict
 
+from core.form_fields import offer
 from studies.console.forms.question_lines import ConditionForm, LineForm, initial_line, words_field
 from studies.console.forms.row_lists import EMPTY, RowList, fill, row_numbers
 from studies.design.selectors.texts import language_name
@@ -26,14 +27,17 @@ class QuestionForm(forms.Form):
     required = forms.BooleanField(required=False, initial=True, label="An answer is required")
     may_decline = forms.BooleanField(required=False, label="Offer “I prefer not to say”")
     identifies = forms.BooleanField(
-        required=False, label="The answer identifies a person",
+        required=False,
+        label="The answer identifies a person",
         help_text="Such as an e-mail address for a draw. Exports omit it unless an owner requests identifying "
         "data, and it is erased with the external ids.",
-    )  # fmt: skip
+    )
     random_group = forms.SlugField(
-        required=False, max_length=40, label="Random group",
+        required=False,
+        max_length=40,
+        label="Random group",
         help_text="Neighbouring questions of the same group are shuffled for each participant.",
-    )  # fmt: skip
+    )
     minimum = forms.FloatField(required=False)
     maximum = forms.FloatField(required=False)
     step = forms.FloatField(required=False, initial=1)
@@ -43,9 +47,11 @@ class QuestionForm(forms.Form):
     scale = forms.ChoiceField(required=False, help_text="Create scales on the questionnaire page.")
     reversed = forms.BooleanField(required=False, label="Reverse-scored: a high answer means a low value")
     expects = forms.CharField(
-        required=False, max_length=60, label="Expected answer",
+        required=False,
+        max_length=60,
+        label="Expected answer",
         help_text="The point, or the value of the choice, that passes. Participants never see it.",
-    )  # fmt: skip
+    )
 
     def __init__(
         self,
@@ -94,7 +100,7 @@ class QuestionForm(forms.Form):
                     self.fields[name].widget.attrs["step"] = "any"
         if "scale" in self.fields:
             scales = [(scale.key, f"{next(iter(scale.name.values()))} ({scale.key})") for scale in questionnaire.scales]
-            self.fields["scale"].choices = [("", "none"), *scales]  # type: ignore[attr-defined]
+            offer(self, "scale", [("", "none"), *scales])
 
     def _add_rows(self) -> None:
         """Add the choices, or the rows and the choices of a matrix."""
@@ -115,8 +121,8 @@ class QuestionForm(forms.Form):
         def area(
             label: str, initial: Any, rows: int, help_text: str = "", *, is_required: bool = False
         ) -> forms.CharField:
-            return words_field(label, initial=initial, required=is_required, help_text=help_text,
-                         widget=forms.Textarea(attrs={"rows": rows, "lang": language}))  # fmt: skip
+            widget = forms.Textarea(attrs={"rows": rows, "lang": language})
+            return words_field(label, initial=initial, required=is_required, help_text=help_text, widget=widget)
 
         self.fields[f"text_{language}"] = area(f"Question in {name}", words("text"), 2, is_required=True)
         self.fields[f"help_{language}"] = words_field(f"Help text, in {name}", initial=words("help"))
@@ -126,25 +132,19 @@ class QuestionForm(forms.Form):
             self.fields[f"high_{language}"] = words_field(f"Label of the highest point, in {name}", initial=high)
         if "labels" in fields:
             labels = "\n".join(words("labels") or ())
-            self.fields[f"labels_{language}"] = area(
-                f"Labels of all points, in {name}",
-                labels,
-                3,
-                "One per line, lowest first. Empty: only the ends are labelled.",
-            )
+            hint = "One per line, lowest first. Empty: only the ends are labelled."
+            self.fields[f"labels_{language}"] = area(f"Labels of all points, in {name}", labels, 3, hint)
         if "unit" in fields:
             self.fields[f"unit_{language}"] = words_field(f"Unit, in {name}", initial=words("unit"))
         if "other" in fields:
             self.fields[f"other_{language}"] = words_field(
-                f"Label of the free-text answer, in {name}", initial=words("other"),
-                help_text="Empty for none.",
-            )  # fmt: skip
+                f"Label of the free-text answer, in {name}", initial=words("other"), help_text="Empty for none."
+            )
         for branch in own.get("wordings") or {}:
             case = self.consumed if branch == WATCHED else branch.replace("_", " ")
             self.fields[f"wording_{branch}_{language}"] = area(
-                f"Wording where {case}, in {name}", own["wordings"][branch].get(language), 2,
-                is_required=True,
-            )  # fmt: skip
+                f"Wording where {case}, in {name}", own["wordings"][branch].get(language), 2, is_required=True
+            )
 
     def _numbers(self, prefix: str, n_stored: int) -> Sequence[int]:
         posted = self.drafted if self.drafted is not None else self.data if self.is_bound else None
@@ -246,8 +246,9 @@ class QuestionForm(forms.Form):
             if cleaned.get(name):
                 document[name] = cleaned[name]
         for name in ("minimum", "maximum", "step", "decimals", "max_length"):
-            if cleaned.get(name) is not None and not (name == "decimals" and not cleaned[name]):
-                document[name] = _plain_number(cleaned[name])
+            value = cleaned.get(name)
+            if value is not None and (value or name != "decimals"):
+                document[name] = int(value) if float(value).is_integer() else value
         if "step" in document and document["step"] == 1:
             del document["step"]
         self._add_labels(document)
@@ -298,7 +299,3 @@ class QuestionForm(forms.Form):
         elif (condition := from_alternatives(lines)) is not None:
             same = self.condition is not None and condition == self.condition
             document["shown_if"] = self.stored["shown_if"] if same else condition.as_data()
-
-
-def _plain_number(value: float) -> float:
-    return int(value) if float(value).is_integer() else value

@@ -43,7 +43,10 @@ def rearranged(data: QueryDict, act: str) -> QueryDict:
         return data
     changed = data.copy()
     numbers = row_numbers(data, prefix)
-    rows = [_row_values(changed, f"{prefix}{position}-") for position in numbers]
+    rows: list[dict[str, list[str]]] = []
+    for position in numbers:
+        stem = f"{prefix}{position}-"
+        rows.append({name.removeprefix(stem): changed.pop(name) for name in list(changed) if name.startswith(stem)})
     names = [str(position) for position in numbers]
     at = names.index(number) if number in names else -1
     if verb == "add":
@@ -58,11 +61,6 @@ def rearranged(data: QueryDict, act: str) -> QueryDict:
         for name, values in row.items():
             changed.setlist(f"{prefix}{position}-{name}", values)
     return changed
-
-
-def _row_values(data: QueryDict, stem: str) -> dict[str, list[str]]:
-    """Take the fields of one row out of the data."""
-    return {name.removeprefix(stem): data.pop(name) for name in list(data) if name.startswith(stem)}
 
 
 def fill(form: forms.Form, data: QueryDict) -> None:

@@ -121,10 +121,8 @@ def noun_fields(study: Study, languages: Sequence[str]) -> dict[str, forms.Field
     for language in languages:
         words, example = asdict(item_words(study.design, language)), rated_items(study, FALLBACK_LANGUAGE)
         for name, label, help_text in noun_forms(language):
-            options: dict[str, Any] = {
-                "label": f"{label}, {language_name(language)}", "required": False,
-                "help_text": help_text.replace(EXAMPLE, example), "initial": words[name],
-            }  # fmt: skip
+            options: dict[str, Any] = {"label": f"{label}, {language_name(language)}", "initial": words[name]}
+            options |= {"help_text": help_text.replace(EXAMPLE, example), "required": False}
             fields[noun_key(name, language)] = (
                 forms.ChoiceField(choices=[("", "none"), *GENDER_NAMES], **options)
                 if name == GENDER[0]

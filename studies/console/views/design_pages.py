@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
@@ -30,7 +28,6 @@ from studies.design.services.conditions import choose_conditions
 from studies.design.services.design import age_limits, change_design
 from studies.enums import StudyStatus
 from studies.instrument.questionnaires.schema import questionnaire_from
-from studies.models import Study
 from studies.recruitment.selectors.recruitment import is_nested
 from studies.team.permissions import FORM, OWNERS, READERS, Seat, seated, sees_run
 from studies.usage_data import is_usage
@@ -38,23 +35,11 @@ from studies.usage_data import is_usage
 FROZEN = "The design was frozen at the launch and cannot be changed any more."
 
 
-def _planned(study: Study) -> dict[str, Any]:
-    labels = perceived_labels(questionnaire_from(study.questionnaire))
-    primary, plan = study.design.primary, study.design.plan
-    return {
-        "primary": (labels[primary.perceived], metric_label(primary.objective, study.run.n)),
-        "plan_sentences": [
-            primary_test_sentence(primary.contrast, frozen_tests(study)),
-            *planned_sentences(plan, labels),
-            *([REFILL_SENTENCE] if study.design.refill_excluded else []),
-        ],
-    }
-
-
 @seated(READERS)
 def study_design_summary(request: HttpRequest, seat: Seat) -> HttpResponse:
     """The design: conditions, elicitation, assignment, plan, and the pages that plan and document it."""
     study = seat.study
+    primary, labels = study.design.primary, perceived_labels(questionnaire_from(study.questionnaire))
     context = {
         "conditions": study.conditions.select_related("model").order_by("position"),
         "ages": age_limits(study),
@@ -73,7 +58,12 @@ def study_design_summary(request: HttpRequest, seat: Seat) -> HttpResponse:
         "is_draft": study.status == StudyStatus.DRAFT,
         # In pieces, so that the page can break the line between them on a phone.
         "hash_parts": [study.design_hash[start : start + 16] for start in range(0, 64, 16)],
-        **_planned(study),
+        "primary": (labels[primary.perceived], metric_label(primary.objective, study.run.n)),
+        "plan_sentences": [
+            primary_test_sentence(primary.contrast, frozen_tests(study)),
+            *planned_sentences(study.design.plan, labels),
+            *([REFILL_SENTENCE] if study.design.refill_excluded else []),
+        ],
     }
     return study_page(request, seat, "console/studies/design_summary.html", context, tab=DESIGN)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import secrets
 from collections.abc import Callable
+from dataclasses import fields
 from typing import Any
 
 from django.contrib import messages
@@ -46,10 +47,6 @@ from studies.recruitment.services.tokens import signed_parameter
 from studies.team.permissions import FORM, OWNERS, POST, Seat, seated
 
 LINK_HEADS = ("number", "label", "link")
-APPROVAL_HEADS = (
-    "person", "submission", "panel_state", "participant", "status", "is_complete", "code_given", "code_expected",
-    "is_code_right", "verdict", "reason",
-)  # fmt: skip
 
 
 def _table(name: str, heads: tuple[str, ...], rows: list[list[Any]]) -> HttpResponse:
@@ -259,6 +256,6 @@ def study_submissions(request: HttpRequest, seat: Seat) -> HttpResponse:
 @seated(OWNERS)
 def approvals_file(request: HttpRequest, seat: Seat) -> HttpResponse:
     """The approvals as a CSV."""
-    lines = approvals.approvals_of(seat.study)
-    rows = [[getattr(approval, name) for name in APPROVAL_HEADS] for approval in lines]
-    return _table(f"study-{seat.study.slug}_identifiable-true_approvals.csv", APPROVAL_HEADS, rows)
+    heads = tuple(field.name for field in fields(approvals.Approval))
+    rows = [[getattr(approval, name) for name in heads] for approval in approvals.approvals_of(seat.study)]
+    return _table(f"study-{seat.study.slug}_identifiable-true_approvals.csv", heads, rows)

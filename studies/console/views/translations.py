@@ -16,21 +16,16 @@ from studies.design.selectors.placeholders import item_words
 from studies.design.selectors.texts import interface_languages, language_name
 from studies.design.services import questionnaires as service
 from studies.instrument.questionnaires.wording import n_missing, wordings_of
-from studies.models import Study
 from studies.team.permissions import FORM, READERS, Seat, seated
-
-
-def _targets(study: Study) -> list[str]:
-    """Languages to translate into: those of the study after the first, then the others that pages are translated to."""
-    source, *offered = languages_of(study)
-    return [*offered, *(code for code in interface_languages() if code != source and code not in offered)]
 
 
 @seated(READERS, FORM)
 def questionnaire_translations(request: HttpRequest, seat: Seat) -> HttpResponse:
     """Every text of the questionnaire beside its translation; owners of a draft can change the translations."""
     study = seat.study
-    source, targets = languages_of(study)[0], _targets(study)
+    source, *own = languages_of(study)
+    # Those that pages are translated to come after the study's own.
+    targets = [*own, *(code for code in interface_languages() if code != source and code not in own)]
     chosen = request.GET.get("to", "")
     language = chosen if chosen in targets else next(iter(targets), "")
     consumed = item_words(study.design, FALLBACK_LANGUAGE).consumed

@@ -38,11 +38,7 @@ READER: Reader[Recommended] = Reader(
 
 
 def _scored(scale: ScaleOfStudy) -> Variable[Recommended]:
-    def score(item: Recommended) -> float | None:
-        value = scale.score(item.answers)
-        return None if value is None else float(value)
-
-    return scale_variable(f"item.scale.{scale.key}", scale, score)
+    return scale_variable(f"item.scale.{scale.key}", scale, lambda item: scale.score(item.answers))
 
 
 def _measure(field: str) -> Callable[[Recommended], Any]:

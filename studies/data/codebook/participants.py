@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 from catalog.item_types import FALLBACK_LANGUAGE
@@ -23,8 +24,12 @@ from studies.recruitment.selectors.recruitment import places_of
 from studies.settings import USED
 from studies.usage_data import is_usage, taken_rule
 
-SPAN_1_5 = {"minimum": 1, "maximum": 5, "allowed": "1 to 5"}
-SPAN_0_1 = {"minimum": 0, "maximum": 1, "allowed": "0 to 1"}
+UTC_TIME = "ISO 8601, UTC"
+SHA_256 = "64 hexadecimal digits"
+NO_RULE = "the plan excludes no participant for a flag"
+SHARE: dict[str, Any] = {"minimum": 0, "maximum": 1, "allowed": "0 to 1"}
+NEWER: dict[str, Any] = {**SHARE, "direction": "high is newer"}
+BETTER: dict[str, Any] = {"minimum": 1, "maximum": 5, "allowed": "1 to 5", "direction": "high is better"}
 
 
 @dataclass(frozen=True)
@@ -48,15 +53,33 @@ def same_as(values: tuple[str, ...] | list[str]) -> tuple[tuple[str, str], ...]:
     return tuple((value, value) for value in values)
 
 
-def _field(name: str, meaning: str, kind: str, field: str, **facts: Any) -> Of:
-    return Variable(name, meaning, kind, lambda p: getattr(p.record.participant, field), **facts)
+def _own(name: str, meaning: str, kind: str, read: Callable[[Person], Any], **facts: Any) -> Of:
+    return Variable(f"participant.{name}", meaning, kind, read, **facts)
 
 
-def _measure(name: str, meaning: str, kind: str, field: str, derivation: str, **facts: Any) -> Of:
+def _field(field: str, meaning: str, kind: str = "text", **facts: Any) -> Of:
+    return _own(field, meaning, kind, lambda p: getattr(p.record.participant, field), **facts)
+
+
+def _time(moment: str, meaning: str) -> Of:
+    read = attrgetter(f"record.participant.{moment}_at")
+    return _own(f"time_{moment}_utc", meaning, "datetime", read, allowed=UTC_TIME)
+
+
+def _measure(field: str, meaning: str, derivation: str, kind: str = "number", **facts: Any) -> Of:
     def read(person: Person) -> Any:
         return getattr(person.record.measures, field) if person.record.measures else None
 
-    return Variable(name, meaning, kind, read, derivation=derivation, **facts)
+    return Variable(f"measure.{field}", meaning, kind, read, derivation=derivation, **facts)
+
+
+def _list(name: str, field: str, meaning: str, kind: str, **facts: Any) -> Of:
+    # Without a list there is no field to read either
+    return Variable(f"list.{name}", meaning, kind, lambda p: getattr(p.record.recommendations, field, None), **facts)
+
+
+def _interview(name: str, field: str, meaning: str, kind: str = "text", **facts: Any) -> Of:
+    return Variable(f"interview.{name}", meaning, kind, _linked("interview", field), **facts)
 
 
 def _linked(row: str, field: str, default: Any = None) -> Callable[[Person], Any]:
@@ -78,21 +101,20 @@ def _external(person: Person) -> Any:
 
 def _entrance_variables(study: Study) -> Iterator[Of]:
     """The participant's entrance and the interviewer's notes."""
+    entrances = tuple((value, str(label).lower()) for value, label in Entrance.choices)
+    yield _field("entrance", "Entrance used by the participant", "category", values=entrances)
+    number, rule = "Number of the interviewer who started the session", "in order of first sessions"
+    yield _interview("interviewer", "number", number, "integer", minimum=1, derivation=rule)
     places = tuple((place.code, place.label) for place in places_of(study))
-    yield _field("participant.entrance", "Entrance used by the participant", "category", "entrance",
-                 values=tuple((value, str(label).lower()) for value, label in Entrance.choices))  # fmt: skip
-    yield Variable("interview.interviewer", "Number of the interviewer who started the session", "integer",
-                   _linked("interview", "number"), minimum=1, derivation="in order of first sessions")  # fmt: skip
-    yield Variable("interview.place", "Where the session took place", "category" if places else "text",
-                   _linked("interview", "place"), values=places, identifies=INDIRECTLY,
-                   allowed="" if places else "free text")  # fmt: skip
-    yield Variable("interview.label", "Label of the interviewee, as the interviewer noted", "text",
-                   _linked("interview", "label"), allowed="free text", identifies=YES)  # fmt: skip
+    where: dict[str, Any] = {"kind": "category", "values": places} if places else {"allowed": "free text"}
+    yield _interview("place", "place", "Where the session took place", identifies=INDIRECTLY, **where)
+    words: dict[str, Any] = {"allowed": "free text", "identifies": YES}
+    yield _interview("label", "label", "Label of the interviewee, as the interviewer noted", **words)
     for moment in ("before", "after"):
-        yield Variable(f"interview.note_{moment}", f"The interviewer’s note {moment} the session", "text",
-                       _linked("interview", f"note_{moment}"), allowed="free text", identifies=YES)  # fmt: skip
-        yield Variable(f"interview.time_noted_{moment}_utc", f"When the note {moment} the session was last saved",
-                       "datetime", _linked("interview", f"noted_{moment}_at"), allowed="ISO 8601, UTC")  # fmt: skip
+        name = f"note_{moment}"
+        yield _interview(name, name, f"The interviewer’s note {moment} the session", **words)
+        saved = f"When the note {moment} the session was last saved"
+        yield _interview(f"time_noted_{moment}_utc", f"noted_{moment}_at", saved, "datetime", allowed=UTC_TIME)
 
 
 def _evaluator_variables(questions: tuple[schema.Question, ...]) -> Iterator[Of]:
@@ -112,114 +134,98 @@ def _evaluator_variables(questions: tuple[schema.Question, ...]) -> Iterator[Of]
     for question in questions:
         yield from question_variables(schema.EVALUATOR, f"{schema.EVALUATOR}.{question.key}", question, reader)
     if questions:
-        yield Variable("evaluator.time_answered_utc", "When the evaluator’s answers were last saved", "datetime",
-                       _linked("interview", "evaluated_at"), allowed="ISO 8601, UTC")  # fmt: skip
+        saved, read = "When the evaluator’s answers were last saved", _linked("interview", "evaluated_at")
+        yield Variable("evaluator.time_answered_utc", saved, "datetime", read, allowed=UTC_TIME)
 
 
-def identity_variables(study: Study) -> Iterator[Of]:
+def _identity_variables(study: Study) -> tuple[Of, ...]:
     """The participant's ids, status and condition."""
-    yield Variable("participant.id", "Id of the participant for publication", "text", lambda p: p.record.public_id,
-                   allowed="6 characters, A to Z and 2 to 7",
-                   derivation="salted hash of the participant's code, with a salt of the study's own")  # fmt: skip
-    yield _field("participant.code", "Code shown to the participant", "text", "code", allowed="6 characters",
-                 identifies=YES)  # fmt: skip
-    yield _field("participant.completion_code", "Code the participant can show to be paid", "text", "completion_code",
-                 allowed="8 characters", identifies=YES, source="Thank you")  # fmt: skip
-    yield Variable("participant.external_ids", "Ids of the participant at other sites", "text", _external,
-                   allowed="NAME=VALUE; …", identifies=YES, source="The link")  # fmt: skip
-    yield Variable("participant.id_in_session", "Number of the participant in order of entry", "integer",
-                   lambda p: p.number, minimum=1)  # fmt: skip
-    yield Variable("study.design_hash", "SHA-256 of the frozen design the participant met", "text",
-                   _linked("version", "design_hash", ""), allowed="64 hexadecimal digits")  # fmt: skip
-    yield _field("participant.mode", "Mode of the participant", "category", "mode", values=same_as(Mode.values))
-    yield _field("participant.status", "Status of the participant", "category", "status",
-                 values=same_as(ParticipantStatus.values))  # fmt: skip
-    yield Variable("participant.is_complete", "Whether the study was completed with all answers",
-                   "boolean", lambda p: p.incomplete is None, values=YES_NO)  # fmt: skip
-    yield Variable("participant.why_incomplete", "Why the data are not complete", "text", lambda p: p.incomplete,
-                   allowed="a sentence; empty where they are complete")  # fmt: skip
-    yield Variable("participant.is_excluded", "Whether the researcher excluded the participant",
-                   "boolean", lambda p: p.excluded is not None, values=YES_NO)  # fmt: skip
-    yield Variable("participant.excluded_reason", "Why", "text", lambda p: p.excluded,
-                   allowed="the researcher's words", identifies=INDIRECTLY)  # fmt: skip
-    rule = planned_rule(study)
-    yield Variable("participant.is_left_out_by_plan", "Whether the plan excludes the participant",
-                   "boolean", lambda p: p.is_left_out_by_plan, values=YES_NO,
-                   derivation=f"participant.flags has one of {', '.join(rule)}" if rule
-                   else "the plan excludes no participant for a flag")  # fmt: skip
-    yield Variable("participant.flags", "Quality flags", "text", lambda p: " ".join(p.flags) or None,
-                   allowed=f"keys with spaces between: {', '.join(flags.KEYS)}",
-                   derivation="by the study's thresholds; a flag excludes only if the plan says so")  # fmt: skip
+    rule, planted = planned_rule(study), study.design.planted_effects
+    left_out_by = f"participant.flags has one of {', '.join(rule)}" if rule else NO_RULE
     steps = [step for step in STEPS if step != AFTER or study.questionnaire.get("after")]
-    yield _field("participant.step", "Step of the study the participant reached", "category", "step",
-                 values=same_as(steps))  # fmt: skip
     labels = list(study.conditions.order_by("position").values_list("label", flat=True))
-    yield Variable("participant.condition", "Condition (the recommender the participant met)", "category", _condition,
-                   values=same_as(labels))  # fmt: skip
-    yield _field("participant.stratum", "Stratum within which conditions were assigned", "category", "stratum",
-                 allowed="as the design's rules name them", identifies=INDIRECTLY)  # fmt: skip
-    yield _field("participant.language", "Language of the pages", "category", "language",
-                 values=same_as(study.design.languages))  # fmt: skip
-    yield Variable("participant.consent_version", "Number of the consent text the participant agreed to", "integer",
-                   _linked("consent_version", "number"), minimum=1, source="Consent",
-                   derivation="1 is the text of the launch; each later change of it has the next number")  # fmt: skip
-    yield _field("participant.consent_language", "Language in which the consent text was read", "category",
-                 "consent_language", values=same_as(study.design.languages), source="Consent")  # fmt: skip
-    yield _field("participant.source_user", "User of the dataset whose ratings the simulated participant uses", "text",
-                 "source_user", allowed="the dataset's own id")  # fmt: skip
-    planted = study.design.planted_effects
-    yield Variable("participant.planted_effects", "Effects planted in a simulated participant's answers", "text",
-                   lambda p: planted.get(_condition(p)) if p.record.participant.mode == Mode.SIMULATED else None,
-                   allowed="JSON object of variable and shift; empty where nothing was planted",
-                   derivation="stated when the simulated participants were made")  # fmt: skip
-    for name, meaning, field in (
-        ("consented", "When consent was given", "consented_at"),
-        ("assigned", "When a slot was taken", "assigned_at"),
-        ("completed", "When the study was completed", "completed_at"),
-    ):
-        yield _field(f"participant.time_{name}_utc", meaning, "datetime", field, allowed="ISO 8601, UTC")
-    yield from _entrance_variables(study)
-    yield Variable("participant.share_modelled", "Share of answers and ratings made by the model of answers",
-                   "number", lambda p: p.record.n_modelled / p.record.n_answers if p.record.n_answers else None,
-                   **SPAN_0_1)  # type: ignore[arg-type]  # fmt: skip
+    languages = same_as(study.design.languages)
+    return (
+        _own("id", "Id of the participant for publication", "text", lambda p: p.record.public_id,
+             allowed="6 characters, A to Z and 2 to 7",
+             derivation="salted hash of the participant's code, with a salt of the study's own"),
+        _field("code", "Code shown to the participant", allowed="6 characters", identifies=YES),
+        _field("completion_code", "Code the participant can show to be paid", allowed="8 characters", identifies=YES,
+               source="Thank you"),
+        _own("external_ids", "Ids of the participant at other sites", "text", _external, allowed="NAME=VALUE; …",
+             identifies=YES, source="The link"),
+        _own("id_in_session", "Number of the participant in order of entry", "integer", lambda p: p.number, minimum=1),
+        Variable("study.design_hash", "SHA-256 of the frozen design the participant met", "text",
+                 _linked("version", "design_hash", ""), allowed=SHA_256),
+        _field("mode", "Mode of the participant", "category", values=same_as(Mode.values)),
+        _field("status", "Status of the participant", "category", values=same_as(ParticipantStatus.values)),
+        _own("is_complete", "Whether the study was completed with all answers", "boolean",
+             lambda p: p.incomplete is None, values=YES_NO),
+        _own("why_incomplete", "Why the data are not complete", "text", lambda p: p.incomplete,
+             allowed="a sentence; empty where they are complete"),
+        _own("is_excluded", "Whether the researcher excluded the participant", "boolean",
+             lambda p: p.excluded is not None, values=YES_NO),
+        _own("excluded_reason", "Why", "text", lambda p: p.excluded, allowed="the researcher's words",
+             identifies=INDIRECTLY),
+        _own("is_left_out_by_plan", "Whether the plan excludes the participant", "boolean",
+             lambda p: p.is_left_out_by_plan, values=YES_NO, derivation=left_out_by),
+        _own("flags", "Quality flags", "text", lambda p: " ".join(p.flags) or None,
+             allowed=f"keys with spaces between: {', '.join(flags.KEYS)}",
+             derivation="by the study's thresholds; a flag excludes only if the plan says so"),
+        _field("step", "Step of the study the participant reached", "category", values=same_as(steps)),
+        _own("condition", "Condition (the recommender the participant met)", "category", _condition,
+             values=same_as(labels)),
+        _field("stratum", "Stratum within which conditions were assigned", "category",
+               allowed="as the design's rules name them", identifies=INDIRECTLY),
+        _field("language", "Language of the pages", "category", values=languages),
+        _own("consent_version", "Number of the consent text the participant agreed to", "integer",
+             _linked("consent_version", "number"), minimum=1, source="Consent",
+             derivation="1 is the text of the launch; each later change of it has the next number"),
+        _field("consent_language", "Language in which the consent text was read", "category", values=languages,
+               source="Consent"),
+        _field("source_user", "User of the dataset whose ratings the simulated participant uses",
+               allowed="the dataset's own id"),
+        _own("planted_effects", "Effects planted in a simulated participant's answers", "text",
+             lambda p: planted.get(_condition(p)) if p.record.participant.mode == Mode.SIMULATED else None,
+             allowed="JSON object of variable and shift; empty where nothing was planted",
+             derivation="stated when the simulated participants were made"),
+        _time("consented", "When consent was given"),
+        _time("assigned", "When a slot was taken"),
+        _time("completed", "When the study was completed"),
+        *_entrance_variables(study),
+        _own("share_modelled", "Share of answers and ratings made by the model of answers", "number",
+             lambda p: p.record.n_modelled / p.record.n_answers if p.record.n_answers else None, **SHARE),
+    )  # fmt: skip
 
 
 def _measures(consumed: str) -> Iterator[Of]:
-    more = {"direction": "high is better"}
-    new = {"direction": "high is newer"}
-    yield _measure("measure.accuracy", "Perceived accuracy", "number", "accuracy",
-                   "mean of item.rating over the recommended items", **SPAN_1_5, **more)  # fmt: skip
-    yield _measure("measure.fon", "First-order novelty", "number", "fon",
-                   f"mean of item.fon: share of items not {consumed}", **SPAN_0_1, **new)  # fmt: skip
-    yield _measure("measure.son", "Second-order novelty", "number", "son",
-                   f"mean of item.son: share of items neither {consumed} nor heard of", **SPAN_0_1, **new)  # fmt: skip
-    yield _measure("measure.satisfaction", "Global satisfaction with the list", "integer", "satisfaction",
-                   "overall.satisfaction", **SPAN_1_5, **more)  # fmt: skip
-    yield _measure("measure.liking", f"Mean rating of the items {consumed}", "number", "liking",
-                   "mean of item.rating where item.watched is 1", **SPAN_1_5, **more)  # fmt: skip
-    yield _measure("measure.interest", f"Mean rating of the items not {consumed}", "number", "interest",
-                   "mean of item.rating where item.watched is 0", **SPAN_1_5, **more)  # fmt: skip
-    yield _measure("measure.n_liking", f"Items {consumed}", "integer", "n_liking", "count", minimum=0)
-    yield _measure("measure.n_interest", f"Items not {consumed}", "integer", "n_interest", "count", minimum=0)
+    yield _measure("accuracy", "Perceived accuracy", "mean of item.rating over the recommended items", **BETTER)
+    yield _measure("fon", "First-order novelty", f"mean of item.fon: share of items not {consumed}", **NEWER)
+    unknown = f"mean of item.son: share of items neither {consumed} nor heard of"
+    yield _measure("son", "Second-order novelty", unknown, **NEWER)
+    yield _measure("satisfaction", "Global satisfaction with the list", "overall.satisfaction", "integer", **BETTER)
+    for field, is_consumed, items in (("liking", 1, consumed), ("interest", 0, f"not {consumed}")):
+        rule = f"mean of item.rating where item.watched is {is_consumed}"
+        yield _measure(field, f"Mean rating of the items {items}", rule, **BETTER)
+    yield _measure("n_liking", f"Items {consumed}", "count", "integer", minimum=0)
+    yield _measure("n_interest", f"Items not {consumed}", "count", "integer", minimum=0)
 
 
 def _lists(study: Study) -> Iterator[Of]:
     if is_usage(study.dataset_version):
-        chosen = study.design.is_choice
+
+        def n_taken(person: Person) -> int | None:
+            if not person.record.recommendations:
+                return None
+            return sum(study.design.is_taken(rating.rating) for rating in person.record.profile)
+
+        chosen, rule = study.design.is_choice, taken_rule(study.design)
         entered = f"{'Chosen' if chosen else 'Rated'} items that entered the profile as taken"
-        derivation = taken_rule(study.design)
-        yield Variable("list.n_taken", entered, "integer",
-                       lambda p: sum(study.design.is_taken(rating.rating) for rating in p.record.profile)
-                       if p.record.recommendations else None,
-                       minimum=0, source=page_of_known_items(study),
-                       derivation=derivation if chosen else f"{derivation} With 0 the list was made without a profile",
-                       )  # fmt: skip
-    yield Variable("list.model", "SHA-256 of the model that made the list", "text",
-                   lambda p: p.record.recommendations.model_digest if p.record.recommendations else None,
-                   allowed="64 hexadecimal digits")  # fmt: skip
-    yield Variable("list.seconds", "Time the model took", "number",
-                   lambda p: p.record.recommendations.seconds if p.record.recommendations else None,
-                   allowed="seconds", minimum=0)  # fmt: skip
+        derivation = rule if chosen else f"{rule} With 0 the list was made without a profile"
+        source = page_of_known_items(study)
+        yield Variable("list.n_taken", entered, "integer", n_taken, minimum=0, source=source, derivation=derivation)
+    yield _list("model", "model_digest", "SHA-256 of the model that made the list", "text", allowed=SHA_256)
+    yield _list("seconds", "seconds", "Time the model took", "number", allowed="seconds", minimum=0)
 
 
 def _reader(block: str) -> Reader[Person]:
@@ -232,9 +238,8 @@ def _reader(block: str) -> Reader[Person]:
 
 
 def _scored(scale: ScaleOfStudy) -> Of:
-    def score(person: Person) -> float | None:
-        value = score_of_participant(scale, person.record.answers, [item.answers for item in person.record.items])
-        return None if value is None else float(value)
+    def score(person: Person) -> Any:
+        return score_of_participant(scale, person.record.answers, [item.answers for item in person.record.items])
 
     suffix = " (mean over the recommended items)" if scale.is_about_items else ""
     return scale_variable(f"scale.{scale.key}", scale, score, suffix)
@@ -250,7 +255,7 @@ def participant_variables(study: Study) -> tuple[Of, ...]:
             questions += question_variables(block, f"{block}.{question.key}", question, reader)
         questions += order_variables(block, block, questionnaire.block(block), reader)
     return (
-        *identity_variables(study),
+        *_identity_variables(study),
         *questions,
         *_evaluator_variables(questionnaire.evaluator),
         *(_scored(scale) for scale in scales_of(questionnaire)),
@@ -289,11 +294,16 @@ def rated_variables(study: Study, position: int) -> Iterator[Of]:
         profile = person.record.profile
         return profile[position - 1] if len(profile) >= position else None
 
-    yield Variable(f"profile.{position}.item", f"Item {'chosen' if chosen else 'rated'} as number {position}", "text",
-                   lambda p: rating(p).item.external_id if rating(p) else None, allowed="the dataset's own id",
-                   source=source)  # fmt: skip
-    meaning = f"Choice number {position}" if chosen else f"Rating given as number {position}"
-    scale = study.design.scale
-    yield Variable(f"profile.{position}.rating", meaning,
-                   read=lambda p: scale.value(rating(p).rating) if rating(p) else None, source=source,
-                   **known_values(study))  # fmt: skip
+    def id_of_item(person: Person) -> str | None:
+        given = rating(person)
+        return given.item.external_id if given else None
+
+    def rating_on_scale(person: Person) -> float | None:
+        given = rating(person)
+        return study.design.scale.value(given.rating) if given else None
+
+    item, given = ("Item chosen", "Choice") if chosen else ("Item rated", "Rating given as")
+    own_id: dict[str, Any] = {"allowed": "the dataset's own id", "source": source}
+    yield Variable(f"profile.{position}.item", f"{item} as number {position}", "text", id_of_item, **own_id)
+    meaning = f"{given} number {position}"
+    yield Variable(f"profile.{position}.rating", meaning, read=rating_on_scale, source=source, **known_values(study))

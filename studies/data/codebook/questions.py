@@ -16,9 +16,12 @@ from studies.instrument.scales import ScaleOfStudy
 
 INDIRECT = frozenset({"age", "gender", "gender_text", "education", "nationality", "comment"})
 SCREENS = {
-    schema.ABOUT: "About you", schema.ITEMS: "Each recommended item", schema.OVERALL: "Overall",
-    schema.AFTER: "Some more questions", schema.EVALUATOR: "The interviewer’s page after a session",
-}  # fmt: skip
+    schema.ABOUT: "About you",
+    schema.ITEMS: "Each recommended item",
+    schema.OVERALL: "Overall",
+    schema.AFTER: "Some more questions",
+    schema.EVALUATOR: "The interviewer’s page after a session",
+}
 NOT_ASKED, NOT_ANSWERED, WAS_DECLINED, ERASED = "not_asked", "not_answered", "declined", "erased"
 WHY_MISSING = (
     (NOT_ASKED, "earlier answers or the item (without a trailer) hid the question, or its page was not reached"),
@@ -53,10 +56,25 @@ class Reader(Generic[Row]):
             return ERASED
         return NOT_ASKED if key in self.not_asked(row) else NOT_ANSWERED
 
+    def own_words(self, row: Row, key: str) -> str | None:
+        """The text of a free-text option."""
+        return schema.own_words(self.answers(row).get(key)) or None
 
-def question_variables(
-    block: str, name: str, question: Question, reader: Reader[Row]
-) -> Iterator[Variable[Row]]:  # fmt: skip
+    def passed(self, row: Row, question: Question) -> bool | None:
+        """Whether an attention check was passed."""
+        answer = self.value(row, question.key)
+        return None if answer is None else bool(answer == question.expects)
+
+    def order(self, row: Row) -> str | None:
+        """The order in which the questions were shown."""
+        return _spaced(self.orders(row).get("questions"))
+
+    def order_within(self, row: Row, key: str) -> str | None:
+        """The order in which the choices or rows of a question were shown."""
+        return _spaced(self.orders(row).get("within", {}).get(key))
+
+
+def question_variables(block: str, name: str, question: Question, reader: Reader[Row]) -> Iterator[Variable[Row]]:
     """The variables of a question; free text may identify a person in combination with other data.
 
     A multiple choice has a column per choice, a matrix one per row, and a free-text option one for its text. Where an
@@ -68,34 +86,32 @@ def question_variables(
         yield replace(variable, identifies=YES) if question.is_identifying else variable
 
 
-def _question_variables(
-    block: str, name: str, question: Question, reader: Reader[Row]
-) -> Iterator[Variable[Row]]:  # fmt: skip
-    key, wording = question.key, next(iter(question.text.values()))
-    source = SCREENS[block]
-    common: dict[str, Any] = {"source": source, "identifies": INDIRECTLY if key in INDIRECT else NO}
+def _question_variables(block: str, name: str, question: Question, reader: Reader[Row]) -> Iterator[Variable[Row]]:
+    key, wording, source = question.key, next(iter(question.text.values())), SCREENS[block]
+
+    def beside(end: str, meaning: str, kind: str, read: Callable[[Row], Any], **facts: Any) -> Variable[Row]:
+        return Variable(f"{name}.{end}", meaning, kind, read, source=source, **facts)
+
     if question.takes_several or question.rows:
-        yield from _parts(name, question, reader, common)
+        yield from _parts(name, question, reader, source)
     else:
         yield _answer(name, question, reader, source)
     if question.other:
-        yield Variable(f"{name}.other", f"{wording} (own words)", "text",
-                       lambda row: schema.own_words(reader.answers(row).get(key)) or None,
-                       allowed="text of at most 200 characters", identifies=INDIRECTLY, source=source)  # fmt: skip
+        words: dict[str, Any] = {"allowed": "text of at most 200 characters", "identifies": INDIRECTLY}
+        yield beside("other", f"{wording} (own words)", "text", lambda row: reader.own_words(row, key), **words)
     if question.is_check:
-        yield Variable(f"{name}.passed", f"Whether the attention check {key} was passed", "boolean",
-                       lambda row: _passed(question, reader.value(row, key)), values=YES_NO, source=source,
-                       derivation=f"{name} is {question.expects}")  # fmt: skip
+        check: dict[str, Any] = {"values": YES_NO, "derivation": f"{name} is {question.expects}"}
+        passed = f"Whether the attention check {key} was passed"
+        yield beside("passed", passed, "boolean", lambda row: reader.passed(row, question), **check)
     may_be_missing = question.shown_if is not None or not question.required or question.may_decline
     if may_be_missing or question.is_identifying:
-        yield Variable(f"{name}.missing", f"Why {key} has no answer", "category",
-                       lambda row: reader.why_missing(row, key), values=WHY_MISSING, source=source,
-                       allowed="empty where it has one")  # fmt: skip
+        reasons: dict[str, Any] = {"values": WHY_MISSING, "allowed": "empty where it has one"}
+        why = f"Why {key} has no answer"
+        yield beside("missing", why, "category", lambda row: reader.why_missing(row, key), **reasons)
     if question.random_order:
-        shown = "rows" if question.rows else "choices"
-        yield Variable(f"{name}.order", f"Order in which the {shown} of {key} were shown", "text",
-                       lambda row: _spaced(reader.orders(row).get("within", {}).get(key)),
-                       allowed="values with spaces between; empty where it was not shown", source=source)  # fmt: skip
+        order = f"Order in which the {'rows' if question.rows else 'choices'} of {key} were shown"
+        allowed = "values with spaces between; empty where it was not shown"
+        yield beside("order", order, "text", lambda row: reader.order_within(row, key), allowed=allowed)
 
 
 def order_variables(
@@ -103,10 +119,9 @@ def order_variables(
 ) -> Iterator[Variable[Row]]:
     """The order of a block's questions, where some come in a random one."""
     if any(question.random_group for question in questions):
-        yield Variable(f"{name}.order", "Order in which the questions were shown", "text",
-                       lambda row: _spaced(reader.orders(row).get("questions")),
-                       allowed="keys with spaces between; empty where they were not shown",
-                       source=SCREENS[block])  # fmt: skip
+        order = "Order in which the questions were shown"
+        allowed = "keys with spaces between; empty where they were not shown"
+        yield Variable(f"{name}.order", order, "text", reader.order, allowed=allowed, source=SCREENS[block])
 
 
 def scale_variable(name: str, scale: ScaleOfStudy, score: Callable[[Row], Any], suffix: str = "") -> Variable[Row]:
@@ -114,11 +129,16 @@ def scale_variable(name: str, scale: ScaleOfStudy, score: Callable[[Row], Any], 
     members = ", ".join(f"{member.name}{' (reversed)' if member.is_reversed else ''}" for member in scale.members)
     low, high = scale.members[0].minimum, scale.members[0].maximum
     mapped = "" if scale.score_range is None else f"; mapped from {low}–{high} to {scale.minimum}–{scale.maximum}"
+
+    def read(row: Row) -> float | None:
+        value = score(row)
+        return None if value is None else float(value)
+
     return Variable(
         name=name,
         meaning=f"{next(iter(scale.name.values()))}{suffix}",
         type="number",
-        read=score,
+        read=read,
         allowed=f"{scale.minimum} to {scale.maximum}; empty where too few were answered",
         derivation=f"mean of {members}; a reversed answer x counts as {low} + {high} - x; at least "
         f"{scale.least_answered:.0%} of them answered{mapped}",
@@ -150,18 +170,28 @@ def _direction(is_reversed: bool) -> str:
     return "low means more of what the scale measures" if is_reversed else ""
 
 
-def _parts(name: str, question: Question, reader: Reader[Row], common: Mapping[str, Any]) -> Iterator[Variable[Row]]:
+def _parts(name: str, question: Question, reader: Reader[Row], source: str) -> Iterator[Variable[Row]]:
     """A variable for each choice, or for each row."""
-    wording = next(iter(question.text.values()))
+    wording, identifies = next(iter(question.text.values())), INDIRECTLY if question.key in INDIRECT else NO
+
+    def variable(part: str, words: Mapping[str, str], kind: str, **facts: Any) -> Variable[Row]:
+        meaning, read = f"{wording}: {next(iter(words.values()))}", partial(_part, question, reader, part)
+        return Variable(f"{name}.{part}", meaning, kind, read, source=source, identifies=identifies, **facts)
+
     for choice in question.choices if question.takes_several else ():
-        yield Variable(f"{name}.{choice.value}", f"{wording}: {next(iter(choice.label.values()))}", "boolean",
-                       partial(_part, question, reader, choice.value), values=YES_NO, **common)  # fmt: skip
+        yield variable(choice.value, choice.label, "boolean", values=YES_NO)
     for line in question.rows:
-        yield Variable(f"{name}.{line.key}", f"{wording}: {next(iter(line.text.values()))}", question.column_type,
-                       partial(_part, question, reader, line.key),
-                       allowed=_allowed(question), values=_labels(question), is_reversed=line.is_reversed,
-                       direction=_direction(line.is_reversed), minimum=question.minimum, maximum=question.maximum,
-                       **common)  # fmt: skip
+        yield variable(
+            line.key,
+            line.text,
+            question.column_type,
+            allowed=_allowed(question),
+            values=_labels(question),
+            is_reversed=line.is_reversed,
+            direction=_direction(line.is_reversed),
+            minimum=question.minimum,
+            maximum=question.maximum,
+        )
 
 
 def _part(question: Question, reader: Reader[Row], part: str, row: Row) -> Any:
@@ -169,10 +199,6 @@ def _part(question: Question, reader: Reader[Row], part: str, row: Row) -> Any:
     if answer is None:
         return None
     return answer.get(part) if question.rows else part in answer
-
-
-def _passed(question: Question, answer: Any) -> bool | None:
-    return None if answer is None else bool(answer == question.expects)
 
 
 def _spaced(values: Any) -> str | None:

@@ -14,11 +14,9 @@ NO = "no"
 INDIRECTLY = "indirectly"  # not alone, but possibly in combination with others
 YES = "yes"
 YES_NO = (("1", "yes"), ("0", "no"))
-TABLE_SCHEMA_TYPES = {
-    "boolean": "boolean", "integer": "integer", "number": "number", "category": "string", "text": "string",
-    "datetime": "datetime",
-}  # fmt: skip
-PSYCH_DS_TYPES = {"boolean": "boolean", "integer": "integer", "number": "number"}
+# Types that other formats call otherwise
+TABLE_SCHEMA_TYPES = {"category": "string", "text": "string"}
+PSYCH_DS_TYPES = {**TABLE_SCHEMA_TYPES, "datetime": "string"}
 
 
 @dataclass(frozen=True)
@@ -52,10 +50,8 @@ class Variable(Generic[Row]):
         return "; ".join(part for part in (listed, self.allowed) if part)
 
 
-HEADS = (
-    "name", "meaning", "type", "values", "missing", "identifies", "source", "derivation", "direction",
-    "reverse_coded",
-)  # fmt: skip
+REVERSED = "reverse_coded"
+HEADS = ("name", "meaning", "type", "values", "missing", "identifies", "source", "derivation", "direction", REVERSED)
 
 
 def shown(variables: Iterable[Variable[Row]], *, with_identifying: bool = False) -> tuple[Variable[Row], ...]:
@@ -71,14 +67,14 @@ def lifted(variable: Variable[Row], row_of: Callable[[Outer], Row]) -> Variable[
 
 def line(variable: Variable[Any]) -> dict[str, str]:
     """The variable's line in the codebook, by `HEADS`."""
-    told = {"values": variable.values_text, "reverse_coded": "1" if variable.is_reversed else "0"}
+    told = {"values": variable.values_text, REVERSED: "1" if variable.is_reversed else "0"}
     return {head: told[head] if head in told else getattr(variable, head) for head in HEADS}
 
 
 def as_json(variable: Variable[Any]) -> dict[str, Any]:
     """The variable in the JSON codebook: as in the CSV, with values and labels as a list."""
     labels = [{"value": value, "label": label} for value, label in variable.values]
-    return {**line(variable), "labels": labels, "reverse_coded": variable.is_reversed}
+    return {**line(variable), "labels": labels, REVERSED: variable.is_reversed}
 
 
 def table_schema(variables: Sequence[Variable[Any]], *, key: Sequence[str] = ()) -> dict[str, Any]:
@@ -94,7 +90,7 @@ def table_schema(variables: Sequence[Variable[Any]], *, key: Sequence[str] = ())
         field: dict[str, Any] = {
             "name": variable.name,
             "title": variable.meaning,
-            "type": TABLE_SCHEMA_TYPES[variable.type],
+            "type": TABLE_SCHEMA_TYPES.get(variable.type, variable.type),
             "description": variable.derivation or variable.meaning,
         }
         if variable.type == "boolean":
@@ -114,7 +110,7 @@ def property_value(variable: Variable[Any]) -> dict[str, Any]:
         "@type": "PropertyValue",
         "name": variable.name,
         "description": variable.meaning,
-        "valueType": PSYCH_DS_TYPES.get(variable.type, "string"),
+        "valueType": PSYCH_DS_TYPES.get(variable.type, variable.type),
         "identifiable": variable.identifies == YES,
     }
     if variable.values_text:

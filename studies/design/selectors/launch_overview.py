@@ -59,8 +59,11 @@ CHECKED_TEXTS = ("consent", "consent_boxes")
 OPTIONAL_TEXTS = ("declined", "contact")
 UNFINISHED = (ParticipantStatus.CONSENTED, ParticipantStatus.ACTIVE, ParticipantStatus.ABANDONED)
 ASKED = {
-    ABOUT: "about the participant", ITEMS: "about each item", OVERALL: "about the whole list", AFTER: "after the list",
-}  # fmt: skip
+    ABOUT: "about the participant",
+    ITEMS: "about each item",
+    OVERALL: "about the whole list",
+    AFTER: "after the list",
+}
 ITEM_TEXTS = {"title": "title", "plot": "description"}  # what pages call the texts of an item
 
 

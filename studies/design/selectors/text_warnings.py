@@ -30,18 +30,13 @@ _IN_BRACES = re.compile(r"\{[^{}]*\}")
 _WORD = re.compile(r"[^\W_]+")
 
 
-def _numbers(language: str) -> dict[str, int]:
-    with translation.override(language):
-        spelled = {str(word): n for n, word in NUMBER_WORDS.items() if n > 1}
-    return {**spelled, **{str(n): n for n in range(2, 51)}}
-
-
 def _wrong(text: str, language: str, design: StudySettings) -> list[str]:
     requested, listed = design.items_asked, design.list_length
     rated = {requested.fewest, requested.most}
     own = item_words(design, language)
     nouns = (own.one.lower(), own.many.lower())
-    numbers = _numbers(language)
+    with translation.override(language):
+        numbers = {str(word): n for n, word in NUMBER_WORDS.items() if n > 1} | {str(n): n for n in range(2, 51)}
     words = [word.lower() for word in _WORD.findall(_PLACEHOLDER.sub(" ", text))]
     mismatches = []
     for at, word in enumerate(words):

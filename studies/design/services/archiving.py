@@ -15,8 +15,7 @@ from django.utils import timezone
 
 from accounts.models import Invitation
 from core.errors import NotAllowedInState, ParallaxError
-from core.models import LogEntry
-from core.transitions import record
+from core.transitions import log_change, record
 from studies.allocation.services.slots import locked_study
 from studies.enums import Mode, StudyStatus
 from studies.models import Allocation, Condition, ConsentVersion, Participant, Study, StudyVersion
@@ -92,10 +91,7 @@ def delete_study(*, study: Study, typed: str = "", actor: Any = None) -> None:
     for kind in (Allocation, Participant, ConsentVersion, StudyVersion, Condition):
         kind._default_manager.filter(study=current).delete()
     Invitation.objects.filter(study_invitation__study=current).delete()
-    LogEntry.objects.create(
-        actor=actor, kind="studies.study", object_id=study.pk, from_status=current.status, to_status="deleted",
-        reason="Deleted.", facts=facts,
-    )  # fmt: skip
+    log_change(current, current.status, "deleted", actor=actor, reason="Deleted.", facts=facts)
     current.delete()
     for name in files:
         transaction.on_commit(partial(default_storage.delete, name))

@@ -150,8 +150,9 @@ class QuestionReader:
     def _length(self, default: int) -> int:
         value = self.data.get("max_length", default)
         if not _is_whole(value) or not 0 < value <= LONGEST_TEXT:
-            self.wrong(f"The longest text of the question {self.key!r} is 1 to {LONGEST_TEXT} characters.",
-                       "max_length")  # fmt: skip
+            self.wrong(
+                f"The longest text of the question {self.key!r} is 1 to {LONGEST_TEXT} characters.", "max_length"
+            )
             return default
         return int(value)
 
@@ -219,8 +220,9 @@ class QuestionReader:
         if low is None or high is None:
             return (None, None) if needs_both else (low, high)
         if is_on_points and not 2 <= high - low + 1 <= MOST_POINTS:
-            self.wrong(f"The question {self.key!r} needs 2 to {MOST_POINTS} points between its minimum and maximum.",
-                       "maximum")  # fmt: skip
+            self.wrong(
+                f"The question {self.key!r} needs 2 to {MOST_POINTS} points between its minimum and maximum.", "maximum"
+            )
             return None, None
         if low > high or (needs_both and low == high):
             self.wrong(f"The minimum {low} of the question {self.key!r} is not below its maximum {high}.", "minimum")
@@ -286,8 +288,9 @@ class QuestionReader:
                 self.wrong(f"A row has a key, a text and reversed; got {', '.join(sorted(unknown))}.", *path)
             name = str(entry["key"])
             if not KEY.fullmatch(name) or name in RESERVED_PARTS:
-                self.wrong(f"{name!r} is not a valid key of a row. Use small letters, digits and underscores, a letter "
-                           f"first; {', '.join(sorted(RESERVED_PARTS))} are taken.", *path, "key")  # fmt: skip
+                problem = f"{name!r} is not a valid key of a row."
+                rule = "Use small letters, digits and underscores, a letter first;"
+                self.wrong(f"{problem} {rule} {', '.join(sorted(RESERVED_PARTS))} are taken.", *path, "key")
             if name in {row.key for row in rows}:
                 self.wrong(f"The matrix {self.key!r} has the row {name!r} twice.", *path, "key")
             rows.append(

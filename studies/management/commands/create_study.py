@@ -34,9 +34,12 @@ class Command(ParallaxCommand):
         parser.add_argument("--dataset", required=True, help="name of the dataset")
         parser.add_argument("--run", type=int, help="the run whose models to study (default: the newest finished)")
         parser.add_argument(
-            "--conditions", nargs="+", default=[], metavar="ALGORITHM",
+            "--conditions",
+            nargs="+",
+            default=[],
+            metavar="ALGORITHM",
             help="labels of the run's algorithms to compare, such as TopPop PureSVD50 (default: all of the run)",
-        )  # fmt: skip
+        )
         parser.add_argument("--per-condition", type=int, default=30, help="participants per condition")
         parser.add_argument(
             "--seed",

@@ -24,6 +24,7 @@ NO_CODES = frozenset({"", "nocode", "no code", "none", "{}"})  # as panels write
 class Approval:
     """One submission, or a completer who is in no list yet, with the recommended action and its reason."""
 
+    # The columns of the file of approvals, in this order
     person: str
     submission: str
     panel_state: str
@@ -32,12 +33,9 @@ class Approval:
     is_complete: bool
     code_given: str
     code_expected: str
+    is_code_right: bool
     verdict: str
     reason: str
-
-    @property
-    def is_code_right(self) -> bool:
-        return bool(self.code_expected) and self.code_given == self.code_expected
 
 
 def _expected(recruiting: RecruitmentSettings, record: Record) -> str:
@@ -114,6 +112,7 @@ def _line(
         is_complete=record is not None and lacking is None,
         code_given=row.code,
         code_expected=expected,
+        is_code_right=bool(expected) and row.code == expected,
         verdict=verdict,
         reason=reason,
     )

@@ -8,14 +8,10 @@ from typing import Any
 from studies.enums import Mode
 from studies.models import ExternalId, Participant, Study
 from studies.recruitment.panels.panel import Panel
+from studies.recruitment.panels.sites import OPEN, SITES
 
 # Panel parameters with an id of a participant or submission; case-sensitive.
-NAMES = frozenset(
-    {
-        "PROLIFIC_PID", "SESSION_ID", "prolific_pid", "workerId", "assignmentId", "worker_id", "assignment_id",
-        "participant_label", "external_id", "id", "survey_code",
-    }
-)  # fmt: skip
+NAMES = frozenset({"assignment_id", "survey_code"}).union(*(panel.ids for panel in (OPEN, *SITES)))
 
 
 def split_parameters(parameters: Mapping[str, Any], panel: Panel) -> tuple[dict[str, str], dict[str, Any]]:

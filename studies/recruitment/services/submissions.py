@@ -74,9 +74,10 @@ def load_submissions(*, study: Study, data: bytes, columns: Columns | None = Non
         participant_id = known.get(("person", row.person)) or known.get(("submission", row.submission))
         n_unknown += participant_id is None
         values: dict[str, Any] = {
-            "participant_id": participant_id, "person": row.person, "submission": row.submission, "state": row.state,
-            "told": row.panel_status, "code": row.code,
-        }  # fmt: skip
+            **{name: getattr(row, name) for name in ("person", "submission", "state", "code")},
+            "participant_id": participant_id,
+            "told": row.panel_status,
+        }
         stored = before.get(row.key)
         if stored is None:
             Submission.objects.create(study=study, key=row.key, loaded_at=timezone.now(), **values)

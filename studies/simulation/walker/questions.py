@@ -115,7 +115,7 @@ class Respondent:
             elif ranges := question.xpath(".//input[@type='range']"):
                 data[name] = self._point(name, ranges[0])
             elif control.get("inputmode") or self.questions[name].required:
-                data[name] = self.questions[name].simulated(self._whole_number)
+                data[name] = self.questions[name].simulated(lambda low, high: int(self.rng.integers(low, high + 1)))
         return data
 
     def _button(self, question: html.HtmlElement, name: str, *, is_about: bool) -> str:
@@ -140,6 +140,3 @@ class Respondent:
         if self.person is not None:
             n = self.person.opinion(points, self.rng, name=key, is_negative=key in self.negative).value - 1
         return f"{low + n * step:.12g}"
-
-    def _whole_number(self, low: int, high: int) -> int:
-        return int(self.rng.integers(low, high + 1))
