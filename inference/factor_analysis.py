@@ -94,9 +94,9 @@ class OmegaResult:
     k: int  # items
 
 
-def confirmatory_factors(data: Indicators, *, is_ordinal: bool | None = None, least_n: int = LEAST_N) -> (
-    FactorModel | Undefined
-):  # fmt: skip
+def confirmatory_factors(
+    data: Indicators, *, is_ordinal: bool | None = None, least_n: int = LEAST_N
+) -> FactorModel | Undefined:
     """Fit the factor model by maximum likelihood, or by WLSMV from polychoric correlations if answers are ordinal.
 
     WLSMV is diagonally weighted least squares with standard errors and a scaled and shifted χ² that account for the

@@ -201,9 +201,7 @@ def _why_not(data: Indicators, outcome: Outcome, names: tuple[str, ...], least_n
         return Undefined(f"A quality needs at least {LEAST_ITEMS} items: {', '.join(small) or 'none'}.")
     k, contrasts, n_items = len(data.factor_names), len(names) - 1, len(data.items)
     n_parameters = 2 * n_items + k * (k - 1) // 2 + k * contrasts + k + contrasts + 1
-    whole = replace(
-        data, answers=np.column_stack([data.answers, outcome.values]), items=(*data.items, outcome.name)
-    )  # fmt: skip
+    whole = replace(data, answers=np.column_stack([data.answers, outcome.values]), items=(*data.items, outcome.name))
     return why_degenerate(whole) or why_too_few(data.n, n_parameters, least_n)
 
 

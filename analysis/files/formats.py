@@ -25,6 +25,17 @@ from documents.blocks import Block, Figure
 from documents.markdown import escaped, sentence
 
 STYLE_SHEETS = ("css/tokens.css", "css/base.css", "css/report.css")
+QUARTO_OPTIONS = """format:
+  html:
+    toc: true
+    embed-resources: true
+  pdf:
+    toc: true
+    documentclass: scrartcl
+jupyter: python3
+execute:
+  echo: false
+"""
 
 
 def report_json(report: Report) -> str:
@@ -124,11 +135,7 @@ def _header(document: Document) -> str:
         "lang": "en",
     }
     head = [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in lines.items()]
-    head += [
-        "format:", "  html:", "    toc: true", "    embed-resources: true", "  pdf:", "    toc: true",
-        "    documentclass: scrartcl", "jupyter: python3", "execute:", "  echo: false",
-    ]  # fmt: skip
-    return "\n".join(["---", *head, "---", ""])
+    return "\n".join(["---", *head, f"{QUARTO_OPTIONS}---", ""])
 
 
 def _block(block: Block) -> list[str]:

@@ -211,11 +211,18 @@ def _power_sentence(power: Power | Undefined) -> str:
 def flow_table(flow: results_sample.Flow) -> Table:
     """Participants from consent to analysis."""
     counts = (
-        ("Declined", flow.declined), ("Gave consent", flow.consented), ("Screened out", flow.screened_out),
-        ("Turned away, study full", flow.quota_full), ("Assigned to a condition", flow.assigned),
-        ("Abandoned", flow.abandoned), ("Withdrew", flow.withdrawn), ("Still taking part", flow.under_way),
-        ("Completed", flow.completed), ("Excluded from the analysis", flow.excluded), ("Analysed", flow.analysed),
-    )  # fmt: skip
+        ("Declined", flow.declined),
+        ("Gave consent", flow.consented),
+        ("Screened out", flow.screened_out),
+        ("Turned away, study full", flow.quota_full),
+        ("Assigned to a condition", flow.assigned),
+        ("Abandoned", flow.abandoned),
+        ("Withdrew", flow.withdrawn),
+        ("Still taking part", flow.under_way),
+        ("Completed", flow.completed),
+        ("Excluded from the analysis", flow.excluded),
+        ("Analysed", flow.analysed),
+    )
     rows = [(name, whole(n)) for name, n in counts]
     return plain_table("flow", "Participants from consent to analysis", ("Participants", "n"), rows)
 

@@ -440,8 +440,9 @@ def _served_table(objective: ObjectiveSide) -> Table | None:
         served, suffix = length.served, _suffix(length)
         for kind in (kind for kind in HITS if kind in served):
             columns += [
-                _by_name(_header(kind, length), length.values(kind)), _by_name(f"as served{suffix}", served[kind]),
-            ]  # fmt: skip
+                _by_name(_header(kind, length), length.values(kind)),
+                _by_name(f"as served{suffix}", served[kind]),
+            ]
         if "filled" in served:
             filled = {name: share_cell(share) for name, share in served["filled"].items()}
             columns.append(Numbers(f"Slots filled{suffix}", filled.__getitem__))

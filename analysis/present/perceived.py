@@ -403,10 +403,12 @@ def _tests_table(variables: Sequence[PerceivedVariable]) -> Table:
         welch, left_out = _welch(variable)
         welch_name = f"Welch's ANOVA without {left_out} (no variance)" if left_out else "Welch's ANOVA"
         tests: tuple[tuple[str, Test | Undefined], ...] = (
-            (welch_name, welch), ("One-way ANOVA", variable.anova), ("Kruskal-Wallis", variable.kruskal),
+            (welch_name, welch),
+            ("One-way ANOVA", variable.anova),
+            ("Kruskal-Wallis", variable.kruskal),
             ("Brown-Forsythe (equal variances)", variable.brown_forsythe),
             ("Shapiro-Wilk (residuals)", variable.shapiro_residuals),
-        )  # fmt: skip
+        )
         for name, test in tests:
             if isinstance(test, Undefined):
                 cells = (text(test.reason), MISSING)
@@ -449,9 +451,11 @@ def _steps_table(variable: PerceivedVariable, steps: Sequence[int], counts: Mapp
         mean = sum(step * count for step, count in counts[name].items()) / n if n else None
         rows.append(Row((text(name), *(whole(counts[name][step]) for step in steps), whole(n), decimal(mean))))
     columns = (
-        Column("Algorithm"), *(Column(f"Answer {step}", True) for step in steps), Column("n", True),
+        Column("Algorithm"),
+        *(Column(f"Answer {step}", True) for step in steps),
+        Column("n", True),
         Column("M", True, "perceived"),
-    )  # fmt: skip
+    )
     return Table(f"{variable.key}-steps", f"Answers by step, {in_text(variable.name)}", columns, tuple(rows))
 
 

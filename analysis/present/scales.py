@@ -54,11 +54,12 @@ def reliability(scales: Sequence[QuestionnaireScale], omegas: Mapping[str, Omega
     """Reliability of each scale with its interval, and one analysis of variance by algorithm."""
     of_omega = (
         Numbers[QuestionnaireScale](
-            "McDonald's ω", lambda scale: cell_of(omegas.get(scale.key), lambda own: decimal(own.omega, 2, True)),
+            "McDonald's ω",
+            lambda scale: cell_of(omegas.get(scale.key), lambda own: decimal(own.omega, 2, True)),
             "perceived",
         ),
         Numbers[QuestionnaireScale]("95% CI of ω", lambda scale: cell_of(omegas.get(scale.key), _limits)),
-    )  # fmt: skip
+    )
     return table(
         "scales",
         "Reliability of the scales",
@@ -432,7 +433,5 @@ def _path_diagram(model: StructuralModel, title: str) -> Spec:
     smallest = min(path.p for path in model.direct)
     adjusted = min(1.0, smallest * len(model.direct))
     direct = marks.Path(named_p(adjusted), adjusted < LEVEL)
-    return marks.path_diagram(
-        "Algorithm", mediators, model.outcome, direct, title=title,
-        subtitle="Wald tests of algorithms; standardised paths of qualities",
-    )  # fmt: skip
+    subtitle = "Wald tests of algorithms; standardised paths of qualities"
+    return marks.path_diagram("Algorithm", mediators, model.outcome, direct, title=title, subtitle=subtitle)

@@ -60,14 +60,21 @@ class Command(ParallaxCommand):
         )
         deviations.add_argument("--alpha", type=float, help="level of all tests and orders")
         deviations.add_argument(
-            "--leave-out", nargs="+", default=[], choices=list(VARIABLE_OF), metavar="VARIABLE",
+            "--leave-out",
+            nargs="+",
+            default=[],
+            choices=list(VARIABLE_OF),
+            metavar="VARIABLE",
             help=f"planned variables to omit: {', '.join(VARIABLE_OF)}",
-        )  # fmt: skip
+        )
         deviations.add_argument(
-            "--exclude", nargs="*", choices=flags.KEYS, metavar="FLAG",
+            "--exclude",
+            nargs="*",
+            choices=flags.KEYS,
+            metavar="FLAG",
             help="quality flags that exclude a participant, instead of the plan's; without a value, none does. "
             f"Flags: {', '.join(flags.KEYS)}",
-        )  # fmt: skip
+        )
         deviations.add_argument("--with-excluded", action="store_true", help="include participants excluded by hand")
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -19,9 +19,10 @@ class Command(ParallaxCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", metavar="SLUG", help="the study")
         parser.add_argument(
-            "--number", type=int, help="of the report (default: the newest of simulated participants, or every sample "
-            "with --withdraw)",
-        )  # fmt: skip
+            "--number",
+            type=int,
+            help="of the report (default: the newest of simulated participants, or every sample with --withdraw)",
+        )
         parser.add_argument("--withdraw", action="store_true", help="close the sample report")
 
     def handle(self, *args: Any, **options: Any) -> None:
