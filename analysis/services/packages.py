@@ -18,7 +18,7 @@ from analysis.models import Drawing, Report
 from analysis.read import Progress
 from analysis.read.reports import has_changed_since
 from analysis.services.downloads import Download, download_if_ready, filename_of, record_package, stored_file
-from analysis.services.report_cache import cached, cached_document, page_of, version_of
+from analysis.services.report_cache import Page, cached, cached_document, version_of
 from core.errors import ParallaxError
 from jobs.archives import store
 from jobs.models import JOB_OPEN, Job, JobStatus
@@ -40,9 +40,7 @@ def request_files(*, report: Report, asked_by: Any = None) -> Job:
 
     The same request by the same account is returned while it is open, and shortly after it failed.
     """
-    has_just_failed = Q(
-        status=JobStatus.FAILED, updated_at__gt=timezone.now() - timedelta(seconds=FAILED_SECONDS)
-    )  # fmt: skip
+    has_just_failed = Q(status=JobStatus.FAILED, updated_at__gt=timezone.now() - timedelta(seconds=FAILED_SECONDS))
     jobs = packages_of(report).filter(has_just_failed | Q(status__in=JOB_OPEN), owner=asked_by)
     if (job := jobs.first()) is not None:
         return job
@@ -58,12 +56,12 @@ class FilesState:
     job: Job | None
 
 
-def files_state(report: Report) -> FilesState:
-    """The files of a report that a worker creates, drawn and left."""
+def files_state(report: Report, page: Page) -> FilesState:
+    """The files that a worker creates, drawn and left, of a report whose first page lists them."""
     names = set(Drawing.objects.filter(report=report, version=version_of(report)).values_list("name", flat=True))
     if stored_package(report) is not None:
         names.add(PACKAGE)
-    files = [file for file in page_of(report).files if file.is_drawn or file.name == PACKAGE]
+    files = [file for file in page.files if file.is_drawn or file.name == PACKAGE]
     return FilesState(
         drawn=tuple(file for file in files if file.name in names),
         left=tuple(file for file in files if file.name not in names),
