@@ -152,7 +152,26 @@ def _say_structural(section: Section, model: StructuralModel, figure: FigureMake
         "quality; the lowest arrow shows the smallest p of a direct effect, adjusted by Bonferroni. Arrows from "
         "qualities show standardised paths."
     )
-    paths = _paths_table(model)
+    groups = (
+        (f"Algorithms on qualities, compared with {model.reference}", model.on_qualities),
+        (f"Qualities on {model.outcome}", model.on_outcome),
+        (f"Algorithms on {model.outcome} beside the qualities, compared with {model.reference}", model.direct),
+    )
+    paths = table(
+        "paths",
+        "Paths of the structural model",
+        [(name, path) for name, members in groups for path in members],
+        Words("Path", lambda row: f"{row[1].start} → {row[1].end}"),
+        Numbers("Estimate", lambda row: decimal(row[1].estimate), "perceived"),
+        Numbers("SE", lambda row: decimal(row[1].se)),
+        Numbers("95% CI", lambda row: interval_cell(row[1].ci_low, row[1].ci_high)),
+        Numbers("z", lambda row: decimal(row[1].z)),
+        Numbers("p", lambda row: probability(row[1].p)),
+        note="In standard deviations of the path's end and, for qualities, of its start. p values are not adjusted for "
+        "one another.",
+        group_name="Paths",
+        group=lambda row: row[0],
+    )
     section.draw(figure("path-diagram", _path_diagram(model, _diagram_title(model)), caption, paths))
     section.put(paths, is_folded=True)
     section.put(indirect(model))
@@ -371,29 +390,6 @@ def invariance(scales: Sequence[ScaleConstruct]) -> Table:
         "loadings; scalar: equal intercepts too. Criteria of Chen (2007): CFI falls by at most .010 and RMSEA rises by "
         "at most .015.",
         group_name="Scale",
-        group=lambda row: row[0],
-    )
-
-
-def _paths_table(model: StructuralModel) -> Table:
-    groups = (
-        (f"Algorithms on qualities, compared with {model.reference}", model.on_qualities),
-        (f"Qualities on {model.outcome}", model.on_outcome),
-        (f"Algorithms on {model.outcome} beside the qualities, compared with {model.reference}", model.direct),
-    )
-    return table(
-        "paths",
-        "Paths of the structural model",
-        [(name, path) for name, members in groups for path in members],
-        Words("Path", lambda row: f"{row[1].start} → {row[1].end}"),
-        Numbers("Estimate", lambda row: decimal(row[1].estimate), "perceived"),
-        Numbers("SE", lambda row: decimal(row[1].se)),
-        Numbers("95% CI", lambda row: interval_cell(row[1].ci_low, row[1].ci_high)),
-        Numbers("z", lambda row: decimal(row[1].z)),
-        Numbers("p", lambda row: probability(row[1].p)),
-        note="In standard deviations of the path's end and, for qualities, of its start. p values are not adjusted for "
-        "one another.",
-        group_name="Paths",
         group=lambda row: row[0],
     )
 
