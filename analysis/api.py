@@ -34,9 +34,16 @@ from core.errors import ParallaxError
 from jobs.models import JobStatus
 
 FILE_TYPES = (
-    "text/html", "image/svg+xml", "image/png", "text/csv", "text/markdown", "text/plain", "application/pdf",
-    "application/x-tex", "application/zip",
-)  # fmt: skip
+    "text/html",
+    "image/svg+xml",
+    "image/png",
+    "text/csv",
+    "text/markdown",
+    "text/plain",
+    "application/pdf",
+    "application/x-tex",
+    "application/zip",
+)
 
 
 class AsItIs(BaseContentNegotiation):

@@ -97,9 +97,11 @@ class ReportQuerySerializer(serializers.Serializer[Any]):
     """Which reports a list holds."""
 
     study = serializers.SlugField(
-        source="study__slug", required=False, max_length=Study._meta.get_field("slug").max_length,
+        source="study__slug",
+        required=False,
+        max_length=Study._meta.get_field("slug").max_length,
         help_text="Reports of this study.",
-    )  # fmt: skip
+    )
 
 
 class BuildSerializer(serializers.Serializer[Any]):

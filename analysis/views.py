@@ -115,9 +115,10 @@ def report_detail(request: HttpRequest, study: str, number: int) -> HttpResponse
         return redirect_to_login(request.get_full_path())
     if (waiting := _redrawing(request, report, PAGE)) is not None:
         return waiting
-    context = {"report": report, "page": page_of(report), "analysis": report.analysis, "shell": _shell(request)}
+    page = page_of(report)
+    context = {"report": report, "page": page, "analysis": report.analysis, "shell": _shell(request)}
     if not getattr(report, "is_public", False):
-        context["state"] = files_state(report)
+        context["state"] = files_state(report, page)
     return render(request, "analysis/detail.html", context)
 
 
@@ -125,7 +126,8 @@ def report_detail(request: HttpRequest, study: str, number: int) -> HttpResponse
 def report_files(request: HttpRequest, study: str, number: int) -> HttpResponse:
     """What is drawn of a report's files and what is left, as a part of its page."""
     report = _own(request, study, number)
-    return render(request, "analysis/parts/_files_state.html", {"report": report, "state": files_state(report)})
+    state = files_state(report, page_of(report))
+    return render(request, "analysis/parts/_files_state.html", {"report": report, "state": state})
 
 
 def _redrawing(request: HttpRequest, report: Report, name: str) -> HttpResponse | None:

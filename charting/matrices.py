@@ -112,11 +112,12 @@ def _cells(
         for column, measure in enumerate(names):
             value, cell = own[measure], (name, measure)
             size = value or 0.0
+            text = NONE if value is None else number(value, 2, is_share=True)
             cells[cell] = {
                 "metric": _line(name),
                 "measure": _line(measure),
-                "coefficient": reasons.get(cell, NONE) if value is None else number(value, 2, is_share=True),
-                "shown": _shown(value, is_emphasised=cell in emphasised),
+                "coefficient": reasons.get(cell, NONE) if value is None else text,
+                "shown": f"{text}*" if cell in emphasised else text,
                 "weight": 700 if cell in emphasised else 400,
                 "shade": round(_PALEST + (_DARKEST - _PALEST) * abs(size), 4) if size else 0,
                 "left": round(column - _HALF, 4),
@@ -129,11 +130,6 @@ def _cells(
                 "row": round(row - _BAR / 2, 4),
             }
     return cells
-
-
-def _shown(value: float | None, *, is_emphasised: bool) -> str:
-    text = NONE if value is None else number(value, 2, is_share=True)
-    return f"{text}*" if is_emphasised else text
 
 
 def _row_axis(names: Sequence[str]) -> Spec:

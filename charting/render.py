@@ -109,9 +109,14 @@ def svg_as_pdf(picture: str) -> bytes:
 def _svg_of(spec: Spec) -> str:
     if _is_apart:
         return subprocess.run(
-            [sys.executable, "-m", "charting.render"], cwd=Path(__file__).parents[1], input=json.dumps(spec),
-            capture_output=True, text=True, check=True, timeout=DRAWING_SECONDS,
-        ).stdout  # fmt: skip
+            [sys.executable, "-m", "charting.render"],
+            cwd=Path(__file__).parents[1],
+            input=json.dumps(spec),
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=DRAWING_SECONDS,
+        ).stdout
     import vl_convert
 
     picture: str = vl_convert.vegalite_to_svg(spec)

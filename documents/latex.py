@@ -56,7 +56,7 @@ def table_latex(table: Table, number: int, remark: str = "") -> str:
     counts the tables of the report.
     """
     size, columns = _layout(table)
-    heads = " & ".join(map(_heading, table.columns)) + r" \\"
+    ruled = "\n".join((r"\toprule", " & ".join(map(_heading, table.columns)) + r" \\", r"\midrule"))
     title = _NUMBERED.sub("", table.title)
     # A key such as table-1 is that of a paper that is replicated, and says nothing of the content.
     label = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-") if title != table.title else table.key
@@ -70,20 +70,30 @@ def table_latex(table: Table, number: int, remark: str = "") -> str:
             rf"{{{size or SIZES[-1][1]}",
             rf"\begin{{longtable}}{{{columns}}}",
             rf"{caption}\\",
-            r"\toprule", heads, r"\midrule", r"\endfirsthead",
-            r"\toprule", heads, r"\midrule", r"\endhead",
-            r"\bottomrule", r"\endlastfoot",
+            ruled,
+            r"\endfirsthead",
+            ruled,
+            r"\endhead",
+            r"\bottomrule",
+            r"\endlastfoot",
             *body,
             r"\end{longtable}}",
             below,
             r"\end{landscape}" if is_turned else "",
-        ]  # fmt: skip
+        ]
     else:
         lines = [
-            r"\begin{table}[htbp]", caption, rf"{{{size}",
-            rf"\begin{{tabular}}{{{columns}}}", r"\toprule", heads, r"\midrule", *body, r"\bottomrule",
-            r"\end{tabular}\par}", below, r"\end{table}",
-        ]  # fmt: skip
+            r"\begin{table}[htbp]",
+            caption,
+            rf"{{{size}",
+            rf"\begin{{tabular}}{{{columns}}}",
+            ruled,
+            *body,
+            r"\bottomrule",
+            r"\end{tabular}\par}",
+            below,
+            r"\end{table}",
+        ]
     return f"% Table {number} of the report.\n{PREAMBLE}" + "\n".join(line for line in lines if line) + "\n"
 
 

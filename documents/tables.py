@@ -80,9 +80,15 @@ class Numbers(_ColumnOf[T]):
 
 
 def table(
-    key: str, title: str, things: Iterable[T], *columns: _ColumnOf[T], note: str = "", group_name: str = "",
-    group: Callable[[T], str] = lambda _thing: "", is_quiet: Callable[[T], bool] = lambda _thing: False,
-) -> Table:  # fmt: skip
+    key: str,
+    title: str,
+    things: Iterable[T],
+    *columns: _ColumnOf[T],
+    note: str = "",
+    group_name: str = "",
+    group: Callable[[T], str] = lambda _thing: "",
+    is_quiet: Callable[[T], bool] = lambda _thing: False,
+) -> Table:
     """A table with a row for each thing, declared by its columns.
 
     Examples

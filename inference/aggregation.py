@@ -58,9 +58,13 @@ class AggregationResult:
 
 
 def aggregation(
-    values: Sequence[float], by: Sequence[float], conditions: Sequence[str], persons: Sequence[Hashable],
-    *, alpha: float = 0.05,
-) -> AggregationResult | Undefined:  # fmt: skip
+    values: Sequence[float],
+    by: Sequence[float],
+    conditions: Sequence[str],
+    persons: Sequence[Hashable],
+    *,
+    alpha: float = 0.05,
+) -> AggregationResult | Undefined:
     """Relate answers to a characteristic at each level; sequences of shape (n_answers,).
 
     Errors are those of Liang & Zeger (1986, Biometrika 73(1):13-22) with the usual correction for G clusters and K

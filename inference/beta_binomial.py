@@ -61,8 +61,9 @@ def hit_rate_draws(
     density = _log_posterior(pairs, counts, axes, prior)
     for points in (COARSE, GRID):
         axes = (
-            _zoomed(axes[0], density.max(axis=1), points[0]), _zoomed(axes[1], density.max(axis=0), points[1]),
-        )  # fmt: skip
+            _zoomed(axes[0], density.max(axis=1), points[0]),
+            _zoomed(axes[1], density.max(axis=0), points[1]),
+        )
         density = _log_posterior(pairs, counts, axes, prior)
     of_mean = np.exp(density - density.max()).sum(axis=1)
     logits = rng.choice(axes[0], draws, p=of_mean / of_mean.sum())

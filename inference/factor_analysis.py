@@ -94,9 +94,7 @@ class OmegaResult:
     k: int  # items
 
 
-def confirmatory_factors(data: Indicators, *, is_ordinal: bool | None = None, least_n: int = LEAST_N) -> (
-    FactorModel | Undefined
-):  # fmt: skip
+def confirmatory_factors(data: Indicators, *, is_ordinal: bool | None = None) -> FactorModel | Undefined:
     """Fit the factor model by maximum likelihood, or by WLSMV from polychoric correlations if answers are ordinal.
 
     WLSMV is diagonally weighted least squares with standard errors and a scaled and shifted χ² that account for the
@@ -110,7 +108,7 @@ def confirmatory_factors(data: Indicators, *, is_ordinal: bool | None = None, le
     small = [name for name in data.factor_names if len(data.of(name)) < LEAST_ITEMS]
     if small or not k:
         return Undefined(f"A factor needs at least {LEAST_ITEMS} items: {', '.join(small) or 'none'}.")
-    reason = why_degenerate(data) or why_too_few(data.n, 2 * len(data.items) + k * (k - 1) // 2, least_n)
+    reason = why_degenerate(data) or why_too_few(data.n, 2 * len(data.items) + k * (k - 1) // 2, LEAST_N)
     if reason is not None:
         return reason
     if data.is_ordinal if is_ordinal is None else is_ordinal:

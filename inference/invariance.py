@@ -26,8 +26,10 @@ from inference.results import Floats, Undefined
 Level = Literal["configural", "metric", "scalar"]
 LEVELS: tuple[Level, ...] = ("configural", "metric", "scalar")
 EQUAL: Mapping[Level, tuple[str, ...]] = {
-    "configural": (), "metric": ("loadings",), "scalar": ("loadings", "intercepts")
-}  # fmt: skip
+    "configural": (),
+    "metric": ("loadings",),
+    "scalar": ("loadings", "intercepts"),
+}
 # Chen (2007), Structural Equation Modeling 14(3):464-504: a constraint is rejected when both change by more.
 MOST_CFI_LOST = 0.010
 MOST_RMSEA_GAINED = 0.015

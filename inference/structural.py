@@ -110,9 +110,7 @@ class _Parts:
         return self.n_qualities * self.n_conditions
 
 
-def structural_model(
-    data: Indicators, outcome: Outcome, rng: np.random.Generator, *, least_n: int = LEAST_N
-) -> StructuralModel | Undefined:
+def structural_model(data: Indicators, outcome: Outcome, rng: np.random.Generator) -> StructuralModel | Undefined:
     """Fit the model by maximum likelihood; the first condition of `outcome` is the reference.
 
     Qualities are the factors of `data`, whose disturbances are correlated; conditions are dummies with fixed values.
@@ -131,7 +129,7 @@ def structural_model(
     from scipy import stats
 
     names = tuple(dict.fromkeys(outcome.conditions))
-    if (reason := _why_not(data, outcome, names, least_n)) is not None:
+    if (reason := _why_not(data, outcome, names)) is not None:
         return reason
     dummies = np.array([[float(label == name) for name in names[1:]] for label in outcome.conditions])
     observed = np.column_stack([data.answers, outcome.values])
@@ -187,7 +185,7 @@ def structural_model(
     )
 
 
-def _why_not(data: Indicators, outcome: Outcome, names: tuple[str, ...], least_n: int) -> Undefined | None:
+def _why_not(data: Indicators, outcome: Outcome, names: tuple[str, ...]) -> Undefined | None:
     if len(names) < 2:
         return Undefined("A structural model needs at least two conditions.")
     for name in names:
@@ -201,10 +199,8 @@ def _why_not(data: Indicators, outcome: Outcome, names: tuple[str, ...], least_n
         return Undefined(f"A quality needs at least {LEAST_ITEMS} items: {', '.join(small) or 'none'}.")
     k, contrasts, n_items = len(data.factor_names), len(names) - 1, len(data.items)
     n_parameters = 2 * n_items + k * (k - 1) // 2 + k * contrasts + k + contrasts + 1
-    whole = replace(
-        data, answers=np.column_stack([data.answers, outcome.values]), items=(*data.items, outcome.name)
-    )  # fmt: skip
-    return why_degenerate(whole) or why_too_few(data.n, n_parameters, least_n)
+    whole = replace(data, answers=np.column_stack([data.answers, outcome.values]), items=(*data.items, outcome.name))
+    return why_degenerate(whole) or why_too_few(data.n, n_parameters, LEAST_N)
 
 
 def _structure(data: Indicators, parts: _Parts, observed: Floats) -> tuple[Structure, Floats]:

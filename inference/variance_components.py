@@ -143,11 +143,14 @@ class RestrictedLikelihood:
         ]
         ends = [
             optimize.minimize(
-                deviance, start, method="L-BFGS-B", bounds=[(0.0, LARGEST_SHARE)] * 2,
+                deviance,
+                start,
+                method="L-BFGS-B",
+                bounds=[(0.0, LARGEST_SHARE)] * 2,
                 options={"ftol": 1e-13, "gtol": 1e-6, "eps": STEP},
             ).x
             for start in starts
-        ]  # fmt: skip
+        ]
         # A hair above zero is zero.
         ends += [np.where(end < SMALLEST_SHARE, 0.0, end) for end in ends if end.min() < SMALLEST_SHARE]
         return max((self.at(_ratios(end)) for end in reversed(ends)), key=lambda fit: fit.log_likelihood)

@@ -94,7 +94,10 @@ class AsySVD(Algorithm):
     ) -> Self:
         baseline = Baseline.fit(ratings, reg_item=params.reg_item, reg_user=params.reg_user)
         progress(0.0, "Setting ratings aside that decide when to stop")
-        learned, held_out = _split(ratings, baseline, params.held_out, rng)
+        kept, aside = split(ratings.user_items, drawn(ratings.n_ratings, params.held_out, rng))
+        # As for a stranger, a user's offset comes from the profile that is left.
+        offsets = baseline.mean + baseline.user_bias(kept)
+        learned, held_out = (_side(part, offsets, baseline.item_bias) for part in (kept, aside))
         factors = (
             rng.normal(0.0, params.spread / np.sqrt(params.factors), (ratings.n_items, params.factors)),
             np.zeros((ratings.n_items, params.factors)),
@@ -139,15 +142,6 @@ class AsySVD(Algorithm):
 
 def _like(user_items: sparse.csr_array, data: Floats) -> sparse.csr_array:
     return sparse.csr_array((data, user_items.indices, user_items.indptr), shape=user_items.shape)
-
-
-def _split(ratings: Ratings, baseline: Baseline, share: float, rng: np.random.Generator) -> tuple[Side, Side]:
-    """Return residuals to learn from and residuals held out, both against the baseline of the former."""
-    is_held = drawn(ratings.n_ratings, share, rng)
-    learned, held_out = split(ratings.user_items, is_held)
-    # As for a stranger, a user's offset comes from the profile that is left.
-    offsets = baseline.mean + baseline.user_bias(learned)
-    return _side(learned, offsets, baseline.item_bias), _side(held_out, offsets, baseline.item_bias)
 
 
 def _side(user_items: sparse.csr_array, offsets: Floats, item_bias: Floats) -> Side:

@@ -102,7 +102,10 @@ def step(counts: sparse.csr_array, now: Aspects, beta: float) -> Aspects:
     42:177-196.
     """
     left, right = now.classes_of_row**beta, now.columns_of_class**beta
-    ratios = _ratios(counts, left, right)
+    # The counts over the model's weight of their pairs; 0 for pairs that it holds impossible.
+    totals = _totals(counts, left, right)
+    quotients = np.divide(counts.data, totals, out=np.zeros_like(totals), where=totals > 0)
+    ratios = sparse.csr_array((quotients, counts.indices, counts.indptr), shape=counts.shape)
     rows = left * np.asarray(ratios @ right)
     columns = right * np.asarray(ratios.T @ left)
     classes_of_row = _shares(rows, axis=1, otherwise=now.classes_of_row)
@@ -231,13 +234,6 @@ def _totals(counts: sparse.csr_array, left: Floats, right: Floats) -> Floats:
         of_columns = right.take(counts.indices[part], axis=0, mode="clip")
         np.einsum("nz,nz->n", of_rows, of_columns, out=totals[part])
     return totals
-
-
-def _ratios(counts: sparse.csr_array, left: Floats, right: Floats) -> sparse.csr_array:
-    """Return the counts over the model's weight of their pairs; 0 for pairs that it holds impossible."""
-    totals = _totals(counts, left, right)
-    ratios = np.divide(counts.data, totals, out=np.zeros_like(totals), where=totals > 0)
-    return sparse.csr_array((ratios, counts.indices, counts.indptr), shape=counts.shape)
 
 
 def _shares(weights: Floats, *, axis: int, otherwise: Floats | float = 0.0) -> Floats:

@@ -88,9 +88,16 @@ def compute(inputs: Inputs, progress: Progress = silent) -> dict[str, Any]:
     progress("Adjusting for covariates and losses")
     backgrounds = backgrounds_of(study, inputs.reading.keys, inputs.plan.covariates)
     covariates = covariate_analyses(
-        study, inputs.reading, inputs.flow, lists=lists, consumed=consumed, tested=list(perceived),
-        primary=by_key(perceived, inputs.plan.primary.perceived), backgrounds=backgrounds, alpha=alpha,
-    )  # fmt: skip
+        study,
+        inputs.reading,
+        inputs.flow,
+        lists=lists,
+        consumed=consumed,
+        tested=list(perceived),
+        primary=by_key(perceived, inputs.plan.primary.perceived),
+        backgrounds=backgrounds,
+        alpha=alpha,
+    )
     progress("Comparing both sides")
     pair = (inputs.plan.primary.perceived, inputs.plan.primary.objective)
     comparisons = both_sides.all_comparisons(
@@ -192,7 +199,7 @@ def _tested_metrics(inputs: Inputs, progress: Progress) -> tuple[tuple[ProfileLe
         stream = rng_for(inputs.study.seed, "report", f"users-{measured.length}")
         result, by_metric = study_measured(
             measured, run.n, generality, stream, alpha=plan.alpha, resamples=plan.resamples
-        )  # fmt: skip
+        )
         lengths.append(result)
         rankings |= by_metric
     return tuple(lengths), rankings

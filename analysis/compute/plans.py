@@ -65,7 +65,7 @@ def plan_of(frozen: FrozenPlan, run: EvaluationRun, overrides: Overrides = AS_PL
         profile_lengths=tuple(run.profile_lengths),
         tests=planned.tests,
         primary=planned.primary,
-    )  # fmt: skip
+    )
 
 
 def deviations(

@@ -70,7 +70,7 @@ def _english(texts: Mapping[str, str]) -> str:
 
 def _characteristics(
     question: Question, people: Sequence[Respondent], conditions: Sequence[str], seed: int
-) -> list[results.Characteristic]:  # fmt: skip
+) -> list[results.Characteristic]:
     key, text = question.key, _english(question.text)
     if not question.rows:
         return [_characteristic(question, key, text, people, conditions, seed)]
@@ -159,7 +159,7 @@ def _has(answer: Any, value: Any) -> bool:
 
 def _answers(
     people: Sequence[Respondent], *, answer: Read, values: tuple[Any, ...], has_numbers: bool
-) -> results.AnswersOfCondition:  # fmt: skip
+) -> results.AnswersOfCondition:
     present = [value for value in map(answer, people) if value is not None and (not has_numbers or is_number(value))]
     return results.AnswersOfCondition(
         n=len(present),
@@ -206,10 +206,8 @@ DAY = 86_400  # seconds
 def design_checks(reading: Reading, opened: Opened) -> tuple[results.DesignCheck, ...]:
     """Everything that the checks found; empty where they found nothing."""
     answers = reading.analysed
-    return (
-        *_people(reading), *_lengths(answers), *_days(reading), *_counts(reading, opened), *_ends(answers),
-        *_ungraded(answers), *_negative_items(answers),
-    )  # fmt: skip
+    of_conditions = (*_people(reading), *_lengths(answers), *_days(reading), *_counts(reading, opened))
+    return (*of_conditions, *_ends(answers), *_ungraded(answers), *_negative_items(answers))
 
 
 def _people(reading: Reading) -> Iterator[results.DesignCheck]:

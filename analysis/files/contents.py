@@ -88,8 +88,8 @@ def _members(planned: Iterable[ScaleOfStudy], questionnaire: Questionnaire) -> I
             block = next(name for name in BLOCKS if any(q.key == member.question for q in questionnaire.block(name)))
             column = f"{'item' if block == ITEMS else block}.{member.name}"
             about = "items" if scale.is_about_items else "participant"
-            yield [f"{SCALE_PREFIX}{scale.key}", about, column, member.minimum, member.maximum,
-                   int(member.is_reversed), scale.least_answered, scale.minimum, scale.maximum]  # fmt: skip
+            own = [about, column, member.minimum, member.maximum, int(member.is_reversed)]
+            yield [f"{SCALE_PREFIX}{scale.key}", *own, scale.least_answered, scale.minimum, scale.maximum]
 
 
 def write_plan(report: Report, folder: Path) -> None:

@@ -25,6 +25,17 @@ from documents.blocks import Block, Figure
 from documents.markdown import escaped, sentence
 
 STYLE_SHEETS = ("css/tokens.css", "css/base.css", "css/report.css")
+QUARTO_OPTIONS = """format:
+  html:
+    toc: true
+    embed-resources: true
+  pdf:
+    toc: true
+    documentclass: scrartcl
+jupyter: python3
+execute:
+  echo: false
+"""
 
 
 def report_json(report: Report) -> str:
@@ -49,12 +60,6 @@ def html_of(document: Document, svg: Callable[[Figure], bytes], body: str = "_bo
     every chart in it; the same bytes but for the date of the report.
     """
     page = document.with_drawings(lambda figure: f'<div class="drawn">{themed(svg(figure).decode())}</div>')
-    styles = mark_safe(_styles())  # noqa: S308 - our own style sheets
-    context = {"document": page, "body": f"analysis/parts/{body}.html", "styles": styles}
-    return render_to_string("analysis/file.html", context)
-
-
-def _styles() -> str:
     texts = []
     for name in STYLE_SHEETS:
         path = finders.find(name)
@@ -63,7 +68,9 @@ def _styles() -> str:
                 "report.no_style", f"The style sheet {name} is missing; restore it from the installation."
             )
         texts.append(Path(path).read_text(encoding="utf-8"))
-    return "\n".join(texts)
+    styles = mark_safe("\n".join(texts))  # noqa: S308 - our own style sheets
+    context = {"document": page, "body": f"analysis/parts/{body}.html", "styles": styles}
+    return render_to_string("analysis/file.html", context)
 
 
 SETUP = r'''```{python}
@@ -99,7 +106,15 @@ def table(name):
 def report_quarto(document: Document, badges: list[str]) -> str:
     """The source: the sentences of the report, with figures and tables by their file names."""
     report = document.report
-    parts = [_header(document), SETUP]
+    # JSON is YAML: a title with a colon or quotes needs no rules of its own.
+    head = {
+        "title": escaped(report.study.title),  # Quarto reads it as Markdown
+        "subtitle": f"Report {report.number}, created by Parallax",
+        "date": report.created_at.date().isoformat(),
+        "lang": "en",
+    }
+    lines = [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in head.items()]
+    parts = ["\n".join(["---", *lines, f"{QUARTO_OPTIONS}---", ""]), SETUP]
     parts += [f"::: {{.callout-warning}}\n{sentence(badge)}\n:::\n" for badge in badges]
     parts.append(f"**{escaped(''.join(run.text for run in document.headline))}.**\n")
     parts += [f"{sentence(text)}\n" for text in (*document.evidence, document.scope, *document.limits) if text]
@@ -114,28 +129,11 @@ def report_quarto(document: Document, badges: list[str]) -> str:
     return "\n".join(parts)
 
 
-def _header(document: Document) -> str:
-    report = document.report
-    # JSON is YAML: a title with a colon or quotes needs no rules of its own.
-    lines = {
-        "title": escaped(report.study.title),  # Quarto reads it as Markdown
-        "subtitle": f"Report {report.number}, created by Parallax",
-        "date": report.created_at.date().isoformat(),
-        "lang": "en",
-    }
-    head = [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in lines.items()]
-    head += [
-        "format:", "  html:", "    toc: true", "    embed-resources: true", "  pdf:", "    toc: true",
-        "    documentclass: scrartcl", "jupyter: python3", "execute:", "  echo: false",
-    ]  # fmt: skip
-    return "\n".join(["---", *head, "---", ""])
-
-
 def _block(block: Block) -> list[str]:
     if block.heading:
         return [f"## {escaped(block.heading)}\n"]
     if block.figures:
-        return [_figure(figure) for figure in block.figures]
+        return [f"![{sentence(figure.caption)}]({figure.file}){{#fig-{figure.key}}}\n" for figure in block.figures]
     if block.table is not None:
         if block.is_folded:
             return []
@@ -143,10 +141,6 @@ def _block(block: Block) -> list[str]:
         label = f"#| label: tbl-{key}\n#| tbl-cap: {json.dumps(escaped(block.table.title), ensure_ascii=False)}"
         return [f'```{{python}}\n{label}\ntable("{key}.csv")\n```\n']
     return [f"{sentence(block.text)}\n"]
-
-
-def _figure(figure: Figure) -> str:
-    return f"![{sentence(figure.caption)}]({figure.file}){{#fig-{figure.key}}}\n"
 
 
 Picture = Callable[[Figure], bytes]

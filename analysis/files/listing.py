@@ -130,8 +130,6 @@ class Outputs:
 
     def whole(self) -> Iterator[File]:
         """The report as a whole, in every format; the document is arranged only when one is created."""
-        kind = "pilot report" if self.report.is_pilot else "report"
-        title = f"{self.report.study.title}: {kind} {self.report.number}"
         for name, words, body in (
             ("report.html", "The report as one self-contained page", "_body"),
             ("supplement.html", "Everything else that was computed, as one page", "_supplement"),
@@ -142,21 +140,20 @@ class Outputs:
             "report.json", "Every number, following a published schema", "report", lambda: report_json(self.report)
         )
         yield File(SCHEMA_NAME, "The schema of the numbers", "report", _schema)
-        yield _text(
-            "apa.md", "Sentences for a paper, in APA style", "report",
-            lambda: sentences_markdown(self._sentences(), title, self.badges),
-        )  # fmt: skip
-        yield _text(
-            "apa.txt", "The sentences as plain text", "report",
-            lambda: as_text(self._sentences(), title, self.badges),
-        )  # fmt: skip
+        for name, words, write in (
+            ("apa.md", "Sentences for a paper, in APA style", sentences_markdown),
+            ("apa.txt", "The sentences as plain text", as_text),
+        ):
+            yield _text(name, words, "report", partial(self._sentences, write))
         yield _text(
             "report.qmd", "The report as Quarto source", "report", lambda: report_quarto(self.document, self.badges)
         )
 
-    def _sentences(self) -> list[Part]:
+    def _sentences(self, write: Callable[[list[Part], str, list[str]], str]) -> str:
+        kind = "pilot report" if self.report.is_pilot else "report"
         mark = f"{self._mark}: " if self._mark else ""
-        return [(heading, [mark + text for text in own]) for heading, own in apa_sentences(self._results)]
+        parts = [(heading, [mark + text for text in own]) for heading, own in apa_sentences(self._results)]
+        return write(parts, f"{self.report.study.title}: {kind} {self.report.number}", self.badges)
 
     def _html(self, body: str) -> bytes:
         return html_of(self.document, self._svg, body).encode()

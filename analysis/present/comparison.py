@@ -22,7 +22,7 @@ from analysis.present.words import (
     tau_b,
     whole,
 )
-from analysis.results.comparison import HALVES, Comparison, DecidedPairs, Equivalence, Half, PlannedContrast
+from analysis.results.comparison import HALVES, Comparison, DecidedPairs, Half
 from analysis.results.objective import ProfileLength
 from analysis.results.perceived import PerceivedVariable
 from analysis.results.report import ConditionFacts, Results
@@ -107,7 +107,7 @@ def _scatter(
     chart = marks.scatter(
         {name: means[name] for name in names},
         {name: around(values[name], intervals[name]) for name in names},
-        title=_scatter_title(comparison, results.objective.n),
+        title=f"{capital(comparison.variable.in_text)} against {comparison.metric(results.objective.n).in_text}",
         perceived_title=axis(variable),
         objective_title=metric.name,
     )
@@ -132,13 +132,8 @@ def pair_section(results: Results, comparison: Comparison, figure: FigureMaker) 
     section.say(f"{role} of measures{found}", style="says")
     section.say(agreement(comparison))
     section.draw(*pair_figures(results, comparison, figure, "pair-"))
-    section.draw(_scatter(results, comparison, _values_table(results, comparison), figure, "pair-"))
-    return section
-
-
-def _values_table(results: Results, comparison: Comparison) -> Table:
     length, variable = results.objective.at(comparison.profile_length), results.variable(comparison.variable_key)
-    return table(
+    numbers = table(
         "pair-values",
         "Both values of every algorithm",
         comparison.conditions,
@@ -149,6 +144,8 @@ def _values_table(results: Results, comparison: Comparison) -> Table:
             lambda name: _metric(length, comparison.kind, name),
         ),
     )
+    section.draw(_scatter(results, comparison, numbers, figure, "pair-"))
+    return section
 
 
 def agreement_section(results: Results) -> Section:
@@ -186,26 +183,77 @@ def alternatives_section(results: Results, figure: FigureMaker) -> Section:
         "The average advantage by analyses that differ from the plan in one decision, with 95% CI, the largest first. "
         f"No test: all of them share their data.{without}"
     )
-    section.draw(figure("alternatives", chart, caption, _alternatives_table(results, primary)))
+    is_share = primary.variable.is_share
+    numbers = table(
+        "alternatives",
+        "Average advantage by other defensible analyses",
+        results.defined_alternatives,
+        Words("Analysis", lambda row: row[0]),
+        Numbers("Separated pairs", lambda row: whole(row[1].n_pairs), "objective"),
+        Numbers("Average advantage", lambda row: decimal(row[1].value, 2, is_share), "perceived"),
+        Numbers("95% CI", lambda row: limits(row[1].interval, 2, is_share)),
+    )
+    section.draw(figure("alternatives", chart, caption, numbers))
     return section
 
 
 def contrast_section(results: Results) -> Section:
     """The planned contrast, where it is the primary test."""
     section, planned = Section("contrast", "Planned contrast"), results.contrast
-    if planned is not None and results.flow.analysed:
-        section.say(contrast.sentence(planned), style="says")
-        section.say(contrast.metric_sentence(planned, results.objective.n))
-        section.put(_contrast_table(planned))
+    if planned is None or not results.flow.analysed:
+        return section
+    section.say(contrast.sentence(planned), style="says")
+    section.say(contrast.metric_sentence(planned, results.objective.n))
+    result = planned.test.result
+    if isinstance(result, Undefined):
+        return section
+    is_share = planned.variable.is_share
+    tests = [("Pooled variance (planned)", result.pooled), ("Separate variances (Welch)", result.welch)]
+    sides = "One-sided, so the interval has no upper limit." if result.sides == 1 else "Two-sided."
+    numbers = table(
+        "contrast",
+        f"Planned contrast, {planned.variable.in_text}: {', '.join(result.higher)} against {', '.join(result.lower)}",
+        [(name, test) for name, test in tests if test is not None],
+        Words("Test", lambda row: row[0]),
+        Numbers("Difference of means", lambda _row: decimal(result.difference, 2, is_share), "perceived"),
+        Numbers("SE", lambda row: decimal(row[1].se, 2, is_share)),
+        Numbers("t", lambda row: decimal(row[1].t)),
+        Numbers("df", lambda row: whole(round(row[1].df)) if row[1].df == round(row[1].df) else decimal(row[1].df)),
+        Numbers("p", lambda row: probability(row[1].p)),
+        Numbers("CI, lower limit", lambda row: decimal(row[1].ci_low, 2, is_share)),
+        Numbers("CI, upper limit", lambda row: decimal(row[1].ci_high, 2, is_share)),
+        note=f"{sides} Intervals at the level of the test, α = {level(planned.test.alpha)}; conditions of one set "
+        "have equal weight.",
+    )
+    section.put(numbers)
     return section
 
 
 def equivalence_section(results: Results) -> Section:
     """Equivalence within the smallest effect of interest, where one is planned."""
     section, tested = Section("equivalence", "Practical equivalence"), results.equivalence
-    if tested is not None and results.flow.analysed:
-        section.say(*contrast.sentences(tested), style="says")
-        section.put(_equivalence_table(tested))
+    if tested is None or not results.flow.analysed:
+        return section
+    section.say(*contrast.sentences(tested), style="says")
+    result, is_share = tested.result, tested.variable.is_share
+    if isinstance(result, Undefined):
+        return section
+    numbers = table(
+        "equivalence",
+        f"Equivalence of pairs in {tested.variable.in_text} within ± {number(tested.bound, 2, is_share)}",
+        [(pair, pair.test) for pair in result.pairs if not isinstance(pair.test, Undefined)],
+        Words("Algorithm", lambda row: row[0].a),
+        Words("Compared with", lambda row: row[0].b),
+        Numbers("Difference of means", lambda row: decimal(row[1].difference, 2, is_share), "perceived"),
+        Numbers("CI, lower limit", lambda row: decimal(row[1].interval.low, 2, is_share)),
+        Numbers("CI, upper limit", lambda row: decimal(row[1].interval.high, 2, is_share)),
+        Numbers("p, equivalence", lambda row: probability(row[0].p_equivalence)),
+        Numbers("p, minimum effect", lambda row: probability(row[0].p_minimum)),
+        Words("Conclusion", lambda row: _conclusion(row[0])),
+        note=f"Welch’s standard errors. Intervals of {coverage(2 * tested.alpha)}, unadjusted; each family of p is "
+        "corrected by Holm.",
+    )
+    section.put(numbers)
     return section
 
 
@@ -257,10 +305,6 @@ def grid_title(decided: DecidedPairs) -> str:
         f"{agree} of {plural(len(decided.pairs), 'pair')} {verb}, {contradict or 'none'} "
         f"{'contradicts' if contradict == 1 else 'contradict'}"
     )
-
-
-def _scatter_title(comparison: Comparison, n: int) -> str:
-    return f"{capital(comparison.variable.in_text)} against {comparison.metric(n).in_text}"
 
 
 # Tables
@@ -392,64 +436,6 @@ def _advantage_table(results: Results) -> Table | None:
         Words("Verdict", lambda row: row[1].verdict.value if row[1] is advantage.overall else ""),
         note="Mean difference between the better and the worse algorithm of every pair that the metric separates; t "
         "tests with separate variances (Welch). Leaving out an algorithm is a check and no test.",
-    )
-
-
-def _alternatives_table(results: Results, primary: Comparison) -> Table:
-    is_share = primary.variable.is_share
-    return table(
-        "alternatives",
-        "Average advantage by other defensible analyses",
-        results.defined_alternatives,
-        Words("Analysis", lambda row: row[0]),
-        Numbers("Separated pairs", lambda row: whole(row[1].n_pairs), "objective"),
-        Numbers("Average advantage", lambda row: decimal(row[1].value, 2, is_share), "perceived"),
-        Numbers("95% CI", lambda row: limits(row[1].interval, 2, is_share)),
-    )
-
-
-def _contrast_table(contrast: PlannedContrast) -> Table | None:
-    result = contrast.test.result
-    if isinstance(result, Undefined):
-        return None
-    is_share = contrast.variable.is_share
-    tests = [("Pooled variance (planned)", result.pooled), ("Separate variances (Welch)", result.welch)]
-    sides = "One-sided, so the interval has no upper limit." if result.sides == 1 else "Two-sided."
-    return table(
-        "contrast",
-        f"Planned contrast, {contrast.variable.in_text}: {', '.join(result.higher)} against {', '.join(result.lower)}",
-        [(name, test) for name, test in tests if test is not None],
-        Words("Test", lambda row: row[0]),
-        Numbers("Difference of means", lambda _row: decimal(result.difference, 2, is_share), "perceived"),
-        Numbers("SE", lambda row: decimal(row[1].se, 2, is_share)),
-        Numbers("t", lambda row: decimal(row[1].t)),
-        Numbers("df", lambda row: whole(round(row[1].df)) if row[1].df == round(row[1].df) else decimal(row[1].df)),
-        Numbers("p", lambda row: probability(row[1].p)),
-        Numbers("CI, lower limit", lambda row: decimal(row[1].ci_low, 2, is_share)),
-        Numbers("CI, upper limit", lambda row: decimal(row[1].ci_high, 2, is_share)),
-        note=f"{sides} Intervals at the level of the test, α = {level(contrast.test.alpha)}; conditions of one set "
-        "have equal weight.",
-    )
-
-
-def _equivalence_table(tested: Equivalence) -> Table | None:
-    result, is_share = tested.result, tested.variable.is_share
-    if isinstance(result, Undefined):
-        return None
-    return table(
-        "equivalence",
-        f"Equivalence of pairs in {tested.variable.in_text} within ± {number(tested.bound, 2, is_share)}",
-        [(pair, pair.test) for pair in result.pairs if not isinstance(pair.test, Undefined)],
-        Words("Algorithm", lambda row: row[0].a),
-        Words("Compared with", lambda row: row[0].b),
-        Numbers("Difference of means", lambda row: decimal(row[1].difference, 2, is_share), "perceived"),
-        Numbers("CI, lower limit", lambda row: decimal(row[1].interval.low, 2, is_share)),
-        Numbers("CI, upper limit", lambda row: decimal(row[1].interval.high, 2, is_share)),
-        Numbers("p, equivalence", lambda row: probability(row[0].p_equivalence)),
-        Numbers("p, minimum effect", lambda row: probability(row[0].p_minimum)),
-        Words("Conclusion", lambda row: _conclusion(row[0])),
-        note=f"Welch’s standard errors. Intervals of {coverage(2 * tested.alpha)}, unadjusted; each family of p is "
-        "corrected by Holm.",
     )
 
 

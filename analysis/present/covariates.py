@@ -47,7 +47,23 @@ def _adjusted(results: Results, analyses: results_covariates.CovariateAnalyses) 
     section = Section("adjusted", "Adjusted comparisons", "perceived")
     adjustment, primary = analyses.adjustment, results.plan.primary.perceived
     section.say(*_adjustment_sentences(adjustment, results.plan.alpha))
-    section.put(_tests_table(adjustment.variables))
+    models = [(variable.name, variable.ancova) for variable in adjustment.variables]
+    tests = table(
+        "adjusted-tests",
+        "Comparisons without and with covariates",
+        [(name, model) for name, model in models if not isinstance(model, Undefined)],
+        Words("Variable", lambda row: row[0]),
+        Numbers("n", lambda row: whole(row[1].n)),
+        Numbers("F", lambda row: decimal(row[1].unadjusted.f)),
+        Numbers("p", lambda row: probability(row[1].unadjusted.p)),
+        Numbers("F, adjusted", lambda row: decimal(row[1].adjusted.f)),
+        Numbers("p, adjusted", lambda row: probability(row[1].adjusted.p)),
+        Numbers("Partial η², adjusted", lambda row: decimal(row[1].partial_eta_squared, is_share=True)),
+        Numbers("Residual SD", lambda row: decimal(row[1].sd_unadjusted)),
+        Numbers("Residual SD, adjusted", lambda row: decimal(row[1].sd_adjusted)),
+        note="Adjusted: analysis of covariance with the stratification factors and declared covariates.",
+    )
+    section.put(tests)
     for variable in adjustment.variables:
         if variable.key == primary:
             section.put(_means_table(variable), is_folded=True)
@@ -61,18 +77,55 @@ def _adjusted(results: Results, analyses: results_covariates.CovariateAnalyses) 
 
 def _attrition(results: Results, analyses: results_covariates.CovariateAnalyses) -> Section:
     section = Section("attrition", "Attrition", "perceived")
-    if (attrition := analyses.attrition) is not None:
-        section.say(*_attrition_sentences(attrition, results.plan.alpha))
-        section.put(_attrition_table(attrition))
-        if not isinstance(attrition.test, Undefined):
-            section.put(_bounds_table(attrition, _name(results, attrition.variable)), is_folded=True)
+    if (attrition := analyses.attrition) is None:
+        return section
+    section.say(*_attrition_sentences(attrition, results.plan.alpha))
+    if isinstance(attrition.test, Undefined):
+        return section
+    rates = table(
+        "attrition",
+        "Participants lost after assignment",
+        attrition.test.rates,
+        Words("Algorithm", lambda rate: rate.condition),
+        Numbers("Assigned", lambda rate: whole(rate.n_assigned)),
+        Numbers("Not analysed", lambda rate: whole(rate.n_lost)),
+        Numbers("Share", lambda rate: share_cell(rate.share)),
+        Numbers("95% CI", lambda rate: limits(rate.interval, is_share=True)),
+        note="Limits after Wilson.",
+    )
+    section.put(rates)
+    bounds = table(
+        "attrition-bounds",
+        f"{_name(results, attrition.variable)}: bounds of the differences under attrition",
+        attrition.pairs,
+        *PAIR,
+        Numbers("Difference", lambda pair: decimal(pair.observed), "perceived"),
+        Numbers("Lee's bounds", lambda pair: limits(pair.lee)),
+        Numbers("95% CI, Lee", lambda pair: cell_of(pair.lee, _uncertainty)),
+        Numbers("Worst-case bounds", lambda pair: limits(pair.worst_case)),
+        Numbers("95% CI, worst case", lambda pair: cell_of(pair.worst_case, _uncertainty)),
+        note="Confidence intervals of the difference after Imbens and Manski (2004), for each pair separately.",
+    )
+    section.put(bounds, is_folded=True)
     return section
 
 
 def _known_items(results: Results, analyses: results_covariates.CovariateAnalyses) -> Section:
     section = Section("known-items", "Known and unknown items", "perceived")
     section.say(*items(analyses.items, results.study.words, results.plan.alpha))
-    section.put(_known_items_table(analyses.items, results.study.words.consumed), is_folded=True)
+    if isinstance(analyses.items.model, Undefined):
+        return section
+    numbers = table(
+        "known-items",
+        f"Ratings of items at equal shares of items {results.study.words.consumed} and heard of",
+        analyses.items.model.model.conditions,
+        Words("Algorithm", lambda mean: mean.condition),
+        Numbers("Ratings", lambda mean: whole(mean.n_answers)),
+        Numbers("Adjusted mean", lambda mean: decimal(mean.mean), "perceived"),
+        *ESTIMATED,
+        note="Random intercepts of participants and of items within algorithms; every participant has the same weight.",
+    )
+    section.put(numbers, is_folded=True)
     return section
 
 
@@ -89,10 +142,24 @@ def _lists(results: Results, analyses: results_covariates.CovariateAnalyses) -> 
 def put_list_parts(section: Section, results: Results) -> None:
     """The parts of differences in the primary variable that go along with popularity and diversity of the lists."""
     lists = None if results.covariates is None else results.covariates.lists
-    if isinstance(lists, results_covariates.ListEffects):
-        name = _name(results, lists.variable)
-        section.say(mediation(lists, in_text(name)))
-        section.put(_mediation_table(lists, name), is_folded=True)
+    if not isinstance(lists, results_covariates.ListEffects):
+        return
+    name, model = _name(results, lists.variable), lists.mediation
+    section.say(mediation(lists, in_text(name)))
+    if isinstance(model, Undefined):
+        return
+    parts = table(
+        "list-parts",
+        f"{name}: parts of the differences that go along with list characteristics",
+        model.pairs,
+        *PAIR,
+        Numbers("Difference", lambda pair: decimal(pair.total), "perceived"),
+        *(column for index, slope in enumerate(model.slopes) for column in _part(index, slope.mediator)),
+        Numbers("Remainder", lambda pair: decimal(pair.direct)),
+        Numbers("95% CI, remainder", lambda pair: limits(pair.direct_interval)),
+        note="Percentile intervals of the bootstrap, for each pair separately. Associations, not causes.",
+    )
+    section.put(parts, is_folded=True)
 
 
 # Sentences
@@ -316,25 +383,6 @@ def mediation(results: results_covariates.ListEffects, variable: str) -> str:
 EACH_PAIR = "Limits for each pair separately."
 
 
-def _tests_table(variables: tuple[results_covariates.AdjustedVariable, ...]) -> Table:
-    models = [(variable.name, variable.ancova) for variable in variables]
-    return table(
-        "adjusted-tests",
-        "Comparisons without and with covariates",
-        [(name, model) for name, model in models if not isinstance(model, Undefined)],
-        Words("Variable", lambda row: row[0]),
-        Numbers("n", lambda row: whole(row[1].n)),
-        Numbers("F", lambda row: decimal(row[1].unadjusted.f)),
-        Numbers("p", lambda row: probability(row[1].unadjusted.p)),
-        Numbers("F, adjusted", lambda row: decimal(row[1].adjusted.f)),
-        Numbers("p, adjusted", lambda row: probability(row[1].adjusted.p)),
-        Numbers("Partial η², adjusted", lambda row: decimal(row[1].partial_eta_squared, is_share=True)),
-        Numbers("Residual SD", lambda row: decimal(row[1].sd_unadjusted)),
-        Numbers("Residual SD, adjusted", lambda row: decimal(row[1].sd_adjusted)),
-        note="Adjusted: analysis of covariance with the stratification factors and declared covariates.",
-    )
-
-
 def _means_table(variable: results_covariates.AdjustedVariable) -> Table | None:
     if isinstance(variable.ancova, Undefined):
         return None
@@ -398,71 +446,8 @@ def _paired(
     )
 
 
-def _attrition_table(results: results_covariates.Attrition) -> Table | None:
-    if isinstance(results.test, Undefined):
-        return None
-    return table(
-        "attrition",
-        "Participants lost after assignment",
-        results.test.rates,
-        Words("Algorithm", lambda rate: rate.condition),
-        Numbers("Assigned", lambda rate: whole(rate.n_assigned)),
-        Numbers("Not analysed", lambda rate: whole(rate.n_lost)),
-        Numbers("Share", lambda rate: share_cell(rate.share)),
-        Numbers("95% CI", lambda rate: limits(rate.interval, is_share=True)),
-        note="Limits after Wilson.",
-    )
-
-
-def _bounds_table(results: results_covariates.Attrition, name: str) -> Table:
-    return table(
-        "attrition-bounds",
-        f"{name}: bounds of the differences under attrition",
-        results.pairs,
-        *PAIR,
-        Numbers("Difference", lambda pair: decimal(pair.observed), "perceived"),
-        Numbers("Lee's bounds", lambda pair: limits(pair.lee)),
-        Numbers("95% CI, Lee", lambda pair: cell_of(pair.lee, _uncertainty)),
-        Numbers("Worst-case bounds", lambda pair: limits(pair.worst_case)),
-        Numbers("95% CI, worst case", lambda pair: cell_of(pair.worst_case, _uncertainty)),
-        note="Confidence intervals of the difference after Imbens and Manski (2004), for each pair separately.",
-    )
-
-
 def _uncertainty(bounds: Bounds) -> Cell:
     return limits(bounds.interval)
-
-
-def _known_items_table(view: results_covariates.ItemView, consumed: str) -> Table | None:
-    if isinstance(view.model, Undefined):
-        return None
-    return table(
-        "known-items",
-        f"Ratings of items at equal shares of items {consumed} and heard of",
-        view.model.model.conditions,
-        Words("Algorithm", lambda mean: mean.condition),
-        Numbers("Ratings", lambda mean: whole(mean.n_answers)),
-        Numbers("Adjusted mean", lambda mean: decimal(mean.mean), "perceived"),
-        *ESTIMATED,
-        note="Random intercepts of participants and of items within algorithms; every participant has the same weight.",
-    )
-
-
-def _mediation_table(results: results_covariates.ListEffects, name: str) -> Table | None:
-    model = results.mediation
-    if isinstance(model, Undefined):
-        return None
-    return table(
-        "list-parts",
-        f"{name}: parts of the differences that go along with list characteristics",
-        model.pairs,
-        *PAIR,
-        Numbers("Difference", lambda pair: decimal(pair.total), "perceived"),
-        *(column for index, slope in enumerate(model.slopes) for column in _part(index, slope.mediator)),
-        Numbers("Remainder", lambda pair: decimal(pair.direct)),
-        Numbers("95% CI, remainder", lambda pair: limits(pair.direct_interval)),
-        note="Percentile intervals of the bootstrap, for each pair separately. Associations, not causes.",
-    )
 
 
 def _part(index: int, mediator: str) -> tuple[Numbers[MediatedPair], Numbers[MediatedPair]]:

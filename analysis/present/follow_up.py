@@ -89,8 +89,32 @@ def generalisation_section(results: Results) -> Section:
         section.say(f"There is no model of participants and of items nested in algorithms. {model.reason}")
         return section
     section.say(*nested(model, accuracy, results.plan.alpha))
-    section.put(_means_table(model))
-    section.put(_pairs_table(model), is_folded=True)
+    means = table(
+        "nested",
+        "Ratings of items, generalised to other participants and other items from the same algorithms",
+        model.conditions,
+        Words("Algorithm", lambda estimate: estimate.condition),
+        Numbers("Participants", lambda estimate: whole(estimate.n_persons)),
+        Numbers("Items", lambda estimate: whole(estimate.n_items)),
+        Numbers("Ratings", lambda estimate: whole(estimate.n_answers)),
+        Numbers("Mean", lambda estimate: decimal(estimate.mean), "perceived"),
+        *ESTIMATED,
+        note="Observed means over participants; standard errors by random intercepts of participants and of items "
+        f"within algorithms. REML; limits by {_distribution(model)}.",
+    )
+    section.put(means)
+    pairs = table(
+        "nested-pairs",
+        "Pairwise comparisons with items nested in algorithms",
+        model.pairs.pairs,
+        *PAIR,
+        Numbers("Difference", lambda pair: decimal(pair.difference), "perceived"),
+        *ESTIMATED,
+        Numbers("p, Holm", lambda pair: probability(pair.p)),
+        note=f"Limits for each pair separately, by {_distribution(model)}.",
+        is_quiet=lambda pair: not pair.is_significant,
+    )
+    section.put(pairs, is_folded=True)
     return section
 
 
@@ -365,36 +389,6 @@ def _correlations_table(
         group_name="Part",
         group=lambda line: line[0],
         is_quiet=lambda line: isinstance(line[2], Undefined),
-    )
-
-
-def _means_table(model: ItemEffectsResult) -> Table:
-    return table(
-        "nested",
-        "Ratings of items, generalised to other participants and other items from the same algorithms",
-        model.conditions,
-        Words("Algorithm", lambda estimate: estimate.condition),
-        Numbers("Participants", lambda estimate: whole(estimate.n_persons)),
-        Numbers("Items", lambda estimate: whole(estimate.n_items)),
-        Numbers("Ratings", lambda estimate: whole(estimate.n_answers)),
-        Numbers("Mean", lambda estimate: decimal(estimate.mean), "perceived"),
-        *ESTIMATED,
-        note="Observed means over participants; standard errors by random intercepts of participants and of items "
-        f"within algorithms. REML; limits by {_distribution(model)}.",
-    )
-
-
-def _pairs_table(model: ItemEffectsResult) -> Table:
-    return table(
-        "nested-pairs",
-        "Pairwise comparisons with items nested in algorithms",
-        model.pairs.pairs,
-        *PAIR,
-        Numbers("Difference", lambda pair: decimal(pair.difference), "perceived"),
-        *ESTIMATED,
-        Numbers("p, Holm", lambda pair: probability(pair.p)),
-        note=f"Limits for each pair separately, by {_distribution(model)}.",
-        is_quiet=lambda pair: not pair.is_significant,
     )
 
 

@@ -26,7 +26,18 @@ def distributions_section(results: Results) -> Section:
         return section
     section.head("Recommended items")
     section.say(*item_warnings(results.items), style="warning")
-    section.put(_items_table(results.items))
+    items = table(
+        "items",
+        "Recommended items by algorithm",
+        results.items,
+        Words("Algorithm", lambda condition: condition.condition),
+        Numbers("Slots", lambda condition: whole(condition.n_slots)),
+        Numbers("Distinct items", lambda condition: whole(condition.n_distinct)),
+        Numbers("Share of the most frequent", lambda condition: share_cell(condition.share_of_most_shown)),
+        Numbers("Filled by popularity", lambda condition: whole(condition.n_filled)),
+        Words("Most frequent, mean rating", lambda condition: "; ".join(map(_frequent, condition.top))),
+    )
+    section.put(items)
     section.head("Liking and interest")
     section.say(liking(results.liking, results.study.words.consumed))
     section.put(liking_table(results.liking, results.study.words))
@@ -78,20 +89,6 @@ def liking(conditions: Sequence[Liking], consumed: str) -> str:
 
 
 # Tables
-
-
-def _items_table(items: Sequence[ItemsOfCondition]) -> Table:
-    return table(
-        "items",
-        "Recommended items by algorithm",
-        items,
-        Words("Algorithm", lambda condition: condition.condition),
-        Numbers("Slots", lambda condition: whole(condition.n_slots)),
-        Numbers("Distinct items", lambda condition: whole(condition.n_distinct)),
-        Numbers("Share of the most frequent", lambda condition: share_cell(condition.share_of_most_shown)),
-        Numbers("Filled by popularity", lambda condition: whole(condition.n_filled)),
-        Words("Most frequent, mean rating", lambda condition: "; ".join(map(_frequent, condition.top))),
-    )
 
 
 def _frequent(item: FrequentItem) -> str:

@@ -52,7 +52,13 @@ def power_section(results: Results, figure: FigureMaker) -> Section:
             "Power of the analysis of variance by effect size (Cohen's f) and participants in each condition; the "
             f"hairline marks the {power.n_per_condition} of this report."
         )
-        section.draw(figure("power", _power_chart(power), caption, _power_table(power)))
+        rows = tuple(
+            Row((whole(n), *(decimal(curve.power[index], 2, is_share=True) for curve in power.effects)))
+            for index, n in enumerate(power.n_values)
+        )
+        columns = (Column("Participants per condition", True), *(Column(curve.name, True) for curve in power.effects))
+        numbers = Table("power", "Power of the analysis of variance", columns, rows)
+        section.draw(figure("power", _power_chart(power), caption, numbers))
     return section
 
 
@@ -134,7 +140,35 @@ def provenance_section(provenance: Provenance, followed: ReportPlan, inputs_hash
     """Every hash, seed and version."""
     section = Section("provenance", "Provenance")
     section.say("The same inputs give the same report.")
-    section.put(_provenance_table(provenance, followed, inputs_hash))
+    lines = [
+        ("Inputs of this report", inputs_hash),
+        ("Design of the study", provenance.design_hash),
+        ("Dataset", f"{provenance.dataset}, version {provenance.dataset_version}"),
+        ("Content of the dataset", provenance.dataset_hash),
+        ("Answers", provenance.answers_digest),
+        ("Inputs of the run", provenance.run_inputs_hash),
+        ("Test cases of the run", provenance.run_cases_digest),
+    ]
+    lines += [(f"Model {model.condition}", model.digest) for model in provenance.models]
+    for result in provenance.run_results:
+        suffix = f", profiles of {result.profile_length} ratings" if result.profile_length else ""
+        lines.append((f"Results {result.condition}{suffix}", result.digest))
+    lines += [
+        ("Seed of the study", str(provenance.study_seed)),
+        ("Seed of the run", str(provenance.run_seed)),
+        ("Resamples", f"{followed.resamples:,}"),
+    ]
+    lines += [(f"Seed of the bootstrap, {_resampled(name)}", str(seed)) for name, seed in provenance.bootstrap_seeds]
+    lines += [(f"Version of {name}", version) for name, version in provenance.versions]
+    numbers = table(
+        "provenance",
+        "Inputs, seeds and versions",
+        lines,
+        Words("Input", lambda line: line[0]),
+        Words("Value", lambda line: line[1]),
+        note="The README of the study package names the random stream of each seed.",
+    )
+    section.put(numbers)
     return section
 
 
@@ -211,11 +245,18 @@ def _power_sentence(power: Power | Undefined) -> str:
 def flow_table(flow: results_sample.Flow) -> Table:
     """Participants from consent to analysis."""
     counts = (
-        ("Declined", flow.declined), ("Gave consent", flow.consented), ("Screened out", flow.screened_out),
-        ("Turned away, study full", flow.quota_full), ("Assigned to a condition", flow.assigned),
-        ("Abandoned", flow.abandoned), ("Withdrew", flow.withdrawn), ("Still taking part", flow.under_way),
-        ("Completed", flow.completed), ("Excluded from the analysis", flow.excluded), ("Analysed", flow.analysed),
-    )  # fmt: skip
+        ("Declined", flow.declined),
+        ("Gave consent", flow.consented),
+        ("Screened out", flow.screened_out),
+        ("Turned away, study full", flow.quota_full),
+        ("Assigned to a condition", flow.assigned),
+        ("Abandoned", flow.abandoned),
+        ("Withdrew", flow.withdrawn),
+        ("Still taking part", flow.under_way),
+        ("Completed", flow.completed),
+        ("Excluded from the analysis", flow.excluded),
+        ("Analysed", flow.analysed),
+    )
     rows = [(name, whole(n)) for name, n in counts]
     return plain_table("flow", "Participants from consent to analysis", ("Participants", "n"), rows)
 
@@ -253,37 +294,6 @@ def flow_by_condition(flow: results_sample.Flow) -> Table:
     )
 
 
-def _provenance_table(provenance: Provenance, plan: ReportPlan, inputs_hash: str) -> Table:
-    lines = [
-        ("Inputs of this report", inputs_hash),
-        ("Design of the study", provenance.design_hash),
-        ("Dataset", f"{provenance.dataset}, version {provenance.dataset_version}"),
-        ("Content of the dataset", provenance.dataset_hash),
-        ("Answers", provenance.answers_digest),
-        ("Inputs of the run", provenance.run_inputs_hash),
-        ("Test cases of the run", provenance.run_cases_digest),
-    ]
-    lines += [(f"Model {model.condition}", model.digest) for model in provenance.models]
-    for result in provenance.run_results:
-        suffix = f", profiles of {result.profile_length} ratings" if result.profile_length else ""
-        lines.append((f"Results {result.condition}{suffix}", result.digest))
-    lines += [
-        ("Seed of the study", str(provenance.study_seed)),
-        ("Seed of the run", str(provenance.run_seed)),
-        ("Resamples", f"{plan.resamples:,}"),
-    ]
-    lines += [(f"Seed of the bootstrap, {_resampled(name)}", str(seed)) for name, seed in provenance.bootstrap_seeds]
-    lines += [(f"Version of {name}", version) for name, version in provenance.versions]
-    return table(
-        "provenance",
-        "Inputs, seeds and versions",
-        lines,
-        Words("Input", lambda line: line[0]),
-        Words("Value", lambda line: line[1]),
-        note="The README of the study package names the random stream of each seed.",
-    )
-
-
 def _resampled(stream: str) -> str:
     """What a random stream of the bootstrap resamples, in words.
 
@@ -304,15 +314,6 @@ def _resampled(stream: str) -> str:
     if stream.startswith("matrix-"):
         return f"users, metric {stream.removeprefix('matrix-')}"
     return "metrics of the lists shown" if stream == "lists-shown" else stream
-
-
-def _power_table(power: Power) -> Table:
-    rows = tuple(
-        Row((whole(n), *(decimal(curve.power[index], 2, is_share=True) for curve in power.effects)))
-        for index, n in enumerate(power.n_values)
-    )
-    columns = (Column("Participants per condition", True), *(Column(curve.name, True) for curve in power.effects))
-    return Table("power", "Power of the analysis of variance", columns, rows)
 
 
 # Charts

@@ -343,6 +343,13 @@ def table_2(objective: ObjectiveSide, conditions: Sequence[ConditionFacts]) -> T
     of_family = {key: TYPES[title] for title, keys in families().items() if title in TYPES for key in keys}
     types = {facts.label: of_family.get(facts.algorithm, NONE) for facts in conditions}
     at_n = "" if objective.kinds == ERRORS else f" at N = {objective.n}"
+    rare = [
+        f"{_header(kind, length).removesuffix(', pooled')} of {listed(names)}"
+        for length in objective.lengths
+        for kind, names in length.rare.items()
+        if names
+    ]
+    rare_note = f" Fewer than 10 events: {'; '.join(rare)}." if rare else ""
     return table(
         "table-2",
         f"Table 2. Objective measures{at_n}",
@@ -355,7 +362,7 @@ def table_2(objective: ObjectiveSide, conditions: Sequence[ConditionFacts]) -> T
             for kind in objective.tested
             for column in _with_limits(_header(kind, length), kind, index)
         ),
-        note=f"{_means_note(objective) if objective.is_by_user else RATES_NOTE}{_rare_note(objective)}",
+        note=f"{_means_note(objective) if objective.is_by_user else RATES_NOTE}{rare_note}",
     )
 
 
@@ -390,16 +397,6 @@ def popularity_table(length: ProfileLength) -> Table | None:
         note="Thirds of the training ratings, items in order of their number of ratings. Recall with whole profiles, "
         "pooled over the cases of each third; differences are not tested.",
     )
-
-
-def _rare_note(objective: ObjectiveSide) -> str:
-    rare = [
-        f"{_header(kind, length).removesuffix(', pooled')} of {listed(names)}"
-        for length in objective.lengths
-        for kind, names in length.rare.items()
-        if names
-    ]
-    return f" Fewer than 10 events: {'; '.join(rare)}." if rare else ""
 
 
 def _means_note(objective: ObjectiveSide) -> str:
@@ -440,8 +437,9 @@ def _served_table(objective: ObjectiveSide) -> Table | None:
         served, suffix = length.served, _suffix(length)
         for kind in (kind for kind in HITS if kind in served):
             columns += [
-                _by_name(_header(kind, length), length.values(kind)), _by_name(f"as served{suffix}", served[kind]),
-            ]  # fmt: skip
+                _by_name(_header(kind, length), length.values(kind)),
+                _by_name(f"as served{suffix}", served[kind]),
+            ]
         if "filled" in served:
             filled = {name: share_cell(share) for name, share in served["filled"].items()}
             columns.append(Numbers(f"Slots filled{suffix}", filled.__getitem__))

@@ -46,7 +46,14 @@ def repeats_section(results: Results) -> Section:
         is_folded = measured.kind != repetitions.metrics[0].kind or bool(measured.profile_length)
         section.put(repeats_table(repetitions, measured, is_by_user=is_by_user), is_folded=is_folded)
         section.put(repeated_effects_table(measured, is_by_user=is_by_user), is_folded=True)
-    section.put(_seeds_table(repetitions), is_folded=True)
+    seeds = table(
+        "repeats-seeds",
+        "Seeds of the repetitions",
+        enumerate(repetitions.seeds, start=1),
+        Numbers("Repetition", lambda row: whole(row[0])),
+        Words("Seed", lambda row: f"{row[1]}"),
+    )
+    section.put(seeds, is_folded=True)
     return section
 
 
@@ -206,14 +213,4 @@ def repeated_effects_table(measured: RepeatedMetric, *, is_by_user: bool) -> Tab
         kind_word(measured.kind),
         f"{_values(is_by_user)}, with limits for each pair separately, over users and repetitions (Student's t)",
         Numbers("p, Holm", lambda pair: probability(p_of[pair.a, pair.b])),
-    )
-
-
-def _seeds_table(repeats: Repeats) -> Table:
-    return table(
-        "repeats-seeds",
-        "Seeds of the repetitions",
-        enumerate(repeats.seeds, start=1),
-        Numbers("Repetition", lambda row: whole(row[0])),
-        Words("Seed", lambda row: f"{row[1]}"),
     )

@@ -125,11 +125,23 @@ def _steps(variable: PerceivedVariable, figure: FigureMaker) -> Figure | None:
     if not variable.points or not variable.described or not is_in_steps(variable):
         return None
     steps, counts = steps_of(variable)
+    rows = []
+    for name in variable.conditions:
+        n = sum(counts[name].values())
+        mean = sum(step * count for step, count in counts[name].items()) / n if n else None
+        rows.append(Row((text(name), *(whole(counts[name][step]) for step in steps), whole(n), decimal(mean))))
+    columns = (
+        Column("Algorithm"),
+        *(Column(f"Answer {step}", True) for step in steps),
+        Column("n", True),
+        Column("M", True, "perceived"),
+    )
+    numbers = Table(f"{variable.key}-steps", f"Answers by step, {in_text(variable.name)}", columns, tuple(rows))
     return figure(
         f"steps-{variable.key}",
         marks.likert_bars(counts, steps=steps, title=_steps_title(variable, steps, counts), x_title=axis(variable)),
         "Share of participants who gave each answer, the lowest at the left; the mean at the right.",
-        _steps_table(variable, steps, counts),
+        numbers,
     )
 
 
@@ -140,7 +152,12 @@ def _forest(variable: PerceivedVariable, figure: FigureMaker) -> Figure | None:
         f"Games-Howell at α = {level(variable.alpha)}: differences of means, the larger first, with simultaneous "
         "intervals. Filled and bold: significant. Hollow: the interval includes 0."
     )
-    chart = forest(variable, _forest_title(variable), coverage(variable.alpha))
+    tests, name = variable.tests.games_howell, variable.variable.in_text
+    pairs = () if isinstance(tests, Undefined) else tests.pairs
+    n = sum(pair.is_significant for pair in pairs)
+    verb = "differs" if n == 1 else "differ"
+    title = f"{n} of {plural(len(pairs), 'pair')} of algorithms {verb} significantly in {name}"
+    chart = forest(variable, title, coverage(variable.alpha))
     return figure(f"forest-{variable.key}", chart, caption, numbers)
 
 
@@ -270,14 +287,6 @@ def _steps_title(variable: PerceivedVariable, steps: list[int], counts: Mapping[
     return f"{words} with {best}, {percent(shares[worst])} with {worst}"
 
 
-def _forest_title(variable: PerceivedVariable) -> str:
-    tests, name = variable.tests.games_howell, variable.variable.in_text
-    pairs = () if isinstance(tests, Undefined) else tests.pairs
-    n = sum(pair.is_significant for pair in pairs)
-    verb = "differs" if n == 1 else "differ"
-    return f"{n} of {plural(len(pairs), 'pair')} of algorithms {verb} significantly in {name}"
-
-
 # Tables
 
 
@@ -403,10 +412,12 @@ def _tests_table(variables: Sequence[PerceivedVariable]) -> Table:
         welch, left_out = _welch(variable)
         welch_name = f"Welch's ANOVA without {left_out} (no variance)" if left_out else "Welch's ANOVA"
         tests: tuple[tuple[str, Test | Undefined], ...] = (
-            (welch_name, welch), ("One-way ANOVA", variable.anova), ("Kruskal-Wallis", variable.kruskal),
+            (welch_name, welch),
+            ("One-way ANOVA", variable.anova),
+            ("Kruskal-Wallis", variable.kruskal),
             ("Brown-Forsythe (equal variances)", variable.brown_forsythe),
             ("Shapiro-Wilk (residuals)", variable.shapiro_residuals),
-        )  # fmt: skip
+        )
         for name, test in tests:
             if isinstance(test, Undefined):
                 cells = (text(test.reason), MISSING)
@@ -440,19 +451,6 @@ def _box_table(variable: PerceivedVariable) -> Table:
         Numbers("Mean", lambda row: decimal(row[1].mean, 2, is_share)),
         Words("Outliers", lambda row: ", ".join(number(value, 2, is_share) for value in row[1].outliers) or NONE),
     )
-
-
-def _steps_table(variable: PerceivedVariable, steps: Sequence[int], counts: Mapping[str, Mapping[int, int]]) -> Table:
-    rows = []
-    for name in variable.conditions:
-        n = sum(counts[name].values())
-        mean = sum(step * count for step, count in counts[name].items()) / n if n else None
-        rows.append(Row((text(name), *(whole(counts[name][step]) for step in steps), whole(n), decimal(mean))))
-    columns = (
-        Column("Algorithm"), *(Column(f"Answer {step}", True) for step in steps), Column("n", True),
-        Column("M", True, "perceived"),
-    )  # fmt: skip
-    return Table(f"{variable.key}-steps", f"Answers by step, {in_text(variable.name)}", columns, tuple(rows))
 
 
 # Charts

@@ -169,9 +169,11 @@ def characteristics_table(sample: Sample) -> Table:
         for (label, cells), end in zip(_lines(characteristic, answers), ends, strict=False):
             rows.append(Row((text(label), *cells, *end), group=name))
     columns = (
-        Column("Answer"), *(Column(name, True) for name in (ALL, *sample.conditions)),
-        Column("Largest d", True), Column("By chance", True),
-    )  # fmt: skip
+        Column("Answer"),
+        *(Column(name, True) for name in (ALL, *sample.conditions)),
+        Column("Largest d", True),
+        Column("By chance", True),
+    )
     note = (
         "Numbers of participants, with the share of those who answered. Answers that no participant chose have no "
         "line. No answer: not asked, declined or left out. Where several answers could be chosen, shares can add up "

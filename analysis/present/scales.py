@@ -54,11 +54,12 @@ def reliability(scales: Sequence[QuestionnaireScale], omegas: Mapping[str, Omega
     """Reliability of each scale with its interval, and one analysis of variance by algorithm."""
     of_omega = (
         Numbers[QuestionnaireScale](
-            "McDonald's ω", lambda scale: cell_of(omegas.get(scale.key), lambda own: decimal(own.omega, 2, True)),
+            "McDonald's ω",
+            lambda scale: cell_of(omegas.get(scale.key), lambda own: decimal(own.omega, 2, True)),
             "perceived",
         ),
         Numbers[QuestionnaireScale]("95% CI of ω", lambda scale: cell_of(omegas.get(scale.key), _limits)),
-    )  # fmt: skip
+    )
     return table(
         "scales",
         "Reliability of the scales",
@@ -151,7 +152,26 @@ def _say_structural(section: Section, model: StructuralModel, figure: FigureMake
         "quality; the lowest arrow shows the smallest p of a direct effect, adjusted by Bonferroni. Arrows from "
         "qualities show standardised paths."
     )
-    paths = _paths_table(model)
+    groups = (
+        (f"Algorithms on qualities, compared with {model.reference}", model.on_qualities),
+        (f"Qualities on {model.outcome}", model.on_outcome),
+        (f"Algorithms on {model.outcome} beside the qualities, compared with {model.reference}", model.direct),
+    )
+    paths = table(
+        "paths",
+        "Paths of the structural model",
+        [(name, path) for name, members in groups for path in members],
+        Words("Path", lambda row: f"{row[1].start} → {row[1].end}"),
+        Numbers("Estimate", lambda row: decimal(row[1].estimate), "perceived"),
+        Numbers("SE", lambda row: decimal(row[1].se)),
+        Numbers("95% CI", lambda row: interval_cell(row[1].ci_low, row[1].ci_high)),
+        Numbers("z", lambda row: decimal(row[1].z)),
+        Numbers("p", lambda row: probability(row[1].p)),
+        note="In standard deviations of the path's end and, for qualities, of its start. p values are not adjusted for "
+        "one another.",
+        group_name="Paths",
+        group=lambda row: row[0],
+    )
     section.draw(figure("path-diagram", _path_diagram(model, _diagram_title(model)), caption, paths))
     section.put(paths, is_folded=True)
     section.put(indirect(model))
@@ -374,29 +394,6 @@ def invariance(scales: Sequence[ScaleConstruct]) -> Table:
     )
 
 
-def _paths_table(model: StructuralModel) -> Table:
-    groups = (
-        (f"Algorithms on qualities, compared with {model.reference}", model.on_qualities),
-        (f"Qualities on {model.outcome}", model.on_outcome),
-        (f"Algorithms on {model.outcome} beside the qualities, compared with {model.reference}", model.direct),
-    )
-    return table(
-        "paths",
-        "Paths of the structural model",
-        [(name, path) for name, members in groups for path in members],
-        Words("Path", lambda row: f"{row[1].start} → {row[1].end}"),
-        Numbers("Estimate", lambda row: decimal(row[1].estimate), "perceived"),
-        Numbers("SE", lambda row: decimal(row[1].se)),
-        Numbers("95% CI", lambda row: interval_cell(row[1].ci_low, row[1].ci_high)),
-        Numbers("z", lambda row: decimal(row[1].z)),
-        Numbers("p", lambda row: probability(row[1].p)),
-        note="In standard deviations of the path's end and, for qualities, of its start. p values are not adjusted for "
-        "one another.",
-        group_name="Paths",
-        group=lambda row: row[0],
-    )
-
-
 def indirect(model: StructuralModel) -> Table:
     """Indirect effects with simultaneous intervals."""
     return table(
@@ -432,7 +429,5 @@ def _path_diagram(model: StructuralModel, title: str) -> Spec:
     smallest = min(path.p for path in model.direct)
     adjusted = min(1.0, smallest * len(model.direct))
     direct = marks.Path(named_p(adjusted), adjusted < LEVEL)
-    return marks.path_diagram(
-        "Algorithm", mediators, model.outcome, direct, title=title,
-        subtitle="Wald tests of algorithms; standardised paths of qualities",
-    )  # fmt: skip
+    subtitle = "Wald tests of algorithms; standardised paths of qualities"
+    return marks.path_diagram("Algorithm", mediators, model.outcome, direct, title=title, subtitle=subtitle)

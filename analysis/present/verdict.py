@@ -73,9 +73,12 @@ def _of_ranks(comparison: Comparison) -> tuple[Run, ...]:
         f"τ_b = {coefficient(tau.coefficient)}, {named_p(tau.p)}" if not isinstance(tau, Undefined) else tau.reason
     )
     return (
-        Run("This study cannot tell whether "), Run(metric, "objective"), Run(" ranks the algorithms as "),
-        Run(variable, "perceived"), Run(f" does ({numbers.removesuffix('.')})."),
-    )  # fmt: skip
+        Run("This study cannot tell whether "),
+        Run(metric, "objective"),
+        Run(" ranks the algorithms as "),
+        Run(variable, "perceived"),
+        Run(f" does ({numbers.removesuffix('.')})."),
+    )
 
 
 def _of_advantage(results: Results, comparison: Comparison, overall: AverageAdvantage | Undefined) -> tuple[Run, ...]:

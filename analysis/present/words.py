@@ -165,8 +165,9 @@ def axis(variable: PerceivedVariable) -> str:
 # Columns of results about two conditions, and of estimates.
 PAIR: tuple[Words[Any], ...] = (Words("Algorithm", attrgetter("a")), Words("and", attrgetter("b")))
 ESTIMATED: tuple[Numbers[Any], ...] = (
-    Numbers("SE", lambda of: decimal(of.se)), Numbers("95% CI", lambda of: limits(of.interval)),
-)  # fmt: skip
+    Numbers("SE", lambda of: decimal(of.se)),
+    Numbers("95% CI", lambda of: limits(of.interval)),
+)
 Placed = tuple[str, str]  # the title of a tier, and a condition in it
 TIER_NAMES = {
     Tier.MAXIMAL: "Maximal",

@@ -177,21 +177,18 @@ def positions_in(study: Study, run: EvaluationRun) -> list[int]:
                 "measured": of_same_kind[0] if of_same_kind else "",
             }
         )
-    if differing:
-        raise ParallaxError("report.models_differ", _how_models_differ(run, differing), {"conditions": differing})
-    return positions
-
-
-def _how_models_differ(run: EvaluationRun, differing: list[dict[str, str]]) -> str:
+    if not differing:
+        return positions
     details = [
         f"{row['condition']} was served by model {row['served'][:12]}, "
         + (f"and the run measured model {row['measured'][:12]}" if row["measured"] else "which the run did not measure")
         for row in differing
     ]
-    return (
+    words = (
         f"Run {run.pk} did not measure the models that participants met: {'; '.join(details)}. "
         "Choose the run whose models the study pins."
     )
+    raise ParallaxError("report.models_differ", words, {"conditions": differing})
 
 
 def measured_by(run: EvaluationRun, conditions: tuple[str, ...], positions: list[int], length: int) -> Measured:

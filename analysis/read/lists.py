@@ -109,11 +109,16 @@ def shown_lists(study: Study, run: EvaluationRun, slots: Slots) -> ShownLists:
     longest = lists.shape[1]
     within, between = _overlaps(lists, slots.conditions)
     unscored = {label: why for label, why in _unscored(study).items() if label in slots.conditions}
+    scores = slots.as_rows([np.nan if score is None else score for score in slots.scores], np.nan)
+    scores[[condition in unscored for condition in slots.conditions]] = np.nan
+    is_scored = ~np.isnan(scores)
+    n = is_scored.sum(axis=1)
+    predicted = np.where(n > 0, np.where(is_scored, scores, 0.0).sum(axis=1) / np.maximum(n, 1), np.nan)
     return ShownLists(
         popularity=np.where(lists >= 0, shares[lists], 0.0).sum(axis=1) / np.array(slots.sizes),
         diversity=diversity(lists, terms, longest),
         novelty=novelty(lists, counts, training.n_users, longest),
-        predicted_rating=_predicted(slots, unscored),
+        predicted_rating=predicted,
         overlap_within=within,
         overlap_between=between,
         diversity_by=source,
@@ -136,14 +141,6 @@ def _unscored(study: Study) -> dict[str, str]:
         if not is_rating:
             reasons[condition.label] = ONLY_RANKS
     return reasons
-
-
-def _predicted(slots: Slots, unscored: Mapping[str, str]) -> Floats:
-    scores = slots.as_rows([np.nan if score is None else score for score in slots.scores], np.nan)
-    scores[[condition in unscored for condition in slots.conditions]] = np.nan
-    is_scored = ~np.isnan(scores)
-    n = is_scored.sum(axis=1)
-    return np.where(n > 0, np.where(is_scored, scores, 0.0).sum(axis=1) / np.maximum(n, 1), np.nan)
 
 
 def _overlaps(lists: Lists, conditions: Sequence[str]) -> tuple[Floats, Floats]:

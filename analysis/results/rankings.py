@@ -89,9 +89,8 @@ def order_result(order: PartialOrder, pairs: PairwiseResult | Undefined) -> Orde
     )
 
 
-def mean_ranks(values: Mapping[str, float], higher_is_better: bool = True) -> dict[str, float]:
-    """Rank of each condition, 1 the best; equal values share the mean of their ranks."""
+def mean_ranks(values: Mapping[str, float]) -> dict[str, float]:
+    """Rank of each condition, 1 the highest; equal values share the mean of their ranks."""
     from scipy.stats import rankdata
 
-    sign = -1 if higher_is_better else 1
-    return dict(zip(values, rankdata([sign * value for value in values.values()]).tolist(), strict=True))
+    return dict(zip(values, rankdata([-value for value in values.values()]).tolist(), strict=True))

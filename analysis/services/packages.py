@@ -1,4 +1,4 @@
-"""Files of a report that workers create: drawings, and the study package, which is stored for a week."""
+"""Files of a report: downloads, and what workers create for them: drawings, and the package, stored for a week."""
 
 from __future__ import annotations
 
@@ -11,21 +11,79 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.db import transaction
 from django.db.models import Q, QuerySet
+from django.http import HttpResponse
 from django.utils import timezone
 
-from analysis.files.listing import PACKAGE, Listing, files_of
+from analysis.files.listing import PACKAGE, File, Listing, file_of, files_of
 from analysis.models import Drawing, Report
-from analysis.read import Progress
+from analysis.read import Progress, silent
 from analysis.read.reports import has_changed_since
-from analysis.services.downloads import Download, download_if_ready, filename_of, record_package, stored_file
-from analysis.services.report_cache import cached, cached_document, page_of, version_of
+from analysis.services.report_cache import Page, cached, cached_document, is_cached, version_of
 from core.errors import ParallaxError
 from jobs.archives import store
 from jobs.models import JOB_OPEN, Job, JobStatus
 from jobs.services import request
+from studies.enums import Mode
+from studies.monitoring.services.blinding import note_export
 
 STORED_DAYS = 7
 FAILED_SECONDS = 60.0  # a request that failed is not tried again before: its error is returned
+
+
+@dataclass(frozen=True)
+class Download:
+    """A file with the name that it is saved under, and its type."""
+
+    filename: str
+    content_type: str
+    content: bytes
+
+    def response(self) -> HttpResponse:
+        """As an attachment, which nothing on the way may store."""
+        disposition = f'attachment; filename="{self.filename}"'
+        headers = {"Content-Disposition": disposition, "Cache-Control": "private, no-store"}
+        return HttpResponse(self.content, content_type=self.content_type, headers=headers)
+
+
+def download_if_ready(*, report: Report, name: str, actor: Any = None) -> Download | None:
+    """Return one file of a report; None where a worker has to draw it first.
+
+    Drawing takes seconds, during which a web process would answer no participant. Raises as `download`.
+    """
+    is_drawn = stored_file(report, name).is_drawn
+    return None if is_drawn and not is_cached(report, name) else download(report=report, name=name, actor=actor)
+
+
+def stored_file(report: Report, name: str, progress: Progress = silent) -> File:
+    """One file of a report; what is drawn for it is drawn once. Raises `report.no_such_file`."""
+    file = file_of(report, name, lambda: cached_document(report), progress, partial(cached, report))
+    if file is None:
+        raise ParallaxError("report.no_such_file", f"Report {report.number} has no file called {name}.")
+    return file
+
+
+def download(*, report: Report, name: str, actor: Any = None) -> Download:
+    """Create one file of a report, or return it from the cache; downloads of the study package are recorded.
+
+    Raises `report.no_such_file`, `report.answers_changed`, `report.not_set`.
+    """
+    file = stored_file(report, name)
+    content = file.make()
+    if name == PACKAGE:
+        record_package(report=report, actor=actor)
+    return Download(filename_of(report, name), file.content_type, content)
+
+
+def record_package(*, report: Report, actor: Any) -> None:
+    """Record a download of the study package, as of every export."""
+    note_export(study=report.study, kind="study package", actor=actor, modes=[report.mode])
+
+
+def filename_of(report: Report, name: str) -> str:
+    """The name under which a file is saved: it states the study and the number of the report."""
+    kind = "pilot-report" if report.is_pilot else "report" if report.mode == Mode.LIVE else "simulated-report"
+    stem = f"{report.study.slug}-{kind}-{report.number}"
+    return f"{stem}{name.removeprefix('report')}" if name.startswith("report.") else f"{stem}-{name.replace('/', '-')}"
 
 
 def packages_of(report: Report) -> QuerySet[Job]:
@@ -40,9 +98,7 @@ def request_files(*, report: Report, asked_by: Any = None) -> Job:
 
     The same request by the same account is returned while it is open, and shortly after it failed.
     """
-    has_just_failed = Q(
-        status=JobStatus.FAILED, updated_at__gt=timezone.now() - timedelta(seconds=FAILED_SECONDS)
-    )  # fmt: skip
+    has_just_failed = Q(status=JobStatus.FAILED, updated_at__gt=timezone.now() - timedelta(seconds=FAILED_SECONDS))
     jobs = packages_of(report).filter(has_just_failed | Q(status__in=JOB_OPEN), owner=asked_by)
     if (job := jobs.first()) is not None:
         return job
@@ -58,12 +114,12 @@ class FilesState:
     job: Job | None
 
 
-def files_state(report: Report) -> FilesState:
-    """The files of a report that a worker creates, drawn and left."""
+def files_state(report: Report, page: Page) -> FilesState:
+    """The files that a worker creates, drawn and left, of a report whose first page lists them."""
     names = set(Drawing.objects.filter(report=report, version=version_of(report)).values_list("name", flat=True))
     if stored_package(report) is not None:
         names.add(PACKAGE)
-    files = [file for file in page_of(report).files if file.is_drawn or file.name == PACKAGE]
+    files = [file for file in page.files if file.is_drawn or file.name == PACKAGE]
     return FilesState(
         drawn=tuple(file for file in files if file.name in names),
         left=tuple(file for file in files if file.name not in names),

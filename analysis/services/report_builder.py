@@ -159,9 +159,19 @@ def _read(
         deviations=deviations(frozen=frozen, plan=plan, run=run, flow=flow, versions=provenance.versions),
     )
     inputs = Inputs(
-        study=study, run=run, mode=mode, reading=reading, measured=measured, plan=plan, planned=planned, flow=flow,
-        metrics=stored.metrics, opened=opened, is_pilot=draft is not None, repetitions=repetitions,
-    )  # fmt: skip
+        study=study,
+        run=run,
+        mode=mode,
+        reading=reading,
+        measured=measured,
+        plan=plan,
+        planned=planned,
+        flow=flow,
+        metrics=stored.metrics,
+        opened=opened,
+        is_pilot=draft is not None,
+        repetitions=repetitions,
+    )
     return inputs, provenance
 
 
@@ -203,7 +213,7 @@ def _mode_of_pilot(study: Study, mode: str | None) -> str:
 @transaction.atomic
 def _stored(
     inputs: Inputs, provenance: Provenance, *, inputs_hash: str, results: dict[str, Any], made_by: Any
-) -> Report:  # fmt: skip
+) -> Report:
     """Write the report under the study's next number, unless another process has just written the same."""
     mode, is_pilot = inputs.mode, inputs.is_pilot
     study = Study.objects.select_for_update().get(pk=inputs.study.pk)
@@ -229,7 +239,5 @@ def _stored(
         reason = "A report unblinded the outcomes." if is_live else "A report on simulated participants was built."
         if is_pilot:
             reason = "A pilot report on simulated participants was built from the draft."
-        record(
-            study, reason=reason, actor=made_by, report=report.number, mode=mode, n=inputs.flow.analysed
-        )  # fmt: skip
+        record(study, reason=reason, actor=made_by, report=report.number, mode=mode, n=inputs.flow.analysed)
     return report

@@ -13,7 +13,7 @@ from analysis.read import Progress
 from analysis.read.responses import mode_to_report
 from analysis.services.packages import files_state, request_files
 from analysis.services.report_builder import build_report
-from analysis.services.report_cache import draw_pages
+from analysis.services.report_cache import draw_pages, page_of
 from jobs.models import Job
 from jobs.services import request
 from studies.models import Study
@@ -50,6 +50,6 @@ def build_requested(job: Job, progress: Progress) -> dict[str, Any]:
     )
     progress("Drawing the pages")
     draw_pages(report)
-    if files_state(report).left:
+    if files_state(report, page_of(report)).left:
         request_files(report=report, asked_by=job.owner)
     return {"result": {"report": report.pk}}

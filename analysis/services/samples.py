@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.db import transaction
 from django.utils.safestring import SafeString, mark_safe
 
@@ -21,7 +19,7 @@ WIDE = 640
 NARROW = 300
 
 
-def publish_sample(*, report: Report, actor: Any = None) -> None:
+def publish_sample(*, report: Report) -> None:
     """Let anyone read the summary and the chapters of a report, and draw them.
 
     Raises ParallaxError with code `report.not_simulated`: a report of participants stays closed. Code
@@ -38,24 +36,23 @@ def publish_sample(*, report: Report, actor: Any = None) -> None:
             "report.of_project",
             f"Report {report.number} of {report.study.slug} shows a run of a project. Make the dataset public first.",
         )
-    _set(report, is_sample=True, actor=actor)
+    _set(report, is_sample=True)
     draw_pages(report)
     slope_drawing(report)
 
 
-def withdraw_sample(*, report: Report, actor: Any = None) -> None:
+def withdraw_sample(*, report: Report) -> None:
     """Close a sample report again."""
-    _set(report, is_sample=False, actor=actor)
+    _set(report, is_sample=False)
 
 
 @transaction.atomic
-def _set(report: Report, *, is_sample: bool, actor: Any) -> None:
+def _set(report: Report, *, is_sample: bool) -> None:
     if report.is_sample == is_sample:
         return
     report.is_sample = is_sample
     report.save(update_fields=["is_sample", "updated_at"])
     LogEntry.objects.create(
-        actor=actor,
         kind="analysis.report",
         object_id=report.pk,
         reason="Published as a sample report." if is_sample else "No longer a sample report.",

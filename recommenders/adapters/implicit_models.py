@@ -64,12 +64,7 @@ class ImplicitALS(FoldedLikes):
 
     @classmethod
     def _fit(
-        cls,
-        ratings: Ratings,
-        params: Params,
-        features: ItemFeatures | None,
-        rng: np.random.Generator,
-        progress: Progress,
+        cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: Generator, progress: Progress
     ) -> Self:
         from implicit.als import AlternatingLeastSquares
 

@@ -202,10 +202,8 @@ def nearest_sums(
             weights[:] = 0.0
             if at < short.shape[0]:
                 row = short[at]
-                _add(
-                    profile_indptr[row], profile_indptr[row + 1],
-                    profile_indptr, profile_items, signals, similar, totals, weights,
-                )  # fmt: skip
+                begin, end = profile_indptr[row], profile_indptr[row + 1]
+                _add(begin, end, profile_indptr, profile_items, signals, similar, totals, weights)
             else:
                 lane = (at - short.shape[0]) % LANES
                 row = long[at - short.shape[0]]
@@ -213,10 +211,8 @@ def nearest_sums(
                     word = raters[(at - short.shape[0]) // LANES]
                     for x in range(width):
                         _cuts(word, items[indptr[start + x] : indptr[start + x + 1]], k, high, cuts[x])
-                _add_near(
-                    profile_indptr[row], profile_indptr[row + 1],
-                    profile_indptr, profile_items, signals, similar, ranks, cuts[:, lane].copy(), totals, weights,
-                )  # fmt: skip
+                begin, end, near = profile_indptr[row], profile_indptr[row + 1], cuts[:, lane].copy()
+                _add_near(begin, end, profile_indptr, profile_items, signals, similar, ranks, near, totals, weights)
             for x in range(width):
                 if weights[x] == 0.0:
                     out[row, start + x] = -np.inf

@@ -20,14 +20,14 @@ STARTS = numba.types.Array(int64, 2, "C", readonly=True)
 # A part of the columns of some rows of words.
 PARTS = uint64[:, :]
 SINGLES = float32[:, ::1]
+PLACES = uint32[::1]
 
 
 @njit(
     numba.void(
-        int64, int64, int64, READ_I64, READ_I32, READ_BOOL, boolean, int64[::1], int64[::1], uint32[::1], uint32[::1],
-        uint32[::1],
+        int64, int64, int64, READ_I64, READ_I32, READ_BOOL, boolean, int64[::1], int64[::1], PLACES, PLACES, PLACES
     )
-)  # fmt: skip
+)
 def arrange(
     first: int,
     last: int,

@@ -7,12 +7,14 @@ import numpy as np
 from numba import boolean, float32, float64, int64
 from numpy.typing import NDArray
 
-from recommenders.kernels.arrays import READ_F64, READ_I32, READ_I64, njit
+from recommenders.kernels.arrays import NEIGHBOURS, READ_F64, READ_I32, READ_I64, njit
 
 # Scores that are compared with a list's last before any of them is looked at by itself.
 TOGETHER = 64
 # The bits of -0.0, seen as a whole number.
 NOTHING = -(2**63)
+# The scale of ratings (lowest, step, highest code) and what a baseline predicts with: mean, items' biases, shrinkage.
+BASELINE = (float64, float64, float64, float64, READ_F64, float64)
 
 
 @njit(boolean(float64, int64, int64, float64, int64, int64), inline="always")
@@ -121,10 +123,9 @@ def fold(
 
 @njit(
     boolean(
-        int64[::1], float32[::1], float64, float64, float64, float64, READ_F64, float64, READ_I64, READ_I32, READ_F64,
-        READ_I64, boolean, boolean, int64[:, ::1], float64[:, ::1],
+        int64[::1], float32[::1], *BASELINE, *NEIGHBOURS, READ_I64, boolean, boolean, int64[:, ::1], float64[:, ::1]
     )
-)  # fmt: skip
+)
 def answer(
     items: NDArray[np.int64],
     ratings: NDArray[np.float32],

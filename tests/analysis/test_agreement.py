@@ -98,4 +98,3 @@ def test_the_primary_pair_is_first_and_alone_may_be_tested(is_tested: bool) -> N
 
 def test_ranks_of_ties_are_shared() -> None:
     assert mean_ranks({"A": 1.0, "B": 2.0, "C": 2.0}) == {"A": 3, "B": 1.5, "C": 1.5}
-    assert mean_ranks({"A": 0.1, "B": 0.2}, higher_is_better=False) == {"A": 1, "B": 2}

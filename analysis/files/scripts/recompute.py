@@ -34,8 +34,8 @@ def advantage(variable, groups, metric, pairs):
         squared, df = welch(groups, {name: weight for name, weight in weights.items() if weight})
         if squared > 0:
             t = value / math.sqrt(squared)
-            keep(variable, "advantage", metric, value=value, se=math.sqrt(squared), df=df, t=t,
-                 p=2 * stats.t.sf(abs(t), df))  # fmt: skip
+            p = 2 * stats.t.sf(abs(t), df)
+            keep(variable, "advantage", metric, value=value, se=math.sqrt(squared), df=df, t=t, p=p)
 
 
 def keep(of, test, a="", b="", **statistics):

@@ -15,7 +15,6 @@ from analysis.models import Report
 from analysis.present import plan as plan_narrative
 from analysis.present import verdict
 from analysis.present.words import decimal
-from analysis.results.report import Results
 from analysis.services import build_report
 from analysis.services.bayesian_jobs import request_bayesian
 from core.commands import ParallaxCommand
@@ -60,14 +59,21 @@ class Command(ParallaxCommand):
         )
         deviations.add_argument("--alpha", type=float, help="level of all tests and orders")
         deviations.add_argument(
-            "--leave-out", nargs="+", default=[], choices=list(VARIABLE_OF), metavar="VARIABLE",
+            "--leave-out",
+            nargs="+",
+            default=[],
+            choices=list(VARIABLE_OF),
+            metavar="VARIABLE",
             help=f"planned variables to omit: {', '.join(VARIABLE_OF)}",
-        )  # fmt: skip
+        )
         deviations.add_argument(
-            "--exclude", nargs="*", choices=flags.KEYS, metavar="FLAG",
+            "--exclude",
+            nargs="*",
+            choices=flags.KEYS,
+            metavar="FLAG",
             help="quality flags that exclude a participant, instead of the plan's; without a value, none does. "
             f"Flags: {', '.join(flags.KEYS)}",
-        )  # fmt: skip
+        )
         deviations.add_argument("--with-excluded", action="store_true", help="include participants excluded by hand")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -125,16 +131,6 @@ def summary_lines(report: Report) -> list[str]:
     lines += [*verdict.in_full(results), *verdict.limitations(results)]
     if results.planned is not None:
         lines += plan_narrative.deviations(results, results.planned)
-    rows = _table(results)
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines.append("")
-    for first, *cells in rows:
-        aligned = [cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True)]
-        lines.append("  ".join([first.ljust(widths[0]), *aligned]))
-    return [*lines, ""]
-
-
-def _table(results: Results) -> list[list[str]]:
     n, whole = results.objective.n, results.objective.lengths[0]
     tested = results.objective.tested
     names = [SHORT.get(variable.key, variable.key) for variable in results.variables]
@@ -145,4 +141,9 @@ def _table(results: Results) -> list[list[str]]:
         means = [NONE if numbers is None else number(numbers.mean) for numbers in described]
         metrics = [decimal(metric[condition.label], 3, is_share=is_share).text for metric, is_share in values]
         rows.append([condition.label, str(condition.n), *means, *metrics])
-    return rows
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines.append("")
+    for first, *cells in rows:
+        aligned = [cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True)]
+        lines.append("  ".join([first.ljust(widths[0]), *aligned]))
+    return [*lines, ""]

@@ -19,9 +19,10 @@ class Command(ParallaxCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", metavar="SLUG", help="the study")
         parser.add_argument(
-            "--number", type=int, help="of the report (default: the newest of simulated participants, or every sample "
-            "with --withdraw)",
-        )  # fmt: skip
+            "--number",
+            type=int,
+            help="of the report (default: the newest of simulated participants, or every sample with --withdraw)",
+        )
         parser.add_argument("--withdraw", action="store_true", help="close the sample report")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -33,17 +34,15 @@ class Command(ParallaxCommand):
             what = "no report" if number is None else f"no report {number}"
             raise CommandError(f"There is {what} of a study called {slug}. Build one with `report {slug}`.")
         if options["withdraw"]:
-            self._withdraw(reports.filter(is_sample=True), slug)
+            samples = list(reports.filter(is_sample=True))
+            if not samples:
+                raise CommandError(f"{slug} has no such sample report.")
+            for sample in samples:
+                withdraw_sample(report=sample)
+                self.stdout.write(f"Report {sample.number} of {slug} is closed again.")
             return
         report = reports.first() if number is not None else reports.filter(mode=Mode.SIMULATED).first()
         if report is None:
             raise CommandError(f"{slug} has no report of simulated participants, and only those can be samples.")
         publish_sample(report=report)
         self.stdout.write(f"Anyone can read report {report.number} of {slug} at {report.get_absolute_url()}")
-
-    def _withdraw(self, samples: Any, slug: str) -> None:
-        if not samples:
-            raise CommandError(f"{slug} has no such sample report.")
-        for report in list(samples):
-            withdraw_sample(report=report)
-            self.stdout.write(f"Report {report.number} of {slug} is closed again.")
