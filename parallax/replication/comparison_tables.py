@@ -16,11 +16,15 @@ from parallax.replication.claims import Judgement
 from parallax.replication.published import TIERS, Published
 from parallax.replication.stages import PUBLISHED_FACTORS
 
-COLUMNS = (("accuracy", "Accuracy"), ("fon", "First-order novelty"), ("son", "Second-order novelty"),
-           ("satisfaction", "Global satisfaction"))  # fmt: skip
+COLUMNS = (
+    *(("accuracy", "Accuracy"), ("fon", "First-order novelty")),
+    *(("son", "Second-order novelty"), ("satisfaction", "Global satisfaction")),
+)
 KINDS = (("recall", "Recall"), ("fallout", "Fallout"), ("precision", "Precision"), ("f", "F"))
-DESCRIBED = (("mean", "Mean"), ("whisker_low", "Whisker from"), ("q1", "Quartile 1"), ("median", "Median"),
-             ("q3", "Quartile 3"), ("whisker_high", "Whisker to"))  # fmt: skip
+DESCRIBED = (
+    *(("mean", "Mean"), ("whisker_low", "Whisker from"), ("q1", "Quartile 1")),
+    *(("median", "Median"), ("q3", "Quartile 3"), ("whisker_high", "Whisker to")),
+)
 MARK = "†"
 
 

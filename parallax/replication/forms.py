@@ -62,9 +62,8 @@ class ReplicationForm(forms.Form):
         ]
         studies = [(f"study:{slug}", study.title) for slug, study in self.studies.items()]
         groups = [("Dataset, with simulated participants", datasets), ("Answers of a closed study", studies)]
-        self.fields["data_from"].choices = [  # type: ignore[attr-defined]
-            ("", "Choose"), *(group for group in groups if group[1])
-        ]  # fmt: skip
+        choices = [("", "Choose"), *(group for group in groups if group[1])]
+        self.fields["data_from"].choices = choices  # type: ignore[attr-defined]
         if data is not None and str(data.get("data_from", "")).startswith("study:"):
             for name in self.simulated_fields:
                 self.fields[name].required = False
