@@ -94,12 +94,8 @@ class Command(ParallaxCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--host", default="127.0.0.1")
         parser.add_argument("--port", type=int, default=8000)
-        parser.add_argument(
-            "--catalogue",
-            choices=["films", "books"],
-            default="films",
-            help="films with ratings, or books with usage data (default: films)",
-        )
+        catalogues = "films with ratings, or books with usage data (default: films)"
+        parser.add_argument("--catalogue", choices=["films", "books"], default="films", help=catalogues)
         parser.add_argument(
             "--quick", action="store_true", help="three algorithms and thirty participants on the films"
         )

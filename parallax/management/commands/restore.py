@@ -18,13 +18,8 @@ class Command(ParallaxCommand):
         parser.add_argument("--replace", action="store_true", help="delete the data of this installation")
 
         parser.add_argument("--key", type=Path, help="the private key of an encrypted backup, as `age-keygen` wrote it")
-        parser.add_argument(
-            "--erasures",
-            type=Path,
-            action="append",
-            default=[],
-            help="a list of erasures (erasures.txt) from beside a later backup; that of PARALLAX_VAR is read anyway",
-        )
+        erasures = "a list of erasures (erasures.txt) from beside a later backup; that of PARALLAX_VAR is read anyway"
+        parser.add_argument("--erasures", type=Path, action="append", default=[], help=erasures)
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
