@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from accounts.enums import Scope
 from accounts.models import User
 from accounts.services import LONGEST_NAME, USUAL_DAYS
+from core.form_choices import offer
 
 NameForm = forms.modelform_factory(User, fields=["name"])  # which other researchers see
 
@@ -112,7 +113,7 @@ class SuccessorForm(forms.Form):
     def __init__(self, user: User, data: Any = None) -> None:
         super().__init__(data)
         candidates = User.objects.filter(is_active=True).exclude(pk=user.pk).order_by("email")
-        self.fields["successor"].queryset = candidates  # type: ignore[attr-defined]
+        offer(self, successor=candidates)
 
     @property
     def email(self) -> str:

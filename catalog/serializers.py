@@ -15,9 +15,9 @@ class VersionSerializer(serializers.ModelSerializer[DatasetVersion]):
     class Meta:
         model = DatasetVersion
         fields = [
-            "dataset", "number", "content_hash", "ratings_digest", "source_format", "is_synthetic", "n_users",
-            "n_items", "n_ratings", "scale_low", "scale_high", "scale_step", "created_at", "retired_at",
-        ]  # fmt: skip
+            *("dataset", "number", "content_hash", "ratings_digest", "source_format", "is_synthetic"),
+            *("n_users", "n_items", "n_ratings", "scale_low", "scale_high", "scale_step", "created_at", "retired_at"),
+        ]
         read_only_fields = fields
 
 

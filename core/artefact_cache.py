@@ -64,7 +64,8 @@ class ArtefactCache:
         Where another process has added the entry meanwhile, that one stays.
         """
         for file in part.iterdir():
-            _flush(file)
+            with file.open("rb") as stream:
+                os.fsync(stream.fileno())  # the folder is not renamed before its bytes are on the disk
         try:
             part.rename(self._subfolder("entries") / key)
         except OSError as problem:
@@ -140,9 +141,3 @@ def _newest_change(part: Path) -> float:
         return max(path.stat().st_mtime for path in (part, *part.rglob("*")))
     except FileNotFoundError:
         return time.time()
-
-
-def _flush(file: Path) -> None:
-    """Write a file to the disk, so that it is not renamed before its bytes are there."""
-    with file.open("rb") as stream:
-        os.fsync(stream.fileno())

@@ -55,7 +55,17 @@ class BucketStorage(S3Storage):  # type: ignore[misc]  # django-storages has no 
     """
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(max_memory_size=SPOOLED_BYTES, client_config=_client_config(options), **options)
+        # Versions of the protocol that every compatible server knows, and bounded patience.
+        client_config = Config(
+            signature_version="s3v4",
+            s3={"addressing_style": "path" if options.get("endpoint_url") else "auto"},
+            connect_timeout=CONNECT_SECONDS,
+            read_timeout=READ_SECONDS,
+            retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
+            request_checksum_calculation="when_required",
+            response_checksum_validation="when_required",
+        )
+        super().__init__(max_memory_size=SPOOLED_BYTES, client_config=client_config, **options)
 
     def bucket_exists(self) -> bool:
         """Whether there is such a bucket; it may refuse this account all the same."""
@@ -94,14 +104,11 @@ class BucketStorage(S3Storage):  # type: ignore[misc]  # django-storages has no 
             try:
                 opened: File[bytes] = super()._open(name, mode)
                 _ = opened.file  # fetched now, so that what the server says is said here
-            except FileNotFoundError:
-                self._require_bucket()
+            except FileNotFoundError as missing:
+                if not self.bucket_exists():
+                    raise _no_bucket(self.bucket_name) from missing
                 raise
             return opened
-
-    def _require_bucket(self) -> None:
-        if not self.bucket_exists():
-            raise _no_bucket(self.bucket_name)
 
     _save, delete, exists = _told("_save"), _told("delete"), _told("exists")
     listdir, size, get_modified_time = _told("listdir"), _told("size"), _told("get_modified_time")
@@ -110,19 +117,6 @@ class BucketStorage(S3Storage):  # type: ignore[misc]  # django-storages has no 
 def status_of(problem: ClientError) -> int:
     """The HTTP status of the server's answer; 0 where it has none."""
     return int(problem.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
-
-
-def _client_config(options: dict[str, Any]) -> Config:
-    """How the client talks: versions of the protocol that every compatible server knows, and bounded patience."""
-    return Config(
-        signature_version="s3v4",
-        s3={"addressing_style": "path" if options.get("endpoint_url") else "auto"},
-        connect_timeout=CONNECT_SECONDS,
-        read_timeout=READ_SECONDS,
-        retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
-        request_checksum_calculation="when_required",
-        response_checksum_validation="when_required",
-    )
 
 
 def _no_bucket(bucket: str) -> StorageRefused:

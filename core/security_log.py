@@ -33,13 +33,11 @@ STDOUT = "stdout"
 MOST_ALIKE, MOST_REFUSALS = 20, 300
 LONGEST_TEXT = 200
 # Commands that read or change accounts, keys or answers.
-COMMANDS = frozenset(
-    {
-        "backup", "restore", "create_account", "create_token", "reset_password", "reset_second_factor", "export_study",
-        "erase_expired", "withdraw_participant", "report", "createsuperuser", "changepassword", "shell", "dbshell",
-        "dumpdata", "loaddata", "flush",
-    }
-)  # fmt: skip
+COMMANDS = {
+    *("backup", "restore", "create_account", "create_token", "reset_password", "reset_second_factor"),
+    *("export_study", "erase_expired", "withdraw_participant", "report"),
+    *("createsuperuser", "changepassword", "shell", "dbshell", "dumpdata", "loaddata", "flush"),
+}
 
 # A participant's own link, a personal link that has not been used, an invitation, and a link to a new password.
 _SECRET = re.compile(r"(/s/p/|/s/[a-z0-9-]+/link/|/account/invitation/|/account/password/reset/[^/\s?]+/)[^/\s?]+")

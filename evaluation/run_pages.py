@@ -197,9 +197,8 @@ def _mean(index: int, line: GroupLine) -> float | None:
 
 def differences_shown(differences: Sequence[Difference], query: Query) -> dict[str, Any]:
     """The differences between two runs in the order of the chosen column, and the heads of the columns."""
-    names = {
-        "label": "Algorithm", "metric": "Metric", "a": "A", "b": "B", "difference": "A − B", "users": "Users", "p": "p"
-    }  # fmt: skip
+    names = {"label": "Algorithm", "metric": "Metric", "a": "A", "b": "B", "difference": "A − B"}
+    names |= {"users": "Users", "p": "p"}
     order = Sorting(query, tuple(names), ("label", "metric", "p"))
     values = {key: attrgetter({"users": "n_users", "p": "p_adjusted"}.get(key, key)) for key in names}
     heads = {key: order.head(key, name) for key, name in names.items()}

@@ -16,6 +16,9 @@ from evaluation.models import EvaluationRun, RunAlgorithm, TrainedModel
 from evaluation.selectors.cases import candidate_range
 from evaluation.selectors.runs import algorithms_of, progress
 
+_LONGEST_NAME = Dataset._meta.get_field("name").max_length
+_LONGEST_KEY = TrainedModel._meta.get_field("algorithm").max_length
+
 
 class CsvRenderer(BaseRenderer):
     """Offers CSV in content negotiation; the view streams the lines."""
@@ -41,9 +44,9 @@ class ModelSerializer(serializers.ModelSerializer[TrainedModel]):
     class Meta:
         model = TrainedModel
         fields = [
-            "id", "digest", "recipe", "label", "algorithm", "algorithm_version", "params", "seed", "threads",
-            "dataset", "dataset_version", "dataset_hash", "training_digest", "fit_seconds", "created_at",
-        ]  # fmt: skip
+            *("id", "digest", "recipe", "label", "algorithm", "algorithm_version", "params", "seed", "threads"),
+            *("dataset", "dataset_version", "dataset_hash", "training_digest", "fit_seconds", "created_at"),
+        ]
         read_only_fields = fields
 
 
@@ -52,13 +55,11 @@ class ModelQuerySerializer(serializers.Serializer[Any]):
 
     digest = serializers.RegexField(r"^[0-9a-f]{64}$", required=False, help_text="Models of these bytes.")
     dataset = serializers.SlugField(
-        source="version__dataset__name", required=False, max_length=Dataset._meta.get_field("name").max_length,
-        help_text="Models of this dataset.",
-    )  # fmt: skip
+        source="version__dataset__name", required=False, max_length=_LONGEST_NAME, help_text="Models of this dataset."
+    )
     algorithm = serializers.CharField(
-        required=False, max_length=TrainedModel._meta.get_field("algorithm").max_length,
-        help_text="Models of this algorithm, by its key.",
-    )  # fmt: skip
+        required=False, max_length=_LONGEST_KEY, help_text="Models of this algorithm, by its key."
+    )
 
 
 class RunAlgorithmSerializer(serializers.ModelSerializer[RunAlgorithm]):
@@ -72,8 +73,8 @@ class RunAlgorithmSerializer(serializers.ModelSerializer[RunAlgorithm]):
     class Meta:
         model = RunAlgorithm
         fields = [
-            "position", "label", "algorithm", "params", "model_id", "model_digest", "was_reused", "status", "error",
-        ]  # fmt: skip
+            *("position", "label", "algorithm", "params", "model_id", "model_digest", "was_reused", "status", "error"),
+        ]
         read_only_fields = fields
 
     def get_status(self, algorithm: RunAlgorithm) -> str:
@@ -118,10 +119,10 @@ class RunSerializer(serializers.ModelSerializer[EvaluationRun]):
     class Meta:
         model = EvaluationRun
         fields = [
-            "id", "status", "project", "dataset", "dataset_version", "dataset_hash", "split", "protocol", "task",
-            "metrics", "reserve", "seed", "n", "profile_lengths", "threads", "inputs_hash", "created_at", "started_at",
-            "finished_at",
-        ]  # fmt: skip
+            *("id", "status", "project", "dataset", "dataset_version", "dataset_hash", "split", "protocol", "task"),
+            *("metrics", "reserve", "seed", "n", "profile_lengths", "threads", "inputs_hash"),
+            *("created_at", "started_at", "finished_at"),
+        ]
         read_only_fields = fields
 
 
@@ -137,9 +138,10 @@ class RunDetailSerializer(RunSerializer):
 
     class Meta(RunSerializer.Meta):
         fields = [
-            *RunSerializer.Meta.fields, "algorithms", "parts", "activity", "error", "n_relevant",
-            "n_irrelevant", "candidates", "left_out", "counted", "environment",
-        ]  # fmt: skip
+            *RunSerializer.Meta.fields,
+            *("algorithms", "parts", "activity", "error", "n_relevant", "n_irrelevant"),
+            *("candidates", "left_out", "counted", "environment"),
+        ]
         read_only_fields = fields
 
     @extend_schema_field(RunAlgorithmSerializer(many=True))
@@ -164,9 +166,8 @@ class RunQuerySerializer(serializers.Serializer[Any]):
     """Filter of a list of runs."""
 
     dataset = serializers.SlugField(
-        source="version__dataset__name", required=False, max_length=Dataset._meta.get_field("name").max_length,
-        help_text="Runs on this dataset.",
-    )  # fmt: skip
+        source="version__dataset__name", required=False, max_length=_LONGEST_NAME, help_text="Runs on this dataset."
+    )
     status = serializers.ChoiceField(choices=RunStatus.choices, required=False, help_text="Runs in this state.")
 
 

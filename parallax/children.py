@@ -127,9 +127,13 @@ class Children:
         }
         # A session of its own keeps the terminal's Ctrl-C from reaching the children before we stop them in order.
         process = subprocess.Popen(
-            command, cwd=settings.BASE_DIR, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            command,
+            cwd=settings.BASE_DIR,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
             start_new_session=True,
-        )  # fmt: skip
+        )
         self._running.append((name, process))
         self._log_threads = [thread for thread in self._log_threads if thread.is_alive()]
         self._log_threads.append(

@@ -77,7 +77,11 @@ def exposition() -> bytes:
 class _Installation(Collector):
     def collect(self) -> Iterable[Metric]:
         for name, words, model, *fields in COUNTED:
-            yield _counted(name, words, model, fields)
+            family = GaugeMetricFamily(name, words, labels=tuple(field.removesuffix("__slug") for field in fields))
+            rows = model._default_manager.order_by(*fields).values_list(*fields).annotate(count=Count("pk"))
+            for *labels, count in rows:
+                family.add_metric(labels, count)
+            yield family
         workers = running_workers()
         busy = sum(bool(worker.task) for worker in workers)
         yield GaugeMetricFamily("parallax_workers", "Running workers on all machines.", value=len(workers))
@@ -88,11 +92,3 @@ class _Installation(Collector):
         disk = shutil.disk_usage(settings.VAR_DIR)
         yield GaugeMetricFamily("parallax_disk_free_bytes", "Free space on the disk of PARALLAX_VAR.", value=disk.free)
         yield GaugeMetricFamily("parallax_disk_size_bytes", "Size of the disk of PARALLAX_VAR.", value=disk.total)
-
-
-def _counted(name: str, words: str, model: type[Model], fields: list[str]) -> Metric:
-    family = GaugeMetricFamily(name, words, labels=tuple(field.removesuffix("__slug") for field in fields))
-    rows = model._default_manager.order_by(*fields).values_list(*fields).annotate(count=Count("pk"))
-    for *labels, count in rows:
-        family.add_metric(labels, count)
-    return family

@@ -44,9 +44,8 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = Path(env_str("PARALLAX_VAR", str(BASE_DIR / "var"))).resolve()
 os.umask(0o077)  # answers, letters and logs are for this account alone
 try:
-    for _folder in (
-        "artefacts", "broker/messages", "broker/processed", "broker/control", "mail", "media", "numba", "tmp"
-    ):  # fmt: skip
+    _brokers = (f"broker/{_folder}" for _folder in ("messages", "processed", "control"))
+    for _folder in ("artefacts", *_brokers, "mail", "media", "numba", "tmp"):
         (VAR_DIR / _folder).mkdir(parents=True, exist_ok=True)
 except OSError as _problem:
     raise ImproperlyConfigured(

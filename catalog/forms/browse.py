@@ -10,6 +10,7 @@ from django.conf import settings
 
 from catalog.item_types import ITEM_TYPES
 from catalog.selectors.search import ORDERS, POPULARITY
+from core.form_choices import offer
 
 ORDER_WORDS = {
     "popularity": "Most rated first",
@@ -44,11 +45,11 @@ class BrowseForm(forms.Form):
 
     def __init__(self, *args: Any, genres: Sequence[str], decades: Sequence[int], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["genre"].choices = [("", "All genres"), *((genre, genre) for genre in genres)]  # type: ignore[attr-defined]
-        self.fields["decade"].choices = [  # type: ignore[attr-defined]
-            ("", "All years"),
-            *((str(decade), f"{decade}s") for decade in reversed(decades)),
-        ]
+        offer(
+            self,
+            genre=[("", "All genres"), *((genre, genre) for genre in genres)],
+            decade=[("", "All years"), *((str(decade), f"{decade}s") for decade in reversed(decades))],
+        )
 
     def clean_page(self) -> int:
         """The chosen page; by default the first."""

@@ -18,31 +18,40 @@ from catalog.importers.proposal import Column
 from catalog.importers.rows import REPEATS
 from catalog.item_types import ITEM_TYPES
 from catalog.services.previews import ImportPreview, Table
+from core.form_choices import offer
 from jobs.models import Job
 
-FEATURES = ("genre", "category", "tag", "brand", "publisher", "director", "cast", "artist", "album", "country",
-            "language", "topic", "venue")  # fmt: skip
+FEATURES = (
+    *("genre", "category", "tag", "brand", "publisher", "director", "cast", "artist", "album"),
+    *("country", "language", "topic", "venue"),
+)
 _KINDS = {f"feature:{kind}": f"Feature: {kind}" for kind in FEATURES}
 _FACTS = {"title": "Title", "author": "Author", "year": "Year", "image": "Cover image"}
-_RATINGS = {"user": "User", "item": "Item", "rating": "Rating", "time": "Time", "count": "Count", "event": "Event",
-            "utility": "Utility (price, profit)"}  # fmt: skip
+_RATINGS = {role: role.capitalize() for role in ("user", "item", "rating", "time", "count", "event")}
 ROLES: Mapping[str, Mapping[str, str]] = {  # of the columns of each kind of file
-    "ratings": {**_RATINGS, **_FACTS, "text": "Text", **_KINDS},
+    "ratings": {**_RATINGS, "utility": "Utility (price, profit)", **_FACTS, "text": "Text", **_KINDS},
     "items": {"item": "Item (id)", **_FACTS, "plot": "Description", "trailer": "Trailer", "utility": "Price", **_KINDS},
     "users": {"user": "User (id)"},
-}  # fmt: skip
+}
 USES = {"ratings": "Ratings", "items": "Items", "users": "Attributes of users", "probe": "Held-out pairs"}
 _SEVERAL = ("feature", "attribute", "flag", "link")  # roles that several columns may have
-ENCODINGS = {"utf-8": "UTF-8", "utf-16": "UTF-16", "cp1252": "Windows-1252 (Western Europe)", "latin-1": "Latin-1",
-             "cp1250": "Windows-1250 (Central Europe)", "cp1251": "Windows-1251 (Cyrillic)",
-             "gb18030": "GB 18030 (Chinese)", "shift_jis": "Shift JIS (Japanese)"}  # fmt: skip
+ENCODINGS = {
+    "utf-8": "UTF-8",
+    "utf-16": "UTF-16",
+    "cp1252": "Windows-1252 (Western Europe)",
+    "latin-1": "Latin-1",
+    "cp1250": "Windows-1250 (Central Europe)",
+    "cp1251": "Windows-1251 (Cyrillic)",
+    "gb18030": "GB 18030 (Chinese)",
+    "shift_jis": "Shift JIS (Japanese)",
+}
 ANSWERS = ("scale", "bins", "not_rated", "events", "time_format", "usage")  # options set on the page of ratings
 LIMITS = (("disliked", "irrelevant", "Disliked up to"), ("liked", "relevant", "Liked from"))
 FREE = "LOW:HIGH:STEP"  # the answer that the field of the scale gives
 KEPT = {"last": "Keep the last of {n} repeats", "first": "Keep the first", "mean": "Keep their mean"}
 # The page on which an option is chosen that would help a refused import.
-PAGES = {**dict.fromkeys(("items_file", "items_id", "items_encoding"), "items"),
-         **dict.fromkeys((*ANSWERS, "zero", "zeros"), "ratings")}  # fmt: skip
+PAGES = dict.fromkeys(("items_file", "items_id", "items_encoding"), "items")
+PAGES |= dict.fromkeys((*ANSWERS, "zero", "zeros"), "ratings")
 
 
 class StepForm(forms.Form):
@@ -287,12 +296,12 @@ class CheckForm(StepForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         projects = Project.objects.of(self.job.owner, WRITERS)
-        self.fields["project"].queryset = projects  # type: ignore[attr-defined]
+        offer(self, project=projects)
         if not projects:
             del self.fields["project"]
         stored = self.job.payload
-        self.initial = {"name": stored.get("name") or _slug(stored["source"]), "project": self.job.subject_id,
-                        **{name: stored.get(name, "") for name in ("title", "item_type")}}  # fmt: skip
+        self.initial = {name: stored.get(name, "") for name in ("title", "item_type")}
+        self.initial |= {"name": stored.get("name") or _slug(stored["source"]), "project": self.job.subject_id}
         self.problems = []  # by kind, each with the field of what becomes of its rows
         check = stored.get("check", {})
         for at, (kind, n) in enumerate(check.get("counts", {}).items()):

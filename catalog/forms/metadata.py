@@ -16,7 +16,7 @@ from catalog.forms.upload_limits import (
     FilesField,
     file_size,
     require_size,
-)  # fmt: skip
+)
 from catalog.importers.item_files import PICTURES
 
 BY_COMMAND = "Use the command add_metadata for larger files."

@@ -25,10 +25,8 @@ from catalog.importers.summary import summary_of
 from core.errors import ParameterError
 
 _FILES_NAMED = 8
-_KINDS: Mapping[str, Kind] = {
-    "rating": "number", "zero": "number", "time": "time", "count": "number", "event": "name", "utility": "number",
-    "amount": "number", "cost": "number", "items": "text", "clicks": "text",
-}  # fmt: skip
+_KINDS: dict[str, Kind] = dict.fromkeys(("rating", "zero", "count", "utility", "amount", "cost"), "number")
+_KINDS |= {"time": "time", "event": "name", "items": "text", "clicks": "text"}
 
 
 def build(
@@ -274,7 +272,7 @@ def _scale(rows: Rows, proposal: Proposal, problems: Problems, policy: Policy) -
             rows.warnings.append(
                 f"{int(is_mark.sum()):,} rows with {listed} in column {rating} are beyond the scale of "
                 f"{finding.scale.low:g} to {finding.scale.high:g}: they were taken as not rated and left out."
-            )  # fmt: skip
+            )
     return finding
 
 

@@ -122,7 +122,8 @@ def items_of_files(
             continue
         file = files[part.files[0]]
         if part.is_many:
-            _add_facts(file, part, proposal, items, problems, notes, progress)
+            table = read(file, part.written, _kinds(part, proposal), problems, progress=progress)
+            _add_facts(table, part, proposal, items, problems, notes)
         else:
             items |= _listed(file, part, proposal, items, problems, notes, languages)
             if not items:
@@ -136,9 +137,14 @@ def _kinds(part: Part, proposal: Proposal) -> dict[str, Kind]:
 
 
 def _listed(
-    file: SourceFile, part: Part, proposal: Proposal, before: Mapping[str, ParsedItem], problems: Problems,
-    notes: ItemNotes, languages: Sequence[str],
-) -> dict[str, ParsedItem]:  # fmt: skip
+    file: SourceFile,
+    part: Part,
+    proposal: Proposal,
+    before: Mapping[str, ParsedItem],
+    problems: Problems,
+    notes: ItemNotes,
+    languages: Sequence[str],
+) -> dict[str, ParsedItem]:
     names = [column.name for column in part.columns]
     localised = {
         name: of_name
@@ -226,17 +232,20 @@ def _item(
     features += [("alias", alias) for alias in aliases if len(alias) <= LONGEST_FEATURE]
     features += [(UTILITY_KIND, fields["utility"])] if fields.get("utility") else []
     item = ParsedItem(
-        external_id, title, year, plot=fields.get("plot", ""), features=tuple(dict.fromkeys(features)),
-        image_url=fields.get("image", ""), trailer_url=fields.get("trailer", ""),
-    )  # fmt: skip
+        external_id,
+        title,
+        year,
+        plot=fields.get("plot", ""),
+        features=tuple(dict.fromkeys(features)),
+        image_url=fields.get("image", ""),
+        trailer_url=fields.get("trailer", ""),
+    )
     return item, problem
 
 
 def _add_facts(
-    file: SourceFile, part: Part, proposal: Proposal, items: dict[str, ParsedItem], problems: Problems,
-    notes: ItemNotes, progress: Progress | None,
-) -> None:  # fmt: skip
-    table = read(file, part.written, _kinds(part, proposal), problems, progress=progress)
+    table: Table, part: Part, proposal: Proposal, items: dict[str, ParsedItem], problems: Problems, notes: ItemNotes
+) -> None:
     identity = part.column("item")
     listed = next(each.files[0] for each in proposal.parts if each.use == "items")
     features: dict[str, set[tuple[str, str]]] = {}

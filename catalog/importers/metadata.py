@@ -119,7 +119,7 @@ class Facts:
             return
         fresh = ItemFacts()
         for name, column, values in statements:
-            problem = self._take(fresh, self._items_own(own_id), name, values, is_split)
+            problem = self._take(fresh, self.items.get(own_id) or ItemFacts(), name, values, is_split)
             if problem is not None:
                 self.problems.add(problem[0], ImportProblem(self._file, line, column, problem[1]))
                 self.rows_left_out += 1
@@ -128,9 +128,6 @@ class Facts:
             own = self.items.setdefault(own_id, ItemFacts())
             own.fields.update(fresh.fields)
             own.features.update(fresh.features)
-
-    def _items_own(self, external_id: str) -> ItemFacts:
-        return self.items.get(external_id) or ItemFacts()
 
     def _take(
         self, fresh: ItemFacts, own: ItemFacts, name: str, values: tuple[str, ...], is_split: bool

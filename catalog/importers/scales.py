@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,16 +21,18 @@ PAPER_LIMITS = {"relevant": 5.0, "irrelevant": 1.0}  # Cremonesi et al. (2011), 
 PAPER_SCALES = ((1.0, 5.0), (0.5, 5.0))
 LEAST_RELEVANT, LEAST_IRRELEVANT = 0.2, 0.05  # of all ratings
 _VALUES_AT_A_TIME = 1 << 16  # what a cache holds
+_RANGES_BY_STEP: Mapping[float, Sequence[tuple[float, float]]] = {
+    0.5: ((0.5, 4), (0.5, 5), (1, 5), (1, 10)),
+    1: ((0, 1), (-1, 1), (1, 3), (1, 5), (1, 7), (1, 10), (0, 5), (0, 10), (0, 100), (-10, 10)),
+    2: ((-1, 1),),
+}
 USUAL = tuple(
     RatingScale(float(low), float(high), float(step), is_declared=False)
     for low, high, step in sorted(
-        (
-            (0, 1, 1), (-1, 1, 2), (-1, 1, 1), (1, 3, 1), (1, 5, 1), (1, 7, 1), (1, 10, 1), (0, 5, 1), (0, 10, 1),
-            (0, 100, 1), (-10, 10, 1), (0.5, 4, 0.5), (0.5, 5, 0.5), (1, 5, 0.5), (1, 10, 0.5),
-        ),
+        ((low, high, step) for step, ranges in _RANGES_BY_STEP.items() for low, high in ranges),
         key=lambda scale: ((scale[1] - scale[0]) / scale[2], scale[1] - scale[0]),
     )
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +122,10 @@ def found_scale(
         return ScaleFinding(None, marks, question=_one_value(distinct, column))
     if chosen.is_observed:
         return ScaleFinding(_observed(distinct), marks)
-    usual = _usual(distinct)
+    # The smallest usual scale that holds all values, and half of whose points are used.
+    usual = next(
+        (each for each in USUAL if 2 * len(distinct) >= len(each.values()) and each.is_on(distinct).all()), None
+    )
     question: Question | None = None
     outliers: tuple[float, ...] = ()
     if usual is None:
@@ -144,13 +149,6 @@ def _mark(distinct: NDArray[np.float64]) -> float | None:
         if distinct[at] in MARKS and is_beyond and not (distinct[at] == 0 and distinct[1] < 1):
             return float(distinct[at])
     return None
-
-
-def _usual(distinct: NDArray[np.float64]) -> RatingScale | None:
-    """The smallest usual scale that holds all values, and half of whose points are used."""
-    return next(
-        (each for each in USUAL if 2 * len(distinct) >= len(each.values()) and each.is_on(distinct).all()), None
-    )
 
 
 def _usual_but_for(

@@ -224,6 +224,6 @@ def _petals(draw: Draw, colours: Palette) -> str:
     return leaves + _circle(100, 104, 17, colours.second) + _circle(100, 104, 7, colours.ground)
 
 
-MOTIFS: tuple[Callable[[Draw, Palette], str], ...] = (
-    _sunset, _mountains, _arches, _skyline, _rings, _tiles, _rays, _waves, _overlap, _halftone, _stairs, _petals,
-)  # fmt: skip
+_SCENES = (_sunset, _mountains, _arches, _skyline)
+_PATTERNS = (_rings, _tiles, _rays, _waves, _overlap, _halftone, _stairs, _petals)
+MOTIFS: tuple[Callable[[Draw, Palette], str], ...] = (*_SCENES, *_PATTERNS)

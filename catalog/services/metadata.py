@@ -35,8 +35,8 @@ from core import artefacts
 from core.errors import ParallaxError
 
 # The fields of facts, and the attributes of items that have them.
-FIELDS = {"title": "title", "plot": "plot", "image": "image_url", "trailer": "trailer_url", "excerpt": "excerpt",
-          PICTURE: "image", CLIP: "clip"}  # fmt: skip
+FIELDS = {"title": "title", "plot": "plot", "image": "image_url", "trailer": "trailer_url", "excerpt": "excerpt"}
+FIELDS |= {PICTURE: "image", CLIP: "clip"}
 OPTIONS = frozenset(field.name for field in dataclasses.fields(MetadataOptions)) - {"languages"}
 Progress = Callable[[str, int, int | None], None]
 

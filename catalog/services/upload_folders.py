@@ -118,11 +118,7 @@ def delete_folder(name: str) -> None:
 def delete_orphans(known: Collection[str]) -> int:
     """Delete old folders that are not among the known ones; return their number."""
     limit = time.time() - ORPHAN_SECONDS
-    orphans = [
-        entry.name
-        for entry in _root().iterdir()
-        if entry.name not in known and entry.stat().st_mtime < limit
-    ]  # fmt: skip
+    orphans = [each.name for each in _root().iterdir() if each.name not in known and each.stat().st_mtime < limit]
     for name in orphans:
         shutil.rmtree(_root() / name, ignore_errors=True)
     if is_folder(storages["default"]):

@@ -57,9 +57,7 @@ def stages(job: Job | None, here: str = "", n_open: int = 0) -> list[dict[str, A
 @require_http_methods(["GET", "HEAD", "POST"])
 def import_upload(request: HttpRequest) -> HttpResponse:
     """Files: upload them, or name a file on the server; the next page shows their columns."""
-    form = UploadForm(
-        request.POST or None, request.FILES or None, has_paths=may_name_server_files(request.user)
-    )  # fmt: skip
+    form = UploadForm(request.POST or None, request.FILES or None, has_paths=may_name_server_files(request.user))
     if request.method == "POST" and form.is_valid():
         cleaned = form.cleaned_data
         try:
@@ -169,11 +167,9 @@ def _saved(request: HttpRequest, job: Job, step: str, form: StepForm) -> str:
 def _page(request: HttpRequest, job: Job, step: str, form: StepForm | None = None) -> HttpResponse:
     check = job.payload.get("check", {})
     n_open = len(form.preview.questions) if form else 0
-    context = {
-        "job": job, "form": form, "check": check, "n_open": n_open, "stages": stages(job, step, n_open),
-        "items": [{**item, "card": _card(item)} for item in check.get("items", ()) if step == "items"],
-        "remedies": sorted({PAGES.get(option, "columns") for option in check.get("options") or ()}),
-    }  # fmt: skip
+    context = {"job": job, "form": form, "check": check, "n_open": n_open, "stages": stages(job, step, n_open)}
+    context["items"] = [{**item, "card": _card(item)} for item in check.get("items", ()) if step == "items"]
+    context["remedies"] = sorted({PAGES.get(option, "columns") for option in check.get("options") or ()})
     if form is not None:
         proposal = form.preview.proposal
         context |= {"preview": form.preview, "proposal": proposal, "format": FORMATS[proposal.layout]}

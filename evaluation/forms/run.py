@@ -15,6 +15,7 @@ from catalog.models import Dataset, DatasetVersion
 from catalog.selectors.datasets import dataset_lines, newest_version
 from catalog.selectors.ratings import features_of
 from core.errors import DataError, ParallaxError, ParameterError
+from core.form_choices import offer
 from evaluation.experiments.schema import Experiment
 from evaluation.forms.algorithm_rows import AlgorithmRows, named_algorithms, picker
 from evaluation.forms.parameter_fields import COPY, ParameterForm, entered, is_changed
@@ -109,12 +110,10 @@ class RunForm(forms.Form):
         is_checked = data is not None and self.step in ("", APPLY)
         super().__init__(data if is_checked else None, initial={"dataset": dataset})
         newest = {line.dataset.name: line.newest for line in dataset_lines(datasets)}
-        self.fields["dataset"].choices = [  # type: ignore[attr-defined]
-            (name, f"{version.dataset} · version {version.number}") for name, version in newest.items()
-        ]
+        names = [(name, f"{version.dataset} · version {version.number}") for name, version in newest.items()]
         shown = newest.get(dataset, next(iter(newest.values()), None))
         self.first = FIRST if data is not None else {**FIRST, "algorithms_text": _study_algorithms(shown)}
-        self.fields["algorithm"].choices = [("", "Choose an algorithm"), *picker()]  # type: ignore[attr-defined]
+        offer(self, dataset=names, algorithm=[("", "Choose an algorithm"), *picker()])
         if data is not None and not is_checked:
             self.initial = entered(self, data)
         self.text_problems: dict[str, str] = {}
@@ -257,4 +256,4 @@ class ExperimentForm(forms.Form):
         super().__init__(data)
         lines = sorted(dataset_lines(datasets), key=lambda line: bool(lacking_data(experiment, line.newest)))
         names = [(line.dataset.name, f"{line.dataset} · version {line.newest.number}") for line in lines]
-        self.fields["dataset"].choices = names  # type: ignore[attr-defined]
+        offer(self, dataset=names)

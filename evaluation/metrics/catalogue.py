@@ -209,11 +209,11 @@ _LEAST = Choice("least", 2, "Fewest rated test items a user needs.", low=2)
 _NO_ORDER = "Undefined for users with too few rated test items, or whose ratings or scores are all equal."
 _NO_PREDICTION = "Only predicted ratings count; undefined without one. Report the coverage, too."
 
+_prediction = partial(
+    Definition, group="rating", protocols=("rating-prediction",), options=(_OVER,), needs_n=False, tasks=("prediction",)
+)
 # Errors of predicted ratings, with values of at least 0.
-_error = partial(
-    Definition, group="rating", protocols=("rating-prediction",), options=(_OVER,), needs_n=False, high=math.inf,
-    direction="lower", empty=_NO_PREDICTION, tasks=("prediction",),
-)  # fmt: skip
+_error = partial(_prediction, high=math.inf, direction="lower", empty=_NO_PREDICTION)
 
 RATINGS = (
     _error(
@@ -264,33 +264,26 @@ RATINGS = (
         empty=f"{_NO_PREDICTION} Undefined without an extreme rating.",
         why="errors where they matter most: on items that the user clearly likes or dislikes.",
     ),
-    Definition(
+    _prediction(
         key="prediction-coverage",
         title="Coverage of predictions",
         source="Herlocker, Konstan, Terveen & Riedl (2004), TOIS 22(1):5-53, doi:10.1145/963770.963772.",
-        group="rating",
-        protocols=("rating-prediction",),
         formula=r"|W| / |T|",
-        options=(_OVER,),
-        needs_n=False,
         empty="Undefined without a test rating.",
-        tasks=("prediction",),
         why="the share of test ratings with a prediction. Errors are comparable only at equal coverage.",
     ),
 )
 
-_correlation = partial(
-    Definition, group="whole list", protocols=("test-observations",), options=(_LEAST,), needs_n=False, low=-1.0,
-    empty=_NO_ORDER, tasks=("prediction",),
-)  # fmt: skip
+_whole_list = partial(Definition, group="whole list", needs_n=False)
+_over_test_items = partial(_whole_list, protocols=("test-observations",), options=(_LEAST,), tasks=("prediction",))
+_correlation = partial(_over_test_items, low=-1.0, empty=_NO_ORDER)
 
 WHOLE_LISTS = (
-    Definition(
+    _whole_list(
         key="half-life",
         title="Half-life utility",
         source="Breese, Heckerman & Kadie (1998), UAI, section 3.1; Gunawardana & Shani (2009), JMLR "
         "10:2935-2962, section 5.3.",
-        group="whole list",
         formula=r"\frac{\sum_a R_a}{\sum_a R_a^{\max}}, \quad R_a = \sum_j p_j \max(u(a,j) - d, 0), \quad "
         r"p_j = 2^{-(j-1)/(\alpha-1)}",
         options=(
@@ -305,7 +298,6 @@ WHOLE_LISTS = (
                 replaces="alpha",
             ),
         ),
-        needs_n=False,
         empty="Undefined for users without an item of positive utility, who contribute to neither sum.",
         tasks=("utility", "some"),
         why="the whole list, with a viewing probability that halves every alpha - 1 ranks or is known; the utility may "

@@ -128,9 +128,8 @@ def _hits(
     values += [Outcome(str(measure), lines[measure.key][(measure.n or n) - 1]) for measure in map(metric, names)]
     arrays_by_user: Arrays = {}
     for kind, means in (("recall", main.user_recall), ("fallout", main.user_fallout)):
-        arrays_by_user |= {
-            f"{kind}_users": means.groups, f"{kind}_n_cases": means.n_cases, f"{kind}_values": means.values
-        }  # fmt: skip
+        by_part = {"users": means.groups, "n_cases": means.n_cases, "values": means.values}
+        arrays_by_user |= {f"{kind}_{part}": array for part, array in by_part.items()}
     return Outcomes(tuple(values), arrays_by_user)
 
 

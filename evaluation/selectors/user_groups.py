@@ -141,7 +141,9 @@ def _line(
         [column for at in (highest, lowest) for column in (np.where(members[at], values, 0.0), members[at])]
     )[known].astype(np.float64)
     gap = pooled_interval(parts, _difference, RESAMPLES, rng_for(run.seed, "groups", table.key))
-    has_ratio = named_metric(_complete(table.metric)).definition.low >= 0
+    # Recall and fallout of one plus random are stored without a list length, which a name needs.
+    full_name = f"{table.metric}@5" if table.metric in ("recall", "fallout") else table.metric
+    has_ratio = named_metric(full_name).definition.low >= 0
     ratio = pooled_interval(parts, _ratio, RESAMPLES, rng_for(run.seed, "groups", table.key)) if has_ratio else None
     return GroupLine(
         label,
@@ -151,11 +153,6 @@ def _line(
         gap if isinstance(gap, UserInterval) else None,
         ratio if isinstance(ratio, UserInterval) else None,
     )
-
-
-def _complete(metric: str) -> str:
-    """Return the full name of a metric; recall and fallout of one plus random are stored without a list length."""
-    return f"{metric}@5" if metric in ("recall", "fallout") else metric
 
 
 def _means(sums: Floats) -> tuple[Floats, Floats]:

@@ -15,7 +15,7 @@ from catalog.selectors.ratings import item_ids_of, scale_of, user_ids_of
 from core import artefacts
 from core.errors import DataError, ParallaxError
 from evaluation.models import EvaluationRun
-from evaluation.protocols.case_arrays import FileCases, read_cases, written_cases
+from evaluation.protocols.case_arrays import read_cases, written_cases
 from evaluation.selectors.cases import cases_of, training_rows
 from evaluation.splitting.registry import SPLITS
 from recommenders.data import Ratings
@@ -30,7 +30,7 @@ def store_cases_file(*, version: DatasetVersion, path: Path, seed: int) -> str:
     try:
         arrays = _arrays(path)
         cases = read_cases(arrays, user_ids_of(version), item_ids_of(version), seed=seed)
-        ratings = Ratings(cases.train, scale_of(version))
+        matrix = Ratings(cases.train, scale_of(version)).user_items
     except DataError as error:
         raise ParallaxError(
             "cases.bad_file", f"The cases in {path.name} cannot be used on {version}. {error}"
@@ -41,7 +41,16 @@ def store_cases_file(*, version: DatasetVersion, path: Path, seed: int) -> str:
         "seed": seed,
         "counted": dict(cases.counted),
     }
-    return artefacts.store("given", _stored(cases, ratings), meta)
+    if cases.cases.bits is None:
+        raise ParallaxError("cases.no_candidates", "Cases read from a file must have candidates.")
+    stored: dict[str, NDArray[Any]] = {
+        "train_indptr": np.asarray(matrix.indptr, dtype=np.int64),
+        "train_indices": np.asarray(matrix.indices, dtype=np.int32),
+        "train_values": np.asarray(matrix.data, dtype=np.float32),
+        **cases.cases.arrays(),
+        "file_rows": cases.file_rows,
+    }
+    return artefacts.store("given", stored, meta)
 
 
 def store_probe_list(*, version: DatasetVersion, path: Path) -> str:
@@ -90,19 +99,6 @@ def _arrays(path: Path) -> dict[str, NDArray[Any]]:
         raise
     except ValueError as error:
         raise DataError(f"It contains something other than plain arrays ({error}).") from error
-
-
-def _stored(file_cases: FileCases, ratings: Ratings) -> dict[str, NDArray[Any]]:
-    cases, matrix = file_cases.cases, ratings.user_items
-    if cases.bits is None:
-        raise ParallaxError("cases.no_candidates", "Cases read from a file must have candidates.")
-    return {
-        "train_indptr": np.asarray(matrix.indptr, dtype=np.int64),
-        "train_indices": np.asarray(matrix.indices, dtype=np.int32),
-        "train_values": np.asarray(matrix.data, dtype=np.float32),
-        **cases.arrays(),
-        "file_rows": file_cases.file_rows,
-    }
 
 
 def check_exportable(*, split: Mapping[str, Any]) -> None:

@@ -197,7 +197,15 @@ class _Bench:
     def trial(self, setting: Setting, progress: Progress) -> Trial:
         """Fit and measure one setting; what cannot be fitted is a trial without a value."""
         try:
-            params = self._new_params({**self.fixed, **setting})
+            ((_, params),), _ = feasible_algorithms(
+                version=self.run.version,
+                algorithms=[(self.key, {**self.fixed, **setting})],
+                split=self.run.split,
+                reserved=self.run.reserve,
+                seed=self.run.seed,
+            )
+            if params in self.fitted:
+                raise ParameterError("The same as an earlier setting.")
             kind, chosen = registry.algorithm(self.key), registry.params_of(self.key, params)
             features = self.features(setting) if kind.takes_features(chosen) else None
             kind.check(chosen, self.size(features))
@@ -215,16 +223,6 @@ class _Bench:
             return replace(self._measured(model, params), setting=setting, fit_seconds=seconds)
         except (ParameterError, DataError, ParallaxError) as refusal:
             return Trial(setting, None, reason=str(refusal))
-
-    def _new_params(self, values: Setting) -> Mapping[str, Any]:
-        """Return all parameters of a setting. Raises ParameterError: they cannot be fitted here, or were before."""
-        run = self.run
-        ((_, params),), _ = feasible_algorithms(
-            version=run.version, algorithms=[(self.key, values)], split=run.split, reserved=run.reserve, seed=run.seed
-        )
-        if params in self.fitted:
-            raise ParameterError("The same as an earlier setting.")
-        return params
 
     def _measured(self, model: Algorithm, params: Mapping[str, Any]) -> Trial:
         run = self.run

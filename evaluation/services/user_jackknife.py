@@ -7,6 +7,7 @@ for any metric: a mean over users, a ratio of sums, or the area under a pooled c
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -93,13 +94,11 @@ def _without_groups_of_pool(
     if algorithm.model is None:
         return {}
     model, ratings = opened_model(algorithm.model.digest), training_rows(run_cases.profiles_digest)
-    pools = [
-        measure_users(
-            run, run_cases.cases.of_users(group)[0], group, model=model, ratings=ratings, profiled=run_cases.profiled,
-            profile_length=profile_length,
-        )
-        for group in groups
-    ]  # fmt: skip
+    profiled = run_cases.profiled
+    measure = partial(
+        measure_users, run, model=model, ratings=ratings, profiled=profiled, profile_length=profile_length
+    )
+    pools = [measure(run_cases.cases.of_users(group)[0], group) for group in groups]
     if sum(len(pool["scores"]) for pool in pools) > MAX_SCORES:
         return {}
     scores = np.unique(np.concatenate([pool["scores"] for pool in pools]))

@@ -200,7 +200,7 @@ class SplitSpec:
         values = dict(self.options.as_dict())
         if self.inner is not None:
             values = {"of": self.inner.kind.key, **values, **self.inner.options.as_dict()}
-        stated = ",".join(f"{name}={_written(value)}" for name, value in values.items() if value != "")
+        stated = ",".join(f"{name}={value}" for name, value in values.items() if value != "")
         return f"{self.kind.key}:{stated}" if stated else self.kind.key
 
     @property
@@ -237,10 +237,6 @@ class SplitSpec:
             return 1
         name, value = self.trained_by
         return value if name == "k" else min(value or n_users, n_users)
-
-
-def _written(value: bool | int | float | str) -> str:
-    return repr(value) if isinstance(value, float) else str(value)
 
 
 def split_spec(key: str, values: Mapping[str, Any] | None = None) -> SplitSpec:

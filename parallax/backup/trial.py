@@ -18,9 +18,9 @@ from parallax.backup.archive import open_archive
 
 # What ties a process to this installation: its database, stored files, cache and secret key. Also NAME_FILE of each.
 OWN = (
-    "SECRET_KEY", "DATABASE_URL", "REDIS_URL", "ARTEFACT_STORAGE", "PARALLAX_ARTEFACTS_S3", "PARALLAX_ARTEFACT_CACHE",
-    "PARALLAX_BACKUP_S3",
-)  # fmt: skip
+    *("SECRET_KEY", "DATABASE_URL", "REDIS_URL", "ARTEFACT_STORAGE"),
+    *("PARALLAX_ARTEFACTS_S3", "PARALLAX_ARTEFACT_CACHE", "PARALLAX_BACKUP_S3"),
+)
 
 
 def try_restore(archive: Path, folder: Path, progress: Callable[[str], None]) -> list[str]:
@@ -70,8 +70,11 @@ def run_command(*arguments: str, environment: Mapping[str, str]) -> subprocess.C
     return subprocess.run(
         [sys.executable, str(Path(settings.BASE_DIR) / "manage.py"), *arguments],
         env={**environment, "DJANGO_SETTINGS_MODULE": "parallax.settings"},
-        cwd=settings.BASE_DIR, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        cwd=settings.BASE_DIR,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 def last_line(text: str) -> str:

@@ -135,8 +135,9 @@ def check_mail() -> Iterator[Diagnosis]:
     except (smtplib.SMTPException, OSError) as fault:
         words = type(fault).__name__ if isinstance(fault, smtplib.SMTPException) else str(fault)
         yield problem(
-            "Mail", f"The mail server {settings.EMAIL_HOST}:{settings.EMAIL_PORT} refused: {words}.",
+            "Mail",
+            f"The mail server {settings.EMAIL_HOST}:{settings.EMAIL_PORT} refused: {words}.",
             "Correct EMAIL_HOST, EMAIL_PORT, EMAIL_TLS, EMAIL_USER and EMAIL_PASSWORD.",
-        )  # fmt: skip
+        )
     else:
         yield ok("Mail", f"The mail server {settings.EMAIL_HOST}:{settings.EMAIL_PORT} accepts the account.")

@@ -16,11 +16,15 @@ from parallax.replication.claims import Judgement
 from parallax.replication.published import TIERS, Published
 from parallax.replication.stages import PUBLISHED_FACTORS
 
-COLUMNS = (("accuracy", "Accuracy"), ("fon", "First-order novelty"), ("son", "Second-order novelty"),
-           ("satisfaction", "Global satisfaction"))  # fmt: skip
+COLUMNS = (
+    *(("accuracy", "Accuracy"), ("fon", "First-order novelty")),
+    *(("son", "Second-order novelty"), ("satisfaction", "Global satisfaction")),
+)
 KINDS = (("recall", "Recall"), ("fallout", "Fallout"), ("precision", "Precision"), ("f", "F"))
-DESCRIBED = (("mean", "Mean"), ("whisker_low", "Whisker from"), ("q1", "Quartile 1"), ("median", "Median"),
-             ("q3", "Quartile 3"), ("whisker_high", "Whisker to"))  # fmt: skip
+DESCRIBED = (
+    *(("mean", "Mean"), ("whisker_low", "Whisker from"), ("q1", "Quartile 1")),
+    *(("median", "Median"), ("q3", "Quartile 3"), ("whisker_high", "Whisker to")),
+)
 MARK = "†"
 
 
@@ -120,17 +124,21 @@ def claims(judgements: Sequence[Judgement]) -> Table:
 
 def conditions(results: Results, paper: Published, facts: Mapping[str, Any]) -> Table:
     """How this study differs from the paper's."""
-    published, objective = paper.conditions, results.objective
+    published, objective, share, factors = paper.conditions, results.objective, facts["hidden"], facts["factors"]
+    hidden = "by a split of another kind" if share is None else f"{share:.0%} of those of the users that models see"
+    pure_svd = " and ".join(map(str, factors)) + " factors"
+    if not results.is_live and tuple(factors) != PUBLISHED_FACTORS:
+        pure_svd += f"; AsySVD and LSA have {factors[0]}"
     rows = (
         *_participants(results, published),
         ("Dataset", published["dataset"], facts["dataset"]),
         ("Users", f"{published['n_users']:,}", f"{facts['n_users']:,}"),
         ("Items", f"{published['n_items']:,}", f"{facts['n_items']:,}"),
         ("Ratings", f"about {published['n_ratings']:,}", f"{facts['n_ratings']:,}"),
-        ("Ratings hidden", published["hidden"], _hidden(facts["hidden"])),
+        ("Ratings hidden", published["hidden"], hidden),
         ("Relevant cases", f"{published['n_relevant']:,}", f"{objective.n_relevant or 0:,}"),
         ("Irrelevant cases", "not printed", f"{objective.n_irrelevant or 0:,}"),
-        ("PureSVD", "50 and 300 factors", _factors(facts["factors"], is_live=results.is_live)),
+        ("PureSVD", "50 and 300 factors", pure_svd),
     )
     return plain_table(
         "conditions", "The study of the paper and this one.", ("", "Published", "Here"), rows, is_words=True
@@ -150,12 +158,3 @@ def _participants(results: Results, published: Mapping[str, Any]) -> tuple[tuple
         ("Who asked", published["who_asked"], "a program that walks the pages over HTTP"),
         ("Assignment", published["assignment"], "permuted blocks within strata, by the study's seed"),
     )
-
-
-def _hidden(share: float | None) -> str:
-    return "by a split of another kind" if share is None else f"{share:.0%} of those of the users that models see"
-
-
-def _factors(factors: Sequence[int], *, is_live: bool) -> str:
-    words = " and ".join(map(str, factors)) + " factors"
-    return words if is_live or tuple(factors) == PUBLISHED_FACTORS else f"{words}; AsySVD and LSA have {factors[0]}"

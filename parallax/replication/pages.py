@@ -223,17 +223,11 @@ def printed(replication: Replication) -> str:
         if key == "claims":
             parts.append("\n".join(f"  {row.verdict:<20}  {row.claim.says} ({row.ours})" for row in replication.claims))
             continue
-        parts.append(f"{table.title}\n\n{_aligned(table)}")
+        lines = [[column.name for column in table.columns], *([cell.text for cell in row.cells] for row in table.rows)]
+        widths = [max(len(line[column]) for line in lines) for column in range(table.width)]
+        aligned = ("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
+        parts.append("\n".join([f"{table.title}\n", *aligned]))
     return "\n\n".join(parts)
-
-
-def _aligned(table: Table) -> str:
-    """A table in columns of one width."""
-    lines = [[column.name for column in table.columns], *([cell.text for cell in row.cells] for row in table.rows)]
-    widths = [max(len(line[column]) for line in lines) for column in range(table.width)]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines
-    )
 
 
 def write_folder(replication: Replication, folder: Path) -> None:

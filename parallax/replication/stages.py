@@ -18,7 +18,7 @@ from catalog.models import DatasetVersion
 from core.errors import ParallaxError
 from core.provenance import digest_of
 from evaluation.enums import RunStatus
-from evaluation.experiments.schema import Contender, Experiment
+from evaluation.experiments.schema import Contender
 from evaluation.management.run_monitor import MonitoredRuns
 from evaluation.models import EvaluationRun
 from evaluation.services.experiments import plan_experiment, read_experiment, run_of_plan
@@ -54,27 +54,24 @@ class Settings:
     parallel: int = 8
 
 
-def _experiment(chosen: Settings) -> Experiment:
-    """The shipped experiment for the paper's Table 2, with reserved users and the chosen factors."""
-    experiment = read_experiment(name=EXPERIMENT)
-    factors = dict(zip(PURESVD, chosen.factors, strict=True))
-    if chosen.factors != PUBLISHED_FACTORS:
-        factors |= dict.fromkeys(("AsySVD", "LSA"), chosen.factors[0])
-    sized = {
-        name: Contender.model_validate({"algorithm": experiment.algorithms[name].algorithm, "factors": number})
-        for name, number in factors.items()
-    }
-    runs = {key: run.model_copy(update={"reserve": chosen.reserve}) for key, run in experiment.runs.items()}
-    return experiment.model_copy(update={"algorithms": {**experiment.algorithms, **sized}, "runs": runs})
-
-
 def queued_run(*, version: DatasetVersion, chosen: Settings, queue: str = "") -> EvaluationRun:
     """The run of the seven algorithms, which is not awaited: an existing run with the same inputs, or a new one.
 
     Models of the same recipe are reused by their hash. Raises what `plan_experiment` does.
     """
-    experiment, threads = _experiment(chosen), settings.NUMERIC_THREADS
-    planned = plan_experiment(experiment=experiment, version=version, seed=chosen.seed, threads=threads)
+    shipped = read_experiment(name=EXPERIMENT)  # for the paper's Table 2
+    factors = dict(zip(PURESVD, chosen.factors, strict=True))
+    if chosen.factors != PUBLISHED_FACTORS:
+        factors |= dict.fromkeys(("AsySVD", "LSA"), chosen.factors[0])
+    sized = {
+        name: Contender.model_validate({"algorithm": shipped.algorithms[name].algorithm, "factors": number})
+        for name, number in factors.items()
+    }
+    runs = {key: run.model_copy(update={"reserve": chosen.reserve}) for key, run in shipped.runs.items()}
+    experiment = shipped.model_copy(update={"algorithms": {**shipped.algorithms, **sized}, "runs": runs})
+    planned = plan_experiment(
+        experiment=experiment, version=version, seed=chosen.seed, threads=settings.NUMERIC_THREADS
+    )
     (plan,) = planned.values()
     return run_of_plan(planned=plan, version=version, queue=queue)
 

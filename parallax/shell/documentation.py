@@ -18,9 +18,9 @@ from markdown_it import MarkdownIt
 FOLDER = Path(settings.BASE_DIR) / "docs"
 INDEX = "README.md"
 TAGS = {
-    "a", "blockquote", "br", "code", "em", "h1", "h2", "h3", "h4", "hr", "li", "ol", "p", "pre", "strong", "table",
-    "tbody", "td", "th", "thead", "tr", "ul",
-}  # fmt: skip
+    *("a", "blockquote", "br", "code", "em", "h1", "h2", "h3", "h4", "hr", "li", "ol", "p", "pre", "strong"),
+    *("table", "tbody", "td", "th", "thead", "tr", "ul"),
+}
 _parser = MarkdownIt("commonmark", {"html": False}).enable("table")
 _HEADING = re.compile(r"<h1>(.*?)</h1>", re.DOTALL)
 _LEVEL = re.compile(r"<h([2-4])>(.*?)</h\1>", re.DOTALL)

@@ -34,10 +34,8 @@ from catalog.importers.sources import Source, SourceFile, open_source, refuse
 __all__ = ["GENERIC", "Roles", "inspect"]
 
 # How files without a named layout are called, by their records.
-GENERIC: Mapping[str, str] = {
-    "table": "delimited", "objects": "jsonlines", "array": "json", "dicts": "dicts", "baskets": "fimi",
-    "matrix": "matrix", "sections": "sections", "parquet": "parquet", "workbook": "workbook",
-}  # fmt: skip
+GENERIC = {"table": "delimited", "objects": "jsonlines", "array": "json", "dicts": "dicts", "baskets": "fimi"}
+GENERIC |= {name: name for name in ("matrix", "sections", "parquet", "workbook")}
 _NO_TABLE = re.compile(
     r"(readme|licen[cs]e|copying|changelog)|.*\.(md|html?|pdf|png|jpe?g|gif|py|r|sh|pl|ipynb|docx?)", re.I
 )
@@ -94,7 +92,9 @@ def inspect(
     proposal = proposal or _detected(source, hints, examine, format)
     if hints.items_file is not None and (recipe is None or recipe.part("items") is None):
         proposal = replace(proposal, parts=tuple(part for part in proposal.parts if part.use != "items"))
-        table = examined(_only_file(hints), _of_items(hints))
+        # A file of items may be written otherwise than the ratings.
+        unsaid = replace(hints, delimiter=None, quoting=None, decimal=None, has_header=None)
+        table = examined(_only_file(hints), replace(unsaid, encoding=hints.items_encoding))
         ratings = examine(source.files[proposal.ratings.files[0].lower()], None)
         items = _items_part(table, ratings, proposal.ratings, hints, True)
         proposal = replace(proposal, parts=(*proposal.parts, *([items] if items else [])))
@@ -152,11 +152,6 @@ def _only_file(hints: Options) -> SourceFile:
     if len(source.files) != 1:
         raise refuse(source.name, f"one file of items is needed, and there are {len(source.files)} here")
     return next(iter(source.files.values()))
-
-
-def _of_items(hints: Options) -> Options:
-    """The hints for a file of items, which may be written otherwise than the ratings."""
-    return replace(hints, delimiter=None, quoting=None, decimal=None, has_header=None, encoding=hints.items_encoding)
 
 
 def _detected(source: Source, hints: Options, examine: Examine, format: str) -> Proposal:

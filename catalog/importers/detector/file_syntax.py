@@ -28,10 +28,8 @@ PACKED_BYTES = 8 << 20
 SAMPLE_ROWS = 20_000
 SAMPLE_LINES = 5_000  # of the beginning, and of the blocks behind it
 MATRIX_COLUMNS, BASKET_COLUMNS = ("row", "column", "value"), ("line", "item")
-SHOWN_DELIMITERS = {
-    ",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", ":": "colon", " ": "space", WHITE: "white space",
-    "::": "two colons", "\t\t": "two tabs",
-}  # fmt: skip
+SHOWN_DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", ":": "colon", " ": "space"}
+SHOWN_DELIMITERS |= {WHITE: "white space", "::": "two colons", "\t\t": "two tabs"}
 _DELIMITERS = ("\t\t", "::", ",", ";", "\t", "|", ":", " ", WHITE)
 _STRONG = (",", ";", "\t", "|")  # delimiters that are rarely in texts
 _SURE = ("\t", "\t\t", "::")
@@ -278,10 +276,8 @@ def _text(
         raise refuse(
             file.name, f"the header names column {shown(twice[0])} twice", line=before + 1, options=("has_header",)
         )
-    shape = replace(
-        written, columns=columns, delimiter=delimiter, has_quotes=has_quotes, decimal=decimal,
-        lines_before=(parsed[0][0] if header else before), comment=marker,
-    )  # fmt: skip
+    syntax = replace(written, columns=columns, delimiter=delimiter, has_quotes=has_quotes, decimal=decimal)
+    shape = replace(syntax, lines_before=parsed[0][0] if header else before, comment=marker)
     rows = [row for row in parsed[header:] if len(row[1]) in (len(columns), len(columns) + 1)]
     return Examined(file, shape, rows[:SAMPLE_ROWS], is_whole)
 
@@ -382,10 +378,8 @@ def _matrix(
         for name, cell in zip(names[bool(first) :], fields[bool(first) :], strict=False)
         if cell.strip()
     ]
-    shape = replace(
-        written, columns=names, records="matrix", first=first, delimiter=delimiter, has_quotes=False,
-        lines_before=parsed[0][0] if header else 0,
-    )  # fmt: skip
+    syntax = replace(written, delimiter=delimiter, has_quotes=False, lines_before=parsed[0][0] if header else 0)
+    shape = replace(syntax, columns=names, records="matrix", first=first)
     return Examined(file, shape, rows[: SAMPLE_ROWS * 5], is_whole)
 
 

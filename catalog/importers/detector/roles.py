@@ -42,11 +42,14 @@ EARLIEST = datetime(1990, 1, 1, tzinfo=UTC).timestamp()
 _SECONDS = re.compile(r"\d{9,19}(\.0+)?")
 _CLOCKS = ("", " %H:%M:%S", " %H:%M", " %I:%M:%S %p", " %I:%M %p")
 _DAYS = (
-    "%d.%m.%Y", "%d.%m.%y", "%m/%d/%Y", "%d/%m/%Y", "%m/%d/%y", "%d/%m/%y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d",
-    "%m %d, %Y", "%b %d, %Y", "%B %d, %Y", "%d %b %Y", "%d %B %Y", "%Y%m%d",
-)  # fmt: skip
-_OTHERS = ("%a %b %d %H:%M:%S %z %Y", "%a, %d %b %Y %H:%M:%S %z", "%Y-%m-%d %H:%M:%S.%f UTC", "%Y-%m-%d %H:%M:%S UTC",
-           "%Y-%m-%d %H:%M", "%Y%m%d%H%M%S")  # fmt: skip
+    *("%d.%m.%Y", "%d.%m.%y", "%m/%d/%Y", "%d/%m/%Y", "%m/%d/%y", "%d/%m/%y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d"),
+    *("%m %d, %Y", "%b %d, %Y", "%B %d, %Y", "%d %b %Y", "%d %B %Y", "%Y%m%d"),
+)
+_OTHERS = (
+    *("%a %b %d %H:%M:%S %z %Y", "%a, %d %b %Y %H:%M:%S %z"),
+    *(f"%Y-%m-%d {clock}" for clock in ("%H:%M:%S.%f UTC", "%H:%M:%S UTC", "%H:%M")),
+    "%Y%m%d%H%M%S",
+)
 FORMS = (*(day + clock for day in _DAYS for clock in _CLOCKS), *_OTHERS)
 TWINS = {"%m/%d": "%d/%m", "%d/%m": "%m/%d", "%m-%d": "%d-%m", "%d-%m": "%m-%d"}
 

@@ -22,8 +22,10 @@ from catalog.services import import_dataset, proposed
 
 SHORT = 16  # characters of a value that is set to the right
 # Options of the command that the service knows by the same name.
-SETTINGS = ("zeros", "time_format", "bins", "decimal", "encoding", "items_encoding", "items_file", "feature_separator",
-            "usage", "merge_titles", "has_header", "on_bad_row", "duplicates")  # fmt: skip
+SETTINGS = (
+    *("zeros", "time_format", "bins", "decimal", "encoding", "items_encoding", "items_file", "feature_separator"),
+    *("usage", "merge_titles", "has_header", "on_bad_row", "duplicates"),
+)
 
 
 class Command(VersionCommand):

@@ -57,15 +57,14 @@ def example_of(name: str) -> str | None:
 
 def entries() -> str:
     """Every command with its arguments and an example."""
-    return "\n\n".join(_entry(name) for name in command_names())
-
-
-def _entry(name: str) -> str:
-    parser = parser_of(name)
-    parts = [f"## {name}", parser.description or ""]
-    if example := example_of(name):
-        parts.append(f"```\n{example}\n```")
-    return "\n\n".join([*parts, *_arguments(parser, name)])
+    parts = []
+    for name in command_names():
+        parser = parser_of(name)
+        parts += [f"## {name}", parser.description or ""]
+        if example := example_of(name):
+            parts.append(f"```\n{example}\n```")
+        parts += _arguments(parser, name)
+    return "\n\n".join(parts)
 
 
 def _arguments(parser: ArgumentParser, name: str) -> list[str]:

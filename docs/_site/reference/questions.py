@@ -42,16 +42,13 @@ EXAMPLES: Mapping[str, str] = MappingProxyType(
 def entries() -> str:
     """Every kind; the fields of all questions first."""
     parts = [f"Fields of every kind: {', '.join(map(code, sorted(COMMON)))}."]
-    parts += [_entry(kind) for kind in KINDS]
+    for kind in KINDS:
+        question = questionnaire_from({"overall": [yaml.safe_load(EXAMPLES[kind])]}).overall[0]
+        fields = ", ".join(map(code, sorted(question.fields))) or "none"
+        has_parts = question.takes_several or bool(question.rows)
+        either = "integer or category" if question.is_check else question.column_type
+        stored = "several columns" if has_parts else either
+        seconds = f"{question.seconds:g} s{' for each row' if question.rows else ''}"
+        facts = table(("own fields", "type in exports", "assumed answering time"), [(fields, stored, seconds)])
+        parts += [f"## {kind}", facts, f"```yaml\n{EXAMPLES[kind]}\n```"]
     return "\n\n".join(parts)
-
-
-def _entry(kind: str) -> str:
-    question = questionnaire_from({"overall": [yaml.safe_load(EXAMPLES[kind])]}).overall[0]
-    fields = ", ".join(map(code, sorted(question.fields))) or "none"
-    has_parts = question.takes_several or bool(question.rows)
-    either = "integer or category" if question.is_check else question.column_type
-    stored = "several columns" if has_parts else either
-    seconds = f"{question.seconds:g} s{' for each row' if question.rows else ''}"
-    facts = table(("own fields", "type in exports", "assumed answering time"), [(fields, stored, seconds)])
-    return f"## {kind}\n\n{facts}\n\n```yaml\n{EXAMPLES[kind]}\n```"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from pathlib import Path
 
 from reference.markdown import code, table
@@ -27,7 +26,14 @@ FROM_FILES = {"env_secret", "env_key", "env_database", "env_redis"}  # by NAME_F
 
 def entries() -> str:
     """A table of every variable."""
-    return table(("variable", "type", "default in the code", "from a file"), _rows())
+    rows = []
+    for name, call in variables().items():
+        reader = ast.unparse(call.func)
+        kind = TYPES[reader]
+        if reader == "env_choice":
+            kind = "one of " + ", ".join(code(word) for word in ast.literal_eval(call.args[1]))
+        rows.append((code(name), kind, _default(call, reader), "yes" if reader in FROM_FILES else ""))
+    return table(("variable", "type", "default in the code", "from a file"), rows)
 
 
 def variables() -> dict[str, ast.Call]:
@@ -38,15 +44,6 @@ def variables() -> dict[str, ast.Call]:
             name = ast.literal_eval(node.args[0])
             calls.setdefault(name, node)
     return dict(sorted(calls.items()))
-
-
-def _rows() -> Iterator[tuple[str, str, str, str]]:
-    for name, call in variables().items():
-        reader = ast.unparse(call.func)
-        kind = TYPES[reader]
-        if reader == "env_choice":
-            kind = "one of " + ", ".join(code(word) for word in ast.literal_eval(call.args[1]))
-        yield code(name), kind, _default(call, reader), "yes" if reader in FROM_FILES else ""
 
 
 def _default(call: ast.Call, reader: str) -> str:

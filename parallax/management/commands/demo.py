@@ -5,7 +5,7 @@ import re
 import time
 from argparse import ArgumentParser
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,8 @@ from studies.enums import Mode, ParticipantStatus, StudyStatus
 from studies.models import Participant, Study
 
 SEED = 1
-NEGATIVES = 1000  # where fewer items are unrated, all of them serve
+# Where fewer items than the negatives are unrated, all of them serve.
+EVALUATION = {"split": "probe:share=0.1", "reserve": 0.15, "protocol": "one-plus-random", "negatives": 1000, "n": 5}
 DEMO_EMAIL = "demo@parallax.example"
 HYPOTHESIS = """\
 This study is a demonstration: its {data} are synthetic and its participants simulated. It shows what a \
@@ -62,21 +63,29 @@ class Demo:
         return len(self.algorithms.split(","))
 
 
-DEMOS = {
-    # The paper's 50 and 300 factors need a catalogue of thousands; 10 and 50 stand in for them on these.
-    "films": Demo(
-        DEMO_NAME, "demo", "films", "ratings", load_demo_dataset,
-        "toppop,corngr,nncosngr,asysvd,puresvd:factors=10,puresvd:factors=50,lsa", 5.0, 1.0,
-    ),
-    "books": Demo(
-        DEMO_BOOKS_NAME, "demo-books", "books", "usage data", load_demo_books,
-        "toppop,nncosngr,puresvd:factors=10,puresvd:factors=50,lsa", 1.0, 0.5,
-    ),
-    "quick": Demo(
-        DEMO_NAME, "demo-quick", "films", "ratings", load_demo_dataset,
-        "toppop,puresvd:factors=10,lsa", 5.0, 1.0, per_condition=10, workers=1,
-    ),
-}  # fmt: skip
+# The paper's 50 and 300 factors need a catalogue of thousands; 10 and 50 stand in for them on these.
+_FILMS = Demo(
+    dataset=DEMO_NAME,
+    study="demo",
+    items="films",
+    data="ratings",
+    load=load_demo_dataset,
+    algorithms="toppop,corngr,nncosngr,asysvd,puresvd:factors=10,puresvd:factors=50,lsa",
+    relevant=5.0,
+    irrelevant=1.0,
+)
+_BOOKS = Demo(
+    dataset=DEMO_BOOKS_NAME,
+    study="demo-books",
+    items="books",
+    data="usage data",
+    load=load_demo_books,
+    algorithms="toppop,nncosngr,puresvd:factors=10,puresvd:factors=50,lsa",
+    relevant=1.0,
+    irrelevant=0.5,
+)
+_QUICK = replace(_FILMS, study="demo-quick", algorithms="toppop,puresvd:factors=10,lsa", per_condition=10, workers=1)
+DEMOS = {"films": _FILMS, "books": _BOOKS, "quick": _QUICK}
 
 
 class Command(ParallaxCommand):
@@ -85,10 +94,8 @@ class Command(ParallaxCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--host", default="127.0.0.1")
         parser.add_argument("--port", type=int, default=8000)
-        parser.add_argument(
-            "--catalogue", choices=["films", "books"], default="films",
-            help="films with ratings, or books with usage data (default: films)",
-        )  # fmt: skip
+        catalogues = "films with ratings, or books with usage data (default: films)"
+        parser.add_argument("--catalogue", choices=["films", "books"], default="films", help=catalogues)
         parser.add_argument(
             "--quick", action="store_true", help="three algorithms and thirty participants on the films"
         )
@@ -151,31 +158,36 @@ class Command(ParallaxCommand):
             with self.step(f"  {n_algorithms} algorithms trained and measured offline on the site's workers"):
                 site.wait_for_worker()
                 with site.kept_up():
-                    call_command(
-                        "evaluate", self.demo.dataset, algorithms=self.demo.algorithms, split="probe:share=0.1",
-                        reserve=0.15, protocol="one-plus-random", negatives=NEGATIVES, n=5, relevant=self.demo.relevant,
-                        irrelevant=self.demo.irrelevant, seed=SEED, stdout=self.stdout,
-                    )  # fmt: skip
+                    inputs = {name: getattr(self.demo, name) for name in ("algorithms", "relevant", "irrelevant")}
+                    call_command("evaluate", self.demo.dataset, **EVALUATION, **inputs, seed=SEED, stdout=self.stdout)
             run = newest_succeeded_run(version, n_algorithms=self.demo.n)
             if run is None:
                 raise CommandError("The offline evaluation ended without a result; its reason stands above.")
         return run.pk
 
+    def call_on_study(self, command: str, **options: Any) -> None:
+        call_command(command, self.demo.study, stdout=self.stdout, **options)
+
     def study(self, run_id: int, owner: User) -> None:
         study = Study.objects.filter(slug=self.demo.study).first()
         if study is None:
             with self.step("  Study from the template cremonesi-2011"):
-                call_command(
-                    "create_study", self.demo.study, template="cremonesi-2011", dataset=self.demo.dataset, run=run_id,
-                    per_condition=self.demo.per_condition, seed=SEED, owner=owner.email, stdout=self.stdout,
-                )  # fmt: skip
+                self.call_on_study(
+                    "create_study",
+                    template="cremonesi-2011",
+                    dataset=self.demo.dataset,
+                    run=run_id,
+                    per_condition=self.demo.per_condition,
+                    seed=SEED,
+                    owner=owner.email,
+                )
             study = Study.objects.get(slug=self.demo.study)
             hypothesis = HYPOTHESIS.format(data=self.demo.data, n=number_word(self.demo.n))
             change_design(study=study, actor=owner, settings={"hypothesis": hypothesis})
             study.refresh_from_db()
         if study.status == StudyStatus.DRAFT:
             with self.step("  Launch: the design is frozen and hashed"):
-                call_command("launch_study", self.demo.study, stdout=self.stdout)
+                self.call_on_study("launch_study")
 
     def participants(self, url: str) -> None:
         walked = Participant.objects.filter(
@@ -183,21 +195,19 @@ class Command(ParallaxCommand):
         ).count()
         if walked < self.demo.per_condition * self.demo.n:
             with self.step("  Simulated participants walk the study over HTTP"):
-                call_command(
-                    "simulate_participants", self.demo.study, per_condition=self.demo.per_condition, seed=SEED,
-                    base_url=url, stdout=self.stdout,
-                )  # fmt: skip
+                size = self.demo.per_condition
+                self.call_on_study("simulate_participants", per_condition=size, seed=SEED, base_url=url)
 
     def report(self) -> Report:
         """The demo's report, which anyone may read on this site. Its files are drawn when they are downloaded."""
         reports = Report.objects.filter(study__slug=self.demo.study, mode=Mode.SIMULATED)
         if not reports.exists():
             with self.step("  Report: perceived against objective"):
-                call_command("report", self.demo.study, mode=Mode.SIMULATED.value, stdout=self.stdout)
+                self.call_on_study("report", mode=Mode.SIMULATED.value)
         report = reports.filter(is_sample=True).first()
         if report is None:
             with self.step("  Sample report: its pages are drawn, and open to visitors"):
-                call_command("sample_report", self.demo.study, stdout=self.stdout)
+                self.call_on_study("sample_report")
             report = reports.get(is_sample=True)
         return report
 

@@ -39,24 +39,21 @@ class Command(ParallaxCommand):
         parser.add_argument("paper", choices=papers(), help="the paper (%(choices)s)")
         data = parser.add_mutually_exclusive_group(required=True)
         data.add_argument("--dataset", metavar="NAME", help="an imported dataset with ratings")
-        data.add_argument(
-            "--study", metavar="SLUG",
-            help="a closed study of the paper's algorithms, whose participants' answers are compared; nothing is "
-            "trained or simulated, so that of the options only --out applies",
-        )  # fmt: skip
+        study = (
+            "a closed study of the paper's algorithms, whose participants' answers are compared; nothing is "
+            "trained or simulated, so that of the options only --out applies"
+        )
+        data.add_argument("--study", metavar="SLUG", help=study)
         parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="folder to write to")
         parser.add_argument("--per-condition", type=int, default=default.per_condition, help="default: %(default)s")
         parser.add_argument("--seed", type=int, default=default.seed, help="default: %(default)s")
-        parser.add_argument(
-            "--factors", default="50,300", metavar="A,B",
-            help="factors of the two PureSVD models, for a catalogue too small for the paper's; the first also applies "
-            "to AsySVD and LSA (default: %(default)s)",
-        )  # fmt: skip
-        parser.add_argument(
-            "--reserve", type=float, default=default.reserve,
-            help="share of users held out from training, whose ratings the simulated participants use "
-            "(default: %(default)s)",
-        )  # fmt: skip
+        factors = (
+            "factors of the two PureSVD models, for a catalogue too small for the paper's; the first also applies "
+            "to AsySVD and LSA (default: %(default)s)"
+        )
+        parser.add_argument("--factors", default="50,300", metavar="A,B", help=factors)
+        reserve = "share of users held out from training, whose ratings the simulated participants use"
+        parser.add_argument("--reserve", type=float, default=default.reserve, help=f"{reserve} (default: %(default)s)")
         parser.add_argument(
             "--workers",
             type=at_least_one,

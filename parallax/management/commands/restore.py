@@ -18,17 +18,18 @@ class Command(ParallaxCommand):
         parser.add_argument("--replace", action="store_true", help="delete the data of this installation")
 
         parser.add_argument("--key", type=Path, help="the private key of an encrypted backup, as `age-keygen` wrote it")
-        parser.add_argument(
-            "--erasures", type=Path, action="append", default=[],
-            help="a list of erasures (erasures.txt) from beside a later backup; that of PARALLAX_VAR is read anyway",
-        )  # fmt: skip
+        erasures = "a list of erasures (erasures.txt) from beside a later backup; that of PARALLAX_VAR is read anyway"
+        parser.add_argument("--erasures", type=Path, action="append", default=[], help=erasures)
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             manifest = restore_backup(
-                options["file"].absolute(), is_replacing=options["replace"], progress=self.stdout.write,
-                key=options["key"], erasure_lists=options["erasures"],
-            )  # fmt: skip
+                options["file"].absolute(),
+                is_replacing=options["replace"],
+                progress=self.stdout.write,
+                key=options["key"],
+                erasure_lists=options["erasures"],
+            )
         except FileNotFoundError as refusal:
             raise CommandError(str(refusal)) from refusal
         self.stdout.write(f"Restored the backup of {manifest.created_at}. Run check_integrity to verify the data.")

@@ -7,7 +7,7 @@ from typing import Any
 from django import forms
 
 from core.field_problems import FieldProblems, read_model
-from core.form_fields import offer
+from core.form_choices import offer
 from studies.console.forms.setting_fields import setting_field
 from studies.design.narrative.plan import PERCEIVED_LABELS
 from studies.design.presets.loader import possible_covariates
@@ -54,13 +54,13 @@ class PlanFields(forms.Form):
         questionnaire = questionnaire_from(study.questionnaire)
         scales, covariates = questionnaire.scales, possible_covariates(questionnaire)
         if covariates:
-            offer(self, "covariates", [(key, key_in_words(key, study.design)) for key in covariates])
+            offer(self, covariates=[(key, key_in_words(key, study.design)) for key in covariates])
         else:
             del self.fields["covariates"]
         if not scales:
             del self.fields["scales"]
             return
-        offer(self, "scales", [(scale.key, next(iter(scale.name.values()))) for scale in scales])
+        offer(self, scales=[(scale.key, next(iter(scale.name.values()))) for scale in scales])
 
     def refill_settings(self, study: Study) -> dict[str, bool]:
         """The refill setting; omitted, which means no refill, where the design has none."""
@@ -115,8 +115,8 @@ class PrimaryTestFields(forms.Form):
 
     def ask_conditions(self, study: Study) -> None:
         labels = list(study.conditions.order_by("position").values_list("label", flat=True))
-        for name in SETS.values():
-            offer(self, name, [(label, label) for label in labels])
+        choices = [(label, label) for label in labels]
+        offer(self, **dict.fromkeys(SETS.values(), choices))
 
     def clean(self) -> dict[str, Any] | None:
         cleaned = super().clean()
