@@ -10,10 +10,10 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from core.errors import ParallaxError
+from core.outcomes import refusals_in
 from evaluation.selectors.runs import failed_algorithms
 from studies.console.forms.console import NewStudyForm
 from studies.console.forms.study_lifecycle import MailForm
-from studies.console.views.outcomes import refusals_in
 from studies.design.services.design import create_study
 from studies.enums import NoticeMail
 from studies.team.selectors import studies

@@ -17,10 +17,11 @@ from django.utils.cache import patch_cache_control
 
 from charting.theme import both_modes
 from core.errors import ParallaxError
+from core.outcomes import perform
 from jobs.models import JobStatus
 from studies.allocation.selectors import allocations
 from studies.console.forms.data import ExportForm, RetentionForm, WithdrawalForm
-from studies.console.views.outcomes import button, perform, reason_given
+from studies.console.views.outcomes import button, reason_given
 from studies.console.views.workspace import DATA, study_page
 from studies.data.exports import FORMATS, Options
 from studies.data.services import exports

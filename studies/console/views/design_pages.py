@@ -6,12 +6,13 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 
+from core.outcomes import refusals_in
 from studies.allocation.assignment.methods import method_from
 from studies.allocation.selectors.assignment_seed import seed_sentence, seed_state
 from studies.console.forms.assignment import METHOD_LABELS
 from studies.console.forms.conditions import ConditionsForm
 from studies.console.forms.console import DesignForm
-from studies.console.views.outcomes import refusals_in, warn_of_numbers
+from studies.console.views.outcomes import warn_of_numbers
 from studies.console.views.workspace import DESIGN, study_page
 from studies.design.narrative.plan import (
     REFILL_SENTENCE,

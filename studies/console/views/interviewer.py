@@ -12,6 +12,7 @@ from django.views.decorators.cache import never_cache
 
 from accounts.services.device_lock import has_pin, lock_device, set_pin
 from core.errors import ParameterError
+from core.outcomes import perform, refusals_in
 from studies.console.forms.interviews import (
     EvaluationForm,
     EvaluatorQuestionForm,
@@ -19,7 +20,6 @@ from studies.console.forms.interviews import (
     NotesForm,
     PlacesForm,
 )
-from studies.console.views.outcomes import perform, refusals_in
 from studies.console.views.workspace import RECRUIT, SESSIONS, study_page
 from studies.design.selectors.placeholders import asked_questions
 from studies.design.services.questionnaires import add_evaluator_question, delete_evaluator_question

@@ -9,12 +9,13 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
+from core.outcomes import perform, refusals_in
 from core.provenance import digest_of
 from studies.console.forms.data import ExportForm
 from studies.console.forms.rewording import RewordForm
 from studies.console.forms.study_lifecycle import DeleteForm, DuplicateForm, TargetsForm
 from studies.console.forms.texts import ConsentForm, NotesForm
-from studies.console.views.outcomes import button, perform, refusals_in, warn_of_numbers
+from studies.console.views.outcomes import button, warn_of_numbers
 from studies.console.views.workspace import DESIGN, OVERVIEW, QUESTIONNAIRE, SETTINGS, study_page
 from studies.design.selectors.launch_overview import DONE, CheckLine, launch_checklist, launch_overview
 from studies.design.selectors.placeholders import filled

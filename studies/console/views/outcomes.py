@@ -8,8 +8,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
-from core.outcomes import perform as perform
-from core.outcomes import refusals_in as refusals_in
+from core.outcomes import perform
 from studies.console.forms.data import ReasonForm
 from studies.design.selectors.text_warnings import literal_number_warnings
 from studies.models import Study

@@ -12,12 +12,12 @@ from django.views.decorators.cache import never_cache
 
 from core.errors import ParameterError
 from core.networks import site_of
+from core.outcomes import refusals_in
 from studies.allocation.assignment.methods import method_from
 from studies.allocation.assignment.permuted_blocks import block_weights
 from studies.allocation.assignment.strata import strata_from
 from studies.console.forms.assignment import METHOD_LABELS, AssignmentForm
 from studies.console.forms.planning import CostForm, PowerForm, SimulationForm
-from studies.console.views.outcomes import refusals_in
 from studies.console.views.workspace import DESIGN, OVERVIEW, study_page
 from studies.design.narrative.plan import (
     needed_sentence,

@@ -16,10 +16,11 @@ from django.views.decorators.clickjacking import xframe_options_sameorigin
 
 from catalog.item_types import FALLBACK_LANGUAGE
 from core.errors import ParameterError
+from core.outcomes import refusals_in
 from studies.console.forms.questionnaire_parts import BLOCK_LABELS, NewQuestionForm
 from studies.console.forms.questions import QuestionForm
 from studies.console.forms.row_lists import BUTTON, rearranged
-from studies.console.views.outcomes import refusals_in, warn_of_numbers
+from studies.console.views.outcomes import warn_of_numbers
 from studies.console.views.questionnaires import back_to_list, block_of, languages_of, may_edit
 from studies.console.views.workspace import QUESTIONNAIRE, study_page
 from studies.design.selectors.placeholders import asked_questions, filled, item_words

@@ -17,6 +17,7 @@ from django.utils.safestring import mark_safe
 
 from charting.qr_code import qr_svg
 from core.errors import ParallaxError
+from core.outcomes import refusals_in
 from studies.console.forms.recruiting import (
     CODE_LABELS,
     ENTRANCE_LABELS,
@@ -29,7 +30,6 @@ from studies.console.forms.recruiting import (
     SignedLinksForm,
     SubmissionsForm,
 )
-from studies.console.views.outcomes import refusals_in
 from studies.console.views.workspace import RECRUIT, participant_url, study_page
 from studies.data.codebook.cells import cell
 from studies.enums import Entrance, Mode, StudyStatus

@@ -17,9 +17,9 @@ from accounts.selectors import open_invitations
 from accounts.services.invitations import BY_LINK, deliver, revoke_invitation
 from core.errors import ParallaxError
 from core.networks import site_of
+from core.outcomes import perform, refusals_in
 from studies.console.forms.data import RetentionForm
 from studies.console.forms.study_lifecycle import InviteForm, MemberForm
-from studies.console.views.outcomes import perform, refusals_in
 from studies.console.views.workspace import SETTINGS, study_page
 from studies.design.selectors.texts import contact_of, language_name
 from studies.enums import StudyStatus

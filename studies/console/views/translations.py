@@ -8,8 +8,9 @@ from django.shortcuts import redirect
 from django.urls import reverse
 
 from catalog.item_types import FALLBACK_LANGUAGE
+from core.outcomes import refusals_in
 from studies.console.forms.translations import TranslationForm
-from studies.console.views.outcomes import refusals_in, warn_of_numbers
+from studies.console.views.outcomes import warn_of_numbers
 from studies.console.views.questionnaires import languages_of, may_edit
 from studies.console.views.workspace import QUESTIONNAIRE, study_page
 from studies.design.selectors.placeholders import item_words
