@@ -12,7 +12,7 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.core.management import call_command
 from django.test import Client
-from django.urls import URLResolver, get_resolver, reverse
+from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
 from accounts.enums import ProjectRole, Scope
 from accounts.models import Project, User
@@ -128,7 +128,8 @@ class Scene:
 
     def addresses(self) -> Iterator[tuple[str, str]]:
         """Every address of the site but those of accounts, the administration and participants' tokens."""
-        for name, names in routes():
+        for name, pattern in routes():
+            names = pattern.pattern.regex.groupindex
             if name == "api:nothing" or name.startswith(("accounts:", "admin:", "participant:", "account_", "mfa_")):
                 continue
             if name.startswith(("openid", "djdt")):
@@ -139,17 +140,15 @@ class Scene:
                 yield name, f"{path}?{query.format(run=self.run.pk)}" if query else path
 
 
-def routes() -> Iterator[tuple[str, set[str]]]:
-    """The name of every address, with the names of its arguments."""
-    waiting: list[tuple[str, set[str], Any]] = [("", set(), get_resolver())]
+def routes() -> Iterator[tuple[str, URLPattern]]:
+    waiting: list[tuple[str, Any]] = [("", get_resolver())]
     while waiting:
-        space, outer, resolver = waiting.pop(0)
+        space, resolver = waiting.pop(0)
         for pattern in resolver.url_patterns:
-            names = outer | set(pattern.pattern.regex.groupindex)
             if isinstance(pattern, URLResolver):
-                waiting.append((pattern.namespace or space, names, pattern))
+                waiting.append((pattern.namespace or space, pattern))
             elif pattern.name:
-                yield f"{space}:{pattern.name}" if space else str(pattern.name), names
+                yield f"{space}:{pattern.name}" if space else str(pattern.name), pattern
 
 
 def private_version(project: Project, owner: User) -> DatasetVersion:
@@ -212,7 +211,7 @@ def is_closed(name: str) -> bool:
 
 def test_every_address_of_data_has_a_rule() -> None:
     spaces = ("catalog", "evaluation", "projects")
-    named = {name for name, _names in routes() if name.partition(":")[0] in spaces}
+    named = {name for name, _pattern in routes() if name.partition(":")[0] in spaces}
     assert named == set(OF_DATA) | OPEN_LISTS
     assert {name for name, of in OF_DATA.items() if 405 in of.values()} == set(PRESSED)
 
