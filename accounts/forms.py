@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from accounts.enums import Scope
 from accounts.models import User
 from accounts.services import LONGEST_NAME, USUAL_DAYS
-from core.form_choices import offer
+from core.form_fields import offer
 
 NameForm = forms.modelform_factory(User, fields=["name"])  # which other researchers see
 
@@ -113,7 +113,7 @@ class SuccessorForm(forms.Form):
     def __init__(self, user: User, data: Any = None) -> None:
         super().__init__(data)
         candidates = User.objects.filter(is_active=True).exclude(pk=user.pk).order_by("email")
-        offer(self, successor=candidates)
+        offer(self, "successor", candidates)
 
     @property
     def email(self) -> str:

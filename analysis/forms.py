@@ -11,7 +11,7 @@ from analysis.compute.plans import Overrides
 from analysis.enums import VARIABLES
 from analysis.files.choices import Choices, Chosen
 from analysis.read.reports import studies_to_report
-from core.form_choices import offer
+from core.form_fields import offer
 from studies.enums import Mode
 from studies.instrument import flags
 from studies.models import Study
@@ -131,7 +131,7 @@ class ChapterForm(forms.Form):
             if name not in self.FIELDS.get(chapter, ()):
                 del self.fields[name]
             elif name in offered:
-                offer(self, **{name: [("", _("All")), *offered[name]]})
+                offer(self, name, [("", _("All")), *offered[name]])
         self._choices = choices
 
     def chosen(self) -> Chosen:

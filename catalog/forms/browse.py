@@ -10,7 +10,7 @@ from django.conf import settings
 
 from catalog.item_types import ITEM_TYPES
 from catalog.selectors.search import ORDERS, POPULARITY
-from core.form_choices import offer
+from core.form_fields import offer
 
 ORDER_WORDS = {
     "popularity": "Most rated first",
@@ -45,11 +45,8 @@ class BrowseForm(forms.Form):
 
     def __init__(self, *args: Any, genres: Sequence[str], decades: Sequence[int], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        offer(
-            self,
-            genre=[("", "All genres"), *((genre, genre) for genre in genres)],
-            decade=[("", "All years"), *((str(decade), f"{decade}s") for decade in reversed(decades))],
-        )
+        offer(self, "genre", [("", "All genres"), *((genre, genre) for genre in genres)])
+        offer(self, "decade", [("", "All years"), *((str(decade), f"{decade}s") for decade in reversed(decades))])
 
     def clean_page(self) -> int:
         """The chosen page; by default the first."""

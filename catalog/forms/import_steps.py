@@ -18,7 +18,7 @@ from catalog.importers.proposal import Column
 from catalog.importers.rows import REPEATS
 from catalog.item_types import ITEM_TYPES
 from catalog.services.previews import ImportPreview, Table
-from core.form_choices import offer
+from core.form_fields import offer
 from jobs.models import Job
 
 FEATURES = (
@@ -296,7 +296,7 @@ class CheckForm(StepForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         projects = Project.objects.of(self.job.owner, WRITERS)
-        offer(self, project=projects)
+        offer(self, "project", projects)
         if not projects:
             del self.fields["project"]
         stored = self.job.payload

@@ -10,7 +10,7 @@ from django import forms
 
 from catalog.subsetting.recipe import LARGEST_SEED, Recipe
 from core.errors import ParameterError
-from core.form_choices import offer
+from core.form_fields import offer
 
 
 class _DateInput(forms.DateInput):
@@ -57,7 +57,7 @@ class SubsetForm(forms.Form):
         self, *args: Any, kinds: Sequence[str], rated_between: tuple[datetime, datetime] | None, **kwargs: Any
     ) -> None:
         super().__init__(*args, **kwargs)
-        offer(self, kind=[("", "Any"), *((kind, kind) for kind in kinds)])
+        offer(self, "kind", [("", "Any"), *((kind, kind) for kind in kinds)])
         for name in ("date_from", "date_until"):
             field = self.fields[name]
             if rated_between is None:

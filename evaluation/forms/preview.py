@@ -9,7 +9,7 @@ from django import forms
 from django.http import QueryDict
 
 from catalog.models import DatasetVersion
-from core.form_choices import offer
+from core.form_fields import offer
 from evaluation.selectors.models import ModelLine
 
 
@@ -45,7 +45,7 @@ class TryForm(forms.Form):
         self.is_usage = version.scale_low == version.scale_high
         self.points = ("1",) if self.is_usage else self.STARS
         self.scale = (version.scale_low, version.scale_high, version.scale_step) if self.is_usage else (1.0, 5.0, 1.0)
-        offer(self, model=[(str(line.model.pk), f"{line.model.label} · {line.origin}") for line in models])
+        offer(self, "model", [(str(line.model.pk), f"{line.model.label} · {line.origin}") for line in models])
         search = {"type": "search", "autocomplete": "off", "aria-controls": "found"}
         self.fields["q"].widget.attrs |= search
 

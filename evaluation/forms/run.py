@@ -15,7 +15,7 @@ from catalog.models import Dataset, DatasetVersion
 from catalog.selectors.datasets import dataset_lines, newest_version
 from catalog.selectors.ratings import features_of
 from core.errors import DataError, ParallaxError, ParameterError
-from core.form_choices import offer
+from core.form_fields import offer
 from evaluation.experiments.schema import Experiment
 from evaluation.forms.algorithm_rows import AlgorithmRows, named_algorithms, picker
 from evaluation.forms.parameter_fields import COPY, ParameterForm, entered, is_changed
@@ -111,9 +111,10 @@ class RunForm(forms.Form):
         super().__init__(data if is_checked else None, initial={"dataset": dataset})
         newest = {line.dataset.name: line.newest for line in dataset_lines(datasets)}
         names = [(name, f"{version.dataset} · version {version.number}") for name, version in newest.items()]
+        offer(self, "dataset", names)
         shown = newest.get(dataset, next(iter(newest.values()), None))
         self.first = FIRST if data is not None else {**FIRST, "algorithms_text": _study_algorithms(shown)}
-        offer(self, dataset=names, algorithm=[("", "Choose an algorithm"), *picker()])
+        offer(self, "algorithm", [("", "Choose an algorithm"), *picker()])
         if data is not None and not is_checked:
             self.initial = entered(self, data)
         self.text_problems: dict[str, str] = {}
@@ -256,4 +257,4 @@ class ExperimentForm(forms.Form):
         super().__init__(data)
         lines = sorted(dataset_lines(datasets), key=lambda line: bool(lacking_data(experiment, line.newest)))
         names = [(line.dataset.name, f"{line.dataset} · version {line.newest.number}") for line in lines]
-        offer(self, dataset=names)
+        offer(self, "dataset", names)

@@ -8,7 +8,7 @@ from typing import Any
 from django import forms
 from django.db.models import QuerySet
 
-from core.form_choices import offer
+from core.form_fields import offer
 from evaluation.enums import RunStatus
 from evaluation.models import EvaluationRun
 from evaluation.protocols.registry import PROTOCOLS
@@ -28,8 +28,8 @@ class CompareForm(forms.Form):
     def __init__(self, *args: Any, runs: QuerySet[EvaluationRun], **kwargs: Any) -> None:
         """`runs` are those to choose from."""
         super().__init__(*args, **kwargs)
-        offer(self, a=runs, b=runs)
         for name in ("a", "b"):
+            offer(self, name, runs)
             self.fields[name].label_from_instance = run_line  # type: ignore[attr-defined]
 
     def shown(self, differences: Sequence[Difference]) -> list[Difference]:
@@ -67,7 +67,7 @@ class RunFilterForm(forms.Form):
 
     def __init__(self, *args: Any, researcher: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        offer(self, dataset=[("", "Any"), *datasets_with_runs(researcher)])
+        offer(self, "dataset", [("", "Any"), *datasets_with_runs(researcher)])
 
     def chosen(self) -> dict[str, str]:
         """The valid choices by name; a field with another value is empty and has an error."""

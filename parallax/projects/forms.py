@@ -10,7 +10,7 @@ from accounts.enums import ProjectRole
 from accounts.models import WRITERS, Project
 from accounts.services.projects import LONGEST_NAME
 from catalog.models import Dataset
-from core.form_choices import offer
+from core.form_fields import offer
 
 
 class NameForm(forms.Form):
@@ -40,7 +40,7 @@ class MoveForm(forms.Form):
     def __init__(self, data: Any = None, *, dataset: Dataset, researcher: Any) -> None:
         super().__init__(data, initial={"project": dataset.project_id})
         self.dataset = dataset
-        offer(self, project=Project.objects.of(researcher, WRITERS))
+        offer(self, "project", Project.objects.of(researcher, WRITERS))
 
     def clean_project(self) -> Project | None:
         """The project, or None for everyone; not the one in which the dataset is."""

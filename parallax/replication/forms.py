@@ -8,7 +8,7 @@ from django import forms
 
 from catalog.models import Dataset
 from catalog.selectors.datasets import dataset_lines
-from core.form_choices import offer
+from core.form_fields import offer
 from parallax.replication.stages import PUBLISHED_FACTORS, Settings
 from studies.enums import StudyStatus
 from studies.simulation.services.pilot import MOST_PER_CONDITION
@@ -63,7 +63,7 @@ class ReplicationForm(forms.Form):
         ]
         studies = [(f"study:{slug}", study.title) for slug, study in self.studies.items()]
         groups = [("Dataset, with simulated participants", datasets), ("Answers of a closed study", studies)]
-        offer(self, data_from=[("", "Choose"), *(group for group in groups if group[1])])
+        offer(self, "data_from", [("", "Choose"), *(group for group in groups if group[1])])
         if data is not None and str(data.get("data_from", "")).startswith("study:"):
             for name in self.simulated_fields:
                 self.fields[name].required = False

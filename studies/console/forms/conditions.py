@@ -7,7 +7,6 @@ from typing import Any
 
 from django import forms
 
-from core.form_choices import offer
 from studies.design.selectors.available_models import AvailableModel
 
 
@@ -22,8 +21,7 @@ class ConditionsForm(forms.Form):
 
     def __init__(self, available: Sequence[AvailableModel], *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        models = [
+        self.fields["models"].choices = [  # type: ignore[attr-defined]
             (entry.model.digest, f"{entry.label} · run {entry.run.pk} · model {entry.model.digest[:12]}")
             for entry in available
         ]
-        offer(self, models=models)

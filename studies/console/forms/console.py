@@ -6,7 +6,6 @@ from typing import Any
 
 from django import forms
 
-from core.form_choices import offer
 from evaluation.models import EvaluationRun
 from evaluation.reported_kinds import tested_kinds
 from evaluation.selectors.results import is_pooled
@@ -94,8 +93,8 @@ class NewStudyForm(forms.Form):
 
     def __init__(self, *args: Any, researcher: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        templates = [(key, f"{load_preset(key).title} · {key}") for key in preset_keys()]
-        offer(self, template=templates, run=runs_to_study(researcher))
+        self.fields["template"].choices = [(key, f"{load_preset(key).title} · {key}") for key in preset_keys()]  # type: ignore[attr-defined]
+        self.fields["run"].queryset = runs_to_study(researcher)  # type: ignore[attr-defined]
 
 
 class DesignForm(PlanFields, PrimaryTestFields, AssignmentForm):
@@ -183,14 +182,14 @@ class DesignForm(PlanFields, PrimaryTestFields, AssignmentForm):
         if not is_usage(study.dataset_version):
             del self.fields["taken_from"]
         self.fields.update(texts)
-        offer(self, languages=[(code, language_name(code)) for code in self.written])
+        self.fields["languages"].choices = [(code, language_name(code)) for code in self.written]  # type: ignore[attr-defined]
         self.ask(study)
         self.ask_conditions(study)
         labels = perceived_labels(questionnaire_from(study.questionnaire))
+        self.fields["perceived"].choices = list(labels.items())  # type: ignore[attr-defined]
         objective = study.design.primary.objective
         keys = [*metric_keys(study.run), objective]
-        metrics = [(key, metric_label(key, study.run.n)) for key in dict.fromkeys(keys)]
-        offer(self, perceived=list(labels.items()), objective=metrics)
+        self.fields["objective"].choices = [(key, metric_label(key, study.run.n)) for key in dict.fromkeys(keys)]  # type: ignore[attr-defined]
         self.keep_entered(data)
 
     @property

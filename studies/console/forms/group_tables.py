@@ -10,7 +10,6 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.http import QueryDict
 
-from core.form_choices import offer
 from evaluation.forms.parameter_fields import entered
 from studies.allocation.assignment.wording import (
     percentage,
@@ -40,7 +39,7 @@ class GroupRow(forms.Form):
     ) -> None:
         super().__init__(data, prefix=prefix, initial=values)
         known = dict.fromkeys([*questions, *filter(None, [(values or {}).get("question")])])
-        offer(self, question=[("", "–"), *((key, key) for key in known)])
+        self.fields["question"].choices = [("", "–"), *((key, key) for key in known)]  # type: ignore[attr-defined]
         for field in self.fields.values():
             field.widget.attrs["aria-label"] = field.label
 

@@ -8,7 +8,6 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
-from core.form_choices import offer
 from studies.design.selectors.texts import language_name, languages_of
 from studies.enums import Entrance, StudyStatus
 from studies.models import Study
@@ -139,7 +138,9 @@ class ExcludedStudiesForm(forms.Form):
         self.n_hidden = len(set(excluded) - {each.pk for each in offered})
         chosen = [each.slug for each in offered if each.pk in excluded]
         super().__init__(data, initial={"studies": chosen})
-        offer(self, studies=[(each.slug, f"{each.title} ({each.slug})") for each in offered])
+        self.fields["studies"].choices = [  # type: ignore[attr-defined]
+            (each.slug, f"{each.title} ({each.slug})") for each in offered
+        ]
 
     def changes(self) -> dict[str, Any]:
         return {"slugs": self.cleaned_data["studies"]}
