@@ -7,6 +7,7 @@ from typing import Any
 
 from django import forms
 
+from core.form_fields import offer
 from studies.design.selectors.available_models import AvailableModel
 
 
@@ -21,7 +22,5 @@ class ConditionsForm(forms.Form):
 
     def __init__(self, available: Sequence[AvailableModel], *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["models"].choices = [  # type: ignore[attr-defined]
-            (entry.model.digest, f"{entry.label} · run {entry.run.pk} · model {entry.model.digest[:12]}")
-            for entry in available
-        ]
+        names = (f"{entry.label} · run {entry.run.pk} · model {entry.model.digest[:12]}" for entry in available)
+        offer(self, "models", [(entry.model.digest, name) for entry, name in zip(available, names, strict=True)])

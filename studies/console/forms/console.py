@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 
+from core.form_fields import offer
 from evaluation.models import EvaluationRun
 from evaluation.reported_kinds import tested_kinds
 from evaluation.selectors.results import is_pooled
@@ -93,8 +94,8 @@ class NewStudyForm(forms.Form):
 
     def __init__(self, *args: Any, researcher: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["template"].choices = [(key, f"{load_preset(key).title} · {key}") for key in preset_keys()]  # type: ignore[attr-defined]
-        self.fields["run"].queryset = runs_to_study(researcher)  # type: ignore[attr-defined]
+        offer(self, "template", [(key, f"{load_preset(key).title} · {key}") for key in preset_keys()])
+        offer(self, "run", runs_to_study(researcher))
 
 
 class DesignForm(PlanFields, PrimaryTestFields, AssignmentForm):
@@ -182,14 +183,14 @@ class DesignForm(PlanFields, PrimaryTestFields, AssignmentForm):
         if not is_usage(study.dataset_version):
             del self.fields["taken_from"]
         self.fields.update(texts)
-        self.fields["languages"].choices = [(code, language_name(code)) for code in self.written]  # type: ignore[attr-defined]
+        offer(self, "languages", [(code, language_name(code)) for code in self.written])
         self.ask(study)
         self.ask_conditions(study)
         labels = perceived_labels(questionnaire_from(study.questionnaire))
-        self.fields["perceived"].choices = list(labels.items())  # type: ignore[attr-defined]
+        offer(self, "perceived", list(labels.items()))
         objective = study.design.primary.objective
         keys = [*metric_keys(study.run), objective]
-        self.fields["objective"].choices = [(key, metric_label(key, study.run.n)) for key in dict.fromkeys(keys)]  # type: ignore[attr-defined]
+        offer(self, "objective", [(key, metric_label(key, study.run.n)) for key in dict.fromkeys(keys)])
         self.keep_entered(data)
 
     @property

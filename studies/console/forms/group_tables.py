@@ -10,6 +10,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.http import QueryDict
 
+from core.form_fields import offer
 from evaluation.forms.parameter_fields import entered
 from studies.allocation.assignment.wording import (
     percentage,
@@ -39,7 +40,7 @@ class GroupRow(forms.Form):
     ) -> None:
         super().__init__(data, prefix=prefix, initial=values)
         known = dict.fromkeys([*questions, *filter(None, [(values or {}).get("question")])])
-        self.fields["question"].choices = [("", "–"), *((key, key) for key in known)]  # type: ignore[attr-defined]
+        offer(self, "question", [("", "–"), *((key, key) for key in known)])
         for field in self.fields.values():
             field.widget.attrs["aria-label"] = field.label
 

@@ -7,6 +7,7 @@ from typing import Any
 from django import forms
 
 from accounts.services.device_lock import LONGEST_PIN, SHORTEST_PIN
+from core.form_fields import offer
 from studies.instrument.questionnaires.conditions import as_text
 from studies.instrument.questionnaires.kinds import Likert, LongText, Number, OneChoice, YesNo
 from studies.instrument.questionnaires.schema import Question
@@ -53,7 +54,7 @@ class InterviewForm(forms.Form):
         places = places_of(study)
         if places:
             listed = [(place.code, place.label) for place in places]
-            self.fields["place"].choices = [("", "–"), *listed]  # type: ignore[attr-defined]
+            offer(self, "place", [("", "–"), *listed])
         else:
             del self.fields["place"]
         digits = f"{SHORTEST_PIN} to {LONGEST_PIN} digits, to unlock the device after a session."

@@ -7,6 +7,7 @@ from typing import Any
 from django import forms
 
 from core.field_problems import FieldProblems, read_model
+from core.form_fields import offer
 from studies.console.forms.setting_fields import setting_field
 from studies.design.narrative.plan import PERCEIVED_LABELS
 from studies.design.presets.loader import possible_covariates
@@ -53,13 +54,13 @@ class PlanFields(forms.Form):
         questionnaire = questionnaire_from(study.questionnaire)
         scales, covariates = questionnaire.scales, possible_covariates(questionnaire)
         if covariates:
-            self.fields["covariates"].choices = [(key, key_in_words(key, study.design)) for key in covariates]  # type: ignore[attr-defined]
+            offer(self, "covariates", [(key, key_in_words(key, study.design)) for key in covariates])
         else:
             del self.fields["covariates"]
         if not scales:
             del self.fields["scales"]
             return
-        self.fields["scales"].choices = [(scale.key, next(iter(scale.name.values()))) for scale in scales]  # type: ignore[attr-defined]
+        offer(self, "scales", [(scale.key, next(iter(scale.name.values()))) for scale in scales])
 
     def refill_settings(self, study: Study) -> dict[str, bool]:
         """The refill setting; omitted, which means no refill, where the design has none."""
@@ -115,7 +116,7 @@ class PrimaryTestFields(forms.Form):
     def ask_conditions(self, study: Study) -> None:
         labels = list(study.conditions.order_by("position").values_list("label", flat=True))
         for name in SETS.values():
-            self.fields[name].choices = [(label, label) for label in labels]  # type: ignore[attr-defined]
+            offer(self, name, [(label, label) for label in labels])
 
     def clean(self) -> dict[str, Any] | None:
         cleaned = super().clean()

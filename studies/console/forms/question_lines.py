@@ -7,6 +7,7 @@ from typing import Any
 
 from django import forms
 
+from core.form_fields import offer
 from studies.design.selectors.texts import language_name
 from studies.instrument.questionnaires.conditions import IN_WORDS, Alternative, Test
 from studies.instrument.questionnaires.questions import Question
@@ -61,7 +62,7 @@ class ConditionForm(forms.Form):
         for key, question in earlier.items():
             rows = [f"{key}.{row.key}" for row in question.rows] or [key]
             names += [(name, name) for name in rows]
-        self.fields["question"].choices = [("", "—"), *names]  # type: ignore[attr-defined]
+        offer(self, "question", [("", "—"), *names])
 
     def parsed(self) -> Alternative | None:
         """The comparison; None for an empty line."""

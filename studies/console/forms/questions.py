@@ -8,6 +8,7 @@ from typing import Any
 from django import forms
 from django.http import QueryDict
 
+from core.form_fields import offer
 from studies.console.forms.question_lines import ConditionForm, LineForm, initial_line, words_field
 from studies.console.forms.row_lists import EMPTY, RowList, fill, row_numbers
 from studies.design.selectors.texts import language_name
@@ -99,7 +100,7 @@ class QuestionForm(forms.Form):
                     self.fields[name].widget.attrs["step"] = "any"
         if "scale" in self.fields:
             scales = [(scale.key, f"{next(iter(scale.name.values()))} ({scale.key})") for scale in questionnaire.scales]
-            self.fields["scale"].choices = [("", "none"), *scales]  # type: ignore[attr-defined]
+            offer(self, "scale", [("", "none"), *scales])
 
     def _add_rows(self) -> None:
         """Add the choices, or the rows and the choices of a matrix."""

@@ -8,6 +8,7 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
+from core.form_fields import offer
 from studies.design.selectors.texts import language_name, languages_of
 from studies.enums import Entrance, StudyStatus
 from studies.models import Study
@@ -138,9 +139,7 @@ class ExcludedStudiesForm(forms.Form):
         self.n_hidden = len(set(excluded) - {each.pk for each in offered})
         chosen = [each.slug for each in offered if each.pk in excluded]
         super().__init__(data, initial={"studies": chosen})
-        self.fields["studies"].choices = [  # type: ignore[attr-defined]
-            (each.slug, f"{each.title} ({each.slug})") for each in offered
-        ]
+        offer(self, "studies", [(each.slug, f"{each.title} ({each.slug})") for each in offered])
 
     def changes(self) -> dict[str, Any]:
         return {"slugs": self.cleaned_data["studies"]}

@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 
+from core.form_fields import offer
 from studies.console.forms.texts import why_field
 from studies.enums import NoticeMail, Role
 from studies.models import Condition, Study
@@ -65,7 +66,7 @@ class MemberForm(forms.Form):
     def __init__(self, study: Study, data: Any = None) -> None:
         super().__init__(data)
         if is_nested(study):
-            self.fields["condition"].queryset = study.conditions.order_by("position")  # type: ignore[attr-defined]
+            offer(self, "condition", study.conditions.order_by("position"))
         else:
             del self.fields["condition"]
 
