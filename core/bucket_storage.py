@@ -35,16 +35,16 @@ OTHER_REGION = {"AuthorizationHeaderMalformed", "IllegalLocationConstraintExcept
 OTHER_ACCOUNT = {"ExpiredToken", "InvalidAccessKeyId", "InvalidToken", "SignatureDoesNotMatch"}
 
 
-def _told(name: str) -> Callable[..., Any]:
+def _in_our_words(name: str) -> Callable[..., Any]:
     """A method of django-storages, with the errors of this module."""
     method = getattr(S3Storage, name)
 
     @wraps(method)
-    def told(self: BucketStorage, *args: Any, **kwargs: Any) -> Any:
+    def translated(self: BucketStorage, *args: Any, **kwargs: Any) -> Any:
         with self._in_words():
             return method(self, *args, **kwargs)
 
-    return told
+    return translated
 
 
 class BucketStorage(S3Storage):  # type: ignore[misc]  # django-storages has no types
@@ -110,8 +110,12 @@ class BucketStorage(S3Storage):  # type: ignore[misc]  # django-storages has no 
                 raise
             return opened
 
-    _save, delete, exists = _told("_save"), _told("delete"), _told("exists")
-    listdir, size, get_modified_time = _told("listdir"), _told("size"), _told("get_modified_time")
+    _save, delete, exists = _in_our_words("_save"), _in_our_words("delete"), _in_our_words("exists")
+    listdir, size, get_modified_time = (
+        _in_our_words("listdir"),
+        _in_our_words("size"),
+        _in_our_words("get_modified_time"),
+    )
 
 
 def status_of(problem: ClientError) -> int:

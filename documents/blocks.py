@@ -98,8 +98,8 @@ class Section:
 
     def with_drawings(self, draw: Callable[[Figure], str]) -> Section:
         """The same with the picture of every figure."""
-        drawn = [tuple(each.with_drawing(draw) for each in block.figures) for block in self.blocks]
-        blocks = [replace(block, figures=own) for block, own in zip(self.blocks, drawn, strict=True)]
+        figures = [tuple(each.with_drawing(draw) for each in block.figures) for block in self.blocks]
+        blocks = [replace(block, figures=own) for block, own in zip(self.blocks, figures, strict=True)]
         return replace(self, blocks=blocks)
 
 

@@ -58,7 +58,7 @@ def clean_jobs() -> None:
 
 def _delete_unnamed() -> None:
     # Their job or study was deleted, or their worker was gone before it was done.
-    named = set(Job.objects.exclude(file="").values_list("file", flat=True))
+    in_use = set(Job.objects.exclude(file="").values_list("file", flat=True))
     limit = timezone.now() - timedelta(seconds=UNNAMED_SECONDS)
     try:
         folders = default_storage.listdir(FOLDER)[0]
@@ -66,5 +66,5 @@ def _delete_unnamed() -> None:
         return
     for folder in folders:
         for name in (f"{FOLDER}/{folder}/{file}" for file in default_storage.listdir(f"{FOLDER}/{folder}")[1]):
-            if name not in named and default_storage.get_modified_time(name) < limit:
+            if name not in in_use and default_storage.get_modified_time(name) < limit:
                 default_storage.delete(name)

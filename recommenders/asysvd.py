@@ -94,10 +94,10 @@ class AsySVD(Algorithm):
     ) -> Self:
         baseline = Baseline.fit(ratings, reg_item=params.reg_item, reg_user=params.reg_user)
         progress(0.0, "Setting ratings aside that decide when to stop")
-        kept, aside = split(ratings.user_items, drawn(ratings.n_ratings, params.held_out, rng))
+        training, aside = split(ratings.user_items, drawn(ratings.n_ratings, params.held_out, rng))
         # As for a stranger, a user's offset comes from the profile that is left.
-        offsets = baseline.mean + baseline.user_bias(kept)
-        learned, held_out = (_side(part, offsets, baseline.item_bias) for part in (kept, aside))
+        offsets = baseline.mean + baseline.user_bias(training)
+        learned, held_out = (_side(part, offsets, baseline.item_bias) for part in (training, aside))
         factors = (
             rng.normal(0.0, params.spread / np.sqrt(params.factors), (ratings.n_items, params.factors)),
             np.zeros((ratings.n_items, params.factors)),

@@ -76,14 +76,14 @@ class Space:
         if self.ranges and self.grid:
             raise ParameterError("Ranges are for random settings; list the values of a grid.")
         if self.grid:
-            found = grid(key, self.grid)
+            chosen = grid(key, self.grid)
         else:
             drawn_from = domains(key, self.ranges) if self.ranges else default_domains(key, size(), fixed)
-            found = tuple(random_settings(drawn_from, self.n_random, rng))
-        both = sorted(set(fixed) & set(found[0]))
+            chosen = tuple(random_settings(drawn_from, self.n_random, rng))
+        both = sorted(set(fixed) & set(chosen[0]))
         if both:
             raise ParameterError(f"{both[0]} is both fixed and searched. State it once.")
-        return found
+        return chosen
 
 
 def grid(key: str, text: str) -> tuple[Setting, ...]:

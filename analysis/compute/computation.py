@@ -236,14 +236,14 @@ def _of_primary(
     primary, reading, alpha = inputs.plan.primary, inputs.reading, inputs.plan.alpha
     variable, metric = by_key(perceived, primary.perceived), by_key(objective, primary.objective)
     bound, planned = primary.smallest_effect, primary.planned_contrast
-    found: dict[str, Any] = {}
+    by_field: dict[str, Any] = {}
     compared: dict[str, Any] = {}
     if variable is None:
-        return found, compared
+        return by_field, compared
     contrast = None
     if planned is not None:
         contrast, over_all = (both_sides.tested_contrast(side, variable, planned, alpha) for side in reading.sides)
-        found["contrast"] = PlannedContrast(
+        by_field["contrast"] = PlannedContrast(
             variable_key=variable.key,
             scale_variables=scale_variables([variable]),
             test=contrast,
@@ -251,7 +251,7 @@ def _of_primary(
         )
         compared["contrast"] = ComparedContrast(analysed=contrast, completers=over_all)
     if bound is not None:
-        found["equivalence"] = both_sides.tested_equivalence(reading.analysed, variable, bound, alpha, contrast)
+        by_field["equivalence"] = both_sides.tested_equivalence(reading.analysed, variable, bound, alpha, contrast)
     if metric is not None:
         advantage, of_completers = (
             both_sides.advantage_of(side, variable, objective[metric], nested, alpha=alpha, bound=bound)
@@ -268,9 +268,9 @@ def _of_primary(
             consumed=consumed,
             alpha=alpha,
         )
-        found |= {"advantage": advantage, "alternatives": both_sides.alternatives_of(choices, advantage)}
+        by_field |= {"advantage": advantage, "alternatives": both_sides.alternatives_of(choices, advantage)}
         compared["advantage"] = ComparedAdvantage(analysed=advantage.overall, completers=of_completers.overall)
-    return found, compared
+    return by_field, compared
 
 
 def _generality(run: EvaluationRun) -> float | None:

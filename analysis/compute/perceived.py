@@ -147,7 +147,7 @@ def items_by_condition(answers: Answers, list_length: int) -> tuple[results.Item
 
     A condition is marked where its most frequent items, as many as one list holds, make up half of all slots.
     """
-    found = []
+    rows = []
     for name in answers.conditions:
         shown = [slot for slot in answers.shown if slot.condition == name]
         counts = Counter(slot.item for slot in shown)
@@ -155,7 +155,7 @@ def items_by_condition(answers: Answers, list_length: int) -> tuple[results.Item
         ranked = sorted(counts, key=lambda item: (-counts[item], titles[item], item))
         n_frequent = sum(counts[item] for item in ranked[:list_length])
         has_enough = len(answers.of(name)) >= FEWEST_PARTICIPANTS
-        found.append(
+        rows.append(
             results.ItemsOfCondition(
                 condition=name,
                 n_slots=len(shown),
@@ -173,18 +173,18 @@ def items_by_condition(answers: Answers, list_length: int) -> tuple[results.Item
                 ),
             )
         )
-    return tuple(found)
+    return tuple(rows)
 
 
 def liking_and_interest(answers: Answers) -> tuple[results.Liking, ...]:
     """Perceived accuracy by kind of rating: of watched items (liking) and of the others (interest)."""
-    found = []
+    rows = []
     for name in answers.conditions:
         people = answers.of(name)
         n_watched, n_not_watched = sum(p.n_liking for p in people), sum(p.n_interest for p in people)
         branches = Counter(slot.branch for slot in answers.shown if slot.condition == name)
         n_slots = n_watched + n_not_watched
-        found.append(
+        rows.append(
             results.Liking(
                 condition=name,
                 n_watched=n_watched,
@@ -195,7 +195,7 @@ def liking_and_interest(answers: Answers) -> tuple[results.Liking, ...]:
                 branches={key: branches[key] for key in ("watched", "trailer_seen", "neither")},
             )
         )
-    return tuple(found)
+    return tuple(rows)
 
 
 OUTSIDE = 0.05  # of an interval of reliability, which describes and tests nothing

@@ -78,28 +78,28 @@ def deviations(
 ) -> tuple[Deviation, ...]:
     """Every deviation, in the order of the plan; empty where there is none."""
     planned, launch, primary = frozen.analysis, frozen.versions, plan.primary
-    found: list[Deviation] = []
+    differences: list[Deviation] = []
     if planned.alpha != plan.alpha:
-        found.append(results.OtherAlpha(planned=planned.alpha, actual=plan.alpha))
+        differences.append(results.OtherAlpha(planned=planned.alpha, actual=plan.alpha))
     if primary.perceived not in plan.tested:
-        found.append(results.MissingPrimary(lacks="variable", key=primary.perceived))
+        differences.append(results.MissingPrimary(lacks="variable", key=primary.perceived))
     if primary.objective not in plan.metrics:
-        found.append(results.MissingPrimary(lacks="metric", key=primary.objective))
+        differences.append(results.MissingPrimary(lacks="metric", key=primary.objective))
     if omitted := tuple(key for key in VARIABLE_OF if key in planned.variables and key not in plan.variables):
-        found.append(results.OmittedVariables(omitted=omitted))
+        differences.append(results.OmittedVariables(omitted=omitted))
     if planned.exclude != plan.exclude:
-        found.append(results.OtherRule(planned=planned.exclude, actual=plan.exclude))
+        differences.append(results.OtherRule(planned=planned.exclude, actual=plan.exclude))
     if not plan.by_hand:
-        found.append(results.HandExclusionsIgnored())
+        differences.append(results.HandExclusionsIgnored())
     if n := sum(reason.n for reason in flow.excluded_for if reason.how == "hand"):
-        found.append(results.HandExclusions(n=n, words=planned.exclude_words))
-    found += [*_participants(frozen, flow), *frozen.reopenings, *_run(frozen, run)]
+        differences.append(results.HandExclusions(n=n, words=planned.exclude_words))
+    differences += [*_participants(frozen, flow), *frozen.reopenings, *_run(frozen, run)]
     changed = tuple(
         results.OtherSetting(name=name, planned=launch[name], actual=version)
         for name, version in versions
         if launch.get(name, version) != version
     )
-    return (*found, results.OtherVersions(changed=changed)) if changed else tuple(found)
+    return (*differences, results.OtherVersions(changed=changed)) if changed else tuple(differences)
 
 
 def _participants(frozen: FrozenPlan, flow: Flow) -> list[Deviation]:

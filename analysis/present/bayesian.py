@@ -133,8 +133,8 @@ def _tau_sentence(models: PriorAnalyses) -> str:
     is_positive = f"{main} under all {number_word(len(models.priors))} priors"
     if not rest or any(each != main for each in rest):
         names = [prior.name.lower() for prior in models.priors[1:]]
-        others = [f"{each} under the {name} priors" for name, each in zip(names, rest, strict=True)]
-        is_positive = f"{main}; {listed(others)}"
+        alternatives = [f"{each} under the {name} priors" for name, each in zip(names, rest, strict=True)]
+        is_positive = f"{main}; {listed(alternatives)}"
     return (
         f"With uncertainty on both sides, the rank correlation τ has a posterior mean of "
         f"{number(tau.mean, 2, is_share=True)}, 95% credible interval "
@@ -183,11 +183,11 @@ def _factor_sentence(factors: BayesFactors) -> str:
 
 
 def _evidence(factor: BayesFactor, effect: str, none: str) -> str:
-    value, likely, other, symbol = factor.alternative, effect, none, "BF₁₀"
+    value, likely, unlikely, symbol = factor.alternative, effect, none, "BF₁₀"
     if factor.log < 0:
-        value, likely, other, symbol = factor.null, none, effect, "BF₀₁"
+        value, likely, unlikely, symbol = factor.null, none, effect, "BF₀₁"
     return (
-        f"The data are {times(value)} as likely under {likely} as under {other} "
+        f"The data are {times(value)} as likely under {likely} as under {unlikely} "
         f"({symbol} {equal_to(value)}, JZS prior of scale {number(factor.scale, 2)})."
     )
 

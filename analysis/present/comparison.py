@@ -128,8 +128,8 @@ def pair_section(results: Results, comparison: Comparison, figure: FigureMaker) 
     """One measure with one metric, as the summary shows the primary pair; others are exploratory."""
     section = Section("pair", f"{comparison.variable.name} and {comparison.metric(results.objective.n).in_text}")
     tau, role = comparison.tau, "The primary pair" if comparison.is_primary else "Another pair"
-    found = f". {tau.reason}" if isinstance(tau, Undefined) else f": {tau_b(tau)}."
-    section.say(f"{role} of measures{found}", style="says")
+    outcome = f". {tau.reason}" if isinstance(tau, Undefined) else f": {tau_b(tau)}."
+    section.say(f"{role} of measures{outcome}", style="says")
     section.say(agreement(comparison))
     section.draw(*pair_figures(results, comparison, figure, "pair-"))
     length, variable = results.objective.at(comparison.profile_length), results.variable(comparison.variable_key)

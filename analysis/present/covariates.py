@@ -206,12 +206,12 @@ def _variable(variable: results_covariates.AdjustedVariable, alpha: float) -> st
     tests = f"(unadjusted {_f(before)}; adjusted {_f(after)})"
     if (before.p < alpha) != (after.p < alpha):
         change = "with" if after.p < alpha else "without"
-        found = f": the difference between the algorithms is significant only {change} the adjustment"
+        outcome = f": the difference between the algorithms is significant only {change} the adjustment"
     elif after.p < alpha:
-        found = " differed significantly between the algorithms with and without the adjustment"
+        outcome = " differed significantly between the algorithms with and without the adjustment"
     else:
-        found = ": we found no significant difference between the algorithms, with or without the adjustment"
-    sentence = f"{name}{found} {tests}."
+        outcome = ": we found no significant difference between the algorithms, with or without the adjustment"
+    sentence = f"{name}{outcome} {tests}."
     changed = [
         f"{pair.a} and {pair.b}"
         for pair in variable.ancova.pairs

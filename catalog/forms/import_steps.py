@@ -106,9 +106,9 @@ class ColumnsForm(StepForm):
                 self.choose(name, f"Role of {column.name} in {table.part.files[0]}", choices, column.role)
                 self.columns[at].append((name, column))
 
-    def _detected(self, name: str, label: str, value: str, others: Mapping[str, str]) -> None:
+    def _detected(self, name: str, label: str, value: str, labels: Mapping[str, str]) -> None:
         initial = self.job.payload.get(name, "") if name == "format" else self.options.get(name, "")
-        self.choose(name, label, [("", f"Detected: {others.get(value, value)}"), *others.items()], initial)
+        self.choose(name, label, [("", f"Detected: {labels.get(value, value)}"), *labels.items()], initial)
 
     @property
     def is_rewritten(self) -> bool:

@@ -111,15 +111,15 @@ def assemble(
             codes = selected_rows(codes, is_kept)
         user_ids, users = numbered.result()
     roles = [role for role in ("rating", "count", "time", "utility") if role in rows.names]
-    kept: dict[str, NDArray[Any]] = {"user": users, "item": codes}
-    kept |= {role: selected_rows(rows.column(role), is_kept) for role in roles}
-    if "utility" in kept:
-        items = _worth(items, codes, kept["utility"])
+    arrays: dict[str, NDArray[Any]] = {"user": users, "item": codes}
+    arrays |= {role: selected_rows(rows.column(role), is_kept) for role in roles}
+    if "utility" in arrays:
+        items = _worth(items, codes, arrays["utility"])
     is_used = np.ones(len(users) if is_usage else 0, dtype=np.float32)
-    kept["rating"] = is_used if is_usage else kept["rating"].astype(np.float32, copy=False)
+    arrays["rating"] = is_used if is_usage else arrays["rating"].astype(np.float32, copy=False)
     n_kept, repeated = len(users), Problems()
     if not is_in_order(users, codes):  # most sources are, and name no pair twice
-        kept, repeated = _without_repeats(rows, kept, is_kept, user_ids, items, policy.duplicates)
+        arrays, repeated = _without_repeats(rows, arrays, is_kept, user_ids, items, policy.duplicates)
     n_bad = table.rows_read - n_kept - rows.set_aside.total
     problems.merge(repeated)
     damaged = next((item.external_id for item in items if DAMAGED_ID.fullmatch(item.external_id)), "")
@@ -129,32 +129,32 @@ def assemble(
         _refuse_all(problems, table.name)
     times: NDArray[np.int64] | None = None
     about_times: list[str] = []
-    if "time" in kept:
-        times, about_times = in_seconds(kept["time"].astype(np.int64, copy=False), rows.names["time"])
+    if "time" in arrays:
+        times, about_times = in_seconds(arrays["time"].astype(np.int64, copy=False), rows.names["time"])
     warnings = (*warnings, *_warnings(table, problems, n_bad, repeated.total, policy), *about_times)
     problems.merge(rows.set_aside)
     is_counted = "count" in rows.names or policy.duplicates == "count"
     return ParsedDataset(
         user_ids=user_ids,
         items=items,
-        users=kept["user"],
-        items_rated=kept["item"],
-        values=kept["rating"],
+        users=arrays["user"],
+        items_rated=arrays["item"],
+        values=arrays["rating"],
         timestamps=times,
         scale=scale,
         report=ImportReport(
             source_format=source_format,
             files=tuple(files),
             rows_read=table.rows_read,
-            rows_kept=len(kept["user"]),
+            rows_kept=len(arrays["user"]),
             dropped=dict(problems.counts),
             examples={kind: tuple(examples) for kind, examples in problems.examples.items()},
             warnings=warnings,
             scale=str(scale),
             item_column=rows.names["item"],
         ),
-        utilities=kept["utility"].astype(np.float32) if "utility" in kept else None,
-        counts=np.ceil(kept.get("count", kept["rating"])).astype(np.int32) if is_counted else None,
+        utilities=arrays["utility"].astype(np.float32) if "utility" in arrays else None,
+        counts=np.ceil(arrays.get("count", arrays["rating"])).astype(np.int32) if is_counted else None,
     )
 
 
@@ -210,19 +210,19 @@ def _worth(
 
 def _without_repeats(
     rows: Rows,
-    kept: dict[str, NDArray[Any]],
+    arrays: dict[str, NDArray[Any]],
     is_kept: NDArray[np.bool_],
     user_ids: NDArray[np.str_],
     items: tuple[ParsedItem, ...],
     policy: str,
 ) -> tuple[dict[str, NDArray[Any]], Problems]:
     """The columns with one row of each user and item, and the problems of those that came again."""
-    users, codes, problems = kept["user"], kept["item"], Problems()
+    users, codes, problems = arrays["user"], arrays["item"], Problems()
     pairs = users.astype(np.int64) * len(items) + codes
     order = np.argsort(pairs, kind="stable")
     is_again = np.diff(pairs[order]) == 0
     if not is_again.any():
-        return kept, problems
+        return arrays, problems
     is_chosen = np.ones(len(users), dtype=np.bool_)
     is_chosen[order[1:][is_again] if policy == "first" else order[:-1][is_again]] = False
     earlier = dict(zip(order[1:][is_again].tolist(), order[:-1][is_again].tolist(), strict=True))
@@ -236,11 +236,11 @@ def _without_repeats(
 
     problems.add_rows(kind, np.array(sorted(earlier), dtype=np.int64), again)
     _, pair, rows_of_pair = np.unique(pairs, return_inverse=True, return_counts=True)
-    of_pair = np.ceil(np.bincount(pair, weights=kept["count"])) if "count" in kept else rows_of_pair
-    kept["count"] = np.minimum(of_pair, MOST_COUNTED)[pair]
+    of_pair = np.ceil(np.bincount(pair, weights=arrays["count"])) if "count" in arrays else rows_of_pair
+    arrays["count"] = np.minimum(of_pair, MOST_COUNTED)[pair]
     if policy == "mean" and "rating" in rows.names:
-        kept["rating"] = (np.bincount(pair, weights=kept["rating"]) / rows_of_pair)[pair].astype(np.float32)
-    return {name: selected_rows(column, is_chosen) for name, column in kept.items()}, problems
+        arrays["rating"] = (np.bincount(pair, weights=arrays["rating"]) / rows_of_pair)[pair].astype(np.float32)
+    return {name: selected_rows(column, is_chosen) for name, column in arrays.items()}, problems
 
 
 def is_in_order(users: NDArray[np.integer[Any]], items: NDArray[np.integer[Any]]) -> bool:

@@ -130,13 +130,13 @@ class VersionCommand(ParallaxCommand):
 
 def pairs(texts: Iterable[str], form: str) -> dict[str, str]:
     """The names and what each is set to, of arguments such as plot=summary. Raises CommandError with the `form`."""
-    named: dict[str, str] = {}
+    values: dict[str, str] = {}
     for text in texts:
         name, equals, value = text.partition("=")
-        if not (name and equals and value) or name in named:
+        if not (name and equals and value) or name in values:
             raise CommandError(f"{form}; {text!r} is not.")
-        named[name] = value
-    return named
+        values[name] = value
+    return values
 
 
 def in_flags(refusal: ParallaxError) -> str:

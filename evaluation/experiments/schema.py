@@ -305,11 +305,13 @@ class Experiment(BaseModel):
                 problems.append(Problem((*path, "profile_length"), message))
         for number, claim in enumerate(self.claims):
             path = ("claims", number, "check", "algorithms")
-            named = {place.run: self.names_in(place.run) for place in claim.check.places if place.run in self.runs}
+            names_by_run = {
+                place.run: self.names_in(place.run) for place in claim.check.places if place.run in self.runs
+            }
             problems += [
                 Problem((*path, at), f"The run {run} has no algorithm {name!r}.")
                 for at, name in enumerate(claim.check.algorithms)
-                for run, names in named.items()
+                for run, names in names_by_run.items()
                 if name not in names
             ]
         if problems:

@@ -13,7 +13,7 @@ from pathlib import Path
 from django.db.models import Count
 
 from core.models import LogEntry
-from parallax.integrity.findings import Finding, found
+from parallax.integrity.findings import Finding, finding
 from studies.data.exports import Options, write_export
 from studies.enums import Mode, ParticipantStatus
 from studies.instrument.flow import STEPS
@@ -29,7 +29,7 @@ MODES = (Mode.LIVE, Mode.SIMULATED)
 def check_settings(study: Study) -> Iterator[Finding]:
     """Settings that cannot be used, in place of which pages show the defaults."""
     for problem in settings_problems(study.settings):
-        yield found("design.bad_setting", study.slug, f"The setting {problem}", study=[study.pk])
+        yield finding("design.bad_setting", study.slug, f"The setting {problem}", study=[study.pk])
 
 
 def check_answers(study: Study) -> Iterator[Finding]:
@@ -47,7 +47,7 @@ def _doubled(study: Study) -> Iterator[Finding]:
         for row in rows.annotate(n=Count("pk")).filter(n__gt=1):
             who, which = row["participant_id"], ", ".join(f"{name} {row[name]}" for name in fields[1:])
             what = f"Participant {who} has {row['n']} rows where one belongs: {which}."
-            yield found("answer.doubled", study.slug, what, participant=[who])
+            yield finding("answer.doubled", study.slug, what, participant=[who])
 
 
 def _finished(study: Study) -> Iterator[Finding]:
@@ -64,7 +64,7 @@ def _finished(study: Study) -> Iterator[Finding]:
             lacking.append(f"the last step (it stands at {participant.step})")
         if lacking:
             what = f"Participant {participant.code} finished without {', '.join(lacking)}."
-            yield found("participant.incomplete", study.slug, what, participant=[participant.pk])
+            yield finding("participant.incomplete", study.slug, what, participant=[participant.pk])
 
 
 def _lists(study: Study) -> Iterator[Finding]:
@@ -91,14 +91,14 @@ def _lists(study: Study) -> Iterator[Finding]:
             problems.append("it recommends what the participant had rated")
         if problems:
             what = f"The list of participant {person.code}: {'; '.join(problems)}."
-            yield found("list.wrong", study.slug, what, participant=[person.pk], list=[stored.pk])
+            yield finding("list.wrong", study.slug, what, participant=[person.pk], list=[stored.pk])
     steps = STEPS[STEPS.index("recommendations") :]
     lost = Participant.objects.filter(
         study=study, step__in=steps, recommendation_list__isnull=True, erased_at__isnull=True
     ).exclude(status=ParticipantStatus.WITHDRAWN)
     for person in lost.exclude(status=ParticipantStatus.COMPLETED).order_by("pk"):
         what = f"Participant {person.code} is past the ratings and has no list."
-        yield found("list.lost", study.slug, what, participant=[person.pk])
+        yield finding("list.lost", study.slug, what, participant=[person.pk])
 
 
 def _strays(study: Study) -> Iterator[Finding]:
@@ -115,7 +115,7 @@ def _strays(study: Study) -> Iterator[Finding]:
     for participant, question, rank in strays:
         about = f" about rank {rank}" if rank else ""
         what = f"Participant {participant} has an answer to {question!r}{about}, which the study does not ask."
-        yield found("answer.stray", study.slug, what, participant=[participant])
+        yield finding("answer.stray", study.slug, what, participant=[participant])
 
 
 def _erased(study: Study) -> Iterator[Finding]:
@@ -131,7 +131,7 @@ def _erased(study: Study) -> Iterator[Finding]:
             left.append("parameters of the link")
         if left:
             what = f"Participant {person.code} was erased, and still has {', '.join(left)}."
-            yield found("erasure.unfinished", study.slug, what, participant=[person.pk])
+            yield finding("erasure.unfinished", study.slug, what, participant=[person.pk])
 
 
 def _unlogged(study: Study) -> Iterator[Finding]:
@@ -145,7 +145,7 @@ def _unlogged(study: Study) -> Iterator[Finding]:
             continue
         if expected != person.status:
             what = f"Participant {person.code} is {person.status}, and the log ends at {expected or 'nothing'}."
-            yield found("participant.unlogged", study.slug, what, participant=[person.pk])
+            yield finding("participant.unlogged", study.slug, what, participant=[person.pk])
 
 
 def check_exports(study: Study) -> Iterator[Finding]:
@@ -176,4 +176,4 @@ def check_exports(study: Study) -> Iterator[Finding]:
             ):
                 problems.append(f"the flow of {mode} participants does not add up")
         if problems:
-            yield found("export.differs", study.slug, f"The {kind} export: {'; '.join(problems)}.")
+            yield finding("export.differs", study.slug, f"The {kind} export: {'; '.join(problems)}.")

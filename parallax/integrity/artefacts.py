@@ -11,7 +11,7 @@ from core import artefacts
 from core.errors import ArtefactError, ParameterError
 from evaluation.models import EvaluationRun, MetricResult, TrainedModel
 from evaluation.selectors.runs import recorded_package
-from parallax.integrity.findings import ADVICE, Finding, found
+from parallax.integrity.findings import ADVICE, Finding, finding
 from recommenders import registry
 from studies.design.services.launch import design_snapshot
 from studies.enums import StudyStatus
@@ -35,7 +35,7 @@ def check_artefacts() -> Iterator[Finding]:
             artefacts.verify(kind, digest)
         except (ArtefactError, OSError) as problem:
             code = getattr(problem, "code", "artefact.unreadable")
-            yield found(code, what, str(problem), advice=ADVICE["artefact"], **{kind: [digest]})
+            yield finding(code, what, str(problem), advice=ADVICE["artefact"], **{kind: [digest]})
 
 
 def check_algorithms() -> Iterator[Finding]:
@@ -61,7 +61,7 @@ def check_algorithms() -> Iterator[Finding]:
                 )
                 advice = f"Install the version of the package that has version {trained} of {key}."
                 where = condition.study.slug
-                yield found("condition.other_version", where, what, advice=advice, condition=[condition.pk])
+                yield finding("condition.other_version", where, what, advice=advice, condition=[condition.pk])
 
 
 def _missing(key: str, models: list[TrainedModel], conditions: list[Condition], problem: str) -> Iterator[Finding]:
@@ -74,12 +74,12 @@ def _missing(key: str, models: list[TrainedModel], conditions: list[Condition], 
         f"{registry.ENTRY_POINT_GROUP}), in the version that trained the models."
     )
     what = f"{len(models)} {'model' if len(models) == 1 else 'models'} of it cannot be opened. {problem}"
-    yield found("model.no_algorithm", f"algorithm {key}", what, advice=advice, model=[model.pk for model in models])
+    yield finding("model.no_algorithm", f"algorithm {key}", what, advice=advice, model=[model.pk for model in models])
     advice = f"{advice} Until then no participant can get the lists of this condition."
     for condition in conditions:
         what = f"{condition.label} cannot be served: its algorithm {key} cannot be loaded."
         where = condition.study.slug
-        yield found("condition.no_algorithm", where, what, advice=advice, condition=[condition.pk])
+        yield finding("condition.no_algorithm", where, what, advice=advice, condition=[condition.pk])
 
 
 def check_pins() -> Iterator[Finding]:
@@ -88,7 +88,7 @@ def check_pins() -> Iterator[Finding]:
         if condition.model.digest != condition.model_digest:
             pinned, present = condition.model_digest[:12], condition.model.digest[:12]
             what = f"{condition.label} pins model {pinned}, and its model is {present}."
-            yield found("pin.differs", condition.study.slug, what, condition=[condition.pk])
+            yield finding("pin.differs", condition.study.slug, what, condition=[condition.pk])
     versions = StudyVersion.objects.select_related("study__dataset_version", "study__run").order_by("number")
     for version in {version.study_id: version for version in versions}.values():  # the newest of each study
         study = version.study
@@ -98,4 +98,4 @@ def check_pins() -> Iterator[Finding]:
         if differing or study.design_hash != version.design_hash:
             parts = ", ".join(sorted(differing)) or "the hash"
             what = f"The design differs from the frozen version {version.number}: {parts}."
-            yield found("design.differs", study.slug, what, study=[study.pk])
+            yield finding("design.differs", study.slug, what, study=[study.pk])

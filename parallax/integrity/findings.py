@@ -52,6 +52,6 @@ class Finding:
     ids: dict[str, list[Any]]
 
 
-def found(code: str, where: str, what: str, *, advice: str = "", **ids: list[Any]) -> Finding:
+def finding(code: str, where: str, what: str, *, advice: str = "", **ids: list[Any]) -> Finding:
     """A finding, with the advice of its code unless another is given."""
     return Finding(code, where, what, advice or ADVICE[code], ids)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from evaluation.enums import PartKind, PartStatus, RunStatus
 from evaluation.models import EvaluationRun, RunPart
-from parallax.integrity.findings import Finding, found
+from parallax.integrity.findings import Finding, finding
 
 
 def check_runs() -> Iterator[Finding]:
@@ -27,28 +27,28 @@ def _succeeded(run: EvaluationRun, parts: list[RunPart]) -> Iterator[Finding]:
     failed = {algorithm.pk for algorithm in run.algorithms.all() if algorithm.error}
     undone = [part.pk for part in parts if part.status != PartStatus.DONE and part.algorithm_id not in failed]
     if undone:
-        yield found("run.parts_undone", where, f"It succeeded with {len(undone)} parts not done.", part=undone)
+        yield finding("run.parts_undone", where, f"It succeeded with {len(undone)} parts not done.", part=undone)
     measured = {(part.algorithm_id, part.profile_length) for part in parts if part.kind == PartKind.MEASURE}
     for algorithm in run.algorithms.all():
         if algorithm.pk in failed:
             continue
         if algorithm.model_id is None and not run.folds:  # with folds, each fold's fit has a model
-            yield found("run.no_model", where, f"{algorithm.label} has no model.", algorithm=[algorithm.pk])
+            yield finding("run.no_model", where, f"{algorithm.label} has no model.", algorithm=[algorithm.pk])
         lengths = {result.profile_length for result in algorithm.results.all()}
         lacking = sorted({length for owner, length in measured if owner == algorithm.pk} - lengths)
         if lacking or not lengths:
             what = f"{algorithm.label} has no results for profile lengths {lacking or 'of any size'}."
-            yield found("run.no_results", where, what, algorithm=[algorithm.pk])
+            yield finding("run.no_results", where, what, algorithm=[algorithm.pk])
 
 
 def _open(run: EvaluationRun, parts: list[RunPart]) -> Iterator[Finding]:
     if not parts:
-        yield found("run.no_parts", f"run {run.pk}", f"It is {run.status} and has nothing to do.", run=[run.pk])
+        yield finding("run.no_parts", f"run {run.pk}", f"It is {run.status} and has nothing to do.", run=[run.pk])
     excused = {algorithm.pk for algorithm in run.algorithms.all() if algorithm.error}
     failed = [part.pk for part in parts if part.status == PartStatus.FAILED and part.algorithm_id not in excused]
     if failed:
         what = f"It is {run.status}, and {len(failed)} of its parts failed."
-        yield found("run.part_failed", f"run {run.pk}", what, part=failed)
+        yield finding("run.part_failed", f"run {run.pk}", what, part=failed)
 
 
 def _overlaps(run: EvaluationRun, parts: list[RunPart]) -> Iterator[Finding]:
@@ -62,4 +62,4 @@ def _overlaps(run: EvaluationRun, parts: list[RunPart]) -> Iterator[Finding]:
         for (_, stop, first), (start, _, second) in itertools.pairwise(spans):
             if start != stop:
                 what = f"Parts {first} and {second} {'overlap' if start < stop else 'leave a gap'}."
-                yield found("run.parts_differ", f"run {run.pk}", what, part=[first, second])
+                yield finding("run.parts_differ", f"run {run.pk}", what, part=[first, second])

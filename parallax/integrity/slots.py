@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from parallax.integrity.findings import Finding, found
+from parallax.integrity.findings import Finding, finding
 from studies.allocation.selectors.allocations import replayed_log
 from studies.enums import HOLDS_SLOT, AllocationKind, Mode
 from studies.models import Allocation, Participant, Study
@@ -19,7 +19,7 @@ def check_slots(study: Study) -> Iterator[Finding]:
     for mode in Mode.values:
         yield from _log(study, mode)
         if mode != Mode.PREVIEW and (problem := replayed_log(study, mode).problem):
-            yield found("allocation.not_replayed", study.slug, problem, study=[study.pk])
+            yield finding("allocation.not_replayed", study.slug, problem, study=[study.pk])
     yield from _targets(study)
     yield from _statuses(study)
 
@@ -47,7 +47,7 @@ def _log(study: Study, mode: str) -> Iterator[Finding]:
         if by_log.get(pk) != by_row.get(pk):
             here, there = _described(by_row.get(pk)), _described(by_log.get(pk))
             what = f"Participant {pk} holds {here} by their row and {there} by the log."
-            yield found("slot.differs", study.slug, what, participant=[pk])
+            yield finding("slot.differs", study.slug, what, participant=[pk])
 
 
 def _described(slot: tuple[tuple[str, int | None], int | None] | None) -> str:
@@ -56,7 +56,7 @@ def _described(slot: tuple[tuple[str, int | None], int | None] | None) -> str:
 
 def _line(study: Study, row: Allocation, what: str) -> Finding:
     sentence = f"Line {row.pk} of the allocation log {what}."
-    return found("allocation.wrong", study.slug, sentence, allocation=[row.pk])
+    return finding("allocation.wrong", study.slug, sentence, allocation=[row.pk])
 
 
 def _targets(study: Study) -> Iterator[Finding]:
@@ -65,7 +65,7 @@ def _targets(study: Study) -> Iterator[Finding]:
         n = sum(not is_reopened(study, person) for person in people)
         if n > condition.target:
             what = f"{condition.label} has {n} participants and a target of {condition.target}."
-            yield found("target.overrun", study.slug, what, condition=[condition.pk])
+            yield finding("target.overrun", study.slug, what, condition=[condition.pk])
 
 
 def _statuses(study: Study) -> Iterator[Finding]:
@@ -74,7 +74,7 @@ def _statuses(study: Study) -> Iterator[Finding]:
         is_holder = person.status in HOLDS_SLOT and not is_reopened(study, person)
         if is_holder and (person.condition_id is None or person.place is None or person.assigned_at is None):
             what = f"Participant {person.code} is {person.status} without a slot."
-            yield found("slot.missing", study.slug, what, participant=[person.pk])
+            yield finding("slot.missing", study.slug, what, participant=[person.pk])
         if not is_holder and person.place is not None:
             what = f"Participant {person.code} is {person.status} and keeps a slot."
-            yield found("slot.kept", study.slug, what, participant=[person.pk])
+            yield finding("slot.kept", study.slug, what, participant=[person.pk])

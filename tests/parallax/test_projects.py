@@ -129,8 +129,7 @@ class Scene:
 
     def addresses(self) -> Iterator[tuple[str, str]]:
         """Every address of the site but those of accounts, the administration and participants' tokens."""
-        for name, pattern in routes():
-            names = pattern.pattern.regex.groupindex
+        for name, names in routes():
             if name == "api:nothing" or name.startswith(("accounts:", "admin:", "participant:", "account_", "mfa_")):
                 continue
             if name.startswith(("openid", "djdt")):
@@ -207,7 +206,7 @@ def is_closed(name: str) -> bool:
 
 def test_every_address_of_data_has_a_rule() -> None:
     spaces = ("catalog", "evaluation", "projects")
-    named = {name for name, _pattern in routes() if name.partition(":")[0] in spaces}
+    named = {name for name, _names in routes() if name.partition(":")[0] in spaces}
     assert named == set(OF_DATA) | OPEN_LISTS
     assert {name for name, of in OF_DATA.items() if 405 in of.values()} == set(PRESSED)
 

@@ -279,10 +279,10 @@ def _with_hints(columns: tuple[Column, ...], table: Examined, hints: Options) ->
     if "rating" in by_hint:
         gone |= {"count", "event"} - set(by_hint)
     by_name = {name: role for role, name in by_hint.items()}
-    kept = (Column(each.name) if each.role in gone else each for each in columns)
+    without_gone = (Column(each.name) if each.role in gone else each for each in columns)
     return tuple(
         Column(each.name, by_name[each.name], "certain", "named by you") if each.name in by_name else each
-        for each in kept
+        for each in without_gone
     )
 
 
@@ -351,8 +351,10 @@ def _items_part(table: Examined, ratings: Examined, part: Part, hints: Options, 
         reason = f"no column is known to hold the titles: the header has {', '.join(map(shown, columns))}"
         raise refuse(table.file.name, reason, line=1, advice=advice, options=("title",))
     evidence = f"its values are {100 * shares[identity]:.0f}% of the rated items" if shares[identity] else "name"
-    found = [Column.of(name, roles.get(name, ""), "likely", evidence if name == identity else "") for name in columns]
-    return Part((table.file.name,), "items", table.written, tuple(found))
+    proposed = [
+        Column.of(name, roles.get(name, ""), "likely", evidence if name == identity else "") for name in columns
+    ]
+    return Part((table.file.name,), "items", table.written, tuple(proposed))
 
 
 def _roles_of_items(table: Examined, identity: str, hints: Options, is_named: bool) -> dict[str, str]:
@@ -369,8 +371,8 @@ def _roles_of_items(table: Examined, identity: str, hints: Options, is_named: bo
     if not table.has_header:
         texts = [each.name for each in values if each.name not in roles and each.is_title]
         return roles | ({texts[0]: "title"} if texts and "title" not in by_hint else {})
-    named = {*by_hint, *(("author",) if "feature:author" in by_hint else ())}
-    return roles | facts_by_name(values, roles, lambda _each, role: role not in named)
+    hinted = {*by_hint, *(("author",) if "feature:author" in by_hint else ())}
+    return roles | facts_by_name(values, roles, lambda _each, role: role not in hinted)
 
 
 def _users_part(table: Examined, ratings: Examined, part: Part) -> Part | None:
@@ -383,10 +385,10 @@ def _users_part(table: Examined, ratings: Examined, part: Part) -> Part | None:
         if not is_user or len(ids) < len(each.texts) or len(known & ids) < _LEAST_OVERLAP * len(known):
             continue
         columns = [Column(each.name, "user", "likely", "name; its values are the users")]
-        for other in values:
-            if other is not each and 1 < len(other.distinct) <= _MOST_ATTRIBUTE_VALUES:
-                kind = " ".join(words_of(other.name)) or other.name.lower()
-                columns.append(Column(other.name, f"attribute:{kind}", "likely", "name"))
+        for candidate in values:
+            if candidate is not each and 1 < len(candidate.distinct) <= _MOST_ATTRIBUTE_VALUES:
+                kind = " ".join(words_of(candidate.name)) or candidate.name.lower()
+                columns.append(Column(candidate.name, f"attribute:{kind}", "likely", "name"))
         return Part((table.file.name,), "users", table.written, tuple(columns)) if len(columns) > 1 else None
     return None
 

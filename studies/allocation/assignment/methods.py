@@ -110,9 +110,9 @@ def assign(method: Method, *, seed: Seed, stratum: str, occupancy: Occupancy) ->
     first = next(rank for rank, condition in enumerate(order) if has_room[condition])
     chosen, full = order[first], order[:first]
     if method.name == MINIMISATION:
-        others = [condition for condition in order[first + 1 :] if has_room[condition]]
+        alternatives = [condition for condition in order[first + 1 :] if has_room[condition]]
         is_best = draws.below(PARTS) < round(method.probability * PARTS)
-        chosen = chosen if is_best or not others else others[draws.below(len(others))]
+        chosen = chosen if is_best or not alternatives else alternatives[draws.below(len(alternatives))]
     passed_over = tuple(Slot(next_place + n, 0, condition) for n, condition in enumerate(full))
     return Assignment(Slot(next_place + len(full), 0, chosen), passed_over)
 

@@ -81,7 +81,7 @@ class QuestionForm(forms.Form):
         self._add_rows()
         self.earlier = earlier_questions(questionnaire, block, str(self.stored.get("key", "")))
         key = self.stored.get("key")
-        self.condition = next((asked.shown_if for asked in questionnaire.block(block) if asked.key == key), None)
+        self.condition = next((each.shown_if for each in questionnaire.block(block) if each.key == key), None)
         self.conditions = self._conditions()
         if drafted is not None:
             for part in self.parts:

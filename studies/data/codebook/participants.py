@@ -295,15 +295,15 @@ def rated_variables(study: Study, position: int) -> Iterator[Of]:
         return profile[position - 1] if len(profile) >= position else None
 
     def id_of_item(person: Person) -> str | None:
-        given = rating(person)
-        return given.item.external_id if given else None
+        own = rating(person)
+        return own.item.external_id if own else None
 
     def rating_on_scale(person: Person) -> float | None:
-        given = rating(person)
-        return study.design.scale.value(given.rating) if given else None
+        own = rating(person)
+        return study.design.scale.value(own.rating) if own else None
 
-    item, given = ("Item chosen", "Choice") if chosen else ("Item rated", "Rating given as")
+    item, answer = ("Item chosen", "Choice") if chosen else ("Item rated", "Rating given as")
     own_id: dict[str, Any] = {"allowed": "the dataset's own id", "source": source}
     yield Variable(f"profile.{position}.item", f"{item} as number {position}", "text", id_of_item, **own_id)
-    meaning = f"{given} number {position}"
+    meaning = f"{answer} number {position}"
     yield Variable(f"profile.{position}.rating", meaning, read=rating_on_scale, source=source, **known_values(study))

@@ -89,7 +89,7 @@ def question_variables(block: str, name: str, question: Question, reader: Reader
 def _question_variables(block: str, name: str, question: Question, reader: Reader[Row]) -> Iterator[Variable[Row]]:
     key, wording, source = question.key, next(iter(question.text.values())), SCREENS[block]
 
-    def beside(end: str, meaning: str, kind: str, read: Callable[[Row], Any], **facts: Any) -> Variable[Row]:
+    def variable_beside(end: str, meaning: str, kind: str, read: Callable[[Row], Any], **facts: Any) -> Variable[Row]:
         return Variable(f"{name}.{end}", meaning, kind, read, source=source, **facts)
 
     if question.takes_several or question.rows:
@@ -98,20 +98,22 @@ def _question_variables(block: str, name: str, question: Question, reader: Reade
         yield _answer(name, question, reader, source)
     if question.other:
         words: dict[str, Any] = {"allowed": "text of at most 200 characters", "identifies": INDIRECTLY}
-        yield beside("other", f"{wording} (own words)", "text", lambda row: reader.own_words(row, key), **words)
+        yield variable_beside(
+            "other", f"{wording} (own words)", "text", lambda row: reader.own_words(row, key), **words
+        )
     if question.is_check:
         check: dict[str, Any] = {"values": YES_NO, "derivation": f"{name} is {question.expects}"}
         passed = f"Whether the attention check {key} was passed"
-        yield beside("passed", passed, "boolean", lambda row: reader.passed(row, question), **check)
+        yield variable_beside("passed", passed, "boolean", lambda row: reader.passed(row, question), **check)
     may_be_missing = question.shown_if is not None or not question.required or question.may_decline
     if may_be_missing or question.is_identifying:
         reasons: dict[str, Any] = {"values": WHY_MISSING, "allowed": "empty where it has one"}
         why = f"Why {key} has no answer"
-        yield beside("missing", why, "category", lambda row: reader.why_missing(row, key), **reasons)
+        yield variable_beside("missing", why, "category", lambda row: reader.why_missing(row, key), **reasons)
     if question.random_order:
         order = f"Order in which the {'rows' if question.rows else 'choices'} of {key} were shown"
         allowed = "values with spaces between; empty where it was not shown"
-        yield beside("order", order, "text", lambda row: reader.order_within(row, key), allowed=allowed)
+        yield variable_beside("order", order, "text", lambda row: reader.order_within(row, key), allowed=allowed)
 
 
 def order_variables(

@@ -67,8 +67,8 @@ def lifted(variable: Variable[Row], row_of: Callable[[Outer], Row]) -> Variable[
 
 def line(variable: Variable[Any]) -> dict[str, str]:
     """The variable's line in the codebook, by `HEADS`."""
-    told = {"values": variable.values_text, REVERSED: "1" if variable.is_reversed else "0"}
-    return {head: told[head] if head in told else getattr(variable, head) for head in HEADS}
+    written = {"values": variable.values_text, REVERSED: "1" if variable.is_reversed else "0"}
+    return {head: written[head] if head in written else getattr(variable, head) for head in HEADS}
 
 
 def as_json(variable: Variable[Any]) -> dict[str, Any]:

@@ -26,7 +26,7 @@ ROWS_AT_ONCE = 2000
 class Source:
     """The data of an export, with flags, exclusions and ids looked up once.
 
-    Participants who enter later are skipped; read within `core.database` for mutually consistent tables.
+    Participants who enter later are skipped; read within `core.database.snapshot` for mutually consistent tables.
     """
 
     study: Study

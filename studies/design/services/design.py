@@ -330,8 +330,8 @@ def change_design(
             contrast.check(list(current.conditions.order_by("position").values_list("label", flat=True)))
     except ParameterError as problem:
         problems = problem.problems if isinstance(problem, FieldProblems) else [problem]
-        told = {"problems": [str(each) for each in problems]}
-        raise ParallaxError("study.bad_settings", str(problem), told) from problem
+        extra = {"problems": [str(each) for each in problems]}
+        raise ParallaxError("study.bad_settings", str(problem), extra) from problem
     current.save(update_fields=["title", "settings", "questionnaire", "texts", "updated_at"])
     record(current, reason="Design changed.", actor=actor)
     if design_snapshot(current) != before:

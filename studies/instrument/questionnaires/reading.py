@@ -60,10 +60,10 @@ class QuestionReader:
         for name in ("key", "kind", "text"):
             if not data.get(name):
                 self.wrong(f"{self.name} has no {name}. Add one.")
-        named = data.get("kind")
-        kind = KINDS.get(named) if isinstance(named, str) else None
-        if named and kind is None:
-            self.wrong(f"{self.name} has the unknown kind {named!r}; known are {', '.join(KINDS)}.", "kind")
+        kind_name = data.get("kind")
+        kind = KINDS.get(kind_name) if isinstance(kind_name, str) else None
+        if kind_name and kind is None:
+            self.wrong(f"{self.name} has the unknown kind {kind_name!r}; known are {', '.join(KINDS)}.", "kind")
         if not data.get("key") or not data.get("text") or kind is None:
             return None
         if not isinstance(data["key"], str) or not KEY.fullmatch(data["key"]):
@@ -76,7 +76,7 @@ class QuestionReader:
             self.wrong(f"The key {self.key!r} is reserved. Choose another.", "key")
         allowed = ", ".join(sorted(kind.fields)) or "no fields of its own"
         for name in sorted(map(str, set(data) - COMMON - kind.fields)):
-            self.wrong(f"A question of the kind {named} has no field {name!r}; it has {allowed}.", name)
+            self.wrong(f"A question of the kind {kind_name} has no field {name!r}; it has {allowed}.", name)
         return self._read(kind)
 
     def _read(self, kind: type[Question]) -> Question:

@@ -116,10 +116,10 @@ def _retained(moment: datetime) -> DueNotices:
     limits = Q(external_ids_kept_days__isnull=False) | Q(answers_kept_days__isnull=False)
     for study in Study.objects.filter(limits, closed_at__isnull=False).order_by("pk"):
         identifying = (ExternalId.objects.filter(study=study), identifying_answers(study))
-        given = (Participant.objects.filter(study=study, erased_at__isnull=True),)
+        of_answers = (Participant.objects.filter(study=study, erased_at__isnull=True),)
         limits_of_study = (
             ("external ids", study.external_ids_kept_days, identifying),
-            ("answers", study.answers_kept_days, given),
+            ("answers", study.answers_kept_days, of_answers),
         )
         for what, days, kinds in limits_of_study:
             if days is None or study.closed_at is None:

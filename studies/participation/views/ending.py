@@ -16,7 +16,7 @@ from studies.instrument.questionnaires.schema import AFTER, OVERALL
 from studies.participation.services import events, exit_links, withdrawal
 from studies.participation.views.message_pages import hand_back_url, message_page
 from studies.participation.views.message_pages import outcome as outcome_page
-from studies.participation.views.questions import Marks, asked, asked_of, marked, slots_of
+from studies.participation.views.questions import Marks, asked_of, marked, question_page, slots_of
 from studies.participation.views.visit import Visit, of_participant, true_step
 from studies.recruitment.panels import exits
 
@@ -25,14 +25,14 @@ from studies.recruitment.panels import exits
 @true_step
 def overall(visit: Visit) -> HttpResponse:
     """The list as a whole."""
-    return asked(visit, flow.Place(OVERALL), lambda marks: _last_page(visit, OVERALL, marks))
+    return question_page(visit, flow.Place(OVERALL), lambda marks: _last_page(visit, OVERALL, marks))
 
 
 @of_participant
 @true_step
 def after(visit: Visit) -> HttpResponse:
     """The study's questions after the list, if any."""
-    return asked(visit, flow.Place(AFTER), lambda marks: _last_page(visit, AFTER, marks))
+    return question_page(visit, flow.Place(AFTER), lambda marks: _last_page(visit, AFTER, marks))
 
 
 def _last_page(visit: Visit, block: str, marks: Marks | None) -> HttpResponse:

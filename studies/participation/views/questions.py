@@ -112,7 +112,7 @@ class Marks:
     typed: dict[str, Any]
 
 
-def asked(visit: Visit, page: flow.Place, shown: Callable[[Marks | None], HttpResponse]) -> HttpResponse:
+def question_page(visit: Visit, page: flow.Place, shown: Callable[[Marks | None], HttpResponse]) -> HttpResponse:
     """A page of questions, whose answers are saved as they are entered; leaving the last one may end the study.
 
     `shown` draws it, with marks where answers were refused.
@@ -221,7 +221,7 @@ def asked_of(
 @true_step
 def item(visit: Visit, rank: int) -> HttpResponse:
     """The questions about one recommended item; answers are saved as they are entered."""
-    return asked(visit, flow.Place(flow.ITEMS, rank), lambda marks: _item_page(visit, rank, marks))
+    return question_page(visit, flow.Place(flow.ITEMS, rank), lambda marks: _item_page(visit, rank, marks))
 
 
 def _item_page(visit: Visit, rank: int, marks: Marks | None) -> HttpResponse:

@@ -163,9 +163,9 @@ def set_simulated_target(*, study: Study, per_condition: int, effects: Mapping[s
                 f"`.venv/bin/python manage.py simulate_participants {study.slug} --remove`.",
                 {"planted": before},
             )
-        kept = {name: value for name, value in current.settings.items() if name != "planted_effects"}
+        unplanted = {name: value for name, value in current.settings.items() if name != "planted_effects"}
         effects_stored = {"planted_effects": planted} if planted else {}
-        current.settings = {**kept, "simulated_per_condition": per_condition, **effects_stored}
+        current.settings = {**unplanted, "simulated_per_condition": per_condition, **effects_stored}
         current.save(update_fields=["settings", "updated_at"])
     return current
 
