@@ -105,8 +105,8 @@ def _compared(variable: Variable, analysed: _Side, completers: _Side, alpha: flo
         only_analysed=in_order(analysed.relation - completers.relation),
         only_completers=in_order(completers.relation - analysed.relation),
         n_ordered=results.Counts(analysed=len(analysed.relation), completers=len(completers.relation)),
-        # Without a test there is no conclusion that could survive.
-        survives=None if is_significant[0] is None else is_same,
+        # Without a test there is no conclusion that could be robust.
+        is_robust=None if is_significant[0] is None else is_same,
     )
 
 
@@ -133,7 +133,7 @@ def _primary(
         analysed=taus[0],
         completers=taus[1],
         verdicts=verdicts,
-        survives=verdicts[0] == verdicts[1],
+        is_robust=verdicts[0] == verdicts[1],
     )
 
 

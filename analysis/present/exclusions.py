@@ -69,9 +69,9 @@ def _advantage(compared: ComparedAdvantage, *, is_share: bool) -> str:
 
 def _variable(variable: ComparedVariable) -> str:
     name = variable.variable.name
-    if variable.survives is None:
+    if variable.is_robust is None:
         return f"{name}: no test of the analysed participants, so there is no conclusion to compare."
-    if variable.survives:
+    if variable.is_robust:
         return f"{name}: the conclusion is the same, with the same significant pairs."
     changes = []
     if isinstance(variable.completers.test, Undefined):
@@ -92,7 +92,7 @@ def _verdicts(primary: ComparedPrimary, n: int) -> str:
         "no τ_b" if isinstance(tau, Undefined) else tau_b(tau) for tau in (primary.analysed, primary.completers)
     )
     numbers = f"{before} with exclusions; {after} without"
-    if primary.survives:
+    if primary.is_robust:
         return f"The rank correlation leads to the same verdict ({numbers}): {metric} {VERDICTS[analysed]}."
     return (
         f"The verdict on the rank correlation changes ({numbers}): with exclusions {metric} {VERDICTS[analysed]}; "
@@ -118,8 +118,8 @@ def tests(exclusions: Exclusions) -> Table:
             if not isinstance(test, Undefined):
                 f, p = Cell(f_statistic(test.df_between, test.df_within, test.f), test.f), probability(test.p)
             cells += [f, p, whole(n_ordered)]
-        survives = {True: "yes", False: "no", None: NONE}[variable.survives]
-        rows.append(Row((text(variable.variable.name), *cells, text(survives))))
+        is_robust = {True: "yes", False: "no", None: NONE}[variable.is_robust]
+        rows.append(Row((text(variable.variable.name), *cells, text(is_robust))))
     columns = [Column("Variable", side="perceived")]
     for name in SIDES:
         columns += [Column(f"F, {name}"), Column("p", True), Column("Significant pairs", True)]

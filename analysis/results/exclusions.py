@@ -49,7 +49,7 @@ class VariableOver:
 class ComparedVariable:
     """One variable over the analysed participants and over all completers.
 
-    `survives` says whether the conclusion is the same; None where the analysed participants give no test.
+    A robust conclusion is the same over both; None where the analysed participants give no test.
     """
 
     key: str
@@ -59,7 +59,7 @@ class ComparedVariable:
     only_analysed: tuple[tuple[str, str], ...] = field(metadata=stored("only_kept"))
     only_completers: tuple[tuple[str, str], ...] = field(metadata=stored("only_everybody"))
     n_ordered: Counts
-    survives: bool | None
+    is_robust: bool | None = field(metadata=stored("survives"))
 
     @property
     def variable(self) -> Variable:
@@ -81,7 +81,7 @@ class ComparedPrimary:
     analysed: AgreementResult | Undefined = field(metadata=stored("kept"))
     completers: AgreementResult | Undefined = field(metadata=stored("everybody"))
     verdicts: tuple[str, str]
-    survives: bool
+    is_robust: bool = field(metadata=stored("survives"))
 
 
 @dataclass(frozen=True, kw_only=True)
