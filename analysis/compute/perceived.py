@@ -161,7 +161,7 @@ def items_by_condition(answers: Answers, list_length: int) -> tuple[results.Item
                 n_slots=len(shown),
                 n_distinct=len(counts),
                 share_of_most_shown=n_frequent / len(shown) if shown else None,
-                is_carried_by_few=has_enough and 2 * n_frequent >= len(shown),
+                is_dominated_by_few=has_enough and 2 * n_frequent >= len(shown),
                 n_filled=sum(slot.is_filled for slot in shown),
                 top=tuple(
                     results.FrequentItem(

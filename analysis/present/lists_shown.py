@@ -52,7 +52,7 @@ def item_warnings(conditions: Sequence[ItemsOfCondition]) -> list[str]:
     sentences = []
     for condition in conditions:
         name = condition.condition
-        if condition.is_carried_by_few and condition.share_of_most_shown is not None:
+        if condition.is_dominated_by_few and condition.share_of_most_shown is not None:
             sentences.append(
                 f"{name} recommended few items: {condition.n_distinct} distinct items fill its "
                 f"{condition.n_slots:,} slots, and the most frequent make up {percent(condition.share_of_most_shown)} "

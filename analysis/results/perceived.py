@@ -85,14 +85,14 @@ class FrequentItem:
 class ItemsOfCondition:
     """How many distinct items a condition recommended, and the most frequent of them.
 
-    `is_carried_by_few`: as many of the most frequent items as one list holds make up half of all slots.
+    A few items dominate where as many of the most frequent items as one list holds make up half of all slots.
     """
 
     condition: str
     n_slots: int
     n_distinct: int
     share_of_most_shown: float | None
-    is_carried_by_few: bool
+    is_dominated_by_few: bool = field(metadata=stored("is_carried_by_few"))
     n_filled: int
     top: tuple[FrequentItem, ...]
 
