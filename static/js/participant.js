@@ -107,9 +107,9 @@
   });
   document.addEventListener("input", () => { leaving = null; }, true);
 
-  /* A form that came back wanting an answer begins at the first that is missing. */
-  const wanting = [...document.querySelectorAll(".question:has(.problem)")].find((part) => !part.hidden);
-  if (wanting) (wanting.querySelector("[aria-invalid]") || wanting.querySelector("input:not([type=hidden], [hidden]), select, textarea")).focus();
+  /* A form that came back with missing answers begins at the first of them. */
+  const incomplete = [...document.querySelectorAll(".question:has(.problem)")].find((part) => !part.hidden);
+  if (incomplete) (incomplete.querySelector("[aria-invalid]") || incomplete.querySelector("input:not([type=hidden], [hidden]), select, textarea")).focus();
 
   /* A page kept by the browser may be older than the answers: ask the server again on the way back. */
   window.addEventListener("pageshow", (event) => { if (event.persisted) window.location.reload(); });

@@ -40,7 +40,7 @@ from studies.participation.views.message_pages import message_page, outcome, tit
 PROVENANCE_HEADER = "X-Answer-Provenance"
 ASIDE = frozenset({"details", "withdraw"})  # pages outside the sequence of steps
 CLIENT_TIME_HEADER = "X-Client-Time"
-INCOMPLETE = "wanting"  # in the address of a page to which the end of the study led back
+INCOMPLETE = "incomplete"  # in the address of a page to which the end of the study led back
 METHODS = ["GET", "HEAD", "POST"]
 ON_THEIR_WAY = (ParticipantStatus.CONSENTED, ParticipantStatus.ACTIVE, ParticipantStatus.COMPLETED)
 
@@ -154,7 +154,7 @@ class Visit:
         return self.request.get_full_path() if self.is_incomplete(page) else self.links.to(page)
 
     def _mark_of(self, page: flow.Place) -> str:
-        return Signer(salt="parallax.wanting").signature(f"{self.token} {page.step} {page.rank}")
+        return Signer(salt="parallax.incomplete").signature(f"{self.token} {page.step} {page.rank}")
 
     def over(self) -> HttpResponse | None:
         """The message page of a participant who cannot continue, or None; htmx requests redirect the whole page."""
