@@ -106,7 +106,7 @@ class Submission(models.Model):
     person = models.CharField(max_length=500)
     submission = models.CharField(max_length=500, blank=True)
     state = models.CharField(max_length=20)
-    told = models.CharField(max_length=500, blank=True)  # state in the panel's own words
+    panel_status = models.CharField(max_length=500, blank=True, db_column="told")  # in the panel's own words
     code = models.CharField(max_length=500, blank=True)
     loaded_at = models.DateTimeField()  # when this state was first loaded
 

@@ -89,7 +89,7 @@ def approvals_of(study: Study) -> list[Approval]:
         record = by_participant.get(participant)
         if record and participant not in listed and record.participant.status == ParticipantStatus.COMPLETED:
             listed.add(participant)
-            unlisted = Submission(person=person, state=words.AWAITING, told="in no list yet")
+            unlisted = Submission(person=person, state=words.AWAITING, panel_status="in no list yet")
             line = _line(study, recruiting, record, out, unlisted)
             reason = "Completed here, and in no list loaded yet." if line.verdict == APPROVE else line.reason
             lines.append(replace(line, reason=reason))
@@ -106,7 +106,7 @@ def _line(
     return Approval(
         person=row.person,
         submission=row.submission,
-        panel_state=row.told or row.state.replace("_", " "),
+        panel_state=row.panel_status or row.state.replace("_", " "),
         participant=record.participant.code if record else "",
         status=str(record.participant.get_status_display()) if record else "",
         is_complete=record is not None and lacking is None,

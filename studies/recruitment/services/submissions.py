@@ -76,7 +76,7 @@ def load_submissions(*, study: Study, data: bytes, columns: Columns | None = Non
         values: dict[str, Any] = {
             **{name: getattr(row, name) for name in ("person", "submission", "state", "code")},
             "participant_id": participant_id,
-            "told": row.panel_status,
+            "panel_status": row.panel_status,
         }
         stored = before.get(row.key)
         if stored is None:
@@ -104,7 +104,7 @@ def _participants(study: Study, panel: Panel) -> dict[tuple[str, str], int]:
 def _release_slots(study: Study, panel: Panel, actor: Any) -> int:
     states: dict[int, list[tuple[str, str]]] = {}
     rows = Submission.objects.filter(study=study, participant__isnull=False).order_by("pk")
-    for participant, state, label in rows.values_list("participant_id", "state", "told"):
+    for participant, state, label in rows.values_list("participant_id", "state", "panel_status"):
         states.setdefault(participant, []).append((state, label))
     returned = {
         pk: history[-1][1] for pk, history in states.items() if all(state in GIVEN_BACK for state, _label in history)
