@@ -32,7 +32,7 @@ from table import Row, write_rows
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from evaluation.protocols.blocks import joined, measure_block
-from evaluation.protocols.cases import Cases, make_cases
+from evaluation.protocols.cases import Cases, build_cases
 from evaluation.protocols.hit_metrics import one_plus_random
 from evaluation.protocols.registry import protocol
 from evaluation.splitting.holdout import share_of_all
@@ -69,7 +69,7 @@ def prepared(data: Ratings) -> tuple[Ratings, Cases]:
     probe = share_of_all(rows, share=SHARE, seed=1, purpose="probe")
     train = part_of(data.user_items, probe.train)
     hidden = (rows.users[probe.hidden], rows.items[probe.hidden], rows.values[probe.hidden])
-    return Ratings(train, data.scale), make_cases(train, *hidden, relevant=5, irrelevant=1, seed=1)
+    return Ratings(train, data.scale), build_cases(train, *hidden, relevant=5, irrelevant=1, seed=1)
 
 
 def measured(model: Any, train: Ratings, cases: Cases) -> tuple[float, float]:

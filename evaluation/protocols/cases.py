@@ -151,7 +151,7 @@ class Cases:
         return np.flatnonzero(np.unpackbits(bits, count=self.n_items, bitorder="little")).astype(np.int32)
 
 
-def make_cases(
+def build_cases(
     train: Any,
     hidden_users: NDArray[np.integer[Any]],
     hidden_items: NDArray[np.integer[Any]],
@@ -186,7 +186,7 @@ def make_cases(
     --------
     >>> from scipy.sparse import csr_array
     >>> train = csr_array(np.array([[4.0, 0, 0, 0, 0]]))
-    >>> cases = make_cases(train, np.array([0, 0]), np.array([1, 3]), np.array([5.0, 3.0]),
+    >>> cases = build_cases(train, np.array([0, 0]), np.array([1, 3]), np.array([5.0, 3.0]),
     ...                    relevant=5, irrelevant=1, seed=1)
     >>> len(cases), cases.candidates(0).tolist(), cases.n_short
     (1, [2, 4], 1)

@@ -26,9 +26,9 @@ def popularity_ranks(cases: Cases, popularity: NDArray[np.integer[Any]]) -> NDAr
     Examples
     --------
     >>> from scipy.sparse import csr_array
-    >>> from evaluation.protocols.cases import make_cases
+    >>> from evaluation.protocols.cases import build_cases
     >>> train = csr_array(np.array([[4.0, 0, 0, 0]]))
-    >>> cases = make_cases(train, np.array([0]), np.array([1]), np.array([5.0]),
+    >>> cases = build_cases(train, np.array([0]), np.array([1]), np.array([5.0]),
     ...                    relevant=5, irrelevant=1, seed=1, every=True, excluded="trained")
     >>> popularity_ranks(cases, np.array([9, 1, 1, 7])).tolist()
     [2]
@@ -52,9 +52,9 @@ def popularity_thirds(cases: Cases, popularity: NDArray[np.integer[Any]]) -> NDA
     Examples
     --------
     >>> from scipy.sparse import csr_array
-    >>> from evaluation.protocols.cases import make_cases
+    >>> from evaluation.protocols.cases import build_cases
     >>> train = csr_array(np.array([[4.0, 0, 0, 0]]))
-    >>> cases = make_cases(train, np.array([0]), np.array([1]), np.array([5.0]),
+    >>> cases = build_cases(train, np.array([0]), np.array([1]), np.array([5.0]),
     ...                    relevant=5, irrelevant=1, seed=1, every=True, excluded="trained")
     >>> popularity_thirds(cases, np.array([9, 1, 1, 7])).tolist()
     [2]

@@ -32,9 +32,9 @@ def first_items(
     Examples
     --------
     >>> from scipy.sparse import csr_array
-    >>> from evaluation.protocols.cases import make_cases
+    >>> from evaluation.protocols.cases import build_cases
     >>> train = csr_array(np.array([[4.0, 0, 0, 0]]))
-    >>> cases = make_cases(train, np.array([0]), np.array([1]), np.array([5.0]),
+    >>> cases = build_cases(train, np.array([0]), np.array([1]), np.array([5.0]),
     ...                    relevant=5, irrelevant=1, seed=1, every=True, excluded="trained")
     >>> lists = first_items(cases, np.array([[9.0, 1.0, 2.0, 2.0]]), np.array([0]), np.array([1, 1, 1, 7]), 2)
     >>> lists["list_items"].tolist()

@@ -141,11 +141,11 @@ def one_plus_random(
     --------
     >>> from scipy.sparse import csr_array
     >>> from evaluation.protocols.blocks import measure_block
-    >>> from evaluation.protocols.cases import make_cases
+    >>> from evaluation.protocols.cases import build_cases
     >>> from evaluation.protocols.registry import protocol
     >>> settings = protocol("one-plus-random").completed({"negatives": 2})
     >>> train = csr_array(np.array([[4.0, 0, 0, 0, 0]]))
-    >>> cases = make_cases(train, np.array([0]), np.array([1]), np.array([5.0]),
+    >>> cases = build_cases(train, np.array([0]), np.array([1]), np.array([5.0]),
     ...                    relevant=5, irrelevant=1, seed=1, negatives=2)
     >>> counts = measure_block(settings, cases, slice(None), np.zeros((1, 5)), np.array([0]), popularity=np.zeros(5),
     ...                        longest=5)

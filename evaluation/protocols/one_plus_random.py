@@ -38,9 +38,9 @@ def count_candidates(
     Examples
     --------
     >>> from scipy.sparse import csr_array
-    >>> from evaluation.protocols.cases import make_cases
+    >>> from evaluation.protocols.cases import build_cases
     >>> train = csr_array(np.array([[4.0, 0, 0, 0, 0]]))
-    >>> cases = make_cases(train, np.array([0]), np.array([1]), np.array([5.0]),
+    >>> cases = build_cases(train, np.array([0]), np.array([1]), np.array([5.0]),
     ...                    relevant=5, irrelevant=1, seed=1)
     >>> found = count_candidates(cases, slice(None), np.array([[9.0, 2.0, 3.0, 2.0, 1.0]]), np.array([0]),
     ...                           np.array([9, 1, 1, 5, 1]))

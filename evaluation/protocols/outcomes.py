@@ -70,9 +70,9 @@ def outcomes(
     Examples
     --------
     >>> from scipy.sparse import csr_array
-    >>> from evaluation.protocols.cases import make_cases
+    >>> from evaluation.protocols.cases import build_cases
     >>> train = csr_array(np.array([[4.0, 0, 0]]))
-    >>> cases = make_cases(train, np.array([0, 0]), np.array([1, 2]), np.array([5.0, 3.0]),
+    >>> cases = build_cases(train, np.array([0, 0]), np.array([1, 2]), np.array([5.0, 3.0]),
     ...                    relevant=5, irrelevant=1, seed=1, every=True, excluded="trained")
     >>> facts = ModelFacts("rating", True, 1.0, 5.0, np.array([1, 0, 0]), 1)
     >>> outcomes(cases, {"scores": np.array([4.5, 3.0])}, {"name": "rating-prediction", "clip": "scale"},

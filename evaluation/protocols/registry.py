@@ -23,7 +23,7 @@ class Definition:
     settings: Mapping[str, Any]  # every setting with its default
     tasks: tuple[str, ...]  # keys of the `TASKS` it suits
     every: bool = True  # whether hidden ratings between the limits are cases too
-    excluded: str = "trained"  # which items are never candidates (`evaluation.protocols.cases.make_cases`)
+    excluded: str = "trained"  # which items are never candidates (`evaluation.protocols.cases.build_cases`)
     usual: tuple[str, ...] = ()  # names of the default metrics; {n} is replaced by the list length
 
     @property

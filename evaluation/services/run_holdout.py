@@ -22,7 +22,7 @@ from core import artefacts
 from core.errors import DataError
 from evaluation.models import EvaluationRun
 from evaluation.protocols import registry
-from evaluation.protocols.cases import Cases, make_cases
+from evaluation.protocols.cases import Cases, build_cases
 from evaluation.run_spec import OWN_LIST
 from evaluation.services.run_inputs import NO_LIST
 from evaluation.splitting.cold_start import observations
@@ -166,7 +166,7 @@ def partition_cases(run: EvaluationRun, spec: SplitSpec, rows: RatingRows, parti
             values = np.full(len(users), np.nan, dtype=np.float32)
         else:
             good = np.ones(len(users), dtype=np.bool_) if is_implicit else values >= options.threshold
-    cases = make_cases(
+    cases = build_cases(
         known,
         users,
         items,

@@ -17,7 +17,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from evaluation.metrics.hits import mean_hits
-from evaluation.protocols.cases import Cases, make_cases
+from evaluation.protocols.cases import Cases, build_cases
 from evaluation.protocols.hit_metrics import exact_hit_probability, one_plus_random
 from evaluation.protocols.one_plus_random import count_candidates
 from evaluation.protocols.registry import protocol
@@ -44,7 +44,7 @@ def data(movielens_small: Path) -> Data:
     user_items.sort_indices()
     split = probe(user_items, share=0.2, seed=4)
     hidden = (split.hidden_users, split.hidden_items, split.hidden_values)
-    cases = make_cases(split.train, *hidden, relevant=5, irrelevant=1, seed=4)
+    cases = build_cases(split.train, *hidden, relevant=5, irrelevant=1, seed=4)
     return Ratings(split.train, SCALE), genres(movielens_small, movies.tolist()), cases
 
 

@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 from evaluation.metrics.ranking import pooled, pooled_and_by_user
 from evaluation.protocols import kernels
 from evaluation.protocols.blocks import joined, measure_block
-from evaluation.protocols.cases import Cases, make_cases
+from evaluation.protocols.cases import Cases, build_cases
 from evaluation.protocols.hit_metrics import (
     _means_of,
     exact_hit_probability,
@@ -82,7 +82,7 @@ def cases_and_split(seed: int, *, n_users: int = 120, n_items: int = 1300, negat
     dense = np.where(rng.random((n_users, n_items)) < 0.05, rng.choice([1, 3, 5], (n_users, n_items)), 0)
     split = probe(csr_array(dense.astype(np.float32)), share=0.3, seed=seed)
     hidden = (split.hidden_users, split.hidden_items, split.hidden_values)
-    return make_cases(split.train, *hidden, relevant=5, irrelevant=1, seed=seed, negatives=negatives)
+    return build_cases(split.train, *hidden, relevant=5, irrelevant=1, seed=seed, negatives=negatives)
 
 
 def measured(cases: Cases, scores: np.ndarray, **chosen):
@@ -129,7 +129,7 @@ def test_constant_omniscient_and_random_scorers_get_what_they_have_to(mode):
 def test_as_served_orders_ties_by_popularity_and_counts_the_slots_it_fills():
     train = csr_array(np.array([[4.0, 0, 0, 0, 0, 0]]))
     hidden = (np.array([0, 0]), np.array([1, 2]), np.array([5.0, 1.0]))
-    cases = make_cases(train, *hidden, relevant=5, irrelevant=1, seed=1, negatives=9)
+    cases = build_cases(train, *hidden, relevant=5, irrelevant=1, seed=1, negatives=9)
     wanted = protocol("one-plus-random").completed({"negatives": 9})
     nothing = np.full((1, 6), -np.inf)
     counts = measure_block(
@@ -145,7 +145,7 @@ def test_as_served_orders_ties_by_popularity_and_counts_the_slots_it_fills():
 
 def test_cases_of_one_kind_have_no_fallout_in_either_mode():
     train = csr_array(np.array([[4.0, 0, 0, 0]]))
-    cases = make_cases(train, np.array([0]), np.array([1]), np.array([5.0]), relevant=5, irrelevant=1, seed=1)
+    cases = build_cases(train, np.array([0]), np.array([1]), np.array([5.0]), relevant=5, irrelevant=1, seed=1)
     wanted = protocol("one-plus-random").completed({"mode": "exact"})
     counts = measure_block(
         wanted, cases, slice(None), np.zeros((1, 4)), np.array([0]), popularity=np.ones(4), longest=2

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from evaluation.protocols.cases import Cases, make_cases
+from evaluation.protocols.cases import Cases, build_cases
 from evaluation.protocols.fold_pooling import by_user, pool
 from evaluation.protocols.outcomes import Outcome, Outcomes
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.unit
 def fold(users: list[int], items: list[int], values: list[float]) -> Cases:
     train = csr_array(np.array([[0, 0, 0, 0, 3.0]] * 3))
     hidden = (np.array(users), np.array(items), np.array(values))
-    return make_cases(train, *hidden, relevant=4, irrelevant=2, seed=1, every=True)
+    return build_cases(train, *hidden, relevant=4, irrelevant=2, seed=1, every=True)
 
 
 FIRST, SECOND = fold([0, 1], [2, 0], [5.0, 1.0]), fold([0, 0, 2], [1, 3, 1], [4.0, 2.0, 3.0])

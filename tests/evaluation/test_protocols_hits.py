@@ -10,7 +10,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from evaluation.protocols.blocks import measure_block, measured_alone
-from evaluation.protocols.cases import Cases, make_cases
+from evaluation.protocols.cases import Cases, build_cases
 from evaluation.protocols.facts import FACTS as CASE_FACTS
 from evaluation.protocols.facts import ModelFacts
 from evaluation.protocols.hit_metrics import one_plus_random
@@ -29,7 +29,7 @@ FACTS = ModelFacts("order", True, 1.0, 5.0, POPULARITY, 1)
 
 def hidden(*values: float) -> Cases:
     items = np.arange(1, 1 + len(values))
-    return make_cases(
+    return build_cases(
         TRAIN, np.zeros(len(values), dtype=int), items, np.array(values), relevant=5, irrelevant=1, seed=1, negatives=9
     )
 

@@ -15,7 +15,7 @@ from evaluation.metrics.definition import TASKS
 from evaluation.metrics.registry import METRICS, metric
 from evaluation.protocols import blocks
 from evaluation.protocols.blocks import joined, measure_block
-from evaluation.protocols.cases import Cases, make_cases
+from evaluation.protocols.cases import Cases, build_cases
 from evaluation.protocols.facts import ModelFacts, popularity_ranks, popularity_thirds, profile_popularity
 from evaluation.protocols.full_ranking import first_items
 from evaluation.protocols.observation_curves import observation_curves
@@ -39,7 +39,7 @@ FACTS = ModelFacts("rating", True, 1.0, 5.0, POPULARITY, 2)
 
 
 def made(*, excluded: str = "trained", **more) -> Cases:
-    return make_cases(TRAIN, *HIDDEN, relevant=4, irrelevant=2, seed=1, every=True, excluded=excluded, **more)
+    return build_cases(TRAIN, *HIDDEN, relevant=4, irrelevant=2, seed=1, every=True, excluded=excluded, **more)
 
 
 def measured(name: str, names, cases: Cases | None = None, facts: ModelFacts = FACTS, **chosen):
@@ -85,7 +85,7 @@ def test_first_items_are_those_that_serving_gives():
     scores[rng.random((20, 60)) < 0.3] = -np.inf
     popularity = rng.integers(0, 6, 60)
     none = np.zeros(0, dtype=int)
-    cases = make_cases(csr_array(dense), none, none, np.zeros(0), relevant=4, irrelevant=2, seed=1, excluded="trained")
+    cases = build_cases(csr_array(dense), none, none, np.zeros(0), relevant=4, irrelevant=2, seed=1, excluded="trained")
     lists = first_items(cases, scores, np.arange(20), popularity, 7)
     served = lists_of(scores, popularity, Profiles(csr_array(dense), Scale(1, 5, 1)), 7)
     assert lists["list_items"].tolist() == [one.items.tolist() for one in served]
@@ -141,7 +141,7 @@ def test_serendipitous_items_are_liked_and_not_listed_by_popularity():
     found, _ = measured("full-ranking", names)  # the liked item is third of both users' lists
     assert found.arrays["user_values"].tolist() == [[0, 0], [0, 0]]
     liked = np.array([True, True, False])
-    cases = make_cases(TRAIN, *HIDDEN, relevant=4, irrelevant=2, seed=1, every=True, excluded="trained", good=liked)
+    cases = build_cases(TRAIN, *HIDDEN, relevant=4, irrelevant=2, seed=1, every=True, excluded="trained", good=liked)
     found, _ = measured("full-ranking", names, cases)
     # Item 2 is first of user 0's list and fourth by popularity; item 1 is third of both.
     assert found.arrays["user_values"][0].tolist() == pytest.approx([1 / 2, 1 / 3])
@@ -186,7 +186,7 @@ def test_lists_are_calibrated_against_the_genres_of_profiles():
 
 def test_serendipity_of_test_observations_is_against_their_order_by_popularity():
     liked = np.array([False, True, True])
-    cases = make_cases(TRAIN, *HIDDEN, relevant=4, irrelevant=2, seed=1, every=True, excluded="trained", good=liked)
+    cases = build_cases(TRAIN, *HIDDEN, relevant=4, irrelevant=2, seed=1, every=True, excluded="trained", good=liked)
     # User 0's items 1 and 2 are equally popular, so popularity lists item 1 first and the scores list item 2 first.
     found, _ = measured("test-observations", ["serendipity@1", "serendipity@2"], cases)
     assert found.arrays["user_values"].tolist() == [[1.0, 0.0], [0.0, 0.0]]
@@ -198,7 +198,7 @@ def test_popularity_ranks_are_those_of_a_list_by_popularity():
     dense = np.where(rng.random((20, 60)) < 0.2, 3.0, 0.0)
     users, items = np.nonzero((dense == 0) & (rng.random((20, 60)) < 0.1))
     popularity = rng.integers(0, 6, 60)
-    cases = make_cases(
+    cases = build_cases(
         csr_array(dense), users, items, np.full(len(users), 5.0), relevant=4, irrelevant=2, seed=1, every=True,
         excluded="trained",
     )  # fmt: skip
@@ -208,7 +208,7 @@ def test_popularity_ranks_are_those_of_a_list_by_popularity():
 
 
 def test_one_kind_of_observation_has_no_curve_and_unknown_ratings_no_order():
-    cases = make_cases(
+    cases = build_cases(
         TRAIN, *HIDDEN[:2], np.full(3, np.nan), relevant=4, irrelevant=2, seed=1, every=True,
         excluded="trained", good=np.ones(3, dtype=bool),
     )  # fmt: skip
@@ -220,7 +220,7 @@ def test_one_kind_of_observation_has_no_curve_and_unknown_ratings_no_order():
 
 
 def test_precision_recall_of_nobody_has_no_value():
-    cases = make_cases(
+    cases = build_cases(
         TRAIN, *HIDDEN, relevant=4, irrelevant=2, seed=1, every=True, excluded="trained", good=np.zeros(3, dtype=bool)
     )
     found, _ = measured("test-observations", ["precision-recall-11"], cases)
@@ -271,7 +271,7 @@ def test_one_list_over_all_pairs_has_an_average_precision():
     assert found.arrays["precision-recall_y"].tolist() == pytest.approx([1 / 5, 1 / 5, 1 / 3, 1 / 3])
     assert found.arrays["groc_x"].tolist() == pytest.approx([0, 1 / 6, 2 / 6, 4 / 6, 4 / 6, 5 / 6, 1])
     assert found.arrays["groc_y"].tolist() == [0, 0, 0, 0.5, 1, 1, 1]
-    nobody = make_cases(
+    nobody = build_cases(
         TRAIN, *HIDDEN, relevant=4, irrelevant=2, seed=1, every=True, excluded="trained", good=np.zeros(3, dtype=bool)
     )
     found, _ = measured("unconstrained", names[:2], nobody)
@@ -314,7 +314,7 @@ def test_pools_are_the_same_however_they_are_cut():
 
 
 def test_pool_of_one_kind_has_no_value():
-    everything = make_cases(
+    everything = build_cases(
         TRAIN, *HIDDEN, relevant=4, irrelevant=2, seed=1, every=True, excluded="trained", good=np.ones(3, dtype=bool)
     )
     found, _ = measured("unconstrained", ["groc-area"], everything, pairs="observations")
@@ -344,7 +344,7 @@ def test_some_users_are_measured_apart():
 
 
 def test_gains_are_ratings_where_all_are_above_zero():
-    below = make_cases(
+    below = build_cases(
         csr_array(np.array([[4.0, 0, 0]])), np.array([0]), np.array([1]), np.array([0.0]), relevant=0, irrelevant=-1,
         seed=1, every=True, excluded="trained",
     )  # fmt: skip
@@ -416,7 +416,7 @@ def test_list_over_too_many_pairs_is_refused(monkeypatch):
 
 
 def test_thirds_of_the_training_ratings_by_the_popularity_of_the_hidden_item():
-    cases = make_cases(TRAIN, *HIDDEN, relevant=4, irrelevant=1, seed=1, every=True, excluded="trained")
+    cases = build_cases(TRAIN, *HIDDEN, relevant=4, irrelevant=1, seed=1, every=True, excluded="trained")
     # In order: item 3 with two ratings, items 0 and 4 with one each; the middles lie at 1, 2.5 and 3.5 of 4.
     by_item = dict(zip(cases.items.tolist(), popularity_thirds(cases, POPULARITY).tolist(), strict=True))
     assert by_item == {1: 2, 2: 2, 0: 1}

@@ -16,7 +16,7 @@ from scipy.sparse import csr_array
 from core.errors import DataError
 from evaluation.metrics.ranking import measure_ranking
 from evaluation.protocols import kernels
-from evaluation.protocols.cases import Cases, make_cases
+from evaluation.protocols.cases import Cases, build_cases
 from evaluation.protocols.one_plus_random import COUNTS, count_candidates
 from evaluation.splitting.draws import draw_keys, mixed, stream_key
 from tests.factories.kernels import interpreted_of
@@ -29,7 +29,7 @@ def small_cases(seed: int = 1, *, n_users: int = 60, n_items: int = 1300, negati
     rng = np.random.default_rng(seed)
     dense = np.where(rng.random((n_users, n_items)) < 0.05, rng.choice([1, 3, 5], (n_users, n_items)), 0)
     split = probe(csr_array(dense.astype(np.float32)), share=0.3, seed=seed)
-    return make_cases(
+    return build_cases(
         split.train,
         split.hidden_users,
         split.hidden_items,
@@ -45,7 +45,7 @@ def cases_of_users(n_users: int, n_rated: int, n_items: int, negatives: int) -> 
     """One case a user; everyone has rated the first items, the test item last among them."""
     train = csr_array(np.tile((np.arange(n_items) < n_rated - 1).astype(np.float32), (n_users, 1)))
     users = np.arange(n_users)
-    return make_cases(
+    return build_cases(
         train,
         users,
         np.full(n_users, n_rated - 1),
@@ -68,7 +68,7 @@ def every_score(cases: Cases, scores: np.ndarray):
 
 def test_make_cases_parts_hidden_ratings_by_relevance():
     train = csr_array(np.array([[1, 0, 0, 0, 0], [0, 0, 0, 0, 0], [0, 0, 0, 0, 2]], dtype=np.float32))
-    cases = make_cases(
+    cases = build_cases(
         train,
         np.array([2, 0, 0, 0, 1]),
         np.array([1, 3, 1, 2, 0]),
@@ -100,7 +100,7 @@ def test_candidates_are_distinct_and_unrated_and_as_many_as_there_can_be(n_items
     rated = rng.choice(n_items, n_rated, replace=False)
     train = np.zeros((1, n_items), dtype=np.float32)
     train[0, rated[1:]] = 3
-    cases = make_cases(
+    cases = build_cases(
         csr_array(train), np.array([0]), rated[:1], np.array([5.0]), relevant=5, irrelevant=1, seed=seed,
         negatives=negatives,
     )  # fmt: skip
@@ -134,7 +134,7 @@ def test_candidates_among_many_items_are_uniform():
 
 def test_candidates_depend_on_seed_user_and_item_alone():
     cases = small_cases()
-    fewer = make_cases(
+    fewer = build_cases(
         csr_array((np.ones(len(cases.rated_items)), cases.rated_items, cases.rated_indptr), shape=(60, 1300)),
         np.zeros(0, dtype=int), np.zeros(0, dtype=int), np.zeros(0), relevant=5, irrelevant=1, seed=1,
     )  # fmt: skip
@@ -346,9 +346,9 @@ def test_draws_reject_the_words_that_would_favour_the_first_items():
 def test_make_cases_refuses_a_rating_that_is_hidden_and_trained_on():
     train = csr_array(np.array([[0, 4.0, 0]]))
     with pytest.raises(DataError, match="item 1 by user 0 is hidden and in the training set"):
-        make_cases(train, np.array([0]), np.array([1]), np.array([5.0]), relevant=5, irrelevant=1, seed=1)
+        build_cases(train, np.array([0]), np.array([1]), np.array([5.0]), relevant=5, irrelevant=1, seed=1)
     with pytest.raises(DataError, match="item 2 by user 0"):
-        make_cases(train, np.array([0, 0]), np.array([2, 2]), np.array([5.0, 1.0]), relevant=5, irrelevant=1, seed=1)
+        build_cases(train, np.array([0, 0]), np.array([2, 2]), np.array([5.0, 1.0]), relevant=5, irrelevant=1, seed=1)
 
 
 @pytest.mark.parametrize(
@@ -362,7 +362,7 @@ def test_make_cases_refuses_a_rating_that_is_hidden_and_trained_on():
 )
 def test_make_cases_refuses_hidden_ratings_that_cannot_be(users, items, values, message):
     with pytest.raises(DataError, match=message):
-        make_cases(
+        build_cases(
             csr_array(np.array([[0, 4.0, 0]])), np.array(users), np.array(items), np.array(values),
             relevant=5, irrelevant=1, seed=1,
         )  # fmt: skip
@@ -420,7 +420,7 @@ def test_places_are_what_a_slow_reading_counts_with_and_without_candidates():
 def test_test_item_is_not_counted_among_items_that_it_is_one_of():
     # Where only training ratings are excluded the test item is among the others, and still not counted.
     train = csr_array(np.array([[4.0, 0, 0, 0]]))
-    cases = make_cases(
+    cases = build_cases(
         train, np.array([0]), np.array([1]), np.array([5.0]), relevant=5, irrelevant=1, seed=1, excluded="trained"
     )
     everyone = count_candidates(
@@ -450,7 +450,7 @@ def test_toppop_on_movielens_small_lies_where_an_independent_implementation_foun
     recalls, fallouts = [], []
     for seed in (1, 2, 3):
         split = probe(user_items, share=0.1, seed=seed)
-        cases = make_cases(
+        cases = build_cases(
             split.train, split.hidden_users, split.hidden_items, split.hidden_values,
             relevant=5, irrelevant=1, seed=seed,
         )  # fmt: skip
