@@ -19,7 +19,7 @@ from evaluation.selectors.cases import cases_of, training_rows
 from evaluation.services.experiments import CheckedPlan
 from evaluation.services.memory import check_memory
 from evaluation.services.numerics import load_kernels, numeric_threads
-from evaluation.services.run_holdout import make_holdouts
+from evaluation.services.run_holdout import build_holdouts
 from evaluation.services.training import features_for, recipe_of, store_training_rows
 from evaluation.splitting.registry import spec_of
 from recommenders import registry
@@ -119,7 +119,7 @@ def with_chosen_sizes(
 
 def _training_side(version: DatasetVersion, spec: RunSpec) -> str:
     run = EvaluationRun(version=version, **spec.model_dump(exclude={"algorithms"}))
-    holdout = next(iter(make_holdouts(run=run)))
+    holdout = next(iter(build_holdouts(run=run)))
     return store_training_rows(ratings=holdout.training, utilities=holdout.utilities)
 
 

@@ -21,7 +21,7 @@ from evaluation.selectors.runs import package_label
 from evaluation.services.memory import check_memory
 from evaluation.services.numerics import environment
 from evaluation.services.parts import Outcome
-from evaluation.services.run_holdout import Holdout, make_holdouts
+from evaluation.services.run_holdout import Holdout, build_holdouts
 from evaluation.services.runs import fail_algorithms, hint
 from evaluation.services.training import features_for, recipe_of, store_training_rows
 from evaluation.splitting.partition import RESERVED
@@ -63,7 +63,7 @@ def prepare(part: RunPart, check: Callable[[], None]) -> Outcome:
     left_out: list[Mapping[str, int]] = []
     counted: list[Mapping[str, int]] = []
     n_hidden = 0
-    for holdout in make_holdouts(run=run):
+    for holdout in build_holdouts(run=run):
         check()
         left_out.append(holdout.left_out)
         counted.append(holdout.counted)

@@ -61,7 +61,7 @@ class Holdout:
     development: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
 
-def make_holdouts(*, run: EvaluationRun) -> Iterator[Holdout]:
+def build_holdouts(*, run: EvaluationRun) -> Iterator[Holdout]:
     """Reserve users, split the ratings and build the cases; the result depends only on the run's inputs.
 
     Yields one holdout per fold if the split trains several models, otherwise one. Raises DataError when the split is

@@ -66,7 +66,7 @@ def every_score(cases: Cases, scores: np.ndarray):
     return count_above(cases, slice(None), scores[users], users)
 
 
-def test_make_cases_parts_hidden_ratings_by_relevance():
+def test_build_cases_parts_hidden_ratings_by_relevance():
     train = csr_array(np.array([[1, 0, 0, 0, 0], [0, 0, 0, 0, 0], [0, 0, 0, 0, 2]], dtype=np.float32))
     cases = build_cases(
         train,
@@ -343,7 +343,7 @@ def test_draws_reject_the_words_that_would_favour_the_first_items():
     assert len(expected) < 0.85 * 2 * len(words)
 
 
-def test_make_cases_refuses_a_rating_that_is_hidden_and_trained_on():
+def test_build_cases_refuses_a_rating_that_is_hidden_and_trained_on():
     train = csr_array(np.array([[0, 4.0, 0]]))
     with pytest.raises(DataError, match="item 1 by user 0 is hidden and in the training set"):
         build_cases(train, np.array([0]), np.array([1]), np.array([5.0]), relevant=5, irrelevant=1, seed=1)
@@ -360,7 +360,7 @@ def test_make_cases_refuses_a_rating_that_is_hidden_and_trained_on():
         ([0], [0], [np.nan], "not a finite number"),
     ],
 )
-def test_make_cases_refuses_hidden_ratings_that_cannot_be(users, items, values, message):
+def test_build_cases_refuses_hidden_ratings_that_cannot_be(users, items, values, message):
     with pytest.raises(DataError, match=message):
         build_cases(
             csr_array(np.array([[0, 4.0, 0]])), np.array(users), np.array(items), np.array(values),

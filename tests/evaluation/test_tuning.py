@@ -90,7 +90,7 @@ def test_hidden_ratings_of_the_other_test_users_have_no_part(monkeypatch: pytest
     """Their test cases could be anything: the search comes out the same."""
     version = make_version()
     expected = searched(version=version)
-    make = tuning.make_holdouts
+    make = tuning.build_holdouts
 
     def falsified(*, run: EvaluationRun) -> Any:
         for holdout in make(run=run):
@@ -98,7 +98,7 @@ def test_hidden_ratings_of_the_other_test_users_have_no_part(monkeypatch: pytest
             holdout.cases.is_relevant[others] = ~holdout.cases.is_relevant[others]
             yield holdout
 
-    monkeypatch.setattr(tuning, "make_holdouts", falsified)
+    monkeypatch.setattr(tuning, "build_holdouts", falsified)
     found = searched(version=version)
     assert [trial.value for trial in found.trials] == [trial.value for trial in expected.trials]
 
