@@ -70,7 +70,7 @@ def split_names(text: str) -> list[str]:
     return [name.strip() for name in re.split(r",(?![^()]*\))", text) if name.strip()]
 
 
-def _named(value: Any) -> Any:
+def _with_name(value: Any) -> Any:
     settings = named_settings(value) if isinstance(value, str) else value
     if isinstance(settings, Mapping) and "name" not in settings:
         raise ParameterError("Its name is missing. Add it as `name`.")
@@ -150,7 +150,7 @@ Lengths = Annotated[
 Algorithms = Annotated[
     tuple[tuple[str, dict[str, Any]], ...], BeforeValidator(_as_pairs), AfterValidator(_known_algorithms)
 ]
-Settings = Annotated[dict[str, Plain], BeforeValidator(_named)]
+Settings = Annotated[dict[str, Plain], BeforeValidator(_with_name)]
 
 
 class RunSettings(BaseModel):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
@@ -153,7 +152,9 @@ class RunDetailSerializer(RunSerializer):
     def get_candidates(self, run: EvaluationRun) -> dict[str, int] | None:
         """Return the range of candidates per hidden rating; null without candidates or cases."""
         candidates = candidate_range(run)
-        return None if candidates is None else asdict(candidates)
+        if candidates is None:
+            return None
+        return {"fewest": candidates.fewest, "most": candidates.most, "asked": candidates.requested}
 
     @extend_schema_field(PartsSerializer)
     def get_parts(self, run: EvaluationRun) -> dict[str, int]:

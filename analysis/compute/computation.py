@@ -216,8 +216,8 @@ def _objective(run: EvaluationRun, lengths: tuple[ProfileLength, ...]) -> Object
         n_relevant=run.n_relevant,
         n_irrelevant=run.n_irrelevant,
         candidates=(
-            Candidates(fewest=candidates.fewest, most=candidates.most, target=candidates.asked)
-            if candidates is not None and candidates.fewest < candidates.asked
+            Candidates(fewest=candidates.fewest, most=candidates.most, target=candidates.requested)
+            if candidates is not None and candidates.fewest < candidates.requested
             else None
         ),
         lengths=lengths,

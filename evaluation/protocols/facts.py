@@ -91,13 +91,13 @@ class CandidateRange:
 
     fewest: int
     most: int
-    asked: int
+    requested: int
 
     @property
     def in_words(self) -> str:
         """The number or its range, with the requested number if different."""
         count = f"{self.fewest:,}" if self.fewest == self.most else f"{self.fewest:,} to {self.most:,}"
-        return count if self.fewest >= self.asked else f"{count} ({self.asked:,} requested)"
+        return count if self.fewest >= self.requested else f"{count} ({self.requested:,} requested)"
 
 
 @dataclass(frozen=True, slots=True)

@@ -171,7 +171,7 @@ def candidate_warning(version: DatasetVersion, protocol: Mapping[str, Any], spli
     rated = np.diff(ratings_of(version).user_items.indptr)
     rated = rated[rated > 0]
     candidates = CandidateRange(version.n_items - int(rated.max()), version.n_items - int(rated.min()), int(requested))
-    if candidates.fewest >= candidates.asked:
+    if candidates.fewest >= candidates.requested:
         return ""
     counts = (
         f"{candidates.fewest:,}"
@@ -179,7 +179,7 @@ def candidate_warning(version: DatasetVersion, protocol: Mapping[str, Any], spli
         else f"{candidates.fewest:,} to {candidates.most:,}"
     )
     return (
-        f"{candidates.asked:,} candidates were requested per hidden rating, but users of this dataset have only "
+        f"{candidates.requested:,} candidates were requested per hidden rating, but users of this dataset have only "
         f"{counts} of its {version.n_items:,} items unrated. If there are fewer, each hidden rating is ranked among "
         "all of them. Results with different numbers of candidates are not comparable."
     )

@@ -39,14 +39,14 @@ class CaseCounts:
     cases: int
     users: int
     candidates: tuple[int, int] | None
-    asked: int | None
+    requested: int | None
     n_items: int
     is_estimate: bool
 
     @property
     def are_too_few(self) -> bool:
         """Whether a case has fewer candidates than asked for."""
-        return self.candidates is not None and self.asked is not None and self.candidates[0] < self.asked
+        return self.candidates is not None and self.requested is not None and self.candidates[0] < self.requested
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +116,7 @@ def _count(run: EvaluationRun, spec: SplitSpec, sample: _Sample) -> CaseCounts:
         cases=round(n_cases * factor),
         users=min(round(n_users * factor), run.version.n_users),
         candidates=(min(bounds), max(bounds)) if bounds else None,
-        asked=run.protocol.get("negatives"),
+        requested=run.protocol.get("negatives"),
         n_items=run.version.n_items,
         is_estimate=factor > 1,
     )

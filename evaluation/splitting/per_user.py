@@ -110,9 +110,16 @@ def leave_one_out(rows: RatingRows, *, which: Literal["last", "random"], test_us
             rows.users[indexes][times[indexes] == latest[rows.users[indexes]]], minlength=rows.n_users
         )
         counted["test users with several ratings at their last time"] = int((n_latest > 1).sum())
-    one, is_last = np.ones(len(chosen), dtype=np.int64), which == "last"
+    n_hidden, is_last = np.ones(len(chosen), dtype=np.int64), which == "last"
     return _hide(
-        rows, chosen, one, n_requested=test_users, counted=counted, purpose="leave-one-out", seed=seed, is_last=is_last
+        rows,
+        chosen,
+        n_hidden,
+        n_requested=test_users,
+        counted=counted,
+        purpose="leave-one-out",
+        seed=seed,
+        is_last=is_last,
     )
 
 

@@ -290,5 +290,5 @@ def partitions(spec: SplitSpec, rows: RatingRows, seed: int, listed: Pairs | Non
         if listed is None:
             raise ParameterError(f"The probe list {spec.options.list!r} must be read first: pass its pairs.")
         return iter([listed_probe(rows, *listed)])
-    made = make(rows, seed=seed, **options)
-    return made if spec.trains_many else iter([made])
+    result = make(rows, seed=seed, **options)
+    return result if spec.trains_many else iter([result])

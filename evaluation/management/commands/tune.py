@@ -156,13 +156,13 @@ def drawing(result: Search) -> dict[str, Any]:
     measured = [trial for trial in result.trials if trial.value is not None]
     best = _written(result.best.setting)
     by_value = numeric_values([trial.setting for trial in measured])
-    x_title, places = by_value or (
+    x_title, x_values = by_value or (
         "Model, in the order of fitting; the line is the best so far",
         list(range(1, len(measured) + 1)),
     )
-    points = sorted(zip(places, measured, strict=True), key=lambda point: point[0])
+    points = sorted(zip(x_values, measured, strict=True), key=lambda point: point[0])
     return tuning_trace(
-        [(place, _estimate(trial)) for place, trial in points],
+        [(x, _estimate(trial)) for x, trial in points],
         title=f"{result.name} has the best {result.metric} with {best}, of {len(measured)} settings",
         x_title=x_title,
         metric=result.metric,
