@@ -17,7 +17,7 @@ from studies.instrument import flags
 from studies.models import Study
 from studies.settings import HIGHEST_ALPHA, LOWEST_ALPHA
 
-AS_PLANNED, TAKE_ALL, BY_HAND, OTHER = "planned", "everybody", "by_hand", "flags"
+AS_PLANNED, EXCLUDE_NONE, BY_HAND, OTHER = "planned", "none", "by_hand", "flags"
 
 
 class ReportForm(forms.Form):
@@ -54,7 +54,7 @@ class ReportForm(forms.Form):
         required=False,
         choices=[
             (AS_PLANNED, "As planned: by hand, and by the plan's rule"),
-            (TAKE_ALL, "None: all participants who completed are analysed"),
+            (EXCLUDE_NONE, "None: all participants who completed are analysed"),
             (BY_HAND, "By hand only"),
             (OTHER, "By hand, and participants with one of the flags below"),
         ],
@@ -106,8 +106,8 @@ class ReportForm(forms.Form):
         return Overrides(
             alpha=data["alpha"],
             leave_out=tuple(data["leave_out"]),
-            exclude={TAKE_ALL: (), BY_HAND: (), OTHER: tuple(data["exclude"])}.get(exclusions),
-            by_hand=False if exclusions == TAKE_ALL else None,
+            exclude={EXCLUDE_NONE: (), BY_HAND: (), OTHER: tuple(data["exclude"])}.get(exclusions),
+            by_hand=False if exclusions == EXCLUDE_NONE else None,
         )
 
 

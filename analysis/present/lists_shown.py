@@ -209,8 +209,12 @@ def findings(lists: ListsShown) -> list[str]:
     if not lists.n_family:
         return ["No list metric could be correlated with a measure."]
     family = f"Holm's correction over {plural(lists.n_family, 'exploratory correlation')}"
-    within = [_found(lists, pair, "r", pair.within, pair.p_holm_within) for pair in lists.significant_within]
-    between = [_found(lists, pair, "τ_b", pair.between, pair.p_holm_between) for pair in lists.significant_between]
+    within = [
+        _correlation_phrase(lists, pair, "r", pair.within, pair.p_holm_within) for pair in lists.significant_within
+    ]
+    between = [
+        _correlation_phrase(lists, pair, "τ_b", pair.between, pair.p_holm_between) for pair in lists.significant_between
+    ]
     if not within and not between:
         at = f"significant at α = {level(lists.alpha)} after {family}"
         return [f"No correlation of a list metric with a measure was {at}."]
@@ -229,7 +233,7 @@ def _sentence(where: str, correlations: Sequence[str], test: str) -> str:
     return f"{where}, {subject} {words}: {'; '.join(correlations[:MOST_NAMED])}.{more}"
 
 
-def _found(
+def _correlation_phrase(
     lists: ListsShown, pair: CorrelatedLists, symbol: str, result: Correlation | Undefined, p: float | None
 ) -> str:
     if isinstance(result, Undefined) or p is None:

@@ -40,7 +40,7 @@ def other_users(matrix: Matrix) -> str:
     sources = {metric.protocol for metric in matrix.metrics}
     models = "from a run of the same algorithms, whose models were trained on other ratings"
     if STRANGERS in sources:
-        return f" “{STRANGERS}”: measured on users of whom no rating was trained on, {models}."
+        return f" “{STRANGERS}”: measured on users without ratings in the training data, {models}."
     if KNOWN_USERS in sources:
         return f" “{KNOWN_USERS}”: measured on users whose other ratings were trained on, {models}."
     return ""

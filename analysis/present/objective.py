@@ -314,8 +314,9 @@ POOLED_NOTE = (
 
 
 ERRORS_NOTE = (
-    "Values are means over the users for whom every algorithm with a value predicts ratings, in rating points; lower "
-    "is better. In the run's own table every rating has the same weight. An algorithm without predictions has no value."
+    "Values are means over the users with predicted ratings from every algorithm that has a value, in rating points; "
+    "lower is better. In the run's own table every rating has the same weight. An algorithm without predictions "
+    "has no value."
 )
 
 

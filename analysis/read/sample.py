@@ -116,7 +116,7 @@ class Comment:
 
 
 def comments_of(report: Report) -> list[Comment]:
-    """The comments of the participants whom the report's plan does not exclude, by question, condition and entry.
+    """The comments of participants not excluded by the report's plan, by question, condition and entry.
 
     Answers to questions that identify a person are not among them, and neither is anything erased since.
     """

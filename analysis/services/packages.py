@@ -107,10 +107,10 @@ def request_files(*, report: Report, asked_by: Any = None) -> Job:
 
 @dataclass(frozen=True)
 class FilesState:
-    """What a worker has drawn of a report's files, and what is left; `job` is the newest for them."""
+    """What a worker has drawn of a report's files, and what is pending; `job` is the newest for them."""
 
-    drawn: tuple[Listing, ...]
-    left: tuple[Listing, ...]
+    ready: tuple[Listing, ...]
+    pending: tuple[Listing, ...]
     job: Job | None
 
 
@@ -121,8 +121,8 @@ def files_state(report: Report, page: Page) -> FilesState:
         names.add(PACKAGE)
     files = [file for file in page.files if file.is_drawn or file.name == PACKAGE]
     return FilesState(
-        drawn=tuple(file for file in files if file.name in names),
-        left=tuple(file for file in files if file.name not in names),
+        ready=tuple(file for file in files if file.name in names),
+        pending=tuple(file for file in files if file.name not in names),
         job=packages_of(report).first(),
     )
 

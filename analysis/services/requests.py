@@ -50,6 +50,6 @@ def build_requested(job: Job, progress: Progress) -> dict[str, Any]:
     )
     progress("Drawing the pages")
     draw_pages(report)
-    if files_state(report, page_of(report)).left:
+    if files_state(report, page_of(report)).pending:
         request_files(report=report, asked_by=job.owner)
     return {"result": {"report": report.pk}}

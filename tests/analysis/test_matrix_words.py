@@ -59,7 +59,7 @@ def test_title_counts_metrics_and_measures() -> None:
 @pytest.mark.parametrize(
     ("protocol", "said"),
     [
-        ("strangers", "“strangers”: measured on users of whom no rating was trained on,"),
+        ("strangers", "“strangers”: measured on users without ratings in the training data,"),
         ("known users", "“known users”: measured on users whose other ratings were trained on,"),
     ],
 )
