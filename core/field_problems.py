@@ -1,7 +1,7 @@
 """Problems of a document by field: pydantic's errors as sentences that say where, what is expected, and what is there.
 
-Presets, settings, questions, experiments and recipes are documents that people write. All problems are told at once,
-each with its path in the document as it was written.
+Presets, settings, questions, experiments and recipes are documents that people write. All problems are reported at
+once, each with its path in the document as it was written.
 """
 
 from __future__ import annotations
@@ -111,9 +111,11 @@ def problems_of(error: ValidationError, document: Any) -> list[Problem]:
     problems: dict[Problem, None] = {}
     entries = error.errors(include_url=False)
     for entry in entries:
-        place = entry["loc"]
-        if entry["type"] == "too_short" and any(each["loc"][: len(place)] == place != each["loc"] for each in entries):
-            continue  # members that are wrong are not counted, and are told themselves
+        location = entry["loc"]
+        if entry["type"] == "too_short" and any(
+            each["loc"][: len(location)] == location != each["loc"] for each in entries
+        ):
+            continue  # members that are wrong are not counted: they have problems of their own
         path = _path_in(document, entry)
         cause = entry.get("ctx", {}).get("error")
         if isinstance(cause, FieldProblems):

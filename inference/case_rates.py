@@ -69,8 +69,8 @@ def rate_limits(hits: ArrayLike, n_cases: ArrayLike) -> RateLimits | Undefined:
     )
 
 
-def clopper_pearson(events: ArrayLike, others: ArrayLike, confidence: float) -> tuple[Floats, Floats]:
-    """The exact limits of the share of events among events and others, which may be fractions, elementwise.
+def clopper_pearson(events: ArrayLike, non_events: ArrayLike, confidence: float) -> tuple[Floats, Floats]:
+    """The exact limits of the share of events among events and non-events, which may be fractions, elementwise.
 
     Examples
     --------
@@ -80,8 +80,9 @@ def clopper_pearson(events: ArrayLike, others: ArrayLike, confidence: float) -> 
     """
     from scipy import special
 
-    n_events, n_others, tail = np.asarray(events, dtype=float), np.asarray(others, dtype=float), (1 - confidence) / 2
+    n_events, n_non_events = np.asarray(events, dtype=float), np.asarray(non_events, dtype=float)
+    tail = (1 - confidence) / 2
     # With no event the lower limit is 0, with no other case the upper is 1; there the beta distribution has no density.
-    low = special.betaincinv(np.where(n_events > 0, n_events, 1.0), n_others + 1, tail)
-    high = special.betaincinv(n_events + 1, np.where(n_others > 0, n_others, 1.0), 1 - tail)
-    return np.where(n_events > 0, low, 0.0), np.where(n_others > 0, high, 1.0)
+    low = special.betaincinv(np.where(n_events > 0, n_events, 1.0), n_non_events + 1, tail)
+    high = special.betaincinv(n_events + 1, np.where(n_non_events > 0, n_non_events, 1.0), 1 - tail)
+    return np.where(n_events > 0, low, 0.0), np.where(n_non_events > 0, high, 1.0)

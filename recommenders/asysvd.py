@@ -14,7 +14,7 @@ from recommenders.base import Algorithm
 from recommenders.baseline import RATINGS_AT_ONCE, Baseline
 from recommenders.data import Floats, ItemFeatures, Ratings, Side
 from recommenders.explanation import Explanation
-from recommenders.holdout import drawn, split
+from recommenders.holdout import draw_flags, split
 from recommenders.parameters import Parameters, parameter
 from recommenders.progress import Progress, blocks
 
@@ -94,7 +94,7 @@ class AsySVD(Algorithm):
     ) -> Self:
         baseline = Baseline.fit(ratings, reg_item=params.reg_item, reg_user=params.reg_user)
         progress(0.0, "Setting ratings aside that decide when to stop")
-        training, aside = split(ratings.user_items, drawn(ratings.n_ratings, params.held_out, rng))
+        training, aside = split(ratings.user_items, draw_flags(ratings.n_ratings, params.held_out, rng))
         # As for a stranger, a user's offset comes from the profile that is left.
         offsets = baseline.mean + baseline.user_bias(training)
         learned, held_out = (_side(part, offsets, baseline.item_bias) for part in (training, aside))

@@ -8,12 +8,12 @@ from scipy import sparse
 from recommenders.data import Flags, Integers
 
 
-def drawn(n: int, share: float, rng: np.random.Generator, *, least: int = 0) -> Flags:
+def draw_flags(n: int, share: float, rng: np.random.Generator, *, least: int = 0) -> Flags:
     """Draw a share of `n` entries, rounded down, but at least `least`. Returns which they are, shape (n,).
 
     Examples
     --------
-    >>> int(drawn(9, 0.5, np.random.default_rng(1)).sum())
+    >>> int(draw_flags(9, 0.5, np.random.default_rng(1)).sum())
     4
     """
     is_drawn = np.zeros(n, dtype=np.bool_)

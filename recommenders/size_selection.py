@@ -13,7 +13,7 @@ from core.errors import DataError, ParameterError
 from recommenders import registry
 from recommenders.base import Algorithm
 from recommenders.data import Flags, Floats, ItemFeatures, Profiles, Ratings
-from recommenders.holdout import drawn, split
+from recommenders.holdout import draw_flags, split
 from recommenders.positives import FIVE_POINTS, positives
 from recommenders.progress import Progress, silent, within
 
@@ -268,12 +268,12 @@ class _Split:
 def _split(ratings: Ratings, criterion: Criterion, params: Any, share: float, rng: np.random.Generator) -> _Split:
     """Hold out ratings, or people with a half of their ratings; what counts are people and items with others."""
     if criterion.by_people:
-        is_apart = drawn(ratings.n_users, share, rng, least=1)
+        is_apart = draw_flags(ratings.n_users, share, rng, least=1)
         is_hidden = is_apart[ratings.triples()[0]] & (rng.random(ratings.n_ratings) < HIDDEN_OF_PERSON)
         training = Ratings(ratings.user_items[np.flatnonzero(~is_apart)], ratings.scale)
         shown, hidden = split(ratings.user_items, is_hidden)
     else:
-        is_hidden = drawn(ratings.n_ratings, share, rng, least=1)
+        is_hidden = draw_flags(ratings.n_ratings, share, rng, least=1)
         counts = None if ratings.counts is None else ratings.counts[~is_hidden]
         shown, hidden = split(ratings.user_items, is_hidden)
         training = Ratings(shown, ratings.scale, counts)

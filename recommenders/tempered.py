@@ -9,7 +9,7 @@ from scipy import sparse
 
 from core.errors import ParameterError
 from recommenders.data import Floats
-from recommenders.holdout import drawn, split
+from recommenders.holdout import draw_flags, split
 from recommenders.memory import singular_bytes, sparse_bytes
 from recommenders.parameters import Parameters, parameter
 from recommenders.positives import positive_from_parameter
@@ -182,7 +182,7 @@ def learn(
     betas = [1.0] * params.iterations
     searched = SEARCH_WORK if n_held else 0.0
     if n_held:
-        is_held = drawn(counts.nnz, params.held_out, rng)
+        is_held = draw_flags(counts.nnz, params.held_out, rng)
         training, held_out = split(counts, is_held)
         betas = _schedule(training, held_out, params, rng=rng, progress=within(progress, 0.0, searched))
     rest = within(progress, searched, 1.0)

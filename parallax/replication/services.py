@@ -154,7 +154,7 @@ def _require_own_study(*, slug: str, actor: Any) -> None:
 
 
 def is_ready(job: Job) -> bool:
-    """Whether a worker can do the next step now. Raises ParallaxError where nobody ever can."""
+    """Whether a worker can do the next step now. Raises ParallaxError where none ever can."""
     if not is_simulated(job):
         return True
     run = run_of(job)

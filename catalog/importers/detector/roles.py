@@ -280,21 +280,21 @@ def _as_days(free: Callable[[], list[Sampled]], assigned: Found) -> None:
 
 
 def _by_values(free: Callable[[], list[Sampled]], assigned: Found, *, has_header: bool, n_columns: int) -> None:
-    def take(role: str, candidates: Iterable[Sampled], why: str) -> None:
+    def assign(role: str, candidates: Iterable[Sampled], why: str) -> None:
         if role not in assigned and (each := next(iter(candidates), None)) is not None:
             assigned[role] = (each, "possible", f"{why}; {_values_in_words(each)}")
 
-    take("time", (each for each in free() if each.is_time), "times")
+    assign("time", (each for each in free() if each.is_time), "times")
     unnamed = [each for each in free() if not has_header or usual_role(each.name) == ""]
     if not {"rating", "count", "event"} & assigned.keys():
         numeric = [each for each in unnamed if each.is_number and (has_header or each.at > 1) and each.repeats]
         if not has_header:
-            take("count", (each for each in reversed(numeric) if each.is_count), "whole numbers with a long tail")
+            assign("count", (each for each in reversed(numeric) if each.is_count), "whole numbers with a long tail")
             few = [each for each in numeric if each.is_rating and len(each.distinct) > 1 and each.at == n_columns - 1]
             many = [each for each in unnamed if each.is_rating and not each.is_whole and each.at > 1]
             if "count" not in assigned:
                 varied = [each for each in numeric if each.is_rating and len(each.distinct) > 1]
-                take("rating", [*few, *varied, *many], "numbers of few kinds")
+                assign("rating", [*few, *varied, *many], "numbers of few kinds")
     ids = [
         each
         for each in unnamed
@@ -308,8 +308,8 @@ def _by_values(free: Callable[[], list[Sampled]], assigned: Found, *, has_header
         ids = [each for each in ids if not each.is_whole or len(each.distinct) > 11]
         if any(each.is_row_id and rank_by_name(each.name, "item") >= 0 for each in free()):
             ids = []  # a row for each item: no ratings
-    take("user", ids, "values repeat")
-    take("item", (each for each in ids if each is not assigned.get("user", (None,))[0]), "values repeat")
+    assign("user", ids, "values repeat")
+    assign("item", (each for each in ids if each is not assigned.get("user", (None,))[0]), "values repeat")
     if has_header and [assigned[role][1] for role in ("user", "item") if role in assigned] == ["possible"] * 2:
         users, items = assigned["user"][0].texts, assigned["item"][0].texts
         if len(set(zip(users, items, strict=True))) < LEAST_PAIRS * len(users):
@@ -326,15 +326,15 @@ def usual_role(name: str) -> str:
 
 
 def facts_by_name(
-    values: Iterable[Sampled], taken: Container[str], is_fact: Callable[[Sampled, str], bool] = lambda *_: True
+    values: Iterable[Sampled], assigned: Container[str], is_fact: Callable[[Sampled, str], bool] = lambda *_: True
 ) -> dict[str, str]:
-    """What columns that are not taken say of items by their names: the title, the author, the year, the picture, the
+    """What columns without a role say of items by their names: the title, the author, the year, the picture, the
     description, a sample, and features. `is_fact` says whether a column's values can be those of a role.
     """
-    free = [each for each in values if each.name not in taken]
+    free = [each for each in values if each.name not in assigned]
     facts: dict[str, str] = {}
 
-    def take(each: Sampled, role: str) -> None:
+    def assign(each: Sampled, role: str) -> None:
         if each.name not in facts and role not in facts.values() and is_fact(each, role):
             facts[each.name] = role
 
@@ -343,13 +343,13 @@ def facts_by_name(
         for _, _, each in sorted(ranked):
             of_others = {*NAMES["user"][:9], *(() if role == "image" else ("url",))}
             if not of_others & set(words_of(each.name)) and (role != "year" or each.is_year):
-                take(each, role)
+                assign(each, role)
     for each in free:
         kind = usual_kind(_TYPED.sub("", each.name))
         if kind in ("plot", "trailer"):
-            take(each, kind)
+            assign(each, kind)
         elif kind is not None and "_" not in kind and kind not in ("title", "year", "image", "excerpt", "author"):
-            take(each, f"feature:{kind}")
+            assign(each, f"feature:{kind}")
     return facts
 
 

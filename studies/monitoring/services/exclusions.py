@@ -1,6 +1,6 @@
 """Exclusions: a researcher's decision with a reason, undone with a reason, never forgotten; and reopened slots.
 
-In designs that refill, the slots of completers whom the plan excludes are open again.
+In designs that refill, the slots of completers excluded by the plan are open again.
 """
 
 from __future__ import annotations

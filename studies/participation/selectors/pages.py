@@ -259,10 +259,10 @@ def recommended_cards(participant: Participant, *, links: Links) -> list[Card]:
             "study.no_list", gettext("There are no recommendations yet. Please finish the previous step first.")
         )
 
-    def place(item: Item) -> dict[str, Any]:
+    def card_fields(item: Item) -> dict[str, Any]:
         return {"rank": ranks[item.index], "sample": sample_of(study, item, links.of("trailer", item.pk))}
 
-    return _cards(study, items_at(study.dataset_version, list(ranks)), links, place)
+    return _cards(study, items_at(study.dataset_version, list(ranks)), links, card_fields)
 
 
 @dataclass(frozen=True)
