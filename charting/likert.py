@@ -65,9 +65,9 @@ def likert_bars(
     labels = [{"row": row, "mean": f"M = {number(means[name], 2)}"} for row, name in enumerate(names) if name in means]
     words = {"type": "text", "baseline": "middle", "fontSize": SMALL_TEXT_SIZE}
     plot.draw(labels, {**words, "align": "left"}, x=at("width + 6"), y="row", text="mean")
-    silent = [{"row": row, "middle": 0.5} for row, name in enumerate(names) if name not in means]
+    no_progress = [{"row": row, "middle": 0.5} for row, name in enumerate(names) if name not in means]
     quiet = {"color": LIGHT.quiet, "fontStyle": "italic", "text": "no answers"}
-    plot.draw(silent, words | quiet, x="middle", y="row")
+    plot.draw(no_progress, words | quiet, x="middle", y="row")
     entries = dict(zip(map(str, scale), looks, strict=True))
     draw_key(plot, entries, left=-width_of_names(names), above=16)
     return finished(

@@ -16,7 +16,7 @@ from recommenders.data import Flags, Floats, Integers, ItemFeatures, Profiles, R
 from recommenders.data_limits import Limit, TrainingSize, rank_limit
 from recommenders.explanation import Explanation
 from recommenders.parameters import Parameters, labelled
-from recommenders.progress import Progress, silent
+from recommenders.progress import Progress, no_progress
 from recommenders.ranking import TopN, top_n
 
 TitleWords = Literal["never", "alone", "add"]
@@ -84,7 +84,7 @@ class Algorithm(ABC):
         *,
         features: ItemFeatures | None = None,
         rng: np.random.Generator,
-        progress: Progress = silent,
+        progress: Progress = no_progress,
     ) -> Self:
         """Learn a model from ratings.
 

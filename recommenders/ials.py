@@ -16,7 +16,7 @@ from recommenders.explanation import Explanation
 from recommenders.memory import binary_bytes, singular_bytes, sparse_bytes
 from recommenders.parameters import Parameters, parameter
 from recommenders.positives import positive_from_parameter, positives
-from recommenders.progress import Progress, blocks, silent, within
+from recommenders.progress import Progress, blocks, no_progress, within
 from recommenders.singular import right_singular_vectors
 from recommenders.threads import each, one_library_thread
 
@@ -137,7 +137,7 @@ def solve(
     gram: Floats,
     alpha: float,
     *,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
     what: str = "",
 ) -> Floats:
     """Return the best factors of each row of the matrix, given those of its columns."""

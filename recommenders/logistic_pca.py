@@ -15,7 +15,7 @@ from recommenders.data import Floats, ItemFeatures, Ratings
 from recommenders.memory import binary_bytes, singular_bytes, sparse_bytes
 from recommenders.parameters import Parameters, parameter
 from recommenders.positives import liked_items, positive_from_parameter, positives
-from recommenders.progress import Progress, silent, within
+from recommenders.progress import Progress, no_progress, within
 from recommenders.singular import right_singular_vectors
 
 # Cells worked on at a time: the few arrays of this size that a pass needs stay in the processor's cache.
@@ -132,7 +132,7 @@ class LPCA(Algorithm):
 
 
 def decompose(
-    liked: sparse.csr_array, start: Floats, iterations: int, reg: float, progress: Progress = silent
+    liked: sparse.csr_array, start: Floats, iterations: int, reg: float, progress: Progress = no_progress
 ) -> tuple[Floats, Floats, Floats]:
     """Fit U, V and Δ stage by stage. Returns U of shape (n_users, factors), V transposed of shape (n_items, factors), Δ
     of shape (n_items,).
@@ -247,7 +247,7 @@ def _move_people(
     *,
     k: int,
     reg: float,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
 ) -> None:
     axis = axes[:, k]
     pull = np.asarray(liked @ axis) - reg * coordinates[:, k]
@@ -268,7 +268,7 @@ def _move_items(
     *,
     k: int,
     reg: float,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
 ) -> None:
     """Maximise the bound in the k-th coordinate and the offset of every item together, in place.
 

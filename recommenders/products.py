@@ -15,7 +15,7 @@ from scipy import sparse
 
 from recommenders.data import Floats, Integers, Ratings
 from recommenders.layout import ADDING, MOST_SINGLE, Layout, Plane, add_dense, exactly_at_once, mirrored
-from recommenders.progress import Progress, blocks, silent, within
+from recommenders.progress import Progress, blocks, no_progress, within
 from recommenders.threads import each, numeric_threads
 
 # Multiplications between two reports: a fraction of a second of a sparse product.
@@ -35,7 +35,7 @@ def steps_of_rows(rows: sparse.csr_array, matrix: sparse.csr_array) -> Floats:
     return np.asarray(np.bincount(owners, weights=lengths, minlength=rows.shape[0]), dtype=np.float64)
 
 
-def dense_gram(rows: sparse.csr_array, progress: Progress = silent) -> Floats:
+def dense_gram(rows: sparse.csr_array, progress: Progress = no_progress) -> Floats:
     r"""The symmetric product :math:`A A^\top`.
 
     `rows`: sparse float64 array, shape (n, m); A. Returns a float64 array, shape (n, n), in column order, as linear
@@ -93,7 +93,7 @@ class Remembered(Generic[Product]):
         self._product = None
 
 
-def binary_gram(user_items: sparse.csr_array, progress: Progress = silent) -> NDArray[np.uint32]:
+def binary_gram(user_items: sparse.csr_array, progress: Progress = no_progress) -> NDArray[np.uint32]:
     """Number of common raters of all pairs of items, and of each item on the diagonal.
 
     Raises DataError when there are 2 ** 32 ratings or more.
@@ -115,7 +115,7 @@ def binary_gram(user_items: sparse.csr_array, progress: Progress = silent) -> ND
 
 
 def common_raters(
-    user_items: sparse.csr_array, progress: Progress = silent
+    user_items: sparse.csr_array, progress: Progress = no_progress
 ) -> tuple[Integers, NDArray[np.int32], NDArray[np.int32]]:
     """The pairs of different items with a common rater, by item and then by other item.
 
@@ -294,7 +294,7 @@ class Dots:
         at = self.layout
         add_dots(first, last, at.starts, at.positions, at.begins, at.ends, self.packed, self.code_bits, self.shift, out)
 
-    def whole(self, progress: Progress = silent) -> Words:
+    def whole(self, progress: Progress = no_progress) -> Words:
         """The words of all pairs i <= j; needs a layout in halves."""
         from recommenders.kernels.products import merge_dots
 
@@ -366,7 +366,7 @@ class Moments:
             *(self.code_bits, self.low_bits, self.high_bits, left, right),
         )
 
-    def whole(self, progress: Progress = silent) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    def whole(self, progress: Progress = no_progress) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
         """The left and the right words of all pairs i <= j; needs a layout in halves."""
         from recommenders.kernels.products import merge_moments
 
@@ -393,7 +393,7 @@ class Moments:
 _remembered: Remembered[Words | None] = Remembered()  # nothing is not held, but found out again
 
 
-def packed_dots(ratings: Ratings, progress: Progress = silent) -> Words | None:
+def packed_dots(ratings: Ratings, progress: Progress = no_progress) -> Words | None:
     """The words of all pairs i <= j of a small catalogue, kept for the next model on the same ratings.
 
     Nothing where the catalogue is too large for that, or ratings are no exact multiples of a binary fraction.
@@ -409,7 +409,7 @@ def packed_dots(ratings: Ratings, progress: Progress = silent) -> Words | None:
     return _remembered.of(ratings, make)
 
 
-def gram(ratings: Ratings, progress: Progress = silent) -> Floats | None:
+def gram(ratings: Ratings, progress: Progress = no_progress) -> Floats | None:
     """Sums of products of all pairs of items, missing ratings as 0, in rating points squared; exact. Returns a float64
     array, shape (n_items, n_items): nothing under the conditions of `packed_dots`.
 

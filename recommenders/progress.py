@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 Progress = Callable[[float, str], None]
 
 
-def silent(share: float, what: str, /) -> None:
+def no_progress(share: float, what: str, /) -> None:
     """Take no note."""
 
 

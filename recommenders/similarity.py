@@ -23,7 +23,7 @@ from recommenders.products import (
     rating_codes,
     steps_of_rows,
 )
-from recommenders.progress import Progress, blocks, silent, within
+from recommenders.progress import Progress, blocks, no_progress, within
 from recommenders.threads import each
 
 # Similarities that are sorted together: half the second cache of a core.
@@ -142,7 +142,7 @@ WriteRows = Callable[[int, int, NDArray[np.int32], Floats, Integers], int]
 
 
 def cosine_neighbours(
-    ratings: Ratings, *, shrinkage: float, keep: int | None = None, progress: Progress = silent
+    ratings: Ratings, *, shrinkage: float, keep: int | None = None, progress: Progress = no_progress
 ) -> Neighbours:
     r"""Cosines of the items' rating columns, missing ratings as 0, shrunk by the number of common raters.
 
@@ -186,7 +186,7 @@ def pearson_neighbours(
     shrinkage: float,
     keep: int | None = None,
     is_signed: bool = False,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
 ) -> Neighbours:
     r"""Pearson correlations of items over their common raters, shrunk by the number of those.
 

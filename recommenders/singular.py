@@ -11,7 +11,7 @@ from scipy import sparse
 from core.errors import ParameterError
 from recommenders.data import Flags, Floats, Side, side_of
 from recommenders.products import Remembered, dense_gram
-from recommenders.progress import Progress, silent, within
+from recommenders.progress import Progress, no_progress, within
 from recommenders.threads import each, numeric_threads, one_library_thread
 
 # A pair has converged when what is left of it is this small a share of the smallest eigenvalue wanted.
@@ -27,7 +27,7 @@ EXHAUSTED = 1e-10
 
 
 def leading_right_vectors(
-    matrix: sparse.csr_array, count: int, rng: np.random.Generator, progress: Progress = silent
+    matrix: sparse.csr_array, count: int, rng: np.random.Generator, progress: Progress = no_progress
 ) -> tuple[Floats, Floats] | None:
     r"""Right singular vectors and singular values by block Lanczos with full reorthogonalisation.
 
@@ -153,7 +153,7 @@ def right_singular_vectors(
     *,
     what: str,
     gram: Callable[[Progress], Floats | None] = lambda progress: None,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
 ) -> Floats:
     r"""The right singular vectors of the largest singular values.
 

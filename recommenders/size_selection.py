@@ -15,7 +15,7 @@ from recommenders.base import Algorithm
 from recommenders.data import Flags, Floats, ItemFeatures, Profiles, Ratings
 from recommenders.holdout import draw_flags, split
 from recommenders.positives import FIVE_POINTS, positives
-from recommenders.progress import Progress, silent, within
+from recommenders.progress import Progress, no_progress, within
 
 # A probability that underflowed counts as this much.
 SMALLEST = 1e-300
@@ -176,7 +176,7 @@ def choose(
     rule: str = "best",
     features: ItemFeatures | None = None,
     rng: np.random.Generator,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
 ) -> Choice:
     """Fit an algorithm in several sizes on a part of the ratings, and see which one foretells the rest best.
 

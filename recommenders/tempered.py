@@ -13,7 +13,7 @@ from recommenders.holdout import draw_flags, split
 from recommenders.memory import singular_bytes, sparse_bytes
 from recommenders.parameters import Parameters, parameter
 from recommenders.positives import positive_from_parameter
-from recommenders.progress import Progress, silent, within
+from recommenders.progress import Progress, no_progress, within
 from recommenders.singular import right_singular_vectors
 
 # Pairs worked on at a time; the two arrays of pairs × classes this takes stay in the processor's cache.
@@ -67,7 +67,9 @@ def learning_bytes(n_rows: int, n_columns: int, n_pairs: int, n_classes: int) ->
     return held_apart + start_or_steps + 16 * BLOCK_PAIRS * n_classes
 
 
-def start(counts: sparse.csr_array, n_classes: int, rng: np.random.Generator, progress: Progress = silent) -> Aspects:
+def start(
+    counts: sparse.csr_array, n_classes: int, rng: np.random.Generator, progress: Progress = no_progress
+) -> Aspects:
     """Begin with classes that lean to what the leading singular vectors tell apart.
 
     Each class is half the distribution of all columns, half the heavier-signed side of one right singular vector of the
@@ -113,7 +115,7 @@ def step(counts: sparse.csr_array, now: Aspects, beta: float) -> Aspects:
 
 
 def fold_in(
-    counts: sparse.csr_array, columns_of_class: Floats, beta: float, iterations: int, progress: Progress = silent
+    counts: sparse.csr_array, columns_of_class: Floats, beta: float, iterations: int, progress: Progress = no_progress
 ) -> Floats:
     """P(z|p) of rows that took no part in the learning, by the same steps with P(m|z) held fixed.
 
@@ -168,7 +170,7 @@ def learn(
     counts: sparse.csr_array,
     params: AspectParameters,
     rng: np.random.Generator,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
 ) -> tuple[Aspects, float]:
     """Learn an aspect model; with held-out pairs, cool it for as long as that helps to foretell them.
 
@@ -200,7 +202,7 @@ def _schedule(
     params: AspectParameters,
     *,
     rng: np.random.Generator,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
 ) -> list[float]:
     """Return the beta of every step on the way to the highest likelihood of the held-out pairs."""
     first = start(training, params.classes, rng, within(progress, 0.0, START_WORK))

@@ -11,7 +11,7 @@ from typing import TypeVar
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from core.errors import ParameterError
-from recommenders.progress import Progress, silent
+from recommenders.progress import Progress, no_progress
 
 Piece = TypeVar("Piece")
 Result = TypeVar("Result")
@@ -51,7 +51,7 @@ def one_library_thread() -> Iterator[None]:
 
 
 def each(
-    work: Callable[[Piece], Result], pieces: Sequence[Piece], progress: Progress = silent, what: str = ""
+    work: Callable[[Piece], Result], pieces: Sequence[Piece], progress: Progress = no_progress, what: str = ""
 ) -> list[Result]:
     """Do `work` on every piece, on as many threads as are allowed, and return the results in order.
 

@@ -23,7 +23,7 @@ from analysis.compute.perceived import (
 )
 from analysis.compute.sample import described_sample, design_checks
 from analysis.enums import VARIABLE_OF, Metric, Variable, scale_variables
-from analysis.read import Progress, silent
+from analysis.read import Progress, no_progress
 from analysis.read.inputs import Measured, conditions_of
 from analysis.read.lists import Slots, shown_lists
 from analysis.read.metrics import Repetitions, StoredMetric
@@ -69,7 +69,7 @@ class Inputs:
     repetitions: Repetitions | None = None
 
 
-def compute(inputs: Inputs, progress: Progress = silent) -> dict[str, Any]:
+def compute(inputs: Inputs, progress: Progress = no_progress) -> dict[str, Any]:
     """Every number of a report, as JSON values; every random draw is from a named stream."""
     study, answers, alpha = inputs.study, inputs.reading.analysed, inputs.plan.alpha
     consumed = item_words(study.design, FALLBACK_LANGUAGE).consumed

@@ -12,7 +12,7 @@ from analysis.files.document import DATASET_BADGE, SYNTHETIC_NOTICE
 from analysis.files.numbers import numbers_csv
 from analysis.models import Report
 from analysis.present import verdict
-from analysis.read import Progress, silent
+from analysis.read import Progress, no_progress
 from core.provenance import versions
 from documents.markdown import escaped
 from studies.allocation.selectors.assignment_seed import seed_sentence
@@ -21,7 +21,7 @@ from studies.data.exports.table_files import Written, sums_of, write_text, zippe
 SUMS = "SHA256SUMS"
 
 
-def package_of(report: Report, files: Mapping[str, Callable[[], bytes]], progress: Progress = silent) -> bytes:
+def package_of(report: Report, files: Mapping[str, Callable[[], bytes]], progress: Progress = no_progress) -> bytes:
     """The package as a zip archive: the same report gives the same bytes. `files` are those of the report itself.
 
     Raises `report.answers_changed`.

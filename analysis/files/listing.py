@@ -15,7 +15,7 @@ from analysis.files.document import DATASET_BADGE, Document, document_of, mark_o
 from analysis.files.formats import html_of, report_json, report_pdf, report_quarto
 from analysis.models import Report
 from analysis.present.apa import Part, apa_sentences, as_text
-from analysis.read import Progress, silent
+from analysis.read import Progress, no_progress
 from analysis.results.report import SCHEMA_NAME
 from charting import render
 from documents.blocks import Figure
@@ -210,7 +210,7 @@ def files_of(report: Report, arrange: Arrange | None = None, store: Store | None
 
     `arrange` returns a cached document of the report, `store` what was drawn already.
     """
-    package = [] if report.is_pilot else [_package(report, arrange, silent, store)]
+    package = [] if report.is_pilot else [_package(report, arrange, no_progress, store)]
     return {file.name: file for file in (*package, *Outputs(report, arrange, store).files())}
 
 
@@ -218,7 +218,7 @@ def file_of(
     report: Report,
     name: str,
     arrange: Arrange | None = None,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
     store: Store | None = None,
 ) -> File | None:
     """One file of a report, or None if it has none of this name; a pilot has no study package.

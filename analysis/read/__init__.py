@@ -5,5 +5,5 @@ from collections.abc import Callable
 Progress = Callable[[str], None]
 
 
-def silent(words: str) -> None:
+def no_progress(words: str) -> None:
     """Report no progress."""

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from analysis.files.listing import PACKAGE, File, Listing, file_of, files_of
 from analysis.models import Drawing, Report
-from analysis.read import Progress, silent
+from analysis.read import Progress, no_progress
 from analysis.read.reports import has_changed_since
 from analysis.services.report_cache import Page, cached, cached_document, is_cached, version_of
 from core.errors import ParallaxError
@@ -54,7 +54,7 @@ def download_if_ready(*, report: Report, name: str, actor: Any = None) -> Downlo
     return None if is_drawn and not is_cached(report, name) else download(report=report, name=name, actor=actor)
 
 
-def stored_file(report: Report, name: str, progress: Progress = silent) -> File:
+def stored_file(report: Report, name: str, progress: Progress = no_progress) -> File:
     """One file of a report; what is drawn for it is drawn once. Raises `report.no_such_file`."""
     file = file_of(report, name, lambda: cached_document(report), progress, partial(cached, report))
     if file is None:

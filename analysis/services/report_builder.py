@@ -11,7 +11,7 @@ from django.db import transaction
 from analysis.compute.computation import Inputs, compute
 from analysis.compute.plans import AS_PLANNED, Overrides, deviations, plan_of
 from analysis.models import Report
-from analysis.read import Progress, silent
+from analysis.read import Progress, no_progress
 from analysis.read.inputs import conditions_of, measured_by, positions_in
 from analysis.read.metrics import repetitions_of, stored_metrics
 from analysis.read.plans import frozen_plan
@@ -45,7 +45,7 @@ def build_report(
     mode: str | None = None,
     overrides: Overrides = AS_PLANNED,
     made_by: Any = None,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
 ) -> Report:
     """Compute the report of a study from a run of its own models (by default the run it was created from).
 

@@ -147,14 +147,14 @@ def count_masked(
     own = row[item]
     above = np.int32(0)
     tied = np.int32(0)
-    silent = np.int32(0)
+    no_progress = np.int32(0)
     size = np.int32(0)
     for candidate in range(len(row)):
         score = row[candidate]
         is_member = mask[candidate]
         above += np.int32((score > own) & (is_member != 0))
         tied += np.int32((score == own) & (is_member != 0))
-        silent += np.int32((score == -np.inf) & (is_member != 0))
+        no_progress += np.int32((score == -np.inf) & (is_member != 0))
         size += np.int32(is_member)
     tied -= np.int32(mask[item])
     before = above
@@ -166,7 +166,7 @@ def count_masked(
     counts[0] = above
     counts[1] = tied
     counts[2] = before
-    counts[3] = size - silent + np.int32(mask[item] == 0 and own > -np.inf)
+    counts[3] = size - no_progress + np.int32(mask[item] == 0 and own > -np.inf)
     counts[4] = size - np.int32(mask[item])
 
 

@@ -24,7 +24,7 @@ from evaluation.services.training import features_for, recipe_of, store_training
 from evaluation.splitting.registry import spec_of
 from recommenders import registry
 from recommenders.data_limits import TrainingSize
-from recommenders.progress import Progress, silent
+from recommenders.progress import Progress, no_progress
 from recommenders.search_space import possible_sizes
 from recommenders.size_selection import SIZES, Choice, Size, choose
 
@@ -41,7 +41,7 @@ def choose_size(
     threads: int,
     run: EvaluationRun | None = None,
     training_digest: str = "",
-    progress: Progress = silent,
+    progress: Progress = no_progress,
 ) -> Choice:
     """Compare sizes of an algorithm on all ratings of a dataset, on the training ratings of a run, or on stored ones
     of the dataset (`training_digest`). Stores nothing.
@@ -89,7 +89,7 @@ def with_chosen_sizes(
     experiment: Experiment,
     version: DatasetVersion,
     planned: Mapping[str, CheckedPlan],
-    progress: Progress = silent,
+    progress: Progress = no_progress,
 ) -> Experiment:
     """Return the experiment with the size that each search chose in each run; hidden ratings take no part.
 

@@ -25,7 +25,7 @@ from recommenders import registry
 from recommenders.base import Algorithm
 from recommenders.data import ItemFeatures, Ratings
 from recommenders.expected_utility import with_utilities
-from recommenders.progress import Progress, silent
+from recommenders.progress import Progress, no_progress
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ def train_or_reuse(
     params: Mapping[str, Any],
     seed: int,
     threads: int,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
 ) -> TrainingResult:
     """Load the model of a recipe, or fit and store it; concurrent calls end with the same row.
 
@@ -197,7 +197,7 @@ def fit(
     params: Mapping[str, Any],
     seed: int,
     threads: int,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
 ) -> tuple[Algorithm, float]:
     """Fit an algorithm without storing it; return the model and the seconds it took. Raises as `train_or_reuse`."""
     check_memory(algorithm=algorithm, params=params, ratings=ratings, features=features)
@@ -218,7 +218,7 @@ def train_on_everything(
     params: Mapping[str, Any],
     seed: int,
     threads: int,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
 ) -> TrainingResult:
     """Fit an algorithm on all ratings of a dataset, without reserved users or hidden ratings.
 

@@ -33,7 +33,7 @@ from recommenders.base import Algorithm
 from recommenders.data import ItemFeatures
 from recommenders.data_limits import TrainingSize
 from recommenders.expected_utility import with_utilities
-from recommenders.progress import Progress, silent, within
+from recommenders.progress import Progress, no_progress, within
 from recommenders.search_space import Setting, Space, code
 
 DEVELOPMENT = "dev-eval"
@@ -106,7 +106,7 @@ def search(
     space: Space,
     budget: Budget,
     development: float = 0.5,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
 ) -> Search:
     """Fit an algorithm in several settings and compare them by a metric on development users.
 

@@ -88,8 +88,10 @@ def progress_can_stop_the_fit(trial: Trial) -> None:
 
 def listening_changes_nothing(trial: Trial) -> None:
     """A model is the same whether its progress is listened to or not."""
-    silent, heard = trial.fit(), trial.fit(progress=lambda share, what: None)
-    require(contents(silent.state()) == contents(heard.state()), "The model depends on who listens to the progress.")
+    no_progress, heard = trial.fit(), trial.fit(progress=lambda share, what: None)
+    require(
+        contents(no_progress.state()) == contents(heard.state()), "The model depends on who listens to the progress."
+    )
 
 
 def _fresh(ratings: Ratings) -> Ratings:

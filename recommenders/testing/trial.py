@@ -12,7 +12,7 @@ from scipy import sparse
 
 from recommenders.base import Algorithm
 from recommenders.data import ItemFeatures, Profiles, Ratings, Scale
-from recommenders.progress import Progress, silent
+from recommenders.progress import Progress, no_progress
 
 HALF_STARS = Scale(0.5, 5.0, 0.5)
 N_USERS, N_ITEMS = 14, 10
@@ -94,7 +94,7 @@ class Trial:
         features: ItemFeatures | None = None,
         *,
         options: Mapping[str, Any] | None = None,
-        progress: Progress = silent,
+        progress: Progress = no_progress,
     ) -> Algorithm:
         """Fit a model on the trial's data or on others, always with the same seed."""
         described = self.features if features is None else features

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from recommenders import registry
 from recommenders.products import dense_gram
-from recommenders.progress import blocks, silent, within
+from recommenders.progress import blocks, no_progress, within
 from recommenders.singular import right_singular_vectors
 from recommenders.tempered import AspectParameters, learn
 
@@ -36,7 +36,7 @@ def test_pieces_within_pieces():
 
 
 def test_silence_is_nothing():
-    assert silent(0.5, "half") is None
+    assert no_progress(0.5, "half") is None
 
 
 @given(st.lists(st.integers(0, 9), max_size=30), st.integers(1, 20))

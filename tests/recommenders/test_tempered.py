@@ -7,7 +7,7 @@ from scipy import sparse
 from core.errors import ParameterError
 from recommenders import tempered
 from recommenders.holdout import split
-from recommenders.progress import silent
+from recommenders.progress import no_progress
 from recommenders.tempered import AspectParameters, Aspects, fold_in, free_energy, learn, start, step
 
 pytestmark = pytest.mark.unit
@@ -164,7 +164,7 @@ def test_steps_on_the_way_to_the_best_are_the_ones_kept():
     counts = two_tastes()
     is_held = np.random.default_rng(16).random(counts.nnz) < 0.2
     seen, held = split(counts, is_held)
-    betas = tempered._schedule(seen, held, AspectParameters(4, 300, 0.2, 0.8), rng=RNG, progress=silent)
+    betas = tempered._schedule(seen, held, AspectParameters(4, 300, 0.2, 0.8), rng=RNG, progress=no_progress)
     assert betas[0] == 1.0
     assert (np.diff(betas) <= 0).all()
     now = start(seen, 4, RNG)
@@ -178,7 +178,11 @@ def test_steps_on_the_way_to_the_best_are_the_ones_kept():
 
 def test_steps_end_when_they_are_used_up():
     assert (
-        len(tempered._schedule(two_tastes(), two_tastes(), AspectParameters(2, 3, 0.2, 0.9), rng=RNG, progress=silent))
+        len(
+            tempered._schedule(
+                two_tastes(), two_tastes(), AspectParameters(2, 3, 0.2, 0.9), rng=RNG, progress=no_progress
+            )
+        )
         == 3
     )
 

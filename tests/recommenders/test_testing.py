@@ -12,7 +12,7 @@ from recommenders.base import Algorithm
 from recommenders.explanation import Explanation
 from recommenders.parameters import Parameters, parameter
 from recommenders.positives import positives
-from recommenders.progress import silent
+from recommenders.progress import no_progress
 from recommenders.ranking import top_n
 from recommenders.testing import CHECKS, Trial, check_algorithm
 
@@ -221,7 +221,7 @@ class ListenerCounts(Sound):
     @classmethod
     def _fit(cls, ratings, params, features, rng, progress):
         model = super()._fit(ratings, params, features, rng, progress)
-        model.pairs += progress is silent
+        model.pairs += progress is no_progress
         return model
 
 

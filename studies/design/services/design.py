@@ -273,8 +273,8 @@ def _changed(settings: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[st
         for name in {"taken_from", "elicitation_scale"} - set(changes):
             changed.pop(name, None)
     # A scale or a maximum that says what its absence says is not stored: so the hash is that of older studies.
-    silent = {"elicitation_scale": FIVE_STARS.key, "ratings_most": design.ratings_asked}
-    return {name: value for name, value in changed.items() if name not in silent or value != silent[name]}
+    no_progress = {"elicitation_scale": FIVE_STARS.key, "ratings_most": design.ratings_asked}
+    return {name: value for name, value in changed.items() if name not in no_progress or value != no_progress[name]}
 
 
 @transaction.atomic
