@@ -54,7 +54,7 @@ class Null:
 
 
 @lru_cache(maxsize=16)
-def pair_places(n: int) -> tuple[Integers, Integers]:
+def pair_indexes(n: int) -> tuple[Integers, Integers]:
     """Positions of both members of every pair (i, j), i < j, of `n` values."""
     pairs = np.array(list(combinations(range(n), 2)), dtype=np.int64)
     return pairs[:, 0], pairs[:, 1]
@@ -135,7 +135,7 @@ def kendall(x: Iterable[Number], y: Iterable[Number], alpha: float = 0.05) -> Ag
     read = _read(x, y)
     if isinstance(read, Undefined):
         return read
-    n, (first, second) = len(read[0]), pair_places(len(read[0]))
+    n, (first, second) = len(read[0]), pair_indexes(len(read[0]))
     of_x, of_y = (np.sign(coded[second] - coded[first]) for coded in read)
     scale = math.sqrt(int(np.count_nonzero(of_x)) * int(np.count_nonzero(of_y)))
     has_ties = min(np.count_nonzero(of_x), np.count_nonzero(of_y)) < len(first)

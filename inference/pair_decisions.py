@@ -12,7 +12,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from inference.agreement import pair_places
+from inference.agreement import pair_indexes
 from inference.paired import by_algorithm
 from inference.paired_hits import SAME, flip_sums
 from inference.partial_order import PartialOrder, partial_order
@@ -84,7 +84,7 @@ def offline_pairs(
     estimates = sums.sum(axis=0) / cases.sum()
     parts = (sums - cases[:, None] * estimates) / cases.sum()
     covariance = parts.T @ parts * n / (n - 1)
-    first, second = pair_places(len(by_name))
+    first, second = pair_indexes(len(by_name))
     variances = np.diag(covariance)
     squared = variances[first] + variances[second] - 2 * covariance[first, second]
     # Rounding leaves about 1e-16 of the variances where all users differ by the same.
@@ -144,7 +144,7 @@ def _normal_draws(k: int) -> Floats:
 def _largest_t(covariance: Floats, se: Floats) -> Floats:
     roots, vectors = np.linalg.eigh(covariance)
     # Pairs whose difference does not vary take part in no draw.
-    first, second = (members[se > 0] for members in pair_places(len(covariance)))
+    first, second = (members[se > 0] for members in pair_indexes(len(covariance)))
     if not first.size:
         return np.zeros(DRAWS)
     draws = (vectors * np.sqrt(np.maximum(roots, 0))) @ _normal_draws(len(covariance))

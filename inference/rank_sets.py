@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from inference.agreement import pair_places
+from inference.agreement import pair_indexes
 from inference.bootstrap import finite_means
 from inference.groups import finite
 from inference.results import Floats, Undefined
@@ -88,7 +88,7 @@ def rank_sets(
     estimates = finite(list(values.values()), "A value is not finite: leave algorithms without a value out.")
     if estimates.size < 2:
         return Undefined(f"A ranking needs two algorithms; there are {estimates.size}.")
-    first, second = pair_places(estimates.size)
+    first, second = pair_indexes(estimates.size)
     above, below = _rejected(estimates, array, confidence)
     better = (above, below) if higher_is_better else (below, above)
     names = list(values)
@@ -104,7 +104,7 @@ def rank_sets(
 
 def _rejected(estimates: Floats, draws: Floats, confidence: float) -> tuple[Flags, Flags]:
     """The pairs (i, j), i < j, in which the first is significantly larger, and those in which the second is."""
-    first, second = pair_places(estimates.size)
+    first, second = pair_indexes(estimates.size)
     centred = draws - estimates
     apart = centred[:, first] - centred[:, second]
     spread = apart.std(axis=0)
