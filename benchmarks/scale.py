@@ -120,7 +120,7 @@ def _walk(chosen: argparse.Namespace, processes: int) -> Measured:
         started = time.perf_counter()
         end = pilot.walk_group(
             study=study, per_condition=chosen.per_condition, seed=chosen.seed, base_url=children.url,
-            parallel=chosen.parallel, tell=lambda progress: None,
+            parallel=chosen.parallel, progress=lambda progress: None,
         )  # fmt: skip
         seconds = time.perf_counter() - started
         if end.finished != end.total:
@@ -150,7 +150,7 @@ def _mixed(chosen: argparse.Namespace) -> None:
         def walk() -> int:
             return pilot.walk_group(
                 study=studies[-1], per_condition=chosen.per_condition, seed=chosen.seed + len(studies),
-                base_url=children.url, parallel=chosen.parallel, tell=lambda progress: None,
+                base_url=children.url, parallel=chosen.parallel, progress=lambda progress: None,
             ).n_requests  # fmt: skip
 
         _print_memory("start", serving)

@@ -154,7 +154,7 @@ def _walk(study: Any, url: str, chosen: argparse.Namespace) -> bool:
     started, cpu = time.perf_counter(), time.process_time()
     end = pilot.walk_group(
         study=study, per_condition=chosen.per_condition, seed=chosen.seed, base_url=url, parallel=chosen.parallel,
-        tell=lambda progress: None,
+        progress=lambda progress: None,
     )  # fmt: skip
     seconds, cpu = time.perf_counter() - started, time.process_time() - cpu
     people = study.participants.filter(mode=Mode.SIMULATED)
@@ -190,7 +190,7 @@ def _planted(study: Any, url: str, chosen: argparse.Namespace) -> bool:
     shifted = labels[len(labels) // 2]
     pilot.walk_group(
         study=study, per_condition=chosen.per_condition, seed=chosen.seed, base_url=url, parallel=chosen.parallel,
-        tell=lambda progress: None, effects={shifted: {"accuracy": chosen.shift}},
+        progress=lambda progress: None, effects={shifted: {"accuracy": chosen.shift}},
     )  # fmt: skip
     report = build_report(study=study, mode="simulated")
     accuracy = next(variable for variable in report.results["variables"] if variable["key"] == "accuracy")

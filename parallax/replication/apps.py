@@ -18,7 +18,7 @@ class ReplicationConfig(AppConfig):
             Kind(
                 "replication",
                 "Replication",
-                work=f"{services}.carry_on",
+                work=f"{services}.do_next_step",
                 ready=f"{services}.is_ready",
                 keeps_file=f"{services}.may_be_downloaded",
             )

@@ -35,7 +35,7 @@ from studies.models import Study
 from studies.simulation.services.pilot import request_simulation
 from studies.team.selectors.studies import readable_studies
 
-Tell = Callable[[str], None]
+ReportStage = Callable[[str], None]
 KEPT_DAYS = 7  # of the archive; the verdicts stay
 
 
@@ -168,7 +168,7 @@ def is_ready(job: Job) -> bool:
     return has_succeeded(run) and simulation.status == JobStatus.SUCCEEDED
 
 
-def carry_on(job: Job, progress: Tell) -> dict[str, Any]:
+def do_next_step(job: Job, progress: ReportStage) -> dict[str, Any]:
     """Do the next step of a replication.
 
     The first step of a simulated one launches its study and requests its participants, and returns it to the queue;
@@ -177,14 +177,14 @@ def carry_on(job: Job, progress: Tell) -> dict[str, Any]:
     return _launch(job, progress) if study_of(job) is None else _write(job, progress)
 
 
-def _launch(job: Job, tell: Tell) -> dict[str, Any]:
+def _launch(job: Job, progress: ReportStage) -> dict[str, Any]:
     """Launch the study and request its participants; a study that exists already is continued."""
     chosen, actor, run = settings_of(job), job.owner, run_of(job)
     if actor is None or run is None:
         raise ParallaxError("replicate.no_owner", "The account that asked for this replication has been deleted.")
     _require_own_study(slug=stages.slug_of(run, chosen), actor=actor)
-    tell("Launching the study")
-    study = stages.launched_study(run=run, chosen=chosen, owner=actor, tell=tell)
+    progress("Launching the study")
+    study = stages.launched_study(run=run, chosen=chosen, owner=actor, progress=progress)
     simulation = request_simulation(
         study=study,
         per_condition=chosen.per_condition,
@@ -209,13 +209,13 @@ def settings_of(job: Job) -> stages.Settings:
     return stages.Settings(**{**chosen, "factors": (first, second)})
 
 
-def _write(job: Job, tell: Tell) -> dict[str, Any]:
+def _write(job: Job, progress: ReportStage) -> dict[str, Any]:
     """Build the report, write the files and store them as an archive."""
     paper, study, run = published(job.payload["paper"]), study_of(job), run_of(job)
     if study is None:
         raise ParallaxError("replicate.no_study", "The study was deleted.")
     if run is not None:
-        report = build_report(study=study, mode=Mode.SIMULATED, made_by=job.owner, progress=tell)
+        report = build_report(study=study, mode=Mode.SIMULATED, made_by=job.owner, progress=progress)
         replication = pages.simulated(
             paper=paper,
             report=report,
@@ -224,9 +224,9 @@ def _write(job: Job, tell: Tell) -> dict[str, Any]:
             walked=f"over HTTP at {job.payload['base_url']}",
         )
     else:
-        report = stages.report_of_study(study=stages.finished_study(study.slug), tell=tell)
+        report = stages.report_of_study(study=stages.finished_study(study.slug), progress=progress)
         replication = pages.answered(paper=paper, report=report, study=study)
-    tell("Writing tables, figures and verdicts")
+    progress("Writing tables, figures and verdicts")
     with tempfile.TemporaryDirectory(prefix="replication-") as name:
         folder = Path(name) / job.payload["paper"]
         pages.write_folder(replication, folder)

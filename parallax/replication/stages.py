@@ -35,7 +35,7 @@ PUBLISHED_FACTORS = (50, 300)
 PUBLISHED_N = 5  # items of a list
 PURESVD = ("PureSVD50", "PureSVD300")
 
-Tell = Callable[[str], None]
+ReportStage = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def queued_run(*, version: DatasetVersion, chosen: Settings, queue: str = "") ->
 
 
 def finished_run(
-    *, version: DatasetVersion, chosen: Settings, workers: int | None, out: OutputWrapper, tell: Tell
+    *, version: DatasetVersion, chosen: Settings, workers: int | None, out: OutputWrapper, progress: ReportStage
 ) -> EvaluationRun:
     """The run of the seven algorithms, which is awaited.
 
@@ -86,7 +86,7 @@ def finished_run(
     with MonitoredRuns(workers, out) as runs:
         run = queued_run(version=version, chosen=chosen, queue=runs.queue)
         if run.status == RunStatus.SUCCEEDED:
-            tell(f"run {run.pk} has the same inputs and is reused")
+            progress(f"run {run.pk} has the same inputs and is reused")
             return run
         runs.finish(run)
     if run.status != RunStatus.SUCCEEDED:
@@ -101,7 +101,7 @@ def slug_of(run: EvaluationRun, chosen: Settings) -> str:
     return f"replication-{slugify(run.version.dataset.name)[:50]}-{mark}"
 
 
-def launched_study(*, run: EvaluationRun, chosen: Settings, owner: Any, tell: Tell) -> Study:
+def launched_study(*, run: EvaluationRun, chosen: Settings, owner: Any, progress: ReportStage) -> Study:
     """The launched study on that run: the existing one, or a new one."""
     dataset, slug = run.version.dataset.title, slug_of(run, chosen)
     study = Study.objects.filter(slug=slug).first()
@@ -117,26 +117,26 @@ def launched_study(*, run: EvaluationRun, chosen: Settings, owner: Any, tell: Te
             title=f"Looking for good recommendations, on {dataset} with simulated participants",
         )
     else:
-        tell(f"the study {slug} exists already")
+        progress(f"the study {slug} exists already")
     if study.status == StudyStatus.DRAFT:
         launch_study(study=study)
     return study
 
 
 def simulate_participants(
-    *, study: Study, chosen: Settings, server: Callable[[], AbstractContextManager[str]], tell: Tell
+    *, study: Study, chosen: Settings, server: Callable[[], AbstractContextManager[str]], progress: ReportStage
 ) -> None:
     """Simulate the participants that are missing over HTTP."""
     wanted = chosen.per_condition * study.conditions.count()
     done = Participant.objects.filter(study=study, mode=Mode.SIMULATED, status=ParticipantStatus.COMPLETED).count()
     if done >= wanted:
-        tell(f"all {wanted} exist already")
+        progress(f"all {wanted} exist already")
         return
     step = max(1, wanted // 10)
 
-    def report_progress(progress: Progress) -> None:
-        if progress.finished % step == 0:
-            tell(f"{progress.finished} of {progress.total}")
+    def report_walks(walks: Progress) -> None:
+        if walks.finished % step == 0:
+            progress(f"{walks.finished} of {walks.total}")
 
     with server() as url:
         walk_group(
@@ -145,7 +145,7 @@ def simulate_participants(
             seed=chosen.seed,
             base_url=url,
             parallel=chosen.parallel,
-            tell=report_progress,
+            progress=report_walks,
         )
 
 
@@ -169,12 +169,12 @@ def finished_study(slug: str) -> Study:
     return study
 
 
-def report_of_study(*, study: Study, tell: Tell) -> Report:
+def report_of_study(*, study: Study, progress: ReportStage) -> Report:
     """The report on the participants of a finished study, with every variable of the paper.
 
     Raises what `build_report` does, and `replicate.other_variables`.
     """
-    report = build_report(study=study, mode=Mode.LIVE, progress=tell)
+    report = build_report(study=study, mode=Mode.LIVE, progress=progress)
     tested = {variable.key for variable in report.read_results().variables}
     missing = [variable.name for variable in VARIABLES if variable.key not in tested]
     if missing:

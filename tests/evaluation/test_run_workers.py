@@ -23,7 +23,7 @@ from catalog.selectors.datasets import newest_version
 from parallax.replication.stages import Settings, finished_run
 chosen = Settings(factors=(3, 5), reserve=0.3)
 out = OutputWrapper(sys.stdout)
-run = finished_run(version=newest_version("tiny"), chosen=chosen, workers=None, out=out, tell=print)
+run = finished_run(version=newest_version("tiny"), chosen=chosen, workers=None, out=out, progress=print)
 print(run.status)
 """
 

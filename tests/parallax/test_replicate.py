@@ -168,7 +168,7 @@ def test_answers_of_a_finished_study_are_set_beside_the_paper(tmp_path: Path) ->
     correlations = {(row["a"], row["b"]): row["overall"] for row in report.results["correlations"]}
     assert numbers["novelty_r"] == correlations["fon", "son"]["coefficient"]
     assert (tmp_path / "report" / "report.html").exists()
-    assert report_of_study(study=study, tell=lambda words: None) == report  # the same answers, nothing new
+    assert report_of_study(study=study, progress=lambda words: None) == report  # the same answers, nothing new
     assert Report.objects.count() == 1
 
 

@@ -92,17 +92,23 @@ class Command(ParallaxCommand):
         self.stdout.write(owner_line(owner, options["owner"]))
         with self.step("Train and evaluate seven algorithms"):
             run = stages.finished_run(
-                version=version, chosen=chosen, workers=options["workers"], out=self.stdout, tell=self.tell
+                version=version,
+                chosen=chosen,
+                workers=options["workers"],
+                out=self.stdout,
+                progress=self.print_progress,
             )
         with self.step("Launch the study"):
-            study = stages.launched_study(run=run, chosen=chosen, owner=owner, tell=self.tell)
-        with self.step(f"Simulate participants {self.how(options)}"):
+            study = stages.launched_study(run=run, chosen=chosen, owner=owner, progress=self.print_progress)
+        with self.step(f"Simulate participants {self.walk_description(options)}"):
             stages.simulate_participants(
-                study=study, chosen=chosen, server=lambda: self.server(options), tell=self.tell
+                study=study, chosen=chosen, server=lambda: self.server(options), progress=self.print_progress
             )
         with self.step("Build the report"):
-            report = build_report(study=study, mode=Mode.SIMULATED, made_by=owner, progress=self.tell)
-        replication = pages.simulated(paper=paper, report=report, run=run, chosen=chosen, walked=self.how(options))
+            report = build_report(study=study, mode=Mode.SIMULATED, made_by=owner, progress=self.print_progress)
+        replication = pages.simulated(
+            paper=paper, report=report, run=run, chosen=chosen, walked=self.walk_description(options)
+        )
         self.write(replication, options["out"])
         self.stdout.write(
             "These participants are simulated: this shows how the study behaves and is no evidence about people.\n"
@@ -113,7 +119,7 @@ class Command(ParallaxCommand):
         paper, study = published(options["paper"]), stages.finished_study(options["study"])
         stages.names_by_algorithm(study, paper)  # refuses other studies before anything is computed
         with self.step("Build the report"):
-            report = stages.report_of_study(study=study, tell=self.tell)
+            report = stages.report_of_study(study=study, progress=self.print_progress)
         self.write(pages.answered(paper=paper, report=report, study=study), options["out"])
         self.stdout.write(f"Open {options['out'] / 'replication.html'}")
 
@@ -135,7 +141,7 @@ class Command(ParallaxCommand):
             reserve=options["reserve"],
         )
 
-    def how(self, options: dict[str, Any]) -> str:
+    def walk_description(self, options: dict[str, Any]) -> str:
         if options["base_url"]:
             return f"over HTTP at {options['base_url']}"
         if options["in_process"]:
@@ -147,7 +153,7 @@ class Command(ParallaxCommand):
             return nullcontext(options["base_url"])
         return own_server() if options["in_process"] else child_server()
 
-    def tell(self, words: str) -> None:
+    def print_progress(self, words: str) -> None:
         self.stdout.write(f"  {words}")
         self.stdout.flush()
 

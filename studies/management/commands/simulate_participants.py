@@ -64,7 +64,7 @@ class Command(ParallaxCommand):
                 seed=options["seed"],
                 base_url=options["base_url"],
                 parallel=options["parallel"],
-                tell=self.tell,
+                progress=self.print_progress,
                 effects=effects,
             )
         except ParallaxError:
@@ -126,7 +126,7 @@ class Command(ParallaxCommand):
         listed = ", ".join(f"{count} {reason}" for reason, count in by_frequency(reasons))
         return f"The plan excludes {len(reasons)} of the {n}: {listed}."
 
-    def tell(self, progress: Progress) -> None:
+    def print_progress(self, progress: Progress) -> None:
         line = f"  {progress.finished} of {progress.total} participants, {time.monotonic() - self.started:.0f} s"
         if self.stdout.isatty():
             self.stdout.write(f"\r{line}", ending="")

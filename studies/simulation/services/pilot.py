@@ -177,7 +177,7 @@ def walk_group(
     seed: int,
     base_url: str,
     parallel: int,
-    tell: Callable[[Progress], None],
+    progress: Callable[[Progress], None],
     effects: Mapping[str, Effect] | None = None,
 ) -> Progress:
     """Walk simulated participants through the pages at `base_url` until every condition reaches its target.
@@ -199,7 +199,7 @@ def walk_group(
     outcomes: Counter[str] = Counter()
     n_requests = 0
     turn: EntryTurn | None = None
-    tell(Progress(done, wanted, 0, {}))
+    progress(Progress(done, wanted, 0, {}))
     with ThreadPoolExecutor(max_workers=parallel) as threads:
         running: set[Future[Walk]] = set()
         numbers = _numbers(study, seed, wanted)
@@ -216,7 +216,7 @@ def walk_group(
                     n_requests += walk.n_requests
                     outcomes[walk.outcome] += 1
                     done += walk.outcome == "thanks"
-                    tell(Progress(done, wanted, n_requests, dict(outcomes)))
+                    progress(Progress(done, wanted, n_requests, dict(outcomes)))
         finally:
             for future in running:
                 future.cancel()
@@ -351,11 +351,11 @@ def simulate(job: Job, progress: Callable[[str], None]) -> dict[str, Any]:
     """Walk the participants of a requested simulation; one that was interrupted is resumed by the next worker."""
     result = {"reached": ""}
 
-    def tell(reached: Progress) -> None:
+    def report_walks(reached: Progress) -> None:
         is_over = reached.finished > reached.total  # where more were simulated before
         more = f"{reached.finished} participants, more than the {reached.total} requested"
         result["reached"] = more if is_over else f"{reached.finished} of {reached.total} participants"
         progress(result["reached"])
 
-    walk_group(study=job.subject, **job.payload, parallel=PARALLEL, tell=tell)
+    walk_group(study=job.subject, **job.payload, parallel=PARALLEL, progress=report_walks)
     return {"result": result}
