@@ -88,7 +88,7 @@ def correlations_of(
     parts = [_parts(x, y) for x, y in groups]
     has_novelty = bool(pairs) and (pairs[0][0].key, pairs[0][1].key) == NOVELTY
     if has_novelty:
-        parts.append(_parts(*unheard_among_unwatched(answers)))
+        parts.append(_parts(*novelty_of_unwatched(answers)))
     corrected = _corrected(parts)
     correlations = tuple(
         results.CorrelatedVariables(
@@ -114,7 +114,7 @@ def correlations_of(
     )
 
 
-def unheard_among_unwatched(answers: Answers) -> tuple[ExactGroups, ExactGroups]:
+def novelty_of_unwatched(answers: Answers) -> tuple[ExactGroups, ExactGroups]:
     """First-order novelty and the share unheard of among unwatched items, by condition, of those who have both."""
     shares: dict[str, list[tuple[Fraction, Fraction]]] = {name: [] for name in answers.conditions}
     for person in answers.people:
