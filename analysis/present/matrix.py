@@ -25,7 +25,7 @@ def matrix_section(results: Results, figure: FigureMaker) -> Section:
         numbers = matrix_table(matrix)
         caption = (
             f"τ_b of every metric with every measure, without a test. {orientation(matrix)} A frame "
-            f"marks the primary pair. Novelty is no measure of quality.{other_users(matrix)}"
+            f"marks the primary pair. Novelty is no measure of quality.{other_test_users_note(matrix)}"
         )
         section.draw(figure("matrix", matrix_chart(matrix), caption, numbers))
         section.put(numbers)
@@ -35,7 +35,7 @@ def matrix_section(results: Results, figure: FigureMaker) -> Section:
 # Sentences
 
 
-def other_users(matrix: Matrix) -> str:
+def other_test_users_note(matrix: Matrix) -> str:
     """How metrics on the other kind of test users were measured, after a space; empty without such metrics."""
     sources = {metric.protocol for metric in matrix.metrics}
     models = "from a run of the same algorithms, whose models were trained on other ratings"

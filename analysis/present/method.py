@@ -96,7 +96,7 @@ def _run(run: ObjectiveSide) -> str:
         f"A hit is a rank among the first {run.n}. Users chose what to rate, so hidden ratings are not missing at "
         "random, and popular items are hidden more often. There is one split and one training of each model. The "
         "models are those that participants met, by digest. "
-        f"{objective.acquaintance(run.split)}"
+        f"{objective.test_users_note(run.split)}"
     )
 
 
@@ -121,7 +121,7 @@ def _whole_lists(run: ObjectiveSide) -> str:
         "precision does not count the items that a user likes but never rated. Recall is the mean over users with a "
         "relevant case of the share of their relevant cases in the list, and cannot be compared with recall of "
         "one-plus-random. The models are those that participants met, by digest. "
-        f"{objective.acquaintance(run.split)}"
+        f"{objective.test_users_note(run.split)}"
     )
 
 
@@ -132,7 +132,7 @@ def _predicted_ratings(run: ObjectiveSide) -> str:
         "and MAE are the root mean squared and the mean absolute error of a user's predicted ratings, as means over "
         "users. Hidden ratings are of items that users chose to rate, so errors do not measure lists of recommended "
         "items. The models are those that participants met, by digest. "
-        f"{objective.acquaintance(run.split)}"
+        f"{objective.test_users_note(run.split)}"
     )
 
 

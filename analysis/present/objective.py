@@ -45,8 +45,8 @@ def metrics_section(results: Results, figure: FigureMaker) -> Section:
         section.say(best_and_worst(length, run.n, run.tested[0]))
         section.say(_separated(length, run.tested[0]))
     for length in cut:
-        as_many = as_many_as_participants(results.study, length.profile_length)
-        section.say(shorter(whole, length, run.tested[0], as_many=as_many))
+        as_many = profile_length_note(results.study, length.profile_length)
+        section.say(rank_stability(whole, length, run.tested[0], as_many=as_many))
     section.say(by_popularity(whole))
     section.say(unmeasured(run))
     section.draw(_bars(run, run.tested[0], figure))
@@ -245,7 +245,7 @@ def _curves_title(length: ProfileLength, kind: str, n: int) -> str:
     return f"{first[0]} {leads} at {n}, {last[0]} at {longest}"
 
 
-def shorter(whole: ProfileLength, cut: ProfileLength, kind: str = "recall", *, as_many: str = "") -> str:
+def rank_stability(whole: ProfileLength, cut: ProfileLength, kind: str = "recall", *, as_many: str = "") -> str:
     """Whether the ranking changes when profiles are shorter; `as_many` says whose profiles are as short, if any are."""
     before, after = whole.defined_values(kind), cut.defined_values(kind)
     if not before or not after:
@@ -262,7 +262,7 @@ def shorter(whole: ProfileLength, cut: ProfileLength, kind: str = "recall", *, a
     return f"{opening} is {', '.join(ranking_after)}; with whole profiles it is {', '.join(ranking_before)}."
 
 
-def as_many_as_participants(study: StudyFacts, length: int) -> str:
+def profile_length_note(study: StudyFacts, length: int) -> str:
     """What profiles of that length have in common with the participants'; empty where it is nothing.
 
     Where participants decided how many items they rated, the fewest that the study admits are compared.
@@ -273,12 +273,12 @@ def as_many_as_participants(study: StudyFacts, length: int) -> str:
     return f"as many as participants {verb}" + (" at least" if study.ratings_most else "")
 
 
-def acquaintance(split: Mapping[str, Any]) -> str:
+def test_users_note(split: Mapping[str, Any]) -> str:
     """Whether the test users were as new to the models as participants are; empty where a file named the cases.
 
     Examples
     --------
-    >>> acquaintance({"name": "probe"})
+    >>> test_users_note({"name": "probe"})
     'Other ratings of the test users trained the models; none of the participants’ did.'
     """
     if split["name"] != STRANGERS:

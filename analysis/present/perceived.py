@@ -53,7 +53,7 @@ def measures_section(results: Results, figure: FigureMaker) -> Section:
     for variable in results.variables:
         if variable.described:
             section.say(omnibus(variable), style="says" if variable is leading else "")
-    section.say(order(leading), *map(other_tests, results.variables))
+    section.say(order(leading), *map(disagreeing_tests, results.variables))
     section.draw(_forest(leading, figure), _steps(leading, figure) or _box(leading, figure))
     section.put(described(results.variables))
     section.put(_tests_table(results.variables))
@@ -240,7 +240,7 @@ def _detectable(variable: PerceivedVariable) -> str:
     )
 
 
-def other_tests(variable: PerceivedVariable) -> str:
+def disagreeing_tests(variable: PerceivedVariable) -> str:
     """Tests of all algorithms that come to another conclusion than Welch's; empty where all agree."""
     welch, _left_out = _welch(variable)
     if isinstance(welch, Undefined):

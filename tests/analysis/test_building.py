@@ -270,8 +270,8 @@ def test_intervals_of_precision_and_f_follow_from_recall_fallout_and_generality(
     found = metric_intervals(measured, nothing, 0.2)["A"]
     assert (found["precision"], found["f"]) == (None, (0.0, 0.0))
     assert metric_intervals(measured, resampled, None)["A"]["precision"] is None
-    other_users = {"recall": resampled["recall"], "fallout": resampled["fallout"][:5]}
-    assert metric_intervals(measured, other_users, 0.2)["A"]["f"] is None
+    other_test_users_note = {"recall": resampled["recall"], "fallout": resampled["fallout"][:5]}
+    assert metric_intervals(measured, other_test_users_note, 0.2)["A"]["f"] is None
 
 
 def test_intervals_belong_to_their_condition_and_to_its_values() -> None:

@@ -64,8 +64,10 @@ def test_title_counts_metrics_and_measures() -> None:
     ],
 )
 def test_other_users_are_explained_where_there_are_any(protocol: str, said: str) -> None:
-    assert sentences.other_users(matrix()) == ""
-    assert said in sentences.other_users(replace(matrix(), metrics=(*METRICS, metric("ndcg", protocol=protocol))))
+    assert sentences.other_test_users_note(matrix()) == ""
+    assert said in sentences.other_test_users_note(
+        replace(matrix(), metrics=(*METRICS, metric("ndcg", protocol=protocol)))
+    )
 
 
 def test_table_has_the_primary_pair_first_no_p_and_reasons_instead_of_numbers() -> None:

@@ -295,11 +295,11 @@ def test_other_tests_that_disagree_are_named() -> None:
         "anova": {"is_defined": True, "p": 0.03},
         "kruskal": {"is_defined": True, "p": 0.001},
     }
-    assert perceived.other_tests(variable(**found)) == (
+    assert perceived.disagreeing_tests(variable(**found)) == (
         "An analysis of variance with equal variances was significant (p = .030), unlike Welch's. The Kruskal-Wallis "
         "test was significant (p = .001), unlike Welch's."
     )
-    assert perceived.other_tests(variable(**found | {"welch": welch()})) == ""
+    assert perceived.disagreeing_tests(variable(**found | {"welch": welch()})) == ""
 
 
 def test_few_items_and_filled_slots_are_warned_of() -> None:
@@ -342,7 +342,7 @@ def test_short_profiles_are_called_the_participants_only_where_they_are() -> Non
         (replace(exact, elicitation="choice"), " as many as participants choose,"),
         (replace(exact, ratings_asked=10), ""),
     ):
-        said = objective.shorter(*lengths, as_many=objective.as_many_as_participants(study, 5))
+        said = objective.shorter(*lengths, as_many=objective.profile_length_note(study, 5))
         assert said == f"{opening}{words} the ranking by recall remains A, B."
 
 
