@@ -46,7 +46,7 @@ FILE_TYPES = (
 )
 
 
-class AsItIs(BaseContentNegotiation):
+class IgnoreAccept(BaseContentNegotiation):
     """A file has the type of its name, whatever the request accepts."""
 
     def select_renderer(

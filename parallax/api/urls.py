@@ -6,7 +6,7 @@ from django.urls import path, re_path
 from rest_framework.routers import DefaultRouter
 
 from accounts.api import MeView
-from analysis.api import AsItIs, ReportViewSet
+from analysis.api import IgnoreAccept, ReportViewSet
 from catalog.api import DatasetViewSet
 from evaluation.api import ModelViewSet, RunViewSet
 from parallax.api import views
@@ -28,7 +28,7 @@ urlpatterns = [
     path("docs/", views.docs, name="docs"),
     path(
         "reports/<int:pk>/files/<path:name>",
-        ReportViewSet.as_view({"get": "file"}, content_negotiation_class=AsItIs),
+        ReportViewSet.as_view({"get": "file"}, content_negotiation_class=IgnoreAccept),
         name="reports-file",
     ),
     path("reports/requests/<int:pk>/", ReportViewSet.as_view({"get": "requested"}), name="reports-request"),
