@@ -12,7 +12,7 @@ import numpy as np
 
 from catalog.importers.auto import propose
 from catalog.importers.base import Limits, Policy, RatingScale
-from catalog.importers.detector.file_syntax import Examined, examined
+from catalog.importers.detector.file_syntax import InspectedFile, examined
 from catalog.importers.options import Options
 from catalog.importers.proposal import Part, Proposal, Question, of_json
 from catalog.importers.scales import ScaleFinding, distinct_values, found_scale, scale_of_text, usual_limits
@@ -164,7 +164,7 @@ def preview_of(job: Job, *, has_rows: bool = True) -> ImportPreview:
     return ImportPreview(proposal, tables, histogram, questions, limits)
 
 
-def _sampled(file: SourceFile, part: Part) -> Examined:
+def _sampled(file: SourceFile, part: Part) -> InspectedFile:
     written = part.written
     options = Options(encoding=written.encoding, has_header=written.lines_before > 0)
     if written.records in ("table", "matrix"):
@@ -210,7 +210,7 @@ def _histogram(finding: ScaleFinding, counts_by_value: dict[float, int], is_whol
     return Histogram(shown, sum(points), is_whole, scale, ends, words)
 
 
-def _usage_histogram(sample: Examined, proposal: Proposal) -> Histogram | None:
+def _usage_histogram(sample: InspectedFile, proposal: Proposal) -> Histogram | None:
     """Rows per event, or per range of counts; None where rows have neither."""
     counts = Counter(filter(None, sample.texts_of(proposal.ratings, "event")))
     bars = [Bar(text, n, "used" if text in (proposal.events or counts) else "none") for text, n in counts.most_common()]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from catalog.importers.base import ImportProblem, ImportRefused, Limits
-from catalog.importers.detector.file_syntax import BASKET_COLUMNS, MATRIX_COLUMNS, Examined, examined
+from catalog.importers.detector.file_syntax import BASKET_COLUMNS, MATRIX_COLUMNS, InspectedFile, examined
 from catalog.importers.detector.layouts import LAYOUTS, LayoutFile, proposal_of
 from catalog.importers.detector.roles import (
     NAMES,
@@ -48,7 +48,7 @@ _SHAPES: Mapping[str, tuple[Confidence, str]] = {
     "matrix": ("likely", "a column for each item"),
 }
 Roles = Mapping[str, Mapping[str, str]]  # file to column to role
-Examine = Callable[[SourceFile, LayoutFile | None], Examined]
+InspectFile = Callable[[SourceFile, LayoutFile | None], InspectedFile]
 
 
 def inspect(
@@ -62,9 +62,9 @@ def inspect(
     """The proposal for a source: what is detected, or what a `recipe` says. `roles` are those that the user gives to
     columns, by file. Raises ImportRefused where nothing in it can be imported, and says why.
     """
-    samples: dict[tuple[object, ...], Examined] = {}
+    samples: dict[tuple[object, ...], InspectedFile] = {}
 
-    def examine(file: SourceFile, wanted: LayoutFile | None = None) -> Examined:
+    def inspect_file(file: SourceFile, wanted: LayoutFile | None = None) -> InspectedFile:
         own: dict[str, Any] = {}
         if wanted is not None:
             own = {name: value for name, value in wanted.options.items() if getattr(hints, name) is None}
@@ -84,21 +84,21 @@ def inspect(
     if recipe is not None:
         proposal = _here(recipe, source, hints)
     elif format in LAYOUTS:
-        proposal = proposal_of(format, source, examine, is_forced=True)
+        proposal = proposal_of(format, source, inspect_file, is_forced=True)
     elif format == "auto" and not names_columns:
         proposal = next(
-            (each for name in LAYOUTS if (each := _tried(partial(proposal_of, name, source, examine)))), None
+            (each for name in LAYOUTS if (each := _tried(partial(proposal_of, name, source, inspect_file)))), None
         )
-    proposal = proposal or _detected(source, hints, examine, format)
+    proposal = proposal or _detected(source, hints, inspect_file, format)
     if hints.items_file is not None and (recipe is None or recipe.part("items") is None):
         proposal = replace(proposal, parts=tuple(part for part in proposal.parts if part.use != "items"))
         # A file of items may be written otherwise than the ratings.
         unsaid = replace(hints, delimiter=None, quoting=None, decimal=None, has_header=None)
         table = examined(_only_file(hints), replace(unsaid, encoding=hints.items_encoding))
-        ratings = examine(source.files[proposal.ratings.files[0].lower()], None)
+        ratings = inspect_file(source.files[proposal.ratings.files[0].lower()], None)
         items = _items_part(table, ratings, proposal.ratings, hints, True)
         proposal = replace(proposal, parts=(*proposal.parts, *([items] if items else [])))
-    return _finished(_with_roles(proposal, roles), source, hints, examine)
+    return _finished(_with_roles(proposal, roles), source, hints, inspect_file)
 
 
 def _here(recipe: Proposal, source: Source, hints: Options) -> Proposal:
@@ -154,8 +154,8 @@ def _only_file(hints: Options) -> SourceFile:
     return next(iter(source.files.values()))
 
 
-def _detected(source: Source, hints: Options, examine: Examine, format: str) -> Proposal:
-    tables: dict[str, Examined] = {}
+def _detected(source: Source, hints: Options, inspect_file: InspectFile, format: str) -> Proposal:
+    tables: dict[str, InspectedFile] = {}
     unused: list[str] = []
     unread: list[ImportProblem] = []
     for key, file in source.files.items():
@@ -163,7 +163,7 @@ def _detected(source: Source, hints: Options, examine: Examine, format: str) -> 
             unused.append(file.name)
             continue
         try:
-            tables[key] = examine(file, None)
+            tables[key] = inspect_file(file, None)
         except ImportRefused as refusal:
             if len(source.files) == 1:
                 raise
@@ -230,7 +230,7 @@ def _detected(source: Source, hints: Options, examine: Examine, format: str) -> 
     )
 
 
-def _ratings_part(table: Examined, hints: Options) -> Part:
+def _ratings_part(table: InspectedFile, hints: Options) -> Part:
     records = table.written.records
     if records in ("baskets", "matrix"):
         names = BASKET_COLUMNS if records == "baskets" else MATRIX_COLUMNS
@@ -256,7 +256,7 @@ def _ratings_part(table: Examined, hints: Options) -> Part:
     return Part((table.file.name,), "ratings", table.written, _with_hints(columns, table, hints))
 
 
-def _with_hints(columns: tuple[Column, ...], table: Examined, hints: Options) -> tuple[Column, ...]:
+def _with_hints(columns: tuple[Column, ...], table: InspectedFile, hints: Options) -> tuple[Column, ...]:
     by_hint = {role: getattr(hints, role) for role in (*RATING_COLUMNS, "utility") if getattr(hints, role)}
     if hints.utility in ("price", "profit") and hints.utility not in table.written.columns:
         by_hint.pop("utility", None)
@@ -286,7 +286,7 @@ def _with_hints(columns: tuple[Column, ...], table: Examined, hints: Options) ->
     )
 
 
-def _no_column(table: Examined, name: str, what: str, header: Sequence[str]) -> ImportRefused:
+def _no_column(table: InspectedFile, name: str, what: str, header: Sequence[str]) -> ImportRefused:
     reason = f"there is no column {shown(name)} for the {what}: the header has {', '.join(header)}"
     return refuse(table.file.name, reason, line=1)
 
@@ -299,7 +299,7 @@ def _score(part: Part) -> int:
     return 3 if "rating" in roles else 2 if roles & {"count", "event"} else 1
 
 
-def _no_ratings(table: Examined, part: Part, unread: Sequence[ImportProblem]) -> ImportRefused:
+def _no_ratings(table: InspectedFile, part: Part, unread: Sequence[ImportProblem]) -> ImportRefused:
     lacking = "users" if not part.column("user") else "items"
     of_which = "items" if lacking == "users" else "users"
     option = lacking.removesuffix("s")
@@ -312,7 +312,9 @@ def _no_ratings(table: Examined, part: Part, unread: Sequence[ImportProblem]) ->
     )
 
 
-def _items_part(table: Examined, ratings: Examined, part: Part, hints: Options, is_named: bool) -> Part | None:
+def _items_part(
+    table: InspectedFile, ratings: InspectedFile, part: Part, hints: Options, is_named: bool
+) -> Part | None:
     """A table as one of items, joined by the column with the largest overlap; None where it is none, or not named."""
     columns = table.written.columns
     rated = set(ratings.texts_of(part, "item")) - {""}
@@ -357,7 +359,7 @@ def _items_part(table: Examined, ratings: Examined, part: Part, hints: Options, 
     return Part((table.file.name,), "items", table.written, tuple(proposed))
 
 
-def _roles_of_items(table: Examined, identity: str, hints: Options, is_named: bool) -> dict[str, str]:
+def _roles_of_items(table: InspectedFile, identity: str, hints: Options, is_named: bool) -> dict[str, str]:
     roles = {identity: "item"}
     by_hint = {role: getattr(hints, role) for role in ITEM_COLUMNS if getattr(hints, role)}
     by_hint |= {"utility": hints.item_utility} if hints.item_utility else {}
@@ -375,7 +377,7 @@ def _roles_of_items(table: Examined, identity: str, hints: Options, is_named: bo
     return roles | facts_by_name(values, roles, lambda _each, role: role not in hinted)
 
 
-def _users_part(table: Examined, ratings: Examined, part: Part) -> Part | None:
+def _users_part(table: InspectedFile, ratings: InspectedFile, part: Part) -> Part | None:
     """A table as one of users with attributes; None where it is none."""
     known = set(ratings.texts_of(part, "user"))
     values = table.columns()
@@ -393,7 +395,7 @@ def _users_part(table: Examined, ratings: Examined, part: Part) -> Part | None:
     return None
 
 
-def _separator(tables: Mapping[str, Examined], items: Part | None) -> str:
+def _separator(tables: Mapping[str, InspectedFile], items: Part | None) -> str:
     if items is None:
         return "|"
     table = next(each for each in tables.values() if each.file.name in items.files)
@@ -404,13 +406,13 @@ def _separator(tables: Mapping[str, Examined], items: Part | None) -> str:
     return "|"
 
 
-def _finished(proposal: Proposal, source: Source, hints: Options, examine: Examine) -> Proposal:
+def _finished(proposal: Proposal, source: Source, hints: Options, inspect_file: InspectFile) -> Proposal:
     """The proposal with what the sampled values show: scale, times and events, and what has to be asked."""
     part = proposal.ratings
-    table = examine(source.files[part.files[0].lower()], None)
+    table = inspect_file(source.files[part.files[0].lower()], None)
     if len(table.written.columns) != len(part.written.columns) and proposal.layout in LAYOUTS:
         wanted = next(each for each in LAYOUTS[proposal.layout].files if each.use == "ratings")
-        table = examine(source.files[part.files[0].lower()], wanted)
+        table = inspect_file(source.files[part.files[0].lower()], wanted)
     roles: dict[str, str] = {role: name for name, role in part.roles().items()}
     texts = {role: table.texts_of(part, role) for role in roles}
     questions: list[Question] = []
@@ -486,7 +488,7 @@ def _figure(texts: Iterable[str]) -> dict[str, int]:
     return {"values": len(counts), "rows": counts.total()}
 
 
-def _about_scale(table: Examined, part: Part, values: Values) -> list[Question]:
+def _about_scale(table: InspectedFile, part: Part, values: Values) -> list[Question]:
     numbers = np.array([number for _, number in table.numbers_of(part, "rating")])
     if not len(numbers):
         return []
@@ -497,7 +499,7 @@ def _about_scale(table: Examined, part: Part, values: Values) -> list[Question]:
     return [replace(question, text=f"{part.files[0]}: {question.text}")]
 
 
-def _about_usage(table: Examined, part: Part) -> tuple[list[str], list[Question]]:
+def _about_usage(table: InspectedFile, part: Part) -> tuple[list[str], list[Question]]:
     """What a table without ratings says: usage, or a question where a column of numbers may be ratings."""
     by_hint = [column.name for column in part.columns if not column.role and rank_by_name(column.name, "rating") >= 0]
     numeric = by_hint or [

@@ -43,7 +43,7 @@ Rows = list[tuple[int, tuple[str, ...]]]  # the line on which each ends (0: not 
 
 
 @dataclass(frozen=True)
-class Examined:
+class InspectedFile:
     """A file, how it is written, and a sample of its rows."""
 
     file: SourceFile
@@ -79,7 +79,7 @@ class Examined:
         return numbers
 
 
-def examined(file: SourceFile, options: Options, *, are_baskets: bool = False) -> Examined:
+def examined(file: SourceFile, options: Options, *, are_baskets: bool = False) -> InspectedFile:
     """How a file is written; `are_baskets` where its lines are known to be baskets. Raises ImportRefused for a file of
     no kind that is read, and says what to do.
     """
@@ -87,7 +87,7 @@ def examined(file: SourceFile, options: Options, *, are_baskets: bool = False) -
     if file.is_parquet:
         columns = parquet_columns(file)
         rows = list(enumerate(parquet_head(file, SAMPLE_ROWS), start=1))
-        return Examined(file, Written(columns, "parquet"), rows, len(rows) < SAMPLE_ROWS)
+        return InspectedFile(file, Written(columns, "parquet"), rows, len(rows) < SAMPLE_ROWS)
     if file.is_zipped or file.head(8) == OLE:
         return _workbook(file, options)
     raw, is_whole = _sample(file)
@@ -174,7 +174,7 @@ def _records(text: str) -> Records:
     return "table"
 
 
-def _objects(file: SourceFile, written: Written, *, is_whole: bool) -> Examined:
+def _objects(file: SourceFile, written: Written, *, is_whole: bool) -> InspectedFile:
     rows: list[tuple[int, dict[str, object]]] = []
     with file.open() as (stream, _):
         for number, record in numbered_records(stream, file.name, written.records):
@@ -189,10 +189,10 @@ def _objects(file: SourceFile, written: Written, *, is_whole: bool) -> Examined:
                 break
     columns = tuple(dict.fromkeys(key for _, record in rows for key in record))
     texts = [(number, tuple(text_of(record.get(key), "text") or "" for key in columns)) for number, record in rows]
-    return Examined(file, replace(written, columns=columns), texts, is_whole)
+    return InspectedFile(file, replace(written, columns=columns), texts, is_whole)
 
 
-def _workbook(file: SourceFile, options: Options) -> Examined:
+def _workbook(file: SourceFile, options: Options) -> InspectedFile:
     sheets = sheets_of(file)
     for name, rows in sheets.items():
         filled = [(number, tuple(row)) for number, row in enumerate(rows, start=1) if any(row)]
@@ -204,7 +204,7 @@ def _workbook(file: SourceFile, options: Options) -> Examined:
             columns = _header_names(filled[0][1], width) if has_header else numbered_columns(width)
             body = [(number, row) for number, row in filled[has_header:] if any(row)]
             written = Written(columns, "workbook", lines_before=filled[0][0] - (not has_header), sheet=name)
-            return Examined(file, written, body[:SAMPLE_ROWS], is_whole=True)
+            return InspectedFile(file, written, body[:SAMPLE_ROWS], is_whole=True)
     raise refuse(file.name, f"no sheet has a table (there is {', '.join(sheets)})")
 
 
@@ -216,7 +216,7 @@ def _header_names(header: Sequence[str], width: int) -> tuple[str, ...]:
 
 def _text(
     file: SourceFile, written: Written, lines: list[str], options: Options, *, is_whole: bool, are_baskets: bool
-) -> Examined:
+) -> InspectedFile:
     before, marker, delimiter = 0, "", options.delimiter
     arff: tuple[str, ...] = ()
     if lines[0].lower().startswith("sep=") and len(lines[0].strip()) == 5:
@@ -245,7 +245,7 @@ def _text(
             for item in fields[bool(begins) :]
         ]
         shape = replace(written, columns=BASKET_COLUMNS, records="baskets", first=begins, delimiter=split)
-        return Examined(file, shape, pairs[:SAMPLE_ROWS], is_whole)
+        return InspectedFile(file, shape, pairs[:SAMPLE_ROWS], is_whole)
     quotings = (options.quoting,) if options.quoting is not None else (False, True)
     delimiter, has_quotes = dialect(file.name, body, delimiter, quotings, decimal=options.decimal or "")
     parsed = _parse(lines[before:], delimiter, has_quotes, before, marker)
@@ -279,7 +279,7 @@ def _text(
     syntax = replace(written, columns=columns, delimiter=delimiter, has_quotes=has_quotes, decimal=decimal)
     shape = replace(syntax, lines_before=parsed[0][0] if header else before, comment=marker)
     rows = [row for row in parsed[header:] if len(row[1]) in (len(columns), len(columns) + 1)]
-    return Examined(file, shape, rows[:SAMPLE_ROWS], is_whole)
+    return InspectedFile(file, shape, rows[:SAMPLE_ROWS], is_whole)
 
 
 def _one_column(file: str, line: str, delimiter: str | None) -> Exception:
@@ -289,7 +289,7 @@ def _one_column(file: str, line: str, delimiter: str | None) -> Exception:
     return refuse(file, reason, line=1, options=("delimiter",))
 
 
-def _sections(file: SourceFile, written: Written, lines: list[str], is_whole: bool) -> Examined | None:
+def _sections(file: SourceFile, written: Written, lines: list[str], is_whole: bool) -> InspectedFile | None:
     if not HEADING.fullmatch(lines[0].encode() + b"\n"):
         return None
     rows: Rows = []
@@ -305,7 +305,7 @@ def _sections(file: SourceFile, written: Written, lines: list[str], is_whole: bo
     width = Counter(len(fields) for _, fields in rows).most_common(1)[0][0]
     columns = ("Heading", *numbered_columns(width - 1))
     shape = replace(written, columns=columns, records="sections", has_quotes=False)
-    return Examined(file, shape, [row for row in rows if len(row[1]) == width][:SAMPLE_ROWS], is_whole)
+    return InspectedFile(file, shape, [row for row in rows if len(row[1]) == width][:SAMPLE_ROWS], is_whole)
 
 
 def _baskets(lines: Sequence[str], *, is_known: bool = False) -> tuple[First, str] | None:
@@ -358,7 +358,7 @@ def _matrix(
     *,
     header: bool,
     is_whole: bool,
-) -> Examined:
+) -> InspectedFile:
     body = [fields for _, fields in parsed[header:] if len(fields) == len(columns)]
     firsts = [fields[0].strip() for fields in body]
     rest = Counter(cell.strip() for fields in body for cell in fields[1:])
@@ -380,7 +380,7 @@ def _matrix(
     ]
     syntax = replace(written, delimiter=delimiter, has_quotes=False, lines_before=parsed[0][0] if header else 0)
     shape = replace(syntax, columns=names, records="matrix", first=first)
-    return Examined(file, shape, rows[: SAMPLE_ROWS * 5], is_whole)
+    return InspectedFile(file, shape, rows[: SAMPLE_ROWS * 5], is_whole)
 
 
 def dialect(

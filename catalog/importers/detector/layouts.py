@@ -13,7 +13,7 @@ import numpy as np
 from pydantic import TypeAdapter
 
 from catalog.importers.base import ImportRefused
-from catalog.importers.detector.file_syntax import Examined
+from catalog.importers.detector.file_syntax import InspectedFile
 from catalog.importers.detector.roles import plain_name
 from catalog.importers.proposal import Column, Part, Proposal, Use, Values
 from catalog.importers.scales import scale_of_text
@@ -61,10 +61,10 @@ LAYOUTS: Mapping[str, Layout] = {
     )
     for name, entry in tomllib.loads(Path(__file__).parents[1].joinpath("layouts.toml").read_text()).items()
 }
-Examine = Callable[[SourceFile, LayoutFile | None], Examined]
+InspectFile = Callable[[SourceFile, LayoutFile | None], InspectedFile]
 
 
-def proposal_of(name: str, source: Source, examine: Examine, *, is_forced: bool = False) -> Proposal | None:
+def proposal_of(name: str, source: Source, inspect_file: InspectFile, *, is_forced: bool = False) -> Proposal | None:
     """What the entry `name` says of a source; None where it does not apply. Raises ImportRefused for an entry that is
     refused, and where it is forced and files or columns are missing.
     """
@@ -85,7 +85,7 @@ def proposal_of(name: str, source: Source, examine: Examine, *, is_forced: bool 
             ]
         part = None
         try:
-            candidates = (_part(wanted, file, files, layout, examine) for file in files[: 1 if wanted.name else 8])
+            candidates = (_part(wanted, file, files, layout, inspect_file) for file in files[: 1 if wanted.name else 8])
             part = next(filter(None, candidates), None)
         except ImportRefused as refusal:
             if not wanted.is_optional or is_forced:
@@ -100,7 +100,7 @@ def proposal_of(name: str, source: Source, examine: Examine, *, is_forced: bool 
             if is_forced and wanted.is_many:  # facts that distinguish the layout, and that it does not need
                 continue
             if is_forced:
-                raise _lacking(name, wanted, files, source, examine)
+                raise _lacking(name, wanted, files, source, inspect_file)
             return None
     if any(not any(re.fullmatch(need, key) for key in source.files) for need in layout.needs):
         return None
@@ -115,7 +115,9 @@ def proposal_of(name: str, source: Source, examine: Examine, *, is_forced: bool 
     )
 
 
-def _lacking(name: str, wanted: LayoutFile, files: Sequence[SourceFile], source: Source, examine: Examine) -> Exception:
+def _lacking(
+    name: str, wanted: LayoutFile, files: Sequence[SourceFile], source: Source, inspect_file: InspectFile
+) -> Exception:
     if not files:
         plain = wanted.name.replace("\\.", ".")
         if plain == re.escape(plain).replace("\\.", ".").replace("\\-", "-"):
@@ -123,7 +125,7 @@ def _lacking(name: str, wanted: LayoutFile, files: Sequence[SourceFile], source:
         layout = LAYOUTS[name]
         advice = f"{layout.title} consists of {layout.sentence}"
         return refuse(source.name, f"no file of {name} is in it that holds the {wanted.use}", advice=advice)
-    examined = examine(files[0], wanted).written.columns
+    examined = inspect_file(files[0], wanted).written.columns
     needed = ", ".join(wanted.columns or ()) or f"{len(wanted.fields)} columns without a header"
     advice = f"Is this {LAYOUTS[name].title}? Others are imported without naming a format."
     return refuse(
@@ -132,10 +134,10 @@ def _lacking(name: str, wanted: LayoutFile, files: Sequence[SourceFile], source:
 
 
 def _part(
-    wanted: LayoutFile, file: SourceFile, files: Sequence[SourceFile], layout: Layout, examine: Examine
+    wanted: LayoutFile, file: SourceFile, files: Sequence[SourceFile], layout: Layout, inspect_file: InspectFile
 ) -> Part | None:
     """The part that a file is; None where the sample contradicts the entry."""
-    examined = examine(file, wanted)
+    examined = inspect_file(file, wanted)
     written, columns = examined.written, _columns(wanted, examined)
     if columns is None:
         return None
@@ -157,7 +159,7 @@ def _part(
     return Part(names, wanted.use, written, columns, wanted.is_many, wanted.is_numbered)
 
 
-def _columns(wanted: LayoutFile, examined: Examined) -> tuple[Column, ...] | None:
+def _columns(wanted: LayoutFile, examined: InspectedFile) -> tuple[Column, ...] | None:
     written = examined.written
     if wanted.columns is not None:
         here = {plain_name(name): name for name in written.columns}
@@ -191,7 +193,7 @@ def _names(wanted: LayoutFile) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _is_on_scale(examined: Examined, columns: Sequence[Column], rated: Values) -> bool:
+def _is_on_scale(examined: InspectedFile, columns: Sequence[Column], rated: Values) -> bool:
     """Whether the sampled ratings are on the entry's scale, a few apart."""
     at = next((at for at, column in enumerate(columns) if column.role == "rating"), None)
     if at is None:
