@@ -19,7 +19,7 @@ from catalog.importers.proposal import Part, Proposal, as_json
 from catalog.importers.reading import read
 from catalog.importers.reading.tables import Kind, Stretches, Table
 from catalog.importers.rows import USED, Rows, assemble, refuse_problems
-from catalog.importers.scales import ScaleFinding, distinct_values, found_scale, text_of
+from catalog.importers.scales import ScaleFinding, detect_scale, distinct_values, text_of
 from catalog.importers.sources import Source, SourceFile, open_source, refuse
 from catalog.importers.summary import summary_of
 from core.errors import ParameterError
@@ -113,7 +113,7 @@ def _read(
             columns={name: np.concatenate([each.columns.pop(name) for each, _ in tables]) for name in kinds},
             lines=lines,
             rows_read=sum(each.rows_read for each, _ in tables),
-            ends_open=any(each.ends_open for each, _ in tables),
+            lacks_final_newline=any(each.lacks_final_newline for each, _ in tables),
         )
     of_rows = ("user", "item", "time", "utility", "count", *(() if proposal.is_usage else ("rating",)))
     rows = Rows(table, {role: name for role in of_rows if (name := part.column(role))}, problems)
@@ -133,11 +133,11 @@ def _join_days(rows: Rows, part: Part, problems: Problems) -> None:
     moments = pd.to_datetime(pd.DataFrame({unit: table.columns[name] for unit, name in names.items()}), errors="coerce")
     is_day = moments.notna().to_numpy()
 
-    def no_day(row: int) -> ImportProblem:
+    def date_problem(row: int) -> ImportProblem:
         reason = "-".join(str(table.columns[name][row]) for name in names.values()) + " is not a calendar date"
         return table.problem(row, names["day"], reason)
 
-    problems.add_rows("no day", np.flatnonzero(~is_day), no_day)
+    problems.add_rows("no day", np.flatnonzero(~is_day), date_problem)
     table.columns["time"] = np.zeros(len(table), dtype=np.int64)
     table.columns["time"][is_day] = moments[is_day].to_numpy(dtype="datetime64[s]").astype(np.int64)
     rows.table, rows.names["time"] = table.selected(is_day), "time"
@@ -169,7 +169,7 @@ def _explode(rows: Rows, part: Part) -> None:
         Stretches.of(lines),
         len(items),
         table.name,
-        table.ends_open,
+        table.lacks_final_newline,
     )
     rows.names["item"] = "item"
 
@@ -246,7 +246,7 @@ def _scale(rows: Rows, proposal: Proposal, problems: Problems, policy: Policy) -
         return None
     values = rows.table.columns[rating]
     distinct, counts = distinct_values(values)
-    finding = found_scale(distinct, counts, proposal.values, column=rating)
+    finding = detect_scale(distinct, counts, proposal.values, column=rating)
     if finding.question is not None:
         refuse_problems(problems, policy, is_usage=False)  # before a scale is sought in what is left
         text = finding.question.text

@@ -328,7 +328,7 @@ def _read(file: SourceFile, options: MetadataOptions, facts: Facts, progress: Pr
             facts.add(external_id, statements, table.lines.line(row), is_split=True)
     unread = [] if kind else [name for name in header if name not in (item, *columns)]
     warnings = _unread(unread, options)
-    if table.ends_open:
+    if table.lacks_final_newline:
         warnings.append(
             f"The last line of {file.name} has no line end; it was taken as complete. "
             "If the file was cut short there, its last field may be too."

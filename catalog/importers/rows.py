@@ -229,12 +229,12 @@ def _without_repeats(
     did, kind = ("rated", "rated twice") if "rating" in rows.names else ("took", "taken again")
     row_of = np.flatnonzero(is_kept)
 
-    def again(position: int) -> ImportProblem:
+    def duplicate_problem(position: int) -> ImportProblem:
         user, item = user_ids[users[position]], items[codes[position]].external_id
         line = rows.table.lines.line(int(row_of[earlier[position]]))
         return rows.table.problem(int(row_of[position]), None, f"user {user} {did} item {item} on line {line} already")
 
-    problems.add_rows(kind, np.array(sorted(earlier), dtype=np.int64), again)
+    problems.add_rows(kind, np.array(sorted(earlier), dtype=np.int64), duplicate_problem)
     _, pair, rows_of_pair = np.unique(pairs, return_inverse=True, return_counts=True)
     of_pair = np.ceil(np.bincount(pair, weights=arrays["count"])) if "count" in arrays else rows_of_pair
     arrays["count"] = np.minimum(of_pair, MOST_COUNTED)[pair]
@@ -268,7 +268,7 @@ def _warnings(table: Table, problems: Problems, n_bad: int, n_repeated: int, pol
         warnings.append(
             f"{n_repeated:,} rows repeat the user and item of another; they are stored as counts of that pair."
         )
-    if table.ends_open:
+    if table.lacks_final_newline:
         warnings.append(
             f"The last line of {table.name} has no line end; it was taken as complete. "
             "If the file was cut short there, its last field may be too."

@@ -98,14 +98,14 @@ def distinct_values(values: NDArray[np.floating[Any]]) -> tuple[NDArray[np.float
     return np.asarray(exact, dtype=np.float64), counts.astype(np.int64)
 
 
-def found_scale(
+def detect_scale(
     distinct: NDArray[np.float64], counts: NDArray[np.int64], chosen: Values, *, column: str = "rating"
 ) -> ScaleFinding:
     """The scale that ratings seem to be on.
 
     Examples
     --------
-    >>> finding = found_scale(np.array([2.0, 3.0, 4.0, 5.0]), np.array([9, 9, 9, 9]), Values())
+    >>> finding = detect_scale(np.array([2.0, 3.0, 4.0, 5.0]), np.array([9, 9, 9, 9]), Values())
     >>> finding.scale.low, finding.scale.high, finding.unused
     (1.0, 5.0, (1.0,))
     """

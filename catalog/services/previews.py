@@ -15,7 +15,7 @@ from catalog.importers.base import Limits, Policy, RatingScale
 from catalog.importers.detector.file_syntax import InspectedFile, examined
 from catalog.importers.options import Options
 from catalog.importers.proposal import Part, Proposal, Question, of_json
-from catalog.importers.scales import ScaleFinding, distinct_values, found_scale, scale_of_text, usual_limits
+from catalog.importers.scales import ScaleFinding, detect_scale, distinct_values, scale_of_text, usual_limits
 from catalog.importers.sources import SourceFile, open_source
 from catalog.selectors.server_files import server_file
 from catalog.services.dataset_import import import_refusals
@@ -142,7 +142,7 @@ def preview_of(job: Job, *, has_rows: bool = True) -> ImportPreview:
     if not numbers:
         return ImportPreview(proposal, tables, _usage_histogram(sample, proposal), proposal.questions, {})
     distinct, counts = distinct_values(np.array([number for _, number in numbers]))
-    finding = found_scale(distinct, counts, proposal.values, column=proposal.ratings.column("rating"))
+    finding = detect_scale(distinct, counts, proposal.values, column=proposal.ratings.column("rating"))
     questions = [*proposal.questions]
     if finding.outliers and finding.question is not None and not questions:
         lines = [str(line) for line, number in numbers if number in finding.outliers and sample.is_whole]

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from catalog.importers.proposal import Values
-from catalog.importers.scales import ScaleFinding, distinct_values, found_scale, scale_of_text, text_of
+from catalog.importers.scales import ScaleFinding, detect_scale, distinct_values, scale_of_text, text_of
 from core.errors import ParameterError
 
 pytestmark = pytest.mark.unit
 
 
 def finding_of(values, chosen: Values | None = None) -> ScaleFinding:
-    return found_scale(*distinct_values(np.array(values, dtype=np.float64)), chosen or Values())
+    return detect_scale(*distinct_values(np.array(values, dtype=np.float64)), chosen or Values())
 
 
 @pytest.mark.parametrize(

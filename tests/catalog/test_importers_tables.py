@@ -65,7 +65,7 @@ def outcome(file: SourceFile, written: Written, kinds: dict) -> object:
     reasons = sorted(
         (kind, each.line, str(each.column), each.reason) for kind, kept in problems.examples.items() for each in kept
     )
-    return columns, lines, reasons, problems.counts, table.rows_read, table.ends_open
+    return columns, lines, reasons, problems.counts, table.rows_read, table.lacks_final_newline
 
 
 def row_by_row(file: SourceFile, written: Written, kinds: dict) -> object:
@@ -124,7 +124,7 @@ def test_clean_columns_are_read_with_their_lines(tmp_path, by_row):
         "user": ["a", "b"], "item": [1, 2], "rating": [4.5, 3.0], "time": [10, 20],
     }  # fmt: skip
     assert [table.lines.line(row) for row in range(len(table))] == [2, 4]
-    assert (table.rows_read, table.ends_open) == (2, False)
+    assert (table.rows_read, table.lacks_final_newline) == (2, False)
 
 
 @pytest.mark.parametrize(
@@ -197,9 +197,9 @@ def test_last_line_without_an_end_is_cut_short_where_the_layout_says_so(tmp_path
     table, problems = table_of(tmp_path, HEADER + b"a,1,4.5,10\nb,2,3,2", strict)
     assert found(problems) == [("cut short", 3, None)]
     assert table.columns["user"].tolist() == ["a"]
-    assert (table.rows_read, table.ends_open) == (2, True)
+    assert (table.rows_read, table.lacks_final_newline) == (2, True)
     table, problems = table_of(tmp_path, HEADER + b"a,1,4.5,10\nb,2,3,20")
-    assert (problems.total, table.ends_open) == (0, True)
+    assert (problems.total, table.lacks_final_newline) == (0, True)
     assert table.columns["time"].tolist() == [10, 20]
     table, problems = table_of(tmp_path, HEADER + b"a,1,4.5,10\nb,2")
     assert found(problems) == [("missing field", 3, "rating")]
@@ -346,6 +346,6 @@ def test_stretches_follow_lines_and_files():
     )
     assert [(joined.file(row), joined.line(row)) for row in range(4)] == [("a", 5), ("a", 6), ("c", 1), ("c", 3)]
     assert len(Stretches.joined([]).starts) == 0
-    table = Table({"x": np.arange(4)}, joined, 4, "a", ends_open=False)
+    table = Table({"x": np.arange(4)}, joined, 4, "a", lacks_final_newline=False)
     kept = table.selected(np.array([False, True, False, True]))
     assert [(kept.lines.file(row), kept.lines.line(row)) for row in range(2)] == [("a", 6), ("c", 3)]

@@ -28,7 +28,7 @@ from catalog.importers.detector.roles import (
 from catalog.importers.options import ITEM_COLUMNS, RATING_COLUMNS, Options
 from catalog.importers.proposal import Column, Confidence, Part, Proposal, Question, Values
 from catalog.importers.reading.tables import shown
-from catalog.importers.scales import found_scale, text_of
+from catalog.importers.scales import detect_scale, text_of
 from catalog.importers.sources import Source, SourceFile, open_source, refuse
 
 __all__ = ["GENERIC", "Roles", "inspect"]
@@ -493,7 +493,7 @@ def _about_scale(table: InspectedFile, part: Part, values: Values) -> list[Quest
     if not len(numbers):
         return []
     distinct, counts = np.unique(numbers, return_counts=True)
-    question = found_scale(distinct, counts, values, column=part.column("rating")).question
+    question = detect_scale(distinct, counts, values, column=part.column("rating")).question
     if question is None or question.about == "scale":
         return []  # the scale is found among all rows; stray values with their lines
     return [replace(question, text=f"{part.files[0]}: {question.text}")]

@@ -40,8 +40,8 @@ def read(
     parts: dict[str, list[NDArray[Any]]] = {name: [] for name in kinds}
     lines: list[tuple[int, Stretches, str]] = []
     rows, is_open, is_empty = 0, False, False
-    for batch, ends_open, has_nothing in _batches(file, written, kinds, problems):
-        is_open, is_empty = ends_open, has_nothing
+    for batch, lacks_final_newline, has_nothing in _batches(file, written, kinds, problems):
+        is_open, is_empty = lacks_final_newline, has_nothing
         columns, numbers = typed(batch, file.name, kinds, written, problems, unit)
         for name, column in columns.items():
             parts[name].append(column)
@@ -58,7 +58,7 @@ def read(
         lines=Stretches.joined(lines),
         rows_read=rows,
         name=file.name,
-        ends_open=is_open,
+        lacks_final_newline=is_open,
     )
 
 

@@ -111,7 +111,7 @@ class Table:
     lines: Stretches  # the physical line on which each row ends, from 1
     rows_read: int  # rows of the file, with those that could not be read
     name: str  # of its file, or of the first
-    ends_open: bool  # whether the last line has no line end
+    lacks_final_newline: bool  # whether the last line has no line end
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values())))

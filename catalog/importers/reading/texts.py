@@ -229,7 +229,7 @@ class _Lines:
         raise StopIteration
 
     @property
-    def ends_open(self) -> bool:
+    def lacks_final_newline(self) -> bool:
         """Whether the line given last has no line end."""
         return not self.row[-1][1].endswith("\n")
 
@@ -309,12 +309,12 @@ def _misfit(fields: list[str], lines: _Lines, written: Written) -> tuple[str, st
     """What is wrong with the number of fields, or with the line's end: kind, column and reason."""
     wanted = len(written.columns)
     if len(fields) < wanted:
-        cut = " (the file ends in the middle of this line)" if lines.ends_open else ""
+        cut = " (the file ends in the middle of this line)" if lines.lacks_final_newline else ""
         reason = f"the line has {len(fields)} of {wanted} fields{cut}"
         return "missing field", written.columns[len(fields)], reason
     if len(fields) > wanted + (len(fields) == wanted + 1 and not fields[-1].strip()):
         return "too many fields", None, f"the line has {len(fields)} fields where {wanted} belong"
-    if lines.ends_open and written.needs_final_newline:
+    if lines.lacks_final_newline and written.needs_final_newline:
         return (
             "cut short",
             None,
