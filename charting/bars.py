@@ -8,7 +8,7 @@ from charting.estimates import checked_estimates, interval_text
 from charting.frame import finished, number
 from charting.labels import draw_key, width_of_names
 from charting.plots import Plot, Rows, lines, numbers, share_labels, tip
-from charting.theme import LIGHT, SMALL_TEXT_SIZE, Side, Spec, colour_of, wash_of
+from charting.theme import LIGHT, SMALL_TEXT_SIZE, Side, Spec, colour_of, wash_colour
 
 _ROW = {1: 30, 2: 46}
 # Upper and lower edge of each bar around its row, in shares of a row.
@@ -48,7 +48,7 @@ def bars(
     colour = colour_of(side)
     looks: list[Spec] = [
         {"fill": colour, "stroke": colour, "strokeWidth": 1},
-        {"fill": wash_of(side), "stroke": colour, "strokeWidth": 1.2},
+        {"fill": wash_colour(side), "stroke": colour, "strokeWidth": 1.2},
     ]
     sentences = []
     for look, (upper, lower), (word, values) in zip(looks, _EDGES[len(series)], checked.items(), strict=False):

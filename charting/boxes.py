@@ -156,12 +156,12 @@ def swarm(
     ]
 
 
-def with_points_said(subtitle: str, counts: Sequence[int]) -> str:
+def with_point_counts(subtitle: str, counts: Sequence[int]) -> str:
     """A subtitle that explains the points where they are not single participants.
 
     Examples
     --------
-    >>> with_points_said("Satisfaction, 1 to 5", [30]), with_points_said("Satisfaction", [3000])
+    >>> with_point_counts("Satisfaction, 1 to 5", [30]), with_point_counts("Satisfaction", [3000])
     ('Satisfaction, 1 to 5', 'Satisfaction; each point is 10 participants')
     """
     per_point = values_per_point(counts)
@@ -217,7 +217,7 @@ Mdn = 2.00.'
     return finished(
         plot.spec(),
         title=title,
-        subtitle=with_points_said(y_title, counts),
+        subtitle=with_point_counts(y_title, counts),
         description=f"Box plot, {y_title}. {described_boxes(checked)}",
         side="perceived",
         height=320,

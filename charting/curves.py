@@ -7,7 +7,7 @@ from typing import Any
 
 from charting.estimates import Estimate, checked_estimate, checked_number, interval_text
 from charting.frame import finished, number, whole_ticks
-from charting.labels import LEADER, check_lines, label_places, line_look, name_look, symbol
+from charting.labels import LEADER, check_lines, end_label_style, label_places, stroke_style, symbol
 from charting.plots import Plot, Rows, at, numbers, share_labels, tip
 from charting.theme import LIGHT, OBJECTIVE, Side, Spec, colour_of
 
@@ -84,7 +84,7 @@ def curves(
             for n, value in zip(lengths, values, strict=True)
         ]
         end = [{"algorithm": name, "n": last, "value": values[-1], "label_at": label_y}]
-        look = line_look(index, colour, is_emphasised=name in emphasised)
+        look = stroke_style(index, colour, is_emphasised=name in emphasised)
         dot = {"type": "point", "filled": True, "color": colour}
         plot.draw(points, {"type": "line", "strokeCap": "butt", **look}, x="n", y="value", opacity=_DIM_UNLESS_HOVERED)
         symbols = {**dot, "shape": symbol(index), "size": 62, "opacity": 1}
@@ -92,7 +92,7 @@ def curves(
         # A line has one tooltip; unseen points on it have one each. Files leave them out.
         plot.draw(points, {**dot, "size": 90, "opacity": 0, "aria": False}, x="n", y="value", tooltip=tooltip)
         plot.draw(end, LEADER, x=at("width + 6"), x2=at("width + 18"), y="value", y2="label_at")
-        name_style = name_look(21, is_emphasised=name in emphasised)
+        name_style = end_label_style(21, is_emphasised=name in emphasised)
         plot.draw(end, name_style, x="n", y="label_at", text="algorithm", opacity=_DIM_UNLESS_HOVERED)
     ends = ", ".join(f"{name} {number(values[-1], decimals, is_share=is_share)}" for name, values in lines.items())
     summary = f"Line chart, {y_title} by length of the list, {first} to {last}. At {last}: {ends}."

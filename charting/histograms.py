@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from charting.estimates import checked_number
 from charting.frame import finished, label_expression, when_narrow, whole_ticks
 from charting.plots import Plot, Rows, at, columns, expression, numbers, tip
-from charting.theme import LIGHT, SMALL_TEXT_SIZE, Spec, wash_of
+from charting.theme import LIGHT, SMALL_TEXT_SIZE, Spec, wash_colour
 from core.errors import DataError
 
 _SHARES_ON_A_PHONE = 11
@@ -112,7 +112,7 @@ def long_tail(rating_counts: Sequence[int], *, title: str) -> Spec:
         numbers(0, ordered[0], grid=True, values=whole_ticks(0, ordered[0]), format=",d"),
     )
     points = [{"item": rank, "ratings": ordered[rank - 1]} for rank in _thinned(len(ordered))]
-    area = {"type": "area", "color": wash_of("neutral"), "opacity": 1, "aria": False}
+    area = {"type": "area", "color": wash_colour("neutral"), "opacity": 1, "aria": False}
     plot.draw(points, area, x="item", y="ratings")
     tooltip = [tip("item", number=",d"), tip("ratings", number=",d")]
     line = {"type": "line", "color": LIGHT.ink, "strokeWidth": 1.8}

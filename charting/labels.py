@@ -179,7 +179,7 @@ def check_lines(names: Collection[str]) -> None:
         raise DataError("There is no line to draw.")
 
 
-def line_look(index: int, colour: str, *, is_emphasised: bool) -> Spec:
+def stroke_style(index: int, colour: str, *, is_emphasised: bool) -> Spec:
     """How the line of an index is drawn; an emphasised one is heavy."""
     weight = 3.0 if is_emphasised else 1.6
     return {"color": colour, "strokeWidth": weight, "strokeDash": list(_DASHES[index % len(_DASHES)])}
@@ -190,7 +190,7 @@ def symbol(index: int) -> str:
     return _SYMBOLS[index % len(_SYMBOLS)]
 
 
-def name_look(dx: float, *, is_emphasised: bool) -> Spec:
+def end_label_style(dx: float, *, is_emphasised: bool) -> Spec:
     """How the name of a line is set, that many pixels to the right of its place."""
     weight = 600 if is_emphasised else "normal"
     return {"type": "text", "align": "left", "baseline": "middle", "dx": dx, "fontWeight": weight}

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from charting.estimates import Estimate, checked_estimates
 from charting.frame import finished, number, share_of_width
 from charting.plots import Plot, Rows, bare, expression, tip
-from charting.theme import LIGHT, SMALL_TEXT_SIZE, TEXT_SIZE, Side, Spec, colour_of, wash_of
+from charting.theme import LIGHT, SMALL_TEXT_SIZE, TEXT_SIZE, Side, Spec, colour_of, wash_colour
 
 BOX_HALF = 0.45
 """Half the width of a label's box; a box and the room beside it are 1 wide."""
@@ -247,7 +247,7 @@ def _draw_boxes(plot: Plot, boxes: Rows, *, side: Side, decimals: int) -> None:
     box = {"type": "rect", "stroke": colour_of(side), "strokeWidth": 1.5, "cornerRadius": 4, "opacity": 1}
     corners = {"x": "left", "x2": "right", "y": "bottom", "y2": "top"}
     ordered = [box for box in boxes if not box["is_unordered"]]
-    plot.draw(ordered, {**box, "fill": wash_of(side)}, **corners, tooltip=tooltip)
+    plot.draw(ordered, {**box, "fill": wash_colour(side)}, **corners, tooltip=tooltip)
     unordered = [box for box in boxes if box["is_unordered"]]
     plot.draw(unordered, {**box, "fill": LIGHT.paper, "strokeDash": [3, 2]}, **corners, tooltip=tooltip)
     if unordered:

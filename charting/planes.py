@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from charting.estimates import checked_number
 from charting.frame import finished, number
-from charting.labels import LEADER, check_lines, label_places, line_look, name_look, symbol
+from charting.labels import LEADER, check_lines, end_label_style, label_places, stroke_style, symbol
 from charting.plots import Plot, Rows, at, numbers, share_labels, tip
 from charting.theme import LIGHT, OBJECTIVE, Spec
 
@@ -52,14 +52,14 @@ def plane(
             {"algorithm": name, "x": x, "y": y, "order": order, "point": label}
             for order, (x, y, label) in enumerate(zip(xs, ys, point_labels or [""] * len(xs), strict=True))
         ]
-        look = {"type": "line", "strokeCap": "butt", **line_look(index, OBJECTIVE, is_emphasised=name in emphasised)}
+        look = {"type": "line", "strokeCap": "butt", **stroke_style(index, OBJECTIVE, is_emphasised=name in emphasised)}
         plot.draw(points, look, x="x", y="y", order=in_order, tooltip=tooltip)
         if point_labels:
             dot = {"type": "point", "shape": symbol(index), "filled": True, "size": 48}
             plot.draw(points, {**dot, "color": OBJECTIVE, "opacity": 1}, x="x", y="y", tooltip=tooltip)
         end = [{"algorithm": name, "x": xs[-1], "y": ys[-1], "label_at": label_y}]
         plot.draw(end, LEADER, x="x", x2=at("width + 18"), y="y", y2="label_at")
-        name_style = name_look(21, is_emphasised=name in emphasised)
+        name_style = end_label_style(21, is_emphasised=name in emphasised)
         plot.draw(end, name_style, x=at("width"), y="label_at", text="algorithm")
     ends = "; ".join(
         f"{name} {number(xs[-1], 2, is_share=True)}, {number(ys[-1], 2, is_share=True)}"
@@ -118,7 +118,7 @@ def rates(
     halfway = [float(np.interp(0.25, x, y)) * _NAMED_AT for x, y in points.values()]
     heights = label_places(halfway, 1.0, _HEIGHT)
     for index, ((name, (x, y)), height) in enumerate(zip(points.items(), heights, strict=True)):
-        look = line_look(index, OBJECTIVE, is_emphasised=name in emphasised)
+        look = stroke_style(index, OBJECTIVE, is_emphasised=name in emphasised)
         if name in quiet:
             look |= {"color": LIGHT.quiet, "strokeWidth": 1.0}
         rows: Rows = [
@@ -129,7 +129,7 @@ def rates(
         plot.draw(rows, {"type": "line", "strokeCap": "butt", **look}, x="x", y="y", order=in_order, tooltip=tooltip)
         label = [{"algorithm": name, "x": 1.0, "y": min(1.0, max(0.0, height))}]
         plot.draw(label, {"type": "rule", "aria": False, **look}, x=at("width + 6"), x2=at("width + 34"), y="y")
-        plot.draw(label, name_look(39, is_emphasised=name in emphasised), x="x", y="y", text="algorithm")
+        plot.draw(label, end_label_style(39, is_emphasised=name in emphasised), x="x", y="y", text="algorithm")
     at_tenth = ", ".join(
         f"{name} {number(float(np.interp(0.1, x, y)), 2, is_share=True)}" for name, (x, y) in points.items()
     )

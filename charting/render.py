@@ -40,7 +40,7 @@ _IDENTIFIER = re.compile(r'(\bid="|url\(#|href="#)((?:clip|gradient_)\d+)')
 _is_apart = False
 
 
-def draw_apart() -> None:
+def draw_in_child_processes() -> None:
     """Leave the drawing of files to child processes from now on: the library keeps 100 MB of a process that used it,
     and holds up its threads. For web processes, which draw rarely.
     """
@@ -74,10 +74,10 @@ def svg(spec: Spec, *, width: int = FILE_WIDTH) -> str:
 
 def inline_svg(spec: Spec, *, width: int = FILE_WIDTH) -> str:
     """Draw a chart for a page, whose colours it follows, light or dark."""
-    return themed(svg(spec, width=width))
+    return with_page_colours(svg(spec, width=width))
 
 
-def themed(picture: str) -> str:
+def with_page_colours(picture: str) -> str:
     """A light drawing of `svg` whose colours follow the page."""
     for name, colour in dataclasses.asdict(LIGHT).items():
         picture = picture.replace(f'"{colour}"', f'"var(--{name.replace("_", "-")})"')

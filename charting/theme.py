@@ -89,12 +89,12 @@ def colour_of(side: Side) -> str:
     return LIGHT.ink if side == "neutral" else str(getattr(LIGHT, side))
 
 
-def wash_of(side: Side) -> str:
+def wash_colour(side: Side) -> str:
     """The light-mode wash, the pale ground of a side's boxes and second bars.
 
     Examples
     --------
-    >>> wash_of("perceived")
+    >>> wash_colour("perceived")
     '#fbeee4'
     """
     return str(getattr(LIGHT, f"{side}_wash"))

@@ -18,7 +18,7 @@ from analysis.files.document import DATASET_BADGE, PILOT_BADGE, SYNTHETIC_NOTICE
 from analysis.models import Report
 from analysis.present.verdict import simulated_notice
 from analysis.results.report import SCHEMA_NAME
-from charting.render import themed
+from charting.render import with_page_colours
 from core.errors import ParallaxError
 from documents import pdf
 from documents.blocks import Block, Figure
@@ -59,7 +59,7 @@ def html_of(document: Document, svg: Callable[[Figure], bytes], body: str = "_bo
     """The main report, or its supplement with folded sections, in one file that refers to no other, with the SVG of
     every chart in it; the same bytes but for the date of the report.
     """
-    page = document.with_drawings(lambda figure: f'<div class="drawn">{themed(svg(figure).decode())}</div>')
+    page = document.with_drawings(lambda figure: f'<div class="drawn">{with_page_colours(svg(figure).decode())}</div>')
     texts = []
     for name in STYLE_SHEETS:
         path = finders.find(name)

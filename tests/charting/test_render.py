@@ -44,7 +44,7 @@ def test_files_same_bytes_in_another_process() -> None:
 def test_svg_same_bytes_when_drawn_in_a_child_process(monkeypatch: pytest.MonkeyPatch, draw: Any) -> None:
     here = render.svg(draw())
     monkeypatch.setattr(render, "_is_apart", False)  # put back after the test
-    render.draw_apart()
+    render.draw_in_child_processes()
     assert render.svg(draw()) == here
 
 
