@@ -126,7 +126,7 @@ def is_folder(storage: Storage) -> bool:
 
 
 @contextmanager
-def left_for_later() -> Iterator[None]:
+def deferring_cleanup() -> Iterator[None]:
     """Log that the storage is away or refuses, and continue: what the block cleans up is cleaned by a later sweep."""
     try:
         yield

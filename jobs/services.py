@@ -16,7 +16,7 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
-from core.artefacts import left_for_later
+from core.artefacts import deferring_cleanup
 from core.errors import ParallaxError
 from core.transitions import move
 from jobs.archives import clean_jobs
@@ -156,7 +156,7 @@ def sweep() -> int:
     due = list(_due())
     for job in Job.objects.filter(pk__in=due).order_by("pk"):
         _advance(job)
-    with left_for_later():
+    with deferring_cleanup():
         clean_jobs()
     return len(due)
 

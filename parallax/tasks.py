@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from celery import shared_task
 
-from core.artefacts import left_for_later
+from core.artefacts import deferring_cleanup
 from parallax.backup import erasures, results
 
 
@@ -12,5 +12,5 @@ from parallax.backup import erasures, results
 def sweep() -> None:
     """List withdrawals outside the database, and notify administrators of a missing backup."""
     results.report_missing()
-    with left_for_later():
+    with deferring_cleanup():
         erasures.update_list()

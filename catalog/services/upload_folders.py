@@ -23,7 +23,7 @@ from django.core.files.storage import storages
 from django.core.files.uploadedfile import UploadedFile
 from django.utils import timezone
 
-from core.artefacts import is_folder, left_for_later
+from core.artefacts import deferring_cleanup, is_folder
 from core.errors import ParallaxError
 
 LEAST_FREE = 512 * 2**20  # bytes that an upload leaves free on the disk
@@ -111,7 +111,7 @@ def delete_folder(name: str) -> None:
     if name:
         shutil.rmtree(_root() / name, ignore_errors=True)
         if not is_folder(storages["default"]):
-            with left_for_later():
+            with deferring_cleanup():
                 _delete_shared(name)
 
 
@@ -123,7 +123,7 @@ def delete_orphans(known: Collection[str]) -> int:
         shutil.rmtree(_root() / name, ignore_errors=True)
     if is_folder(storages["default"]):
         return len(orphans)
-    with left_for_later():
+    with deferring_cleanup():
         storage, before = storages["default"], timezone.now() - timedelta(seconds=ORPHAN_SECONDS)
         unknown = [name for name in storage.listdir(SHARED)[0] if name not in known]
         shared = [name for name in unknown if all(storage.get_modified_time(file) < before for file in _files(name))]

@@ -14,7 +14,7 @@ from django.db import Error as DatabaseError
 from django.db.models import Max, Q
 from django.utils import timezone
 
-from core.artefacts import left_for_later
+from core.artefacts import deferring_cleanup
 from core.errors import DataError, ParallaxError, ParameterError, StorageUnavailable
 from evaluation.enums import RUN_OPEN, PartKind, RunStatus
 from evaluation.models import EvaluationRun, RunAlgorithm, RunPart
@@ -173,6 +173,6 @@ def sweep(*, run: EvaluationRun | None = None) -> int:
             hint(run=open_run, n=1 if not released else leasable)
             sent += 1
     if run is None:
-        with left_for_later():
+        with deferring_cleanup():
             remove_leftover_parts()
     return sent
