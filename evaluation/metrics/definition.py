@@ -139,6 +139,6 @@ class Definition:
         """The names of the options."""
         return tuple(option.name for option in self.options)
 
-    def suits(self, task: str) -> str | None:
+    def task_problem(self, task: str) -> str | None:
         """None if the metric suits the task, else a sentence about the tasks it suits; see `task_comment`."""
         return task_comment(self.title, self.tasks, task, self.why, joined_by="or")

@@ -57,7 +57,7 @@ def measure_block(
             raise DataError(f"Unknown protocol {other!r}.")
 
 
-def measured_alone(arrays: Mapping[str, NDArray[Any]]) -> Arrays:
+def measured_arrays(arrays: Mapping[str, NDArray[Any]]) -> Arrays:
     """Select the measured arrays among the stored arrays of a model; the others were computed from them."""
     names = {"scores", *COUNTS, *(f"all_{name}" for name in COUNTS), *_LISTS, *FACTS}
     return {name: array for name, array in arrays.items() if name in names}

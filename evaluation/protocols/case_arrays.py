@@ -105,7 +105,7 @@ def read_cases(
     return FileCases(train, cases, order, {"candidates that the user has rated in training": n_known})
 
 
-def written_cases(
+def case_file_arrays(
     train: Any, cases: Cases, user_ids: NDArray[np.str_], item_ids: NDArray[np.str_], train_users: NDArray[np.int64]
 ) -> dict[str, NDArray[Any]]:
     """Convert training ratings and cases to the arrays of a file. Returns the arrays of `NAMES`. Ids are whole numbers

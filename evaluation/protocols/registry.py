@@ -63,7 +63,7 @@ class Definition:
                 check_value(info, complete[info.name])
         return complete
 
-    def suits(self, task: str) -> str | None:
+    def task_problem(self, task: str) -> str | None:
         """None if the protocol suits the task, else a sentence about the tasks it suits; see `task_comment`."""
         return task_comment(f"The protocol {self.key}", self.tasks, task, self.question, joined_by="and")
 

@@ -15,7 +15,7 @@ from catalog.selectors.ratings import item_ids_of, scale_of, user_ids_of
 from core import artefacts
 from core.errors import DataError, ParallaxError
 from evaluation.models import EvaluationRun
-from evaluation.protocols.case_arrays import read_cases, written_cases
+from evaluation.protocols.case_arrays import case_file_arrays, read_cases
 from evaluation.selectors.cases import cases_of, training_rows
 from evaluation.splitting.registry import SPLITS
 from recommenders.data import Ratings
@@ -119,7 +119,7 @@ def export_cases(*, run: EvaluationRun, path: Path) -> None:
     code ``cases.cannot_write``: the file cannot be written; ``run.not_prepared``: the run has no cases yet.
     """
     run_cases = cases_of(run)
-    arrays = written_cases(
+    arrays = case_file_arrays(
         training_rows(run_cases.training_digest).user_items,
         run_cases.cases,
         user_ids_of(run.version),

@@ -34,7 +34,10 @@ def complete_spec(*, version: DatasetVersion, spec: RunSpec) -> tuple[RunSpec, l
     """
     split, protocol = _complete_split(version, spec.split), complete_protocol(version, spec.protocol)
     metrics = [metric(name).definition for name in spec.metrics]
-    comments = [protocols.protocol(protocol["name"]).suits(spec.task), *(each.suits(spec.task) for each in metrics)]
+    comments = [
+        protocols.protocol(protocol["name"]).task_problem(spec.task),
+        *(each.task_problem(spec.task) for each in metrics),
+    ]
     comments += _check_models(split, version.n_users, len(spec.algorithms))
     comments.append(_limits_comment(version, spec.protocol))
     algorithms, about_algorithms = feasible_algorithms(

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from core import artefacts
 from core.provenance import rng_for
 from evaluation.models import EvaluationRun, RunAlgorithm
-from evaluation.protocols.blocks import MAX_SCORES, measured_alone
+from evaluation.protocols.blocks import MAX_SCORES, measured_arrays
 from evaluation.protocols.outcomes import of_users
 from evaluation.selectors.cases import RunCases, cases_of, training_rows
 from evaluation.selectors.results import model_rows
@@ -71,7 +71,7 @@ def _without_groups(
     run_cases: RunCases,
     sides: TrainingSides,
 ) -> Values:
-    arrays = measured_alone(artefacts.load("results", digest).arrays)
+    arrays = measured_arrays(artefacts.load("results", digest).arrays)
     users = np.concatenate(groups)
     rows = []
     for group in groups:

@@ -150,10 +150,10 @@ def test_options_a_metric_has_not_are_refused():
 
 
 def test_a_metric_says_which_task_it_suits_and_why():
-    assert definition("recall").suits("some") is None
-    comment = definition("rmse").suits("some")
+    assert definition("recall").task_problem("some") is None
+    comment = definition("rmse").task_problem("some")
     assert "does not suit the task “recommend some good items” but “predict ratings”" in comment
-    assert "none of the tasks alone" in definition("gini").suits("all")
+    assert "none of the tasks alone" in definition("gini").task_problem("all")
 
 
 def test_choices_say_what_they_allow():

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 from core.errors import DataError
 from evaluation.protocols import case_arrays
-from evaluation.protocols.case_arrays import FileCases, read_cases, written_cases
+from evaluation.protocols.case_arrays import FileCases, case_file_arrays, read_cases
 
 pytestmark = pytest.mark.unit
 
@@ -99,7 +99,7 @@ def test_what_is_written_is_read_again_as_it_was(kind: str) -> None:
     users, items = (np.array([f"{one}{end}" for one in ids.tolist()]) for ids in (USERS, ITEMS))
     first = read(arrays())
     # The training rows of users 2 and 0 alone, in that order.
-    written = written_cases(csr_array(first.train[[2, 0]]), first.cases, users, items, np.array([2, 0]))
+    written = case_file_arrays(csr_array(first.train[[2, 0]]), first.cases, users, items, np.array([2, 0]))
     assert [str(one) for one in written["train_user"]] == [f"12{end}"] * 2 + [f"30{end}"] * 2
     assert [str(one) for one in written["train_item"]] == [f"{one}{end}" for one in (90, 50, 10, 11)]
     assert written["train_rating"].tolist() == [5.0, 4.0, 2.0, 1.0]
@@ -121,7 +121,7 @@ def test_what_is_written_is_read_again_as_it_was(kind: str) -> None:
 
 def test_no_case_is_written_as_empty_arrays() -> None:
     none, _ = read(arrays()).cases.of_users(np.array([1]))
-    written = written_cases(csr_array((1, 10)), none, USERS, ITEMS, np.array([0]))
+    written = case_file_arrays(csr_array((1, 10)), none, USERS, ITEMS, np.array([0]))
     assert written["case_candidates"].shape == (0, 0)
     assert len(written["train_user"]) == len(written["case_user"]) == 0
 
@@ -130,7 +130,7 @@ def test_no_case_is_written_as_empty_arrays() -> None:
 def test_ids_stay_text_if_one_is_no_plain_number(odd: str) -> None:
     first = read(arrays())
     items = np.array([odd, *ITEMS[1:]])
-    written = written_cases(first.train, first.cases, USERS, items, np.arange(3))
+    written = case_file_arrays(first.train, first.cases, USERS, items, np.arange(3))
     assert written["case_item"].tolist() == ["60", "10", "20"]
     assert written["case_user"].tolist() == [30, 12, 12]
 
@@ -139,7 +139,7 @@ def test_ids_stay_text_if_one_is_no_plain_number(odd: str) -> None:
 def test_ids_of_plain_numbers_are_numbers(number: str) -> None:
     first = read(arrays())
     items = np.array([number, *ITEMS[1:]])
-    written = written_cases(first.train, first.cases, USERS, items, np.arange(3))
+    written = case_file_arrays(first.train, first.cases, USERS, items, np.arange(3))
     assert int(number) in written["train_item"].tolist()
 
 

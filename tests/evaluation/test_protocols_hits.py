@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from evaluation.protocols.blocks import measure_block, measured_alone
+from evaluation.protocols.blocks import measure_block, measured_arrays
 from evaluation.protocols.cases import Cases, build_cases
 from evaluation.protocols.facts import FACTS as CASE_FACTS
 from evaluation.protocols.facts import ModelFacts
@@ -143,6 +143,6 @@ def test_measured_arrays_are_told_from_those_computed_of_them():
         *CASE_FACTS,
     ]
     stored = {name: np.array([place]) for place, name in enumerate([*measured_names, "user_values", "croc_x"])}
-    assert {name: array.tolist() for name, array in measured_alone(stored).items()} == {
+    assert {name: array.tolist() for name, array in measured_arrays(stored).items()} == {
         name: [place] for place, name in enumerate(measured_names)
     }
