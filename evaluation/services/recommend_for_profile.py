@@ -26,7 +26,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Why:
+class ScoreExplanation:
     """A score as a sum of contributions, largest first; `start` is empty if the score starts from zero."""
 
     start: str
@@ -42,7 +42,7 @@ class Line:
     item: Item
     score: str
     is_filled: bool
-    why: Why | None
+    why: ScoreExplanation | None
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def _trial(
     return ModelTrial(model, is_rating=kind.score_kind == "rating", explains=kind.explains, lines=tuple(lines))
 
 
-def _why(explanation: Explanation, items: Mapping[int, Item]) -> Why:
+def _why(explanation: Explanation, items: Mapping[int, Item]) -> ScoreExplanation:
     order = np.argsort(-explanation.contributions, kind="stable")
     order = order[explanation.contributions[order] != 0]
     values = explanation.contributions[order].tolist()
@@ -111,7 +111,7 @@ def _why(explanation: Explanation, items: Mapping[int, Item]) -> Why:
         Part(items[index], tables.signed(value), bar)
         for index, value, bar in zip(explanation.items[order].tolist(), values, bars(values), strict=True)
     ]
-    return Why(
+    return ScoreExplanation(
         start=tables.score(explanation.offset) if explanation.offset else "",
         parts=tuple(parts),
         n_idle=len(explanation.items) - len(parts),
