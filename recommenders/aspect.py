@@ -13,7 +13,7 @@ from scipy import sparse
 from core.errors import DataError
 from recommenders.base import Algorithm
 from recommenders.data import Floats, Integers, ItemFeatures, Ratings
-from recommenders.data_limits import Limit, TrainingSize, speaking_terms
+from recommenders.data_limits import Limit, TrainingSize, informative_terms
 from recommenders.memory import binary_bytes, sparse_bytes
 from recommenders.parameters import parameter
 from recommenders.positives import positives
@@ -201,7 +201,7 @@ class AspectContent(Algorithm):
     def _fit(
         cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: Generator, progress: Progress
     ) -> Self:
-        item_terms = speaking_terms(cast(ItemFeatures, features))  # the caller saw to it that there are some
+        item_terms = informative_terms(cast(ItemFeatures, features))  # the caller saw to it that there are some
         liked = positives(ratings.user_items, ratings.scale, params.positive_from)
         observed = sparse.csr_array(liked @ item_terms)
         aspects, beta = learn(observed, params, rng, within(progress, 0.0, LEARNING_WORK))

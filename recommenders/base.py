@@ -228,7 +228,7 @@ class Algorithm(ABC):
         return model
 
     @classmethod
-    def takes_features(cls, params: Any) -> bool:
+    def uses_features(cls, params: Any) -> bool:
         """Whether `fit` uses item features with these parameters; if so, they are part of the recipe."""
         return cls.needs_features
 

@@ -57,14 +57,14 @@ def rank_limit(size: TrainingSize, parameter: str = "factors") -> Mapping[str, L
     return {parameter: Limit(min(size.n_users, size.n_items), "min(users, items)")}
 
 
-def speaking_terms(features: ItemFeatures) -> sparse.csr_array:
+def informative_terms(features: ItemFeatures) -> sparse.csr_array:
     """What each item is made of: counts as float64, with the columns of the features, but empty where these are of a
     kind that says nothing of what an item is like (its other titles). Shape (n_items, n_terms).
 
     Examples
     --------
     >>> counts = sparse.csr_array(np.array([[1.0, 1.0], [2.0, 0.0]]))
-    >>> speaking_terms(ItemFeatures(counts, (("genre", "War"), ("alias", "WP")))).toarray().tolist()
+    >>> informative_terms(ItemFeatures(counts, (("genre", "War"), ("alias", "WP")))).toarray().tolist()
     [[1.0, 0.0], [2.0, 0.0]]
     """
     speaks = np.array([kind not in SILENT_KINDS for kind, _ in features.terms], dtype=np.float64)

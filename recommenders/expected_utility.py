@@ -183,10 +183,10 @@ class ExpectedUtility(Algorithm):
         return model
 
     @classmethod
-    def takes_features(cls, params: Params) -> bool:
+    def uses_features(cls, params: Params) -> bool:
         """Where the table of utilities is given, or the scorer takes features."""
         scorer, scorer_params = cls._scorer(params)
-        return params.utility == "given" or scorer.takes_features(scorer_params)
+        return params.utility == "given" or scorer.uses_features(scorer_params)
 
     @classmethod
     def title_words(cls, params: Params) -> TitleWords:

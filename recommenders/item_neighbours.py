@@ -169,7 +169,7 @@ class _ItemNeighbourhood(Algorithm):
         scale = self.scale
         whole = self.neighbour_indptr, self.neighbour_items, self.neighbour_similarities
         return (
-            *(scale.low, scale.grain, float(scale.codes(scale.high)), float(self.mean[0]), self.item_bias),
+            *(scale.low, scale.resolution, float(scale.codes(scale.high)), float(self.mean[0]), self.item_bias),
             *(self.params.reg_user, *(self._columns if self.params.neighbourhood == "item" else whole)),
             *(self.popularity, self.is_mean, self._are_ratings_summed),
         )

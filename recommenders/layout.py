@@ -64,7 +64,7 @@ class Layout:
     def of(cls, user_items: sparse.csr_array, exact_at_once: int) -> Self:
         """Lay out the ratings: in halves, each pair added up once, where all pairs fit in memory.
 
-        With halves, the busiest users are left to dense products, if `exact_at_once` of them (as `exactly_at_once`
+        With halves, the busiest users are left to dense products, if `exact_at_once` of them (as `exact_block_size`
         tells) are enough for a product. Raises DataError if there are 2 ** 32 ratings or more.
         """
         from recommenders.kernels.products import arrange as arrange_chunk
@@ -108,12 +108,12 @@ class Layout:
         return _ranges(cuts, self.n_items)
 
 
-def exactly_at_once(fits: Callable[[int], bool]) -> int:
+def exact_block_size(fits: Callable[[int], bool]) -> int:
     """The largest number of rows, up to `MOST_AT_ONCE`, for which `fits` says that their sums are exact; 0 for none.
 
     Examples
     --------
-    >>> exactly_at_once(lambda n_rows: n_rows * 25 <= 2**10)
+    >>> exact_block_size(lambda n_rows: n_rows * 25 <= 2**10)
     40
     """
     return bisect_left(range(1, MOST_AT_ONCE + 1), True, key=lambda n_rows: not fits(n_rows))

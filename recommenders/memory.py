@@ -7,7 +7,7 @@ import numpy as np
 from recommenders.data import Floats
 from recommenders.layout import BLOCK_WORDS, HALF_ITEMS
 from recommenders.products import BLOCK_PAIRS
-from recommenders.singular import BATCH, FIRST_EXTRA, FIRST_LOOK, takes_lanczos
+from recommenders.singular import BATCH, FIRST_EXTRA, FIRST_LOOK, uses_lanczos
 
 # How unequal items are, and people: the spread of the logarithm of the number of ratings an item has, and the mean
 # square of the number a person gave over the square of the mean (3.7 in MovieLens latest-small, and more because
@@ -61,7 +61,7 @@ def singular_bytes(n_rows: int, n_columns: int, n_entries: int, factors: int) ->
     smaller = min(n_rows, n_columns)
     vectors = 8 * factors * (4 * n_columns + 2 * smaller)
     turned = 2 * sparse_bytes(n_rows + n_columns, n_entries)
-    if takes_lanczos(n_rows, n_columns, factors):
+    if uses_lanczos(n_rows, n_columns, factors):
         basis = FIRST_LOOK * factors + FIRST_EXTRA
         return turned + vectors + 8 * (n_columns + basis) * basis
     block = 12 * min(smaller**2, BLOCK_PAIRS + smaller)

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from recommenders.base import Algorithm
 from recommenders.data import Floats, Integers, ItemFeatures, Ratings
-from recommenders.data_limits import speaking_terms
+from recommenders.data_limits import informative_terms
 from recommenders.parameters import Parameters, parameter
 from recommenders.positives import positive_from_parameter, positives
 from recommenders.progress import Progress
@@ -97,7 +97,7 @@ class NaiveBayes(Algorithm):
     def _fit(
         cls, ratings: Ratings, params: Params, features: ItemFeatures | None, rng: Generator, progress: Progress
     ) -> Self:
-        item_terms = speaking_terms(cast(ItemFeatures, features))  # the caller saw to it that there are some
+        item_terms = informative_terms(cast(ItemFeatures, features))  # the caller saw to it that there are some
         n_having = np.bincount(item_terms.indices, minlength=item_terms.shape[1]).astype(np.int64)
         return cls._with(n_having=n_having, feature_numbers=item_terms.indices, feature_starts=item_terms.indptr)
 

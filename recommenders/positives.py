@@ -42,7 +42,7 @@ def positives(user_items: sparse.csr_array, scale: Scale, positive_from: float) 
     if scale.low < scale.high:
         lowest = float(FIVE_POINTS.convert(positive_from, scale))
         # Ratings are float32, and a profile from another scale is mapped: it may miss the point by rounding.
-        is_positive = user_items.data >= lowest - GRID_TOLERANCE * scale.grain
+        is_positive = user_items.data >= lowest - GRID_TOLERANCE * scale.resolution
     counts = np.concatenate(([0], np.cumsum(is_positive)))
     indptr = counts[user_items.indptr].astype(user_items.indptr.dtype)
     unit_weights = np.ones(int(counts[-1]))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from recommenders.data import Floats, Integers, Ratings
-from recommenders.layout import ADDING, MOST_SINGLE, Layout, Plane, add_dense, exactly_at_once, mirrored
+from recommenders.layout import ADDING, MOST_SINGLE, Layout, Plane, add_dense, exact_block_size, mirrored
 from recommenders.progress import Progress, blocks, no_progress, within
 from recommenders.threads import each, numeric_threads
 
@@ -60,7 +60,7 @@ def dense_gram(rows: sparse.csr_array, progress: Progress = no_progress) -> Floa
 Product = TypeVar("Product")
 
 
-class Remembered(Generic[Product]):
+class LastProduct(Generic[Product]):
     """Holds the product of the owner that asked last, as long as that owner lives.
 
     A run fits several models on the same ratings, one after the other: what they share is made once. Only one
@@ -69,7 +69,7 @@ class Remembered(Generic[Product]):
     Examples
     --------
     >>> class Owner: ...
-    >>> owner, held = Owner(), Remembered()
+    >>> owner, held = Owner(), LastProduct()
     >>> held.of(owner, lambda: "made"), held.of(owner, lambda: "made again")
     ('made', 'made')
     """
@@ -157,7 +157,7 @@ class _Counts:
 
     def __init__(self, user_items: sparse.csr_array) -> None:
         ordered = user_items if user_items.has_sorted_indices else user_items.sorted_indices()
-        self.layout = Layout.of(ordered, exactly_at_once(lambda n_rows: n_rows <= MOST_SINGLE))
+        self.layout = Layout.of(ordered, exact_block_size(lambda n_rows: n_rows <= MOST_SINGLE))
         self._ordered = ordered
         self._items = ordered.indices.astype(np.uint32)
 
@@ -277,7 +277,7 @@ class Dots:
         shift = codes.bits(2)  # no sum of products is larger than the larger of the two sums of squares
         if packing is None or shift + codes.bits(0) > WORD_BITS:
             return None
-        layout = Layout.of(codes.user_items, exactly_at_once(lambda n_rows: n_rows * codes.highest**2 <= MOST_SINGLE))
+        layout = Layout.of(codes.user_items, exact_block_size(lambda n_rows: n_rows * codes.highest**2 <= MOST_SINGLE))
         unit = codes.unit**2
         return cls(codes.user_items, layout, *packing, shift, unit, codes.sums[:, 2] * unit)
 
@@ -353,7 +353,7 @@ class Moments:
             bits = (n_rows * highest**2).bit_length()
             return (n_rows * highest << bits) + n_rows * highest**2 <= MOST_SINGLE
 
-        layout = Layout.of(codes.user_items, exactly_at_once(fits))
+        layout = Layout.of(codes.user_items, exact_block_size(fits))
         return cls(codes.user_items, layout, *packing, terms, low_bits, high_bits)
 
     def add(self, first: int, last: int, left: NDArray[np.uint64], right: NDArray[np.uint64]) -> None:
@@ -390,7 +390,7 @@ class Moments:
         return left, right
 
 
-_remembered: Remembered[Words | None] = Remembered()  # nothing is not held, but found out again
+_remembered: LastProduct[Words | None] = LastProduct()  # nothing is not held, but found out again
 
 
 def packed_dots(ratings: Ratings, progress: Progress = no_progress) -> Words | None:

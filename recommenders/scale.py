@@ -48,14 +48,14 @@ class Scale:
                 f"A rating scale needs 0 < low <= high and a step of at least 0; got low {self.low:g}, high "
                 f"{self.high:g}, step {self.step:g}. Shift a scale that starts at 0 or below."
             )
-        steps = (self.high - self.low) / self.grain
+        steps = (self.high - self.low) / self.resolution
         if abs(steps - round(steps)) > GRID_TOLERANCE:
             raise DataError(
                 f"A scale from {self.low:g} to {self.high:g} is not a whole number of steps of {self.step:g}."
             )
 
     @property
-    def grain(self) -> float:
+    def resolution(self) -> float:
         """The step; of a scale without steps a hundredth of its width, which separates values."""
         return self.step or (self.high - self.low) / 100 or 1.0
 
@@ -68,7 +68,7 @@ class Scale:
         """Steps above the lowest point. Returns a float64 array, same shape: 0, 1, 2, … for values on the scale,
         fractions for values between.
         """
-        return (np.asarray(values, dtype=np.float64) - self.low) / self.grain
+        return (np.asarray(values, dtype=np.float64) - self.low) / self.resolution
 
     def covers(self, values: ArrayLike) -> NDArray[np.bool_]:
         """Whether each value lies between the lowest and the highest point; NaN does not. Returns a bool array, same

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from core.errors import ParameterError
 from recommenders.data import Flags, Floats, Side, side_of
-from recommenders.products import Remembered, dense_gram
+from recommenders.products import LastProduct, dense_gram
 from recommenders.progress import Progress, no_progress, within
 from recommenders.threads import each, numeric_threads, one_library_thread
 
@@ -183,7 +183,7 @@ def right_singular_vectors(
         raise ParameterError(
             f"{factors} factors are more than the data can have: the maximum is min({what}) = {smaller}."
         )
-    if takes_lanczos(n_rows, n_columns, factors):
+    if uses_lanczos(n_rows, n_columns, factors):
         pair = leading_right_vectors(matrix.astype(np.float64), factors, rng, within(progress, 0.0, 0.8))
         progress = within(progress, 0.8, 1.0)
         if pair is not None:
@@ -198,10 +198,10 @@ def right_singular_vectors(
 
 
 # The eigenpairs of the matrix last asked about, by their number.
-_remembered: Remembered[dict[int, tuple[Floats, Floats]]] = Remembered()
+_remembered: LastProduct[dict[int, tuple[Floats, Floats]]] = LastProduct()
 
 
-def takes_lanczos(n_rows: int, n_columns: int, factors: int) -> bool:
+def uses_lanczos(n_rows: int, n_columns: int, factors: int) -> bool:
     """Whether block Lanczos is tried for so many vectors of a matrix of this shape, before a dense eigenproblem."""
     return min(n_rows, n_columns) > LARGEST_GRAM and factors < LANCZOS_SHARE * n_columns
 

@@ -265,7 +265,7 @@ class UserKNNPearson(UserNeighbourhood):
             sizes = np.sqrt(own_variances[row] * variances)
             correlations = np.divide(covariances, sizes, out=np.zeros(n_users), where=sizes > 0)
             if self.params.missing == "zero-common":
-                negligible = NEGLIGIBLE_SHARE * self.scale.grain
+                negligible = NEGLIGIBLE_SHARE * self.scale.resolution
                 departures = ratings - own_means[row]
                 pearson_weights(items, departures, *self._item_side, means, negligible, weights, common)
                 correlations = weights
@@ -283,7 +283,7 @@ class UserKNNPearson(UserNeighbourhood):
     def _weigh(self, items: NDArray[np.int32], ratings: Floats, mean: float, weights: Floats, common: Integers) -> None:
         from recommenders.kernels.user_neighbours import pearson_weights
 
-        negligible = NEGLIGIBLE_SHARE * self.scale.grain
+        negligible = NEGLIGIBLE_SHARE * self.scale.resolution
         pearson_weights(items, ratings - mean, *self._item_side, self.means, negligible, weights, common)
 
 

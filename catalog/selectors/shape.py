@@ -79,14 +79,14 @@ def _value_counts(ratings_digest: str, version_id: int) -> tuple[tuple[float, in
     scale = ratings.scale
     n_points = round(float(scale.codes(scale.high))) + 1
     counts = np.bincount(np.rint(scale.codes(ratings.user_items.data)).astype(np.int64), minlength=n_points)
-    return tuple((round(scale.low + step * scale.grain, 6), int(count)) for step, count in enumerate(counts))
+    return tuple((round(scale.low + step * scale.resolution, 6), int(count)) for step, count in enumerate(counts))
 
 
 def _by_mean(ratings: Ratings) -> tuple[tuple[float, float, int, float], ...]:
     low, high = ratings.scale.low, ratings.scale.high
     if low == high:
         return ()
-    n_bins = round((high - low) / ratings.scale.grain)
+    n_bins = round((high - low) / ratings.scale.resolution)
     while n_bins < FEWEST_BINS:
         n_bins *= 2
     while n_bins > MOST_BINS:

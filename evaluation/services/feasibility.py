@@ -41,7 +41,7 @@ def feasible_algorithms(
     refusals: list[str] = []
     for key, values in algorithms:
         kind, defaults = registry.algorithm(key), registry.params_of(key, values)
-        features = _features(version, kind.title_words(defaults)) if kind.takes_features(defaults) else None
+        features = _features(version, kind.title_words(defaults)) if kind.uses_features(defaults) else None
         size = TrainingSize(n_users, version.n_items, features, is_counted)
         try:
             params = registry.feasible_params(key, values, size)

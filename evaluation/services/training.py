@@ -121,7 +121,7 @@ def features_for(
     If rows have a utility, item utilities come from the training rows alone, so that hidden rows do not leak.
     """
     kind, chosen = registry.algorithm(algorithm), registry.params_of(algorithm, params)
-    if not kind.takes_features(chosen):
+    if not kind.uses_features(chosen):
         return None
     features = features_of(version, kind.title_words(chosen))
     utilities = training_utilities(training_digest)

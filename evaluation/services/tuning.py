@@ -207,7 +207,7 @@ class _Bench:
             if params in self.fitted:
                 raise ParameterError("The same as an earlier setting.")
             kind, chosen = registry.algorithm(self.key), registry.params_of(self.key, params)
-            features = self.features(setting) if kind.takes_features(chosen) else None
+            features = self.features(setting) if kind.uses_features(chosen) else None
             kind.check(chosen, self.size(features))
             self.fitted.append(params)
             model, seconds = fit(

@@ -137,9 +137,9 @@ def test_profile_to_which_the_scorer_gives_nothing_has_no_score():
 
 
 def test_features_are_taken_where_utilities_are_given_or_the_scorer_takes_them():
-    assert not ExpUtility.takes_features(ExpUtility.Params())
-    assert ExpUtility.takes_features(ExpUtility.Params(utility="given"))
-    assert ExpUtility.takes_features(ExpUtility.Params(scorer="lsa"))
+    assert not ExpUtility.uses_features(ExpUtility.Params())
+    assert ExpUtility.uses_features(ExpUtility.Params(utility="given"))
+    assert ExpUtility.uses_features(ExpUtility.Params(scorer="lsa"))
 
 
 def test_another_table_of_utilities_takes_the_place_of_the_first():

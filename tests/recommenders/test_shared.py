@@ -4,7 +4,7 @@ import gc
 
 import pytest
 
-from recommenders.products import Remembered
+from recommenders.products import LastProduct
 
 pytestmark = pytest.mark.unit
 
@@ -14,14 +14,14 @@ class Owner:
 
 
 def test_the_last_owner_is_remembered_and_no_other():
-    held, first, second, made = Remembered(), Owner(), Owner(), []
+    held, first, second, made = LastProduct(), Owner(), Owner(), []
     for owner in (first, first, second, first):
         held.of(owner, lambda: made.append(1) or len(made))
     assert len(made) == 3
 
 
 def test_a_product_goes_with_its_owner():
-    held, owner = Remembered(), Owner()
+    held, owner = LastProduct(), Owner()
     product = Owner()
     watched = held.of(owner, lambda: product)
     assert watched is product
@@ -31,7 +31,7 @@ def test_a_product_goes_with_its_owner():
 
 
 def test_an_earlier_owner_takes_nothing_along():
-    held, first, second = Remembered(), Owner(), Owner()
+    held, first, second = LastProduct(), Owner(), Owner()
     held.of(first, lambda: "first")
     held.of(second, lambda: "second")
     del first
