@@ -73,7 +73,7 @@ class Ledger:
         lines = [self._line(SKIPPED, stratum, slot, None, targets) for slot in skips]
         return (*lines, self._take(kind, stratum, assignment.slot, person, targets))
 
-    def readmit(self, person: Hashable, targets: Sequence[int | None]) -> Line | None:
+    def reassign(self, person: Hashable, targets: Sequence[int | None]) -> Line | None:
         """Assign a returning participant a slot in their own condition; None when it is full."""
         stratum, before = self.left[person]
         slot = own_slot(
@@ -173,6 +173,6 @@ def _replayed_lines(ledger: Ledger, line: Line) -> tuple[Line, ...]:
     if line.kind == SKIPPED or line.person in ledger.holding:
         return ()
     if line.person in ledger.left:
-        returned = ledger.readmit(line.person, line.targets)
+        returned = ledger.reassign(line.person, line.targets)
         return () if returned is None else (returned,)
     return ledger.arrive(line.person, line.stratum, line.targets)

@@ -95,7 +95,7 @@ def test_people_who_leave_and_return_break_no_target_and_the_log_replays(
             person = data.draw(st.sampled_from(sorted(ledger.left)))
             own = ledger.left[person][1].condition
             had_room = counts(ledger, n_conditions)[own] < targets[own]
-            line = ledger.readmit(person, targets)
+            line = ledger.reassign(person, targets)
             assert (line is not None) == had_room
             assert line is None or line.condition == own
             log += [line] if line else []
@@ -120,7 +120,7 @@ def full_log(method: Method) -> list[Line]:
     ledger, log = Ledger(method, 4), []
     for person in range(12):
         log += ledger.arrive(person, STRATA[person % 2], (4, 4, 4))
-    return [*log, ledger.leave(3, (4, 4, 4)), *filter(None, [ledger.readmit(3, (4, 4, 4))])]
+    return [*log, ledger.leave(3, (4, 4, 4)), *filter(None, [ledger.reassign(3, (4, 4, 4))])]
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -161,7 +161,7 @@ def test_a_return_without_room_is_a_difference() -> None:
     ledger = Ledger(Method("simple"), 1)
     log = [*ledger.arrive(0, "all", (1, 1)), ledger.leave(0, (1, 1))]
     condition = log[0].condition
-    back = ledger.readmit(0, (1, 1))
+    back = ledger.reassign(0, (1, 1))
     assert back is not None
     shut = tuple(0 if index == condition else 1 for index in range(2))
     found = replay(Method("simple"), 1, [*log, replace(back, targets=shut)]).difference
@@ -186,7 +186,7 @@ def test_a_returner_retakes_the_old_place_or_is_assigned_a_new_one() -> None:
     ledger = Ledger(Method("simple"), 1)
     (first,) = ledger.arrive(0, "all", (2, 2))
     ledger.leave(0, (2, 2))
-    back = ledger.readmit(0, (2, 2))
+    back = ledger.reassign(0, (2, 2))
     assert back is not None
     assert (back.kind, back.place) == ("retaken", first.place)
 
