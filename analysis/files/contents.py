@@ -25,7 +25,7 @@ from evaluation.reported_kinds import tested_kinds
 from inference.ordinal import OrdinalResult
 from studies.data.codebook import variable as codebook
 from studies.data.codebook.cells import cell
-from studies.data.codebook.items import Judged
+from studies.data.codebook.items import RecommendedRow
 from studies.data.codebook.participants import Person
 from studies.data.exports.rows import Source
 from studies.data.exports.table_files import write_json, write_table, write_text
@@ -61,7 +61,7 @@ def write_people(report: Report, folder: Path) -> None:
             "included again. Build a new report and download its package.",
         )
     tables = tables_of(report.study)
-    judged = (Judged(person, item) for person in people for item in person.record.items)
+    judged = (RecommendedRow(person, item) for person in people for item in person.record.items)
     for kind, name, rows in (("wide", "participants", people), ("long", "items", judged)):
         write_table(folder, f"data/{name}.csv", tables[kind].variables, rows)
         write_codebook(folder, f"data/{name}", tables[kind])

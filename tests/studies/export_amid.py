@@ -55,7 +55,7 @@ def elsewhere(act: Any) -> None:
 
 def amid(study: Study, kind: str) -> dict[str, Any]:
     """Export while somebody completes the study each time that a table, or the flow, is begun."""
-    consort_of, people, happened = export_files.consort_of, Source.people, Source.happened
+    consort_of, people, event_rows = export_files.consort_of, Source.people, Source.event_rows
     arrived: list[Participant] = []
 
     def arriving() -> None:
@@ -67,13 +67,13 @@ def amid(study: Study, kind: str) -> dict[str, Any]:
 
     def happened_arriving(source: Source) -> Any:
         arriving()
-        return happened(source)
+        return event_rows(source)
 
     def consort_arriving(*given: Any, **named: Any) -> Any:
         arriving()
         return consort_of(*given, **named)
 
-    Source.people, Source.happened = people_arriving, happened_arriving  # type: ignore[method-assign]
+    Source.people, Source.event_rows = people_arriving, happened_arriving  # type: ignore[method-assign]
     export_files.consort_of = consort_arriving  # type: ignore[assignment]
     before = study.participants.count()
     try:
@@ -81,7 +81,7 @@ def amid(study: Study, kind: str) -> dict[str, Any]:
             files = export_files.write_export(study, kind, Path(name))
             told = {file.name: (Path(name) / file.name).read_text(encoding="utf-8") for file in files}
     finally:
-        Source.people, Source.happened = people, happened  # type: ignore[method-assign]
+        Source.people, Source.event_rows = people, event_rows  # type: ignore[method-assign]
         export_files.consort_of = consort_of
     facts = json.loads(next(text for name, text in told.items() if name.endswith("_export.json")))
     tables = {

@@ -270,10 +270,10 @@ def test_events_and_ratings_have_a_row_each(study: Study) -> None:
 def test_whoever_enters_after_the_source_was_made_is_in_no_table(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     source = Source(study, [Mode.LIVE, Mode.SIMULATED])
     before = [person.number for person in source.people()]
-    ids, n_events = responses.public_ids(study), len(list(source.happened()))
+    ids, n_events = responses.public_ids(study), len(list(source.event_rows()))
     completed(study)
     assert [person.number for person in source.people()] == before
-    assert len(list(source.happened())) == n_events
+    assert len(list(source.event_rows())) == n_events
     assert {row.person.number for row in source.pages()} <= set(before)
     monkeypatch.setattr(responses, "public_ids", lambda study: ids)  # somebody enters after they are read
     assert len(list(responses.records(study, [Mode.LIVE, Mode.SIMULATED]))) == len(before)

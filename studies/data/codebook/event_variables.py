@@ -51,7 +51,7 @@ class PageTime:
 
 
 @dataclass(frozen=True)
-class Allotted:
+class AllocationRow:
     """A line of the allocation log."""
 
     number: int
@@ -174,7 +174,7 @@ def page_summary_variables(study: Study) -> tuple[Variable[PageSummary], ...]:
     )  # fmt: skip
 
 
-def allocation_variables(study: Study) -> tuple[Variable[Allotted], ...]:
+def allocation_variables(study: Study) -> tuple[Variable[AllocationRow], ...]:
     """The allocation log, enough to replay the assignment with the study's seed."""
     return (
         Variable("allocation.number", "Number of the line", "integer", lambda a: a.number, minimum=1),

@@ -22,7 +22,7 @@ FROM_EVENTS = "from the events since the list was there"
 
 
 @dataclass(frozen=True)
-class Judged:
+class RecommendedRow:
     """A recommended item with the participant it was shown to."""
 
     person: Person
@@ -89,10 +89,10 @@ def item_variables(study: Study) -> tuple[Variable[Recommended], ...]:
     )  # fmt: skip
 
 
-def long_variables(study: Study, *, with_identifying: bool = False) -> tuple[Variable[Judged], ...]:
+def long_variables(study: Study, *, with_identifying: bool = False) -> tuple[Variable[RecommendedRow], ...]:
     """Columns of the file with one row per participant and recommended item."""
-    people: list[Variable[Judged]] = [lifted(v, lambda row: row.person) for v in participant_variables(study)]
-    items: list[Variable[Judged]] = [lifted(v, lambda row: row.item) for v in item_variables(study)]
+    people: list[Variable[RecommendedRow]] = [lifted(v, lambda row: row.person) for v in participant_variables(study)]
+    items: list[Variable[RecommendedRow]] = [lifted(v, lambda row: row.item) for v in item_variables(study)]
     return shown([*people, *items], with_identifying=with_identifying)
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from studies.allocation.selectors.assignment_seed import revealed_seed
-from studies.data.codebook.event_variables import Allotted, EventRow, PageTime, Rated
-from studies.data.codebook.items import Judged
+from studies.data.codebook.event_variables import AllocationRow, EventRow, PageTime, Rated
+from studies.data.codebook.items import RecommendedRow
 from studies.data.codebook.participants import Person
 from studies.instrument import flow
 from studies.instrument.questionnaires.schema import questionnaire_from
@@ -69,17 +69,17 @@ class Source:
                 external_ids=tuple(self.external.get(pk, ())),
             )
 
-    def judged(self) -> Iterator[Judged]:
+    def judged(self) -> Iterator[RecommendedRow]:
         for person in self.people():
             for item in person.record.items:
-                yield Judged(person, item)
+                yield RecommendedRow(person, item)
 
     def rated(self) -> Iterator[Rated]:
         for person in self.people():
             for order, rating in enumerate(person.record.profile, start=1):
                 yield Rated(person, order, rating)
 
-    def happened(self) -> Iterator[EventRow]:
+    def event_rows(self) -> Iterator[EventRow]:
         """All events, by order of entry and time."""
         people = Participant.objects.filter(study=self.study, mode__in=self.modes)
         labels = dict(people.values_list("pk", "condition__label"))
@@ -131,11 +131,11 @@ class Source:
         if participant.completed_at is not None:
             yield (flow.AFTER if questionnaire.after else flow.OVERALL), 1, participant.completed_at
 
-    def allotted(self) -> Iterator[Allotted]:
+    def allotted(self) -> Iterator[AllocationRow]:
         """The allocation log in order, including excluded participants, since it serves to replay the assignment."""
         n_lines: Counter[str] = Counter()
         rows = Allocation.objects.filter(study=self.study, mode__in=self.modes).select_related("condition")
         for number, row in enumerate(rows.order_by("id").iterator(ROWS_AT_ONCE), start=1):
             public = self.ids.get(row.participant_id) if row.participant_id else None
-            yield Allotted(number, public, row, revealed_seed(self.study, row.mode, n_lines[row.mode]))
+            yield AllocationRow(number, public, row, revealed_seed(self.study, row.mode, n_lines[row.mode]))
             n_lines[row.mode] += 1

@@ -58,7 +58,7 @@ def tables_of(study: Study, *, with_identifying: bool = False) -> dict[str, Tabl
     return {
         "long": Table("long", long_variables(study, with_identifying=with_identifying), Source.judged),
         "wide": Table("wide", wide_variables(study, with_identifying=with_identifying), Source.people),
-        "events": Table("events", event_variables(study), Source.happened),
+        "events": Table("events", event_variables(study), Source.event_rows),
         "pages": Table("pages", page_variables(study), Source.pages),
         "page-medians": Table("page-medians", page_summary_variables(study), Source.page_summaries),
         "ratings": Table("ratings", rating_variables(study), Source.rated),
