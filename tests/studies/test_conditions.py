@@ -16,7 +16,7 @@ from studies.instrument import scales
 from studies.instrument.questionnaires import conditions, core, document, orders, questions, reading, schema
 from studies.instrument.questionnaires.conditions import (
     Condition,
-    Joined,
+    JoinedConditions,
     Test,
     as_alternatives,
     from_alternatives,
@@ -76,9 +76,9 @@ def conditions_of(depth: int = 2) -> st.SearchStrategy[Condition]:
     return st.recursive(
         tests,
         lambda inner: st.one_of(
-            st.builds(lambda part: Joined("not", (part,)), inner),
+            st.builds(lambda part: JoinedConditions("not", (part,)), inner),
             st.builds(
-                lambda join, parts: Joined(join, tuple(parts)),
+                lambda join, parts: JoinedConditions(join, tuple(parts)),
                 st.sampled_from(["all", "any"]),
                 st.lists(inner, min_size=1, max_size=3),
             ),

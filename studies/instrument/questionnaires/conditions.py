@@ -152,7 +152,7 @@ def _in_a_form(value: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Joined:
+class JoinedConditions:
     """Conditions joined by all, any or not."""
 
     join: str  # "all", "any" or "not"
@@ -163,7 +163,7 @@ class Joined:
 
         Examples
         --------
-        >>> Joined("not", (Test("a", "equals", True),)).holds({"a": False})
+        >>> JoinedConditions("not", (Test("a", "equals", True),)).holds({"a": False})
         True
         """
         results = (part.holds(answers) for part in self.parts)
@@ -188,11 +188,13 @@ class Joined:
 
     def in_words(self) -> str:
         """Return the condition as a phrase for the console."""
-        parts = [f"({part.in_words()})" if isinstance(part, Joined) else part.in_words() for part in self.parts]
+        parts = [
+            f"({part.in_words()})" if isinstance(part, JoinedConditions) else part.in_words() for part in self.parts
+        ]
         return f"not {parts[0]}" if self.join == NOT else (" or " if self.join == ANY else " and ").join(parts)
 
 
-Condition = Test | Joined
+Condition = Test | JoinedConditions
 
 
 def read_condition(data: Any, path: Path, notes: Notes, depth: int = 0) -> Condition | None:
@@ -249,7 +251,7 @@ def _joined(data: Mapping[str, Any], join: str, path: Path, notes: Notes, depth:
     inner = data[join]
     if join == NOT:
         part = read_condition(inner, (*path, join), notes, depth + 1)
-        return Joined(NOT, (part,)) if part is not None else None
+        return JoinedConditions(NOT, (part,)) if part is not None else None
     if not isinstance(inner, list | tuple) or not inner:
         what = "all of" if join == ALL else "any of"
         notes.wrong((*path, join), f"{join} needs a list of conditions, {what} which must hold.")
@@ -258,7 +260,7 @@ def _joined(data: Mapping[str, Any], join: str, path: Path, notes: Notes, depth:
         read_condition(condition, (*path, join, number), notes, depth + 1) for number, condition in enumerate(inner)
     ]
     whole = tuple(part for part in parts if part is not None)
-    return Joined(join, whole) if len(whole) == len(parts) else None
+    return JoinedConditions(join, whole) if len(whole) == len(parts) else None
 
 
 @dataclass(frozen=True)
@@ -275,17 +277,17 @@ def as_alternatives(condition: Condition) -> tuple[Alternative, ...] | None:
 
     Examples
     --------
-    >>> lines = as_alternatives(Joined("any", (Test("a", "equals", 1), Test("b", "equals", 2))))
+    >>> lines = as_alternatives(JoinedConditions("any", (Test("a", "equals", 1), Test("b", "equals", 2))))
     >>> [(line.group, line.test.question) for line in lines]
     [(1, 'a'), (2, 'b')]
     """
-    groups = condition.parts if isinstance(condition, Joined) and condition.join == ANY else (condition,)
+    groups = condition.parts if isinstance(condition, JoinedConditions) and condition.join == ANY else (condition,)
     lines = []
     for number, group in enumerate(groups, start=1):
-        parts = group.parts if isinstance(group, Joined) and group.join == ALL else (group,)
+        parts = group.parts if isinstance(group, JoinedConditions) and group.join == ALL else (group,)
         for part in parts:
-            is_negated = isinstance(part, Joined) and part.join == NOT
-            test = part.parts[0] if isinstance(part, Joined) and is_negated else part
+            is_negated = isinstance(part, JoinedConditions) and part.join == NOT
+            test = part.parts[0] if isinstance(part, JoinedConditions) and is_negated else part
             if not isinstance(test, Test):
                 return None
             lines.append(Alternative(number, is_negated, test))
@@ -302,11 +304,11 @@ def from_alternatives(lines: Sequence[Alternative]) -> Condition | None:
     """
     groups: dict[int, list[Condition]] = {}
     for line in lines:
-        part: Condition = Joined(NOT, (line.test,)) if line.is_negated else line.test
+        part: Condition = JoinedConditions(NOT, (line.test,)) if line.is_negated else line.test
         groups.setdefault(line.group, []).append(part)
     joined = [_join(ALL, parts) for _number, parts in sorted(groups.items())]
     return _join(ANY, joined) if joined else None
 
 
 def _join(join: str, parts: Sequence[Condition]) -> Condition:
-    return parts[0] if len(parts) == 1 else Joined(join, tuple(parts))
+    return parts[0] if len(parts) == 1 else JoinedConditions(join, tuple(parts))

@@ -18,7 +18,7 @@ DEEPEST = 40  # lists and mappings inside one another
 
 
 @dataclass(frozen=True)
-class Located:
+class LocatedProblem:
     """A problem with its line."""
 
     line: int  # from 1
@@ -31,7 +31,7 @@ class Located:
 class DocumentProblems(QuestionnaireProblems):
     """All problems of a document, sorted by line."""
 
-    def __init__(self, located: list[Located]) -> None:
+    def __init__(self, located: list[LocatedProblem]) -> None:
         super().__init__([entry.problem for entry in located])
         self.located = tuple(sorted(located, key=lambda entry: entry.line))
 
@@ -55,7 +55,7 @@ def read_document(text: str) -> dict[str, Any]:
     loader = _Loader(text)
     root = _composed(loader)
     lines: dict[Path, int] = {}
-    doubled: list[Located] = []
+    doubled: list[LocatedProblem] = []
     _walk(root, (), lines, doubled)
     if doubled:
         raise DocumentProblems(doubled)
@@ -72,7 +72,9 @@ def read_document(text: str) -> dict[str, Any]:
     try:
         questionnaire_from(data)
     except QuestionnaireProblems as error:
-        raise DocumentProblems([Located(_line(problem.path, lines), problem) for problem in error.problems]) from error
+        raise DocumentProblems(
+            [LocatedProblem(_line(problem.path, lines), problem) for problem in error.problems]
+        ) from error
     return data
 
 
@@ -115,8 +117,8 @@ class _Dumper(yaml.SafeDumper):
         return True
 
 
-def _at(line: int, message: str) -> Located:
-    return Located(line, Problem((), message))
+def _at(line: int, message: str) -> LocatedProblem:
+    return LocatedProblem(line, Problem((), message))
 
 
 def _broken(problem: yaml.YAMLError) -> DocumentProblems:
@@ -150,7 +152,7 @@ def _constructed(loader: _Loader, root: yaml.Node) -> Any:
         raise DocumentProblems([_at(1, f"A value is invalid: {problem}.")]) from problem
 
 
-def _walk(node: yaml.Node, path: Path, lines: dict[Path, int], doubled: list[Located]) -> None:
+def _walk(node: yaml.Node, path: Path, lines: dict[Path, int], doubled: list[LocatedProblem]) -> None:
     """Record the line of every path, and keys that occur twice in one mapping."""
     lines.setdefault(path, node.start_mark.line + 1)
     if isinstance(node, yaml.SequenceNode):
@@ -161,7 +163,7 @@ def _walk(node: yaml.Node, path: Path, lines: dict[Path, int], doubled: list[Loc
             inner = (*path, str(getattr(name, "value", "")))
             line = name.start_mark.line + 1
             if inner in lines:
-                doubled.append(Located(line, Problem(inner, "This key occurs twice. Remove one of them.")))
+                doubled.append(LocatedProblem(line, Problem(inner, "This key occurs twice. Remove one of them.")))
                 continue
             lines[inner] = line
             _walk(part, inner, lines, doubled)

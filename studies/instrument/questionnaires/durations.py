@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from studies.instrument.questionnaires.conditions import ALL, NOT, Condition, Joined, Test
+from studies.instrument.questionnaires.conditions import ALL, NOT, Condition, JoinedConditions, Test
 from studies.instrument.questionnaires.questions import Question
 from studies.instrument.questionnaires.schema import KNOWN_IN, Questionnaire
 
@@ -54,7 +54,7 @@ def shares_asked(questionnaire: Questionnaire, block: str) -> dict[str, float]:
 
 
 def _chance(condition: Condition, earlier: Mapping[str, Question], shares: Mapping[str, float]) -> float:
-    if isinstance(condition, Joined):
+    if isinstance(condition, JoinedConditions):
         parts = [_chance(part, earlier, shares) for part in condition.parts]
         if condition.join == NOT:
             return 1.0 - parts[0]

@@ -14,9 +14,9 @@ from studies.instrument.questionnaires.questions import (
     LONGEST_OTHER,
     OTHER,
     POINTS,
+    FilledMessage,
     Form,
     Question,
-    Said,
     Wrong,
     gettext_noop,
     own_words,
@@ -84,14 +84,14 @@ class Multiple(Question):
         chosen = [raw for raw in form.get(self.key, ()) if raw and not (self.other and raw == OTHER)]
         return self.key in form or own is not None, [*chosen, *([own] if own else [])] or None
 
-    def what_is_missing(self, value: Any) -> Said:
+    def missing_message(self, value: Any) -> FilledMessage:
         if value is None or own_words(value) == "":
-            return super().what_is_missing(value)
+            return super().missing_message(value)
         return gettext_noop("Please choose at least %(n)s."), {"n": self.minimum}
 
-    def what_is_wrong(self, value: Any) -> Said:
+    def error_message(self, value: Any) -> FilledMessage:
         if not isinstance(value, list) or len(own_words(value) or "") > LONGEST_OTHER:
-            return super().what_is_wrong(value)
+            return super().error_message(value)
         if self.maximum is not None and len(value) > self.maximum:
             return gettext_noop("Please choose at most %(n)s."), {"n": self.maximum}
         return gettext_noop("One of these answers cannot be combined with others. Please choose again."), {}
@@ -111,7 +111,7 @@ class Multiple(Question):
         order = [choice.value for choice in self.choices]
         return [*sorted(chosen, key=order.index), *own]
 
-    def lacks_part(self, value: Any) -> bool:
+    def is_partial(self, value: Any) -> bool:
         is_alone = any(choice.is_exclusive and choice.value in value for choice in self.choices)
         return own_words(value) == "" or (not is_alone and len(value) < (self.minimum or 0))
 
@@ -151,8 +151,8 @@ class Matrix(_PointsOrChoices):
         answered = {row: value for row, value in rows.items() if value is not None}
         return bool(rows) or self.key in form, answered or None
 
-    def what_is_missing(self, value: Any) -> Said:
-        return super().what_is_missing(value) if value is None else (gettext_noop("Please answer every row."), {})
+    def missing_message(self, value: Any) -> FilledMessage:
+        return super().missing_message(value) if value is None else (gettext_noop("Please answer every row."), {})
 
     @property
     def seconds_needed(self) -> float:
@@ -165,7 +165,7 @@ class Matrix(_PointsOrChoices):
         answered = super().checked
         return {key: answered(value[key]) for key in rows if value.get(key) is not None}
 
-    def lacks_part(self, value: Any) -> bool:
+    def is_partial(self, value: Any) -> bool:
         return self.required and any(row.key not in value for row in self.rows)
 
 
@@ -179,15 +179,15 @@ class _Numeric(Question):
     def parsed(self, raw: str) -> Any:
         if (whole := whole_number(raw)) is not None:
             return whole
-        if self.takes_decimals_with(self.decimals) and _DECIMAL.fullmatch(raw):
+        if self.allows_decimals(self.decimals) and _DECIMAL.fullmatch(raw):
             return float(raw.replace(",", "."))  # the decimal separator is a comma or a point
         return raw
 
-    def what_is_wrong(self, value: Any) -> Said:
+    def error_message(self, value: Any) -> FilledMessage:
         if self.minimum is None or self.maximum is None:
             return gettext_noop("Please enter a number that this question allows."), {}
         limits = {"low": self.minimum, "high": self.maximum}
-        if self.takes_decimals_with(self.decimals):
+        if self.allows_decimals(self.decimals):
             return gettext_noop("Please enter a number from %(low)s to %(high)s."), limits
         return gettext_noop("Please enter a whole number from %(low)s to %(high)s."), limits
 
@@ -216,17 +216,17 @@ class Number(_Numeric):
     seconds = 8.0
 
     @classmethod
-    def takes_decimals_with(cls, decimals: Any) -> bool:
+    def allows_decimals(cls, decimals: Any) -> bool:
         return bool(decimals)
 
     @property
     def typed_step(self) -> Any:
         return "any" if self.decimals else 1
 
-    def what_is_wrong(self, value: Any) -> Said:
+    def error_message(self, value: Any) -> FilledMessage:
         if self.key == AGE and isinstance(value, str):
             return gettext_noop("Enter your age in whole years, for example 34."), {}
-        return super().what_is_wrong(value)
+        return super().error_message(value)
 
     @property
     def column_type(self) -> str:
@@ -265,7 +265,7 @@ class Slider(_Numeric):
     step: Any = 1  # > 0
 
     @classmethod
-    def takes_decimals_with(cls, decimals: Any) -> bool:
+    def allows_decimals(cls, decimals: Any) -> bool:
         return True
 
     @classmethod
@@ -321,10 +321,10 @@ class LongText(Question):
     is_in_words = True
     column_type = "text"
 
-    def what_is_wrong(self, value: Any) -> Said:
+    def error_message(self, value: Any) -> FilledMessage:
         if len(str(value)) > self.max_length:
             return gettext_noop("Please use at most %(n)s characters."), {"n": self.max_length}
-        return super().what_is_wrong(value)
+        return super().error_message(value)
 
     def checked(self, value: Any) -> str:
         if not isinstance(value, str):

@@ -25,7 +25,7 @@ IN_OWN_WORDS = "Nothing comes to my mind."  # of a simulated participant
 
 Texts = Mapping[str, str]
 Form = Mapping[str, Sequence[str]]  # the values of each name
-Said = tuple[str, Mapping[str, Any]]
+FilledMessage = tuple[str, Mapping[str, Any]]
 Wrong = Callable[..., None]  # a sentence, and the path of the field within the question
 
 
@@ -145,7 +145,7 @@ class Question:
         return False
 
     @classmethod
-    def takes_decimals_with(cls, decimals: Any) -> bool:
+    def allows_decimals(cls, decimals: Any) -> bool:
         """Whether a question with that number of decimals is answered by a number that need not be whole."""
         return False
 
@@ -221,13 +221,13 @@ class Question:
         """
         if value is None:
             return self.required
-        return not (is_declined(value) or is_erased(value)) and self.lacks_part(value)
+        return not (is_declined(value) or is_erased(value)) and self.is_partial(value)
 
     def checked(self, value: Any) -> Any:
         """As `check`, of a value that is given and not declined."""
         return self._offered(value) if self.choices else self._whole(value)
 
-    def lacks_part(self, value: Any) -> bool:
+    def is_partial(self, value: Any) -> bool:
         """Whether an answer that is given is incomplete."""
         return own_words(value) == ""
 
@@ -240,13 +240,13 @@ class Question:
         """The step of what is typed, for the field's attributes."""
         return 1
 
-    def what_is_missing(self, value: Any) -> Said:
+    def missing_message(self, value: Any) -> FilledMessage:
         """Return what a page says beside an answer that is missing or incomplete, with what the text is filled with."""
         if own_words(value) == "":
             return gettext_noop("Please use your own words."), {}
         return gettext_noop("Please answer this question."), {}
 
-    def what_is_wrong(self, value: Any) -> Said:
+    def error_message(self, value: Any) -> FilledMessage:
         """Return what a page says beside an answer that cannot be stored, with what the text is filled with."""
         if len(own_words(value) or "") > LONGEST_OTHER:
             return gettext_noop("Please use at most %(n)s characters."), {"n": LONGEST_OTHER}
@@ -399,7 +399,7 @@ class Question:
         return [*labelled, *((f"wording of the row {row.key}", row.text) for row in self.rows)]
 
 
-def in_one(pairs: Iterable[tuple[str, str]]) -> str:
+def joined_controls(pairs: Iterable[tuple[str, str]]) -> str:
     """Return control names and values as one text; the page's script builds it identically."""
     filled = ((name, value.strip().replace("\r\n", "\n")) for name, value in pairs)
     return "\n".join(sorted(f"{name}={value}" for name, value in filled if value))
@@ -410,7 +410,7 @@ def _is_untouched(key: str, form: Form) -> bool:
     if f"{WAS}{key}" not in form:
         return False
     names = [name for name in form if name in (key, f"{key}--declined") or name.startswith(f"{key}.")]
-    posted = in_one((name, value) for name in names for value in form[name])
+    posted = joined_controls((name, value) for name in names for value in form[name])
     return posted == form[f"{WAS}{key}"][-1].replace("\r\n", "\n")
 
 

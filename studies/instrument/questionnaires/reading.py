@@ -208,7 +208,7 @@ class QuestionReader:
         low, high = self.data.get("minimum"), self.data.get("maximum")
         is_on_points = kind.is_on_points_with(self.data.get("choices"))
         needs_both = is_on_points or kind.is_span
-        is_real = kind.takes_decimals_with(self.data.get("decimals"))
+        is_real = kind.allows_decimals(self.data.get("decimals"))
         for name, value in (("minimum", low), ("maximum", high)):
             if value is None and needs_both:
                 self.wrong(f"The question {self.key!r} has no {name}. Add its lowest and highest point.", name)

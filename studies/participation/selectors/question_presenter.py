@@ -12,8 +12,8 @@ from django.utils.translation import gettext_lazy as _
 
 from studies.instrument import flow
 from studies.instrument.questionnaires import schema
-from studies.instrument.questionnaires.conditions import ALL, NOT, Condition, Joined, Test, as_text
-from studies.instrument.questionnaires.questions import DECLINE_RAW, in_one
+from studies.instrument.questionnaires.conditions import ALL, NOT, Condition, JoinedConditions, Test, as_text
+from studies.instrument.questionnaires.questions import DECLINE_RAW, joined_controls
 
 T = TypeVar("T")
 AUTOCOMPLETE = {"nationality": "country-name", "gender": "sex"}
@@ -106,8 +106,8 @@ _UNWATCHED, _TRAILER_SEEN = Test("watched", "equals", False), Test("trailer_seen
 HAS_WORDING = Test("watched", "answered", True)  # of a question with several wordings: that one of them shows
 WORDING_CONDITIONS: dict[str, Condition] = {
     flow.WATCHED: Test("watched", "equals", True),
-    flow.TRAILER_SEEN: Joined(ALL, (_UNWATCHED, _TRAILER_SEEN)),
-    flow.NEITHER: Joined(ALL, (_UNWATCHED, Joined(NOT, (_TRAILER_SEEN,)))),
+    flow.TRAILER_SEEN: JoinedConditions(ALL, (_UNWATCHED, _TRAILER_SEEN)),
+    flow.NEITHER: JoinedConditions(ALL, (_UNWATCHED, JoinedConditions(NOT, (_TRAILER_SEEN,)))),
 }
 
 
@@ -115,7 +115,7 @@ def condition_of(question: schema.Question) -> Condition | None:
     """Return when a page shows the question; None for always."""
     if not question.wordings:
         return question.shown_if
-    return HAS_WORDING if question.shown_if is None else Joined(ALL, (HAS_WORDING, question.shown_if))
+    return HAS_WORDING if question.shown_if is None else JoinedConditions(ALL, (HAS_WORDING, question.shown_if))
 
 
 def as_json(condition: Condition, here: frozenset[str], known: Mapping[str, Any]) -> str:
@@ -268,7 +268,7 @@ class Page:
             pairs.append((f"{question.key}.{schema.OTHER}", own_words.value))
         if not options and not rows and stored is not None and not isinstance(stored, list | Mapping):
             pairs.append((question.key, as_text(stored)))
-        return in_one(pairs)
+        return joined_controls(pairs)
 
     @staticmethod
     def _own_words_condition(question: schema.Question, here: frozenset[str], known: Mapping[str, Any]) -> str:
@@ -292,11 +292,11 @@ def visible(question: schema.Question, known: Mapping[str, Any]) -> bool:
 
 def incomplete_text(question: schema.Question, value: Any) -> str:
     """Return the message beside a question that still needs an answer."""
-    text, facts = question.what_is_missing(value)
+    text, facts = question.missing_message(value)
     return gettext(text) % facts
 
 
 def problem_text(question: schema.Question, value: Any) -> str:
     """Return the message beside an answer that cannot be stored, with what to do."""
-    text, facts = question.what_is_wrong(value)
+    text, facts = question.error_message(value)
     return gettext(text) % facts
