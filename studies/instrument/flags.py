@@ -31,12 +31,12 @@ class ScaleAnswers:
     # the raw answer to each statement, before reverse-scoring, and whether the statement is reverse-scored
     points: Sequence[tuple[int, bool]]
 
-    def is_alike(self, thresholds: Thresholds) -> bool:
+    def are_identical(self, thresholds: Thresholds) -> bool:
         """Whether the answers are equal and numerous enough for a flag.
 
         Examples
         --------
-        >>> ScaleAnswers("after the list", 5, [(3, False), (3, True)] * 3).is_alike(Thresholds())
+        >>> ScaleAnswers("after the list", 5, [(3, False), (3, True)] * 3).are_identical(Thresholds())
         True
         """
         fewest = thresholds.fewest_statements(is_mixed=len({is_reversed for _, is_reversed in self.points}) == 2)
@@ -91,7 +91,7 @@ def _straight_lined(evidence: Evidence, thresholds: Thresholds) -> list[Flag]:
         numbers["items"] = len(evidence.items)
         sentences.append(f"Gave the same answers for all {len(evidence.items)} items.")
     for block in evidence.scale_answers:
-        if not block.is_alike(thresholds):
+        if not block.are_identical(thresholds):
             continue
         n, n_reversed = len(block.points), sum(is_reversed for _, is_reversed in block.points)
         numbers["statements"] = numbers.get("statements", 0) + n

@@ -1,6 +1,6 @@
 """The sequence of pages after consent, and which of them a participant may open or change.
 
-A participant is always at one `Place`. `may_look` decides which other pages may be opened, and `may_change` which
+A participant is always at one `Place`. `may_view` decides which other pages may be opened, and `may_change` which
 answers may still be changed. Only services advance a participant.
 """
 
@@ -90,7 +90,7 @@ def next_place(current: Place, list_length: int, *, has_after: bool = False) -> 
     return sequence[min(sequence.index(current) + 1, len(sequence) - 1)]
 
 
-def may_look(here: Place, at: Place) -> bool:
+def may_view(here: Place, at: Place) -> bool:
     """Whether a participant at `here` may open the page `at`.
 
     Later pages are closed. After completion only the last page is open. Once the list exists, the form about the
@@ -98,7 +98,7 @@ def may_look(here: Place, at: Place) -> bool:
 
     Examples
     --------
-    >>> may_look(Place("overall"), Place("items", 2)), may_look(Place("rate"), Place("overall"))
+    >>> may_view(Place("overall"), Place("items", 2)), may_view(Place("rate"), Place("overall"))
     (True, False)
     """
     if at == here:

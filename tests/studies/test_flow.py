@@ -8,7 +8,7 @@ import pytest
 
 from core.errors import ParameterError
 from studies.instrument import flow, measures
-from studies.instrument.flow import Place, may_change, may_look, next_place, page_sequence
+from studies.instrument.flow import Place, may_change, may_view, next_place, page_sequence
 from studies.instrument.questionnaires import schema
 
 pytestmark = pytest.mark.unit
@@ -62,27 +62,27 @@ def test_places_refuse_an_empty_list() -> None:
 @pytest.mark.parametrize("at", WAY, ids=str)
 def test_nothing_ahead_may_be_looked_at_or_changed(here: Place, at: Place) -> None:
     if WAY.index(at) > WAY.index(here):
-        assert not may_look(here, at)
+        assert not may_view(here, at)
         assert not may_change(here, at)
 
 
 @pytest.mark.parametrize("here", WAY, ids=str)
 def test_where_one_stands_may_be_looked_at_and_changed_until_the_end(here: Place) -> None:
-    assert may_look(here, here)
+    assert may_view(here, here)
     assert may_change(here, here) == (here.step != "thanks")
 
 
 @pytest.mark.parametrize("here", WAY[2:], ids=str)
 def test_answers_about_the_person_and_ratings_close_with_their_step(here: Place) -> None:
     for step in ("about", "rate"):
-        assert not may_look(here, Place(step))
+        assert not may_view(here, Place(step))
         assert not may_change(here, Place(step))
 
 
 def test_items_stay_changeable_until_completed() -> None:
     assert may_change(Place("overall"), Place("items", 1))
-    assert may_look(Place("items", 2), Place("recommendations"))
-    assert not may_look(Place("thanks"), Place("items", 1))
+    assert may_view(Place("items", 2), Place("recommendations"))
+    assert not may_view(Place("thanks"), Place("items", 1))
 
 
 @pytest.mark.parametrize(

@@ -108,7 +108,7 @@ class Visit:
         for card in cards:
             page = flow.Place(flow.ITEMS, card.rank)
             is_done = not of_items(card.rank).missing(flow.ITEMS, {**own, **answers.get(card.rank, {})})
-            url = self.links.to(page) if flow.may_look(self.here, page) and not self.is_limited else ""
+            url = self.links.to(page) if flow.may_view(self.here, page) and not self.is_limited else ""
             state = "now" if card.rank == at else "done" if is_done else ""
             thumbs.append(pages.Thumb(card.title, card.poster_url, url, state, is_done))
         return thumbs
@@ -321,7 +321,7 @@ def true_step(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
         if "rank" in kwargs and not 1 <= kwargs["rank"] <= participant_state.list_length(visit.participant):
             return visit.lead_to(visit.here)
         at = flow.Place(flow.ITEMS, kwargs["rank"]) if "rank" in kwargs else flow.Place(view.__name__)
-        if not flow.may_look(visit.here, at) or (visit.is_limited and at != visit.here and not visit.is_incomplete(at)):
+        if not flow.may_view(visit.here, at) or (visit.is_limited and at != visit.here and not visit.is_incomplete(at)):
             return visit.lead_to(visit.here)
         return view(visit, **kwargs)
 
