@@ -32,7 +32,7 @@ from core.errors import NotAllowedInState, ParallaxError
 from jobs.models import Job
 from jobs.services import cancel
 from studies.console.views.workspace import REPORT, study_page
-from studies.monitoring.selectors.outcomes import are_outcomes_shut
+from studies.monitoring.selectors.outcomes import are_outcomes_blinded
 from studies.team.permissions import READERS, Seat
 from studies.team.selectors.studies import membership_of
 
@@ -54,7 +54,7 @@ def _reports_of_study(request: HttpRequest, seat: Seat) -> HttpResponse:
     context = {
         "reports": reports_of(request.user).filter(study=study),
         "can_report": can_report,
-        "is_shut": can_report and are_outcomes_shut(study, [mode_to_report(study)]),
+        "is_shut": can_report and are_outcomes_blinded(study, [mode_to_report(study)]),
     }
     return study_page(request, seat, "analysis/study.html", context, tab=REPORT)
 

@@ -29,7 +29,7 @@ from studies.enums import Mode
 from studies.models import Study
 from studies.monitoring.selectors.live import is_blinded
 from studies.monitoring.selectors.outcomes import WITHOUT_OUTCOMES, outcomes_of
-from studies.monitoring.services.blinding import note_export, outcomes_shut, require_open
+from studies.monitoring.services.blinding import blinded_error, note_export, require_open
 from studies.participation.services.withdrawal import participant_known_as, withdraw_on_behalf
 from studies.serializers import (
     AnswersQuerySerializer,
@@ -109,7 +109,7 @@ class StudyViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[St
         study = seat_for(request.user, slug, READERS).study
         mode = self.query["mode"]
         if is_blinded(study, mode):
-            raise outcomes_shut()
+            raise blinded_error()
         return Response(OutcomeSerializer(outcomes_of(study, mode), many=True).data)
 
     @extend_schema(

@@ -14,7 +14,7 @@ from django.utils import timezone
 from studies.enums import Mode
 from studies.models import Event, Participant, Study
 from studies.monitoring.selectors.estimate import cost_of, estimate_of
-from studies.monitoring.selectors.page_times import BROWSER, SERVER, page_summaries, spent_by_page, step_times
+from studies.monitoring.selectors.page_times import BROWSER, SERVER, page_summaries, step_times, time_by_page
 from tests.factories.studies import completed, make_study
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
@@ -44,7 +44,7 @@ def test_time_in_sight_is_summed_by_page_and_hidden_time_is_apart(study: Study) 
     left(person, "rate", 5.5, hidden=60.0)
     left(person, "items", 3.0, rank=1)
     left(person, "items", 4.0, rank=2)
-    found = spent_by_page(study, [Mode.LIVE])[person.pk]
+    found = time_by_page(study, [Mode.LIVE])[person.pk]
     assert (found["rate", 0].seconds, found["rate", 0].hidden_seconds) == (15.5, 60.0)
     times = {one.step: one for one in step_times(study, Mode.LIVE)}
     assert (times["rate"].median, times["rate"].source, times["rate"].n) == (15.5, BROWSER, 1)

@@ -32,7 +32,7 @@ from studies.monitoring.charts import consort_diagram
 from studies.monitoring.selectors import live, monitor, participants, quality
 from studies.monitoring.selectors.consort import consort_of
 from studies.monitoring.selectors.estimate import NAMES as STEP_TITLES
-from studies.monitoring.selectors.outcomes import are_outcomes_open, are_outcomes_shut, outcomes_of
+from studies.monitoring.selectors.outcomes import are_outcomes_blinded, are_outcomes_open, outcomes_of
 from studies.monitoring.services.blinding import open_outcomes
 from studies.monitoring.services.exclusions import exclude, undo_exclusion
 from studies.participation.services.withdrawal import participant_known_as, personal_data_of, withdraw_on_behalf
@@ -140,7 +140,7 @@ def study_quality(request: HttpRequest, seat: Seat) -> HttpResponse:
         "flows": flows,
         "has_flow": any(flow.consented for _mode, flow, *_chart in flows),
         "is_open": is_open,
-        "is_shut": are_outcomes_shut(study),
+        "is_shut": are_outcomes_blinded(study),
         "outcomes": outcomes_of(study) if is_open else (),
         "jobs": study.jobs.filter(kind="export").select_related("owner")[:10],
         "export_form": ExportForm(is_owner=seat.is_owner),

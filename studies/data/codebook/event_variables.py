@@ -13,7 +13,7 @@ from studies.data.codebook.variable import INDIRECTLY, YES_NO, Variable
 from studies.enums import AllocationKind, Mode, Provenance
 from studies.instrument.flow import STEPS
 from studies.models import Allocation, Event, ProfileRating, Study
-from studies.monitoring.selectors.page_times import PageSummary, Spent
+from studies.monitoring.selectors.page_times import PageSummary, TimeOnPage
 
 CLOCK = "ISO 8601, UTC, the server's clock"
 
@@ -47,7 +47,7 @@ class PageTime:
     name: str
     round: int
     finished_at: datetime
-    spent: Spent = field(default_factory=Spent)
+    spent: TimeOnPage = field(default_factory=TimeOnPage)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from studies.instrument import flow
 from studies.instrument.questionnaires.schema import questionnaire_from
 from studies.models import Allocation, Event, ExternalId, Participant, Study
 from studies.monitoring.selectors.exclusions import Exclusions, excluded_by_rule, merged, planned_rule, why_incomplete
-from studies.monitoring.selectors.page_times import PageSummary, Spent, page_summaries, spent_by_page
+from studies.monitoring.selectors.page_times import PageSummary, TimeOnPage, page_summaries, time_by_page
 from studies.monitoring.selectors.quality import excluded, flags_by_participant
 from studies.participation.selectors.responses import public_ids, records
 
@@ -95,12 +95,12 @@ class Source:
 
     def pages(self) -> Iterator[PageTime]:
         """All finished pages, by order of entry and of steps."""
-        spent = spent_by_page(self.study, self.modes)
+        spent = time_by_page(self.study, self.modes)
         for person in self.people():
             own = spent.get(person.record.participant.pk, {})
             for index, (name, number, at) in enumerate(self._finished(person), start=1):
                 rank = number if name == flow.ITEMS else 0
-                yield PageTime(person, index, name, number, at, own.get((name, rank), Spent()))
+                yield PageTime(person, index, name, number, at, own.get((name, rank), TimeOnPage()))
 
     def page_summaries(self) -> Iterator[PageSummary]:
         yield from page_summaries(self.study, self.modes)

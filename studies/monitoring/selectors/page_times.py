@@ -18,7 +18,7 @@ BROWSER, SERVER = "browser", "server"
 
 
 @dataclass(frozen=True)
-class Spent:
+class TimeOnPage:
     """One participant's time on one page: seconds in sight and out of sight, None if no browser reported them."""
 
     seconds: float | None = None
@@ -51,17 +51,17 @@ class StepTime:
     source: str
 
 
-def spent_by_page(study: Study, modes: Sequence[str]) -> dict[int, dict[tuple[str, int], Spent]]:
+def time_by_page(study: Study, modes: Sequence[str]) -> dict[int, dict[tuple[str, int], TimeOnPage]]:
     """Time spent by all participants of these modes, by participant, then page and rank."""
     rows = Event.objects.filter(participant__study=study, participant__mode__in=modes).order_by()
-    spent: dict[int, dict[tuple[str, int], Spent]] = defaultdict(dict)
+    spent: dict[int, dict[tuple[str, int], TimeOnPage]] = defaultdict(dict)
     views = rows.filter(kind="page_view").values_list("participant_id", "page", "rank").annotate(n=Count("pk"))
     for participant, page, rank, n in views:
-        spent[participant][page, rank] = Spent(n_views=n)
+        spent[participant][page, rank] = TimeOnPage(n_views=n)
     left = rows.filter(kind="page_left").values_list("participant_id", "page", "rank")
     for participant, page, rank, seconds, hidden in left.annotate(s=Sum("seconds"), h=Sum("hidden_seconds")):
-        n_views = spent[participant].get((page, rank), Spent()).n_views
-        spent[participant][page, rank] = Spent(seconds, hidden, n_views)
+        n_views = spent[participant].get((page, rank), TimeOnPage()).n_views
+        spent[participant][page, rank] = TimeOnPage(seconds, hidden, n_views)
     return dict(spent)
 
 
@@ -78,7 +78,7 @@ def page_summaries(study: Study, modes: Sequence[str]) -> list[PageSummary]:
     lines = []
     for mode in modes:
         completed = set(_completed(study, mode).values_list("pk", flat=True))
-        spent = {pk: pages for pk, pages in spent_by_page(study, [mode]).items() if pk in completed}
+        spent = {pk: pages for pk, pages in time_by_page(study, [mode]).items() if pk in completed}
         for step in _steps(study)[:-1]:
             timed = [
                 (pk, time.seconds)
@@ -104,7 +104,7 @@ def step_times(study: Study, mode: str) -> list[StepTime]:
     """One line per timed step, in order."""
     ends = dict(_completed(study, mode).values_list("pk", "completed_at"))
     in_sight: dict[str, dict[int, float]] = {step: defaultdict(float) for step in flow.STEPS}
-    for pk, pages in spent_by_page(study, [mode]).items():
+    for pk, pages in time_by_page(study, [mode]).items():
         for (page, _rank), time in pages.items():
             if pk in ends and page in in_sight and time.seconds is not None:
                 in_sight[page][pk] += time.seconds
