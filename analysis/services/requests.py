@@ -21,7 +21,7 @@ from studies.monitoring.services.blinding import require_open
 
 
 def require_open_answers(*, study: Study, mode: str | None) -> None:
-    """Refuse a report on people whose outcomes are still blinded. Raises `blinding.blinded_error`."""
+    """Refuse a report on people whose outcomes are still blinded. Raises `blinding.outcomes_shut`."""
     require_open(study=study, modes=[mode or mode_to_report(study)])
 
 

@@ -14,8 +14,8 @@ from studies.participation.services.entry_gate import (
     EntryAttempt,
     entered_participant,
     is_full,
-    refuse_newcomer,
     refuse_unless_room,
+    require_admission,
 )
 from studies.participation.services.participant_state import change_language
 from tests.factories.studies import ABOUT, assigned, enter, make_study
@@ -77,7 +77,7 @@ def test_who_entered_is_let_through_a_full_study_and_nobody_else(study: Study) -
     assert is_full(study, Mode.LIVE)
     assert not is_full(study, Mode.PREVIEW)
     with pytest.raises(ParallaxError) as refusal:
-        refuse_newcomer(newcomer)
+        require_admission(newcomer)
     assert refusal.value.code == "study.full"
     Participant.objects.filter(pk=Participant.objects.latest("pk").pk).update(status=ParticipantStatus.ABANDONED)
     entry = consent(newcomer)

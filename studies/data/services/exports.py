@@ -53,7 +53,7 @@ def _require_open(study: Study, kind: str) -> None:
 def archive_of(*, study: Study, kind: str, options: Options, actor: Any = None) -> BufferedReader:
     """Create an export now, and open its archive, which is deleted when closed. Recorded.
 
-    Raises `export.unknown_format`, `export.only_simulated`, `blinding.blinded_error`.
+    Raises `export.unknown_format`, `export.only_simulated`, `blinding.outcomes_shut`.
     """
     _require_open(study, kind)
     with tempfile.TemporaryDirectory(prefix="export-") as name:
@@ -68,7 +68,7 @@ def archive_of(*, study: Study, kind: str, options: Options, actor: Any = None) 
 def request_export(*, study: Study, kind: str, options: Options, actor: Any = None) -> Job:
     """Request an export from a worker.
 
-    Raises `export.unknown_format`, `export.only_simulated`, `blinding.blinded_error`.
+    Raises `export.unknown_format`, `export.only_simulated`, `blinding.outcomes_shut`.
     """
     if kind not in FORMATS:
         raise ParallaxError("export.unknown_format", f"An export is one of {', '.join(FORMATS)}; got {kind!r}.")

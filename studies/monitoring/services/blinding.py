@@ -52,7 +52,7 @@ def blinded_error() -> ParallaxError:
 
 
 def require_open(*, study: Study, modes: Collection[str] = (Mode.LIVE,)) -> None:
-    """Refuse answers of these modes as long as they are blinded. Raises `blinding.blinded_error`."""
+    """Refuse answers of these modes as long as they are blinded. Raises `blinding.outcomes_shut`."""
     if are_outcomes_blinded(study, modes):
         raise blinded_error()
 

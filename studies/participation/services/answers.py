@@ -22,7 +22,7 @@ from studies.participation.selectors.participant_rows import questionnaire_at
 from studies.participation.services.events import record_event
 from studies.participation.services.participant_state import (
     list_length,
-    not_active,
+    not_active_error,
     out_of_order,
     place_of,
     touch,
@@ -65,7 +65,7 @@ class PageAnswers:
         participant, status = self.participant, self.participant.status
         is_open = status == ParticipantStatus.ACTIVE or (self.block == ABOUT and status == ParticipantStatus.CONSENTED)
         if not is_open:
-            raise not_active(participant)
+            raise not_active_error(participant)
         is_here = flow.may_change(place_of(participant), Place(self.block, self.rank))
         if not is_here or self.rank > list_length(participant):
             raise out_of_order(participant)

@@ -22,7 +22,7 @@ from studies.participation.selectors.participant_rows import answers_about
 from studies.participation.services.answers import AnswerSource, PageAnswers, checked_values
 from studies.participation.services.entry_gate import refuse_unless_open
 from studies.participation.services.finishing import ended_by_attention, note_checks
-from studies.participation.services.participant_state import lock, lock_open, not_active
+from studies.participation.services.participant_state import lock, lock_open, not_active_error
 from studies.participation.services.slot_queue import request_slot
 
 
@@ -68,7 +68,7 @@ def accept_about(
     lock(current)
     if current.status != ParticipantStatus.CONSENTED or current.waiting_since is not None:
         if current.status in (ParticipantStatus.ABANDONED, ParticipantStatus.WITHDRAWN):
-            raise not_active(current)
+            raise not_active_error(current)
         return current
     refuse_unless_open(study, current.mode)
     checked = checked_about(study=study, answers=answers)

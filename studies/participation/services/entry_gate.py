@@ -15,7 +15,7 @@ from studies.enums import Entrance, Mode, ParticipantStatus, StudyStatus
 from studies.models import ExternalId, Guest, Interview, Participant, PersonalLink, Study
 from studies.participation.selectors.participant_rows import participant_by_entry
 from studies.participation.services.entry_limits import refuse_if_too_often
-from studies.participation.services.slot_queue import is_waited_for
+from studies.participation.services.slot_queue import has_excess_queue
 from studies.recruitment.selectors.recruitment import RecruitmentSettings, recruiting_of
 from studies.recruitment.services.external_ids import has_taken_part, known_id
 from studies.recruitment.services.tokens import SIGNATURE, digest_of_key, is_signed, may_continue
@@ -31,7 +31,7 @@ def is_trial(study: Study, mode: str) -> bool:
     return study.archived_at is None and study.status in MAY_TRY.get(mode, ())
 
 
-def takes_part(participant: Participant) -> bool:
+def is_participating(participant: Participant) -> bool:
     """Whether a participant is on their way through a study that is running, or that they only try."""
     if participant.status not in (ParticipantStatus.CONSENTED, ParticipantStatus.ACTIVE):
         return False
@@ -55,7 +55,7 @@ def is_full(study: Study, mode: str) -> bool:
         target is not None and counts.get(condition.pk, 0) >= target
         for condition, target in zip(conditions, targets(study, conditions, mode), strict=True)
     )
-    return is_taken and (mode != Mode.LIVE or is_waited_for(study, timezone.now()))
+    return is_taken and (mode != Mode.LIVE or has_excess_queue(study, timezone.now()))
 
 
 def refuse_unless_room(*, study: Study, mode: str) -> None:
@@ -102,7 +102,7 @@ class EntryAttempt:
 
 
 def count_action(attempt: EntryAttempt, action: str) -> None:
-    """Count an action of a visitor, and raise TooOften if their network exceeds the study's limit."""
+    """Count an action of a visitor, and raise NetworkLimitReached if their network exceeds the study's limit."""
     recruiting = attempt.recruiting
     study_id, network, mode = attempt.study.pk, attempt.network, attempt.mode
     refuse_if_too_often(study_id=study_id, action=action, network=network, mode=mode, recruiting=recruiting)
@@ -129,7 +129,7 @@ def entered_participant(attempt: EntryAttempt) -> Participant | None:
     return None
 
 
-def refuse_newcomer(attempt: EntryAttempt) -> None:
+def require_admission(attempt: EntryAttempt) -> None:
     """Raise unless a newcomer may enter now: what `admission_of` and `refuse_unless_room` raise.
 
     Visitors previewing a panel's task may see the consent text.

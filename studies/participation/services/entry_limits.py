@@ -36,7 +36,7 @@ CONSENT, OPENED, DECLINED, ABOUT, EVENTS = "consent", "opened", "declined", "abo
 PER_CONSENT = {CONSENT: 1, DECLINED: 1, OPENED: 10, ABOUT: 30, EVENTS: 100}
 
 
-class TooOften(ParallaxError):
+class NetworkLimitReached(ParallaxError):
     """The network has reached its limit; retry after `seconds`."""
 
     def __init__(self, seconds: int) -> None:
@@ -56,7 +56,7 @@ class TooOften(ParallaxError):
 def refuse_if_too_often(
     *, study_id: int, action: str, network: str, mode: str = Mode.LIVE, recruiting: RecruitmentSettings | None = None
 ) -> None:
-    """Count an action from a network, and raise TooOften if it exceeds the study's limit.
+    """Count an action from a network, and raise NetworkLimitReached if it exceeds the study's limit.
 
     Previews and simulated participants are not counted. A digest of the network is stored for WINDOW.
     """
@@ -66,7 +66,7 @@ def refuse_if_too_often(
     most = (recruiting.most_per_network or MOST_PER_NETWORK) * PER_CONSENT[action]
     limit = RateLimit(most, int(WINDOW.total_seconds()))
     if seconds := seconds_to_wait(limit, "study", str(study_id), action, network):
-        raise TooOften(seconds)
+        raise NetworkLimitReached(seconds)
 
 
 def network_of_slot(study: Study, mode: str, entrance: str, network: str) -> str:

@@ -75,7 +75,7 @@ def change_language(*, participant: Participant, language: str) -> None:
         participant.language = language
 
 
-def not_active(participant: Participant) -> ParallaxError:
+def not_active_error(participant: Participant) -> ParallaxError:
     """The error for a participant whose status does not allow answers."""
     return ParallaxError(
         "study.not_active",
@@ -87,7 +87,7 @@ def not_active(participant: Participant) -> ParallaxError:
 def require_active(participant: Participant) -> None:
     """Raise `study.not_active` unless the participant holds a slot and is under way."""
     if participant.status != ParticipantStatus.ACTIVE:
-        raise not_active(participant)
+        raise not_active_error(participant)
 
 
 def out_of_order(participant: Participant) -> ParallaxError:

@@ -52,7 +52,7 @@ TOO_LATE = {
 }
 
 
-class TooLate(ParallaxError):
+class LinkExpired(ParallaxError):
     """Access by an id of another site has expired; `participant` is its holder."""
 
     def __init__(self, code: str, participant: Participant) -> None:
@@ -68,7 +68,7 @@ def resume(*, token: str, network: str = "") -> Participant:
 
     Raises `study.unknown_link`.
     """
-    return record_presence(holder_of(token=token, with_study=True), network)
+    return record_presence(participant_of_token(token=token, with_study=True), network)
 
 
 def record_presence(participant: Participant, network: str = "") -> Participant:
@@ -107,7 +107,7 @@ def arrival_of(*, token: str, network: str = "") -> tuple[Participant, datetime 
 
     The time is that of an arrival by an id of another site: answers older than it stay hidden.
 
-    Raises `study.unknown_link`, and `TooLate` if access by an id of another site has expired.
+    Raises `study.unknown_link`, and `LinkExpired` if access by an id of another site has expired.
     """
     if SEPARATOR not in token:
         return resume(token=token, network=network), None
@@ -116,10 +116,10 @@ def arrival_of(*, token: str, network: str = "") -> tuple[Participant, datetime 
     return record_presence(participant, network), at
 
 
-def holder_of(*, token: str, with_study: bool = False) -> Participant:
+def participant_of_token(*, token: str, with_study: bool = False) -> Participant:
     """Find the participant of a token in an address, without recording anything; the study is read with them if asked.
 
-    Raises `study.unknown_link`, and `TooLate` for one that has expired.
+    Raises `study.unknown_link`, and `LinkExpired` for one that has expired.
     """
     if SEPARATOR in token:
         return _signed(token)[0]
@@ -143,14 +143,14 @@ def _signed(token: str) -> tuple[Participant, datetime]:
         raise _unknown()
     at = datetime.fromtimestamp(claims["at"], tz=UTC)
     if timezone.now() - at > timedelta(seconds=VALID_SECONDS):
-        raise TooLate("study.visit_expired", participant)
+        raise LinkExpired("study.visit_expired", participant)
     return participant, at
 
 
 def _refuse_too_late(participant: Participant, recruiting: RecruitmentSettings) -> None:
     gap = recruiting.longest_gap
     if gap is not None and participant.status in UNDER_WAY and timezone.now() - participant.last_seen_at > gap:
-        raise TooLate("study.gone_too_long", participant)
+        raise LinkExpired("study.gone_too_long", participant)
 
 
 def _unknown() -> ParallaxError:
@@ -163,7 +163,7 @@ def _unknown() -> ParallaxError:
 def resume_known(*, study: Study, recruiting: RecruitmentSettings, parameters: Mapping[str, str]) -> str:
     """Let a participant known by an id of another site continue; return their token. Logged.
 
-    Raises `study.unknown_id`, and `TooLate` past the researcher's longest gap.
+    Raises `study.unknown_id`, and `LinkExpired` past the researcher's longest gap.
     """
     locked_study(study.pk)
     external = known_id(study=study, panel=recruiting.panel, parameters=parameters)

@@ -46,7 +46,7 @@ def stalled_slots(study: Study, moment: datetime, minutes: float | None = None) 
     ).exclude(entrance=Entrance.INTERVIEW)
 
 
-def is_waited_for(study: Study, moment: datetime) -> bool:
+def has_excess_queue(study: Study, moment: datetime) -> bool:
     """Whether those who wait outnumber the slots of a full study that stall, or soon will."""
     soon = recruiting_of(study).progress_minutes / 2
     return queue_length(study, moment) >= stalled_slots(study, moment, soon).count()

@@ -24,7 +24,7 @@ from studies.instrument import flow
 from studies.participation.selectors import pages
 from studies.participation.selectors.pages import sample_of
 from studies.participation.services import events, resuming
-from studies.participation.services.entry_gate import takes_part
+from studies.participation.services.entry_gate import is_participating
 from studies.participation.views.visit import Visit, item_of_study, of_participant
 
 MOST_TAGS = 12
@@ -153,10 +153,10 @@ def clip(request: HttpRequest, token: str, item_id: int) -> HttpResponseBase:
 
 def _item(token: str, item_id: int) -> Item:
     try:
-        participant = resuming.holder_of(token=token, with_study=True)
+        participant = resuming.participant_of_token(token=token, with_study=True)
     except ParallaxError as unknown:
         raise Http404("This link does not belong to any participant.") from unknown
-    if not takes_part(participant):
+    if not is_participating(participant):
         raise Http404("This participant's part is over, or the study is not running.")
     item = item_with_key(participant.study.dataset_version, item_id)
     if item is None:

@@ -17,19 +17,19 @@ from studies.participation.services import events, exit_links, withdrawal
 from studies.participation.views.message_pages import hand_back_url, message_page
 from studies.participation.views.message_pages import outcome as outcome_page
 from studies.participation.views.questions import Marks, asked_of, marked, question_page, slots_of
-from studies.participation.views.visit import Visit, of_participant, true_step
+from studies.participation.views.visit import Visit, at_current_step, of_participant
 from studies.recruitment.panels import exits
 
 
 @of_participant
-@true_step
+@at_current_step
 def overall(visit: Visit) -> HttpResponse:
     """The list as a whole."""
     return question_page(visit, flow.Place(OVERALL), lambda marks: _last_page(visit, OVERALL, marks))
 
 
 @of_participant
-@true_step
+@at_current_step
 def after(visit: Visit) -> HttpResponse:
     """The study's questions after the list, if any."""
     return question_page(visit, flow.Place(AFTER), lambda marks: _last_page(visit, AFTER, marks))
@@ -67,12 +67,12 @@ def withdraw(visit: Visit) -> HttpResponse:
         withdrawal.withdraw(participant=visit.participant)
         visit.participant.refresh_from_db()
         page = outcome_page(visit.request, visit.participant, withdraw_url="", exit_link=exit_link)
-        return page or visit.lead_to(visit.here)
+        return page or visit.redirect_to_page(visit.here)
     return visit.page("withdraw", visit.here.step, step="withdraw", back_url=visit.links.to(visit.here))
 
 
 @of_participant
-@true_step
+@at_current_step
 def thanks(visit: Visit) -> HttpResponse:
     """The debriefing, the completion code, and the exit link to the referring site."""
     texts = written.texts_of(visit.study, visit.language)
@@ -97,7 +97,7 @@ def leave(visit: Visit) -> HttpResponse:
     exit_link = exit_links.exit_link_of(participant=visit.participant)
     is_guarded = exit_links.is_code_guarded(participant=visit.participant, since=visit.since)
     if exit_link is None or not exit_link.url or is_guarded:
-        return visit.lead_to(visit.here)
+        return visit.redirect_to_page(visit.here)
     if visit.participant.erased_at is None:
         events.record_view(participant=visit.participant, kind="led_out", facts={"outcome": exit_link.outcome})
     return HttpResponseRedirect(exit_link.url)

@@ -27,7 +27,7 @@ from studies.models import Study
 from studies.participation.selectors.participant_rows import participant_by_entry, study_by_slug
 from studies.participation.services import consenting, entry_gate, resuming
 from studies.participation.services.entry_gate import EntryAttempt
-from studies.participation.services.entry_limits import DECLINED, OPENED, TooOften
+from studies.participation.services.entry_limits import DECLINED, OPENED, NetworkLimitReached
 from studies.participation.views import entry_pages
 from studies.participation.views import language as spoken
 from studies.participation.views.message_pages import message_page, titled
@@ -147,7 +147,7 @@ def _opened(request: HttpRequest, attempt: EntryAttempt) -> HttpResponse:
     if token := _remembered(request, attempt):
         return redirect(spoken.with_language(request, reverse("participant:resume", args=[token])))
     if entry_gate.entered_participant(attempt) is None:
-        entry_gate.refuse_newcomer(attempt)
+        entry_gate.require_admission(attempt)
     if request.method == "GET" and not attempt.is_looking:
         entry_gate.count_action(attempt, OPENED)
         consenting.note_opened(study=attempt.study, mode=attempt.mode)
@@ -163,7 +163,7 @@ def _declined(request: HttpRequest, attempt: EntryAttempt) -> HttpResponse:
     if token:
         return redirect("participant:resume", token=token)
     if not attempt.is_looking:
-        with contextlib.suppress(TooOften):  # beyond the limit, visitors are thanked but not counted
+        with contextlib.suppress(NetworkLimitReached):  # beyond the limit, visitors are thanked but not counted
             entry_gate.count_action(attempt, DECLINED)
             consenting.decline(study=study, entry_key=attempt.entry_key, mode=attempt.mode)
     page = reverse("participant:declined", args=[study.slug])
@@ -172,7 +172,7 @@ def _declined(request: HttpRequest, attempt: EntryAttempt) -> HttpResponse:
 
 def _agreed(request: HttpRequest, attempt: EntryAttempt, personal: str) -> HttpResponse:
     if entry_gate.entered_participant(attempt) is None:
-        entry_gate.refuse_newcomer(attempt)
+        entry_gate.require_admission(attempt)
     ticked = request.POST.getlist("box")
     boxes = written.texts_of(attempt.study, attempt.language).get("consent_boxes", ())
     if len(set(ticked)) < len(boxes):
@@ -232,7 +232,7 @@ def _remembered(request: HttpRequest, attempt: EntryAttempt) -> str:
 @of_participant
 def resume_by_link(visit: Visit) -> HttpResponse:
     """The personal link: redirect to the participant's current step."""
-    return visit.lead_to(visit.here)
+    return visit.redirect_to_page(visit.here)
 
 
 def csrf_refused(request: HttpRequest, reason: str = "") -> HttpResponse:

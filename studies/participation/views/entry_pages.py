@@ -19,7 +19,7 @@ from studies.enums import Mode, StudyStatus
 from studies.participation.selectors import pages
 from studies.participation.services import exit_links, resuming
 from studies.participation.services.entry_gate import EntryAttempt
-from studies.participation.services.entry_limits import TooOften
+from studies.participation.services.entry_limits import NetworkLimitReached
 from studies.participation.views import language as spoken
 from studies.participation.views.message_pages import message_page, too_often_page
 from studies.recruitment.panels import exits
@@ -72,7 +72,7 @@ def _message(request: HttpRequest, attempt: EntryAttempt, heading: str, **shown:
 
 def refused(request: HttpRequest, attempt: EntryAttempt, refusal: ParallaxError) -> HttpResponse:
     """The page for a visitor who cannot enter, chosen by the error code."""
-    if isinstance(refusal, TooOften):
+    if isinstance(refusal, NetworkLimitReached):
         return too_often_page(request, refusal, study=attempt.study, language=attempt.language)
     if refusal.code == "study.consent_changed":
         return consent_page(request, attempt, error=refusal.message)

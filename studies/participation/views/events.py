@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods
 from core.errors import ParallaxError
 from core.networks import network_of
 from studies.participation.services import resuming
-from studies.participation.services.entry_limits import EVENTS, TooOften, refuse_if_too_often
+from studies.participation.services.entry_limits import EVENTS, NetworkLimitReached, refuse_if_too_often
 from studies.participation.services.events import LARGEST_BODY, events_of_body, store_events
 
 STATUSES = {"study.unknown_link": 404, "study.visit_expired": 410, "events.erased": 410, "events.too_large": 413}
@@ -31,11 +31,11 @@ def events(request: HttpRequest, token: str) -> HttpResponse:
     try:
         if int(request.headers.get("Content-Length") or 0) > LARGEST_BODY:
             raise ParallaxError("events.too_large", f"A batch of events has at most {LARGEST_BODY:,} bytes.")
-        participant = resuming.holder_of(token=token)
+        participant = resuming.participant_of_token(token=token)
         network = network_of(request.META["REMOTE_ADDR"])
         refuse_if_too_often(study_id=participant.study_id, action=EVENTS, network=network, mode=participant.mode)
         n_new, refused = store_events(participant_id=participant.pk, events=events_of_body(request.body))
-    except TooOften as refusal:
+    except NetworkLimitReached as refusal:
         response = _refused(refusal.code, refusal.message, 429)
         response.headers["Retry-After"] = str(refusal.seconds)
         return response

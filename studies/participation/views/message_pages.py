@@ -18,7 +18,7 @@ from studies.design.selectors.texts import rendered
 from studies.enums import ParticipantStatus, StudyStatus
 from studies.models import Participant, Study
 from studies.participation.services.entry_gate import is_trial
-from studies.participation.services.entry_limits import TooOften
+from studies.participation.services.entry_limits import NetworkLimitReached
 from studies.participation.services.exit_links import ExitLink
 from studies.participation.services.slot_queue import queue_length
 from studies.participation.views.language import switches
@@ -87,7 +87,7 @@ def hand_back_url(request: HttpRequest) -> str:
     return reverse("accounts:unlock") if researcher_of_lock(request) else ""
 
 
-def too_often_page(request: HttpRequest, refusal: TooOften, *, study: Study, language: str) -> HttpResponse:
+def too_often_page(request: HttpRequest, refusal: NetworkLimitReached, *, study: Study, language: str) -> HttpResponse:
     """Say when to try again; a submitted form is included, so that it can be sent again unchanged."""
     if "HX-Request" in request.headers:
         response = HttpResponse(refusal.message, status=429, content_type="text/plain; charset=utf-8")

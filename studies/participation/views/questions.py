@@ -25,7 +25,7 @@ from studies.participation.services.entry_limits import refuse_if_too_often
 from studies.participation.services.finishing import PageOutcome, submit_page
 from studies.participation.services.participant_state import shown_orders
 from studies.participation.views import details
-from studies.participation.views.visit import Visit, of_participant, true_step
+from studies.participation.views.visit import Visit, at_current_step, of_participant
 
 
 def _posted(visit: Visit, questions: Sequence[Question]) -> dict[str, Any]:
@@ -33,7 +33,7 @@ def _posted(visit: Visit, questions: Sequence[Question]) -> dict[str, Any]:
 
 
 @of_participant
-@true_step
+@at_current_step
 def about(visit: Visit) -> HttpResponse:
     """Facts about the participant, saved as they are entered; accepting them assigns a condition."""
     if visit.request.method != "POST":
@@ -47,7 +47,7 @@ def about(visit: Visit) -> HttpResponse:
         return HttpResponse(status=204)
     refusal = submit_about(participant=visit.participant, posted=posted, provenance=visit.provenance)
     if refusal is None:
-        return (None if visit.is_waiting else visit.over()) or visit.lead_to(visit.here)
+        return (None if visit.is_waiting else visit.over()) or visit.redirect_to_page(visit.here)
     problems = refusal.extra.get("problems")
     if not isinstance(problems, dict):
         raise refusal
@@ -95,12 +95,12 @@ def slots_of(visit: Visit) -> list[pages.Card]:
 
 
 @of_participant
-@true_step
+@at_current_step
 def recommendations(visit: Visit) -> HttpResponse:
     """The list, as it was computed once."""
     if visit.request.method == "POST":
         finishing.finish_recommendations(participant=visit.participant)
-        return visit.lead_to(flow.Place(flow.ITEMS, 1))
+        return visit.redirect_to_page(flow.Place(flow.ITEMS, 1))
     return visit.page("recommendations", flow.RECOMMENDATIONS, slots=slots_of(visit))
 
 
@@ -129,12 +129,12 @@ def question_page(visit: Visit, page: flow.Place, shown: Callable[[Marks | None]
         is_leaving=visit.is_leaving,
     )
     if outcome.missing_before:
-        return visit.lead_back(outcome.missing_before)
+        return visit.redirect_to_missing(outcome.missing_before)
     if outcome.is_complete:
         # An item leads on to the next one, also when it was opened again, unless the end of the study led back to it.
         leads_on = page.step == ITEMS and not visit.is_incomplete(page)
         following = flow.next_place(page, visit.study.design.list_length) if leads_on else visit.here
-        return visit.over() or visit.lead_to(following)
+        return visit.over() or visit.redirect_to_page(following)
     marks = _marks_of(questions, outcome)
     if visit.is_htmx and marks.problems:
         problem = next(iter(marks.problems.values()))
@@ -218,7 +218,7 @@ def asked_of(
 
 
 @of_participant
-@true_step
+@at_current_step
 def item(visit: Visit, rank: int) -> HttpResponse:
     """The questions about one recommended item; answers are saved as they are entered."""
     return question_page(visit, flow.Place(flow.ITEMS, rank), lambda marks: _item_page(visit, rank, marks))

@@ -26,7 +26,7 @@ from studies.instrument.questionnaires.questions import whole_number
 from studies.participation.selectors import pages
 from studies.participation.selectors.pages import Card
 from studies.participation.services import events, ratings, recommending
-from studies.participation.views.visit import Visit, item_of_study, of_participant, true_step
+from studies.participation.views.visit import Visit, at_current_step, item_of_study, of_participant
 
 PAGE_SIZE = 24
 CARDS_CACHED = 8192
@@ -34,7 +34,7 @@ PLACE = "0-place-of-the-token-0"  # never a valid token, and needs no quoting in
 
 
 @of_participant
-@true_step
+@at_current_step
 def rate(visit: Visit) -> HttpResponse:
     """The catalogue with search and ratings; Continue computes the list."""
     if visit.request.method == "POST":
@@ -44,7 +44,7 @@ def rate(visit: Visit) -> HttpResponse:
             if refusal.code == "study.model_unavailable":
                 raise
             return _rate_page(visit, error=refusal.message)
-        return visit.lead_to(flow.Place(flow.RECOMMENDATIONS))
+        return visit.redirect_to_page(flow.Place(flow.RECOMMENDATIONS))
     return _rate_page(visit)
 
 
@@ -133,7 +133,7 @@ def _tray(visit: Visit, profile: Mapping[int, int]) -> dict[str, Any]:
 def rate_item(visit: Visit, item_id: int) -> HttpResponse:
     """Save, change or clear a rating or choice; respond with the updated control and tray."""
     if visit.request.method != "POST" or not flow.may_change(visit.here, flow.Place(flow.RATE)):
-        return visit.lead_to(visit.here)
+        return visit.redirect_to_page(visit.here)
     rated = item_of_study(visit, item_id)
     raw = visit.request.POST.get("rating", "")
     error = ""

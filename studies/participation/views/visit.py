@@ -32,7 +32,7 @@ from studies.models import Participant, Study
 from studies.participation.selectors import pages
 from studies.participation.selectors.participant_rows import answers_by_rank, questionnaires_of
 from studies.participation.services import exit_links, participant_state, resuming
-from studies.participation.services.entry_limits import TooOften
+from studies.participation.services.entry_limits import NetworkLimitReached
 from studies.participation.services.events import client_time, record_view
 from studies.participation.views.language import browser_language, switches, without_language
 from studies.participation.views.message_pages import message_page, outcome, titled, too_often_page
@@ -126,13 +126,13 @@ class Visit:
     def is_leaving(self) -> bool:
         return "continue" in self.request.POST
 
-    def lead_to(self, page: flow.Place) -> HttpResponse:
+    def redirect_to_page(self, page: flow.Place) -> HttpResponse:
         return self.go(self.links.to(page))
 
     def go(self, url: str) -> HttpResponse:
         return HttpResponse(headers={"HX-Redirect": url}) if self.is_htmx else HttpResponseRedirect(url)
 
-    def lead_back(self, missing: Mapping[str, Any]) -> HttpResponse:
+    def redirect_to_missing(self, missing: Mapping[str, Any]) -> HttpResponse:
         """Redirect from the end to the first place with a missing answer; `missing` are the questions by rank."""
         ranks = sorted(int(rank) for rank in missing if rank != "0")
         if ranks:
@@ -232,7 +232,7 @@ def of_participant(view: Callable[..., HttpResponse], *, even_when_over: bool = 
     def opened(request: HttpRequest, token: str, **kwargs: Any) -> HttpResponse:
         try:
             participant, since = resuming.arrival_of(token=token, network=request.META["REMOTE_ADDR"])
-        except resuming.TooLate as refusal:
+        except resuming.LinkExpired as refusal:
             return _too_late(request, refusal)
         except ParallaxError:
             return _unknown(request)
@@ -266,7 +266,7 @@ def _unknown(request: HttpRequest) -> HttpResponse:
         return message_page(request, _("This link is not valid"), text=text, status=404)
 
 
-def _too_late(request: HttpRequest, refusal: resuming.TooLate) -> HttpResponse:
+def _too_late(request: HttpRequest, refusal: resuming.LinkExpired) -> HttpResponse:
     participant = refusal.participant
     chosen = request.GET.get("lang", "")
     language = chosen if chosen in written.languages_of(participant.study) else participant.language
@@ -294,14 +294,14 @@ def _not_found(visit: Visit) -> HttpResponse:
 
 
 def _refused(visit: Visit, refusal: ParallaxError) -> HttpResponse:
-    if isinstance(refusal, TooOften):
+    if isinstance(refusal, NetworkLimitReached):
         return too_often_page(visit.request, refusal, study=visit.study, language=visit.language)
     visit.participant.refresh_from_db()
     if over := visit.over():  # the study or their part in it has ended meanwhile
         return over
     if refusal.code in ("study.out_of_order", "study.not_active"):
         # Another tab or an earlier press was faster.
-        return visit.lead_to(visit.here)
+        return visit.redirect_to_page(visit.here)
     if visit.is_htmx:
         return HttpResponse(refusal.message, status=409, content_type="text/plain; charset=utf-8")
     return message_page(
@@ -313,16 +313,16 @@ def _refused(visit: Visit, refusal: ParallaxError) -> HttpResponse:
     )
 
 
-def true_step(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+def at_current_step(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
     """Redirect a stray, old or early request to the participant's current step."""
 
     @wraps(view)
     def guarded(visit: Visit, **kwargs: Any) -> HttpResponse:
         if "rank" in kwargs and not 1 <= kwargs["rank"] <= participant_state.list_length(visit.participant):
-            return visit.lead_to(visit.here)
+            return visit.redirect_to_page(visit.here)
         at = flow.Place(flow.ITEMS, kwargs["rank"]) if "rank" in kwargs else flow.Place(view.__name__)
         if not flow.may_view(visit.here, at) or (visit.is_limited and at != visit.here and not visit.is_incomplete(at)):
-            return visit.lead_to(visit.here)
+            return visit.redirect_to_page(visit.here)
         return view(visit, **kwargs)
 
     return guarded
