@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Loaded:
+class ImportSummary:
     """Summary of an import: submissions read, new and changed, slots released, and unknown ids."""
 
     n_read: int
@@ -45,7 +45,7 @@ def columns_of(panel: Panel, **names: str) -> Columns:
 
 
 @transaction.atomic
-def load_submissions(*, study: Study, data: bytes, columns: Columns | None = None, actor: Any = None) -> Loaded:
+def load_submissions(*, study: Study, data: bytes, columns: Columns | None = None, actor: Any = None) -> ImportSummary:
     """Import a panel's list, completely or not at all; idempotent.
 
     Participants whose submissions were all returned or timed out lose their slot, unless they have already ended.
@@ -90,7 +90,7 @@ def load_submissions(*, study: Study, data: bytes, columns: Columns | None = Non
         summary = f"{len(rows):,} read, {n_new:,} new, {n_changed:,} changed, {n_returned:,} slots released"
         record(study, reason=f"Submissions imported: {summary}.", actor=actor, n=len(rows))
         logger.info("submissions study=%s read=%s returned=%s", study.slug, len(rows), n_returned)
-    return Loaded(len(rows), n_new, n_changed, n_returned, n_unknown)
+    return ImportSummary(len(rows), n_new, n_changed, n_returned, n_unknown)
 
 
 def _participants(study: Study, panel: Panel) -> dict[tuple[str, str], int]:
