@@ -31,14 +31,14 @@ def shows_items_to(researcher: Any, version_id: int) -> bool:
     return StudyMembership.objects.filter(researcher=researcher, study__dataset_version=version_id).exists()
 
 
-def sees_run(researcher: Any, study: Study) -> bool:
+def may_see_run(researcher: Any, study: Study) -> bool:
     """Whether a member of the study also sees its run, which may belong to a project."""
     return EvaluationRun.objects.visible_to(researcher).filter(pk=study.run_id).exists()
 
 
 def require_run(researcher: Any, study: Study) -> None:
     """Refuse what makes another study of this one's run to members who may not see the run. Raises PermissionDenied."""
-    if not sees_run(researcher, study):
+    if not may_see_run(researcher, study):
         raise PermissionDenied(
             "The run of this study belongs to a project that you are not in. Ask one of its owners to add you."
         )

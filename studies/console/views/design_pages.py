@@ -30,7 +30,7 @@ from studies.design.services.design import age_limits, change_design
 from studies.enums import StudyStatus
 from studies.instrument.questionnaires.schema import questionnaire_from
 from studies.recruitment.selectors.recruitment import is_nested
-from studies.team.permissions import FORM, OWNERS, READERS, Seat, seated, sees_run
+from studies.team.permissions import FORM, OWNERS, READERS, Seat, may_see_run, seated
 from studies.usage_data import is_usage
 
 FROZEN = "The design was frozen at the launch and cannot be changed any more."
@@ -45,7 +45,7 @@ def study_design_summary(request: HttpRequest, seat: Seat) -> HttpResponse:
         "conditions": study.conditions.select_related("model").order_by("position"),
         "ages": age_limits(study),
         "known_users_note": known_users_note(study.run),
-        "sees_run": sees_run(request.user, study),
+        "sees_run": may_see_run(request.user, study),
         "method_label": METHOD_LABELS[method_from(study.design).name],
         "is_nested": is_nested(study),
         "chooses": study.design.is_choice,

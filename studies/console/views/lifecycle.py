@@ -36,7 +36,7 @@ from studies.design.services.archiving import archive_study, delete_study, resto
 from studies.design.services.duplicating import duplicate_study, free_slug
 from studies.enums import StudyStatus
 from studies.models import Study
-from studies.team.permissions import FORM, OWNERS, READERS, Seat, require_run, seated, sees_run
+from studies.team.permissions import FORM, OWNERS, READERS, Seat, may_see_run, require_run, seated
 
 # Where each check is done: URL name, fragment and link text, by the page of a gap.
 CHECK_PAGES = {
@@ -132,7 +132,7 @@ def study_delete(request: HttpRequest, seat: Seat) -> HttpResponse:
     context: dict[str, Any] = {
         "form": form,
         "usage": usage_of(study),
-        "sees_run": sees_run(request.user, study),
+        "sees_run": may_see_run(request.user, study),
         "is_live": study.status == StudyStatus.LIVE,
         "export_form": ExportForm(is_owner=seat.is_owner),
     }
