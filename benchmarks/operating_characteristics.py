@@ -27,7 +27,7 @@ from scipy import interpolate, special, stats
 from table import Row, write_rows
 
 from inference.anova import one_way
-from inference.average_advantage import MeanEstimates, Verdict, average_advantage, rests_on, without_each
+from inference.average_advantage import MeanEstimates, Verdict, average_advantage, influential_algorithms, without_each
 from inference.case_rates import rate_limits
 from inference.contrasts import planned_contrast
 from inference.item_effects import ItemAnswers, fit_items
@@ -282,7 +282,9 @@ def judge(
     tally.add("wrong", is_wrong)
     tally.add("excludes 0", verdict in (Verdict.AGREE, Verdict.DISAGREE))
     if verdict is Verdict.AGREE and design.order is agreeing:
-        tally.add("rests on one", bool(rests_on(advantage, without_each(estimates, decided.offline.direct))))
+        tally.add(
+            "rests on one", bool(influential_algorithms(advantage, without_each(estimates, decided.offline.direct)))
+        )
 
 
 def simulate(designs: Mapping[str, Design], n_studies: int, seed: Sequence[int]) -> dict[str, Tally]:

@@ -159,7 +159,9 @@ def without_each(
     }
 
 
-def rests_on(overall: AverageAdvantage, without: Mapping[str, AverageAdvantage | Undefined]) -> tuple[str, ...]:
+def influential_algorithms(
+    overall: AverageAdvantage, without: Mapping[str, AverageAdvantage | Undefined]
+) -> tuple[str, ...]:
     """The algorithms without which agreement or disagreement is no longer shown, the most influential first.
 
     A check, not a test. Empty for other verdicts and with fewer than five algorithms.

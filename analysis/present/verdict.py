@@ -186,7 +186,7 @@ def _short(result: AverageAdvantage | Undefined, is_share: bool) -> str:
 
 
 def _rests_on(advantage: Advantage, is_share: bool) -> str:
-    names = advantage.rests_on
+    names = advantage.influential_algorithms
     if not names:
         return ""
     if len(names) == 1:

@@ -9,7 +9,7 @@ from analysis.enums import Metric, ScaleVariable, Variable, variable_of
 from analysis.results.codec import stored
 from analysis.results.rankings import ALPHA, OfVariable
 from evaluation.reported_kinds import kind_word
-from inference.average_advantage import AverageAdvantage, rests_on
+from inference.average_advantage import AverageAdvantage, influential_algorithms
 from inference.contrasts import ContrastResult
 from inference.equivalence import BoundTest, EquivalenceResult
 from inference.pair_decisions import PairClass, PairDecision
@@ -47,9 +47,9 @@ class Advantage:
     without: dict[str, AverageAdvantage | Undefined] = field(default_factory=dict)
 
     @property
-    def rests_on(self) -> tuple[str, ...]:
+    def influential_algorithms(self) -> tuple[str, ...]:
         """The algorithms without which the verdict is no longer shown, the most influential first."""
-        return () if isinstance(self.overall, Undefined) else rests_on(self.overall, self.without)
+        return () if isinstance(self.overall, Undefined) else influential_algorithms(self.overall, self.without)
 
 
 @dataclass(frozen=True, kw_only=True)

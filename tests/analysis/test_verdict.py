@@ -67,7 +67,7 @@ def test_the_sample_study_has_the_numbers_of_the_specification(sample: Results) 
     assert overall.n_pairs == 19
     assert (overall.value, overall.interval.low, overall.interval.high) == pytest.approx((0.26, 0.12, 0.39), abs=0.006)
     assert (overall.t, overall.df) == pytest.approx((3.79, 50.22), abs=0.006)
-    assert sample.advantage.rests_on == ("LSA",)
+    assert sample.advantage.influential_algorithms == ("LSA",)
     assert sample.primary is not None
     decided = sample.primary.decided
     assert isinstance(decided, DecidedPairs)

@@ -13,7 +13,7 @@ from inference.average_advantage import (
     MeanEstimates,
     Verdict,
     average_advantage,
-    rests_on,
+    influential_algorithms,
     without_each,
 )
 from inference.contrasts import planned_contrast
@@ -106,21 +106,21 @@ def test_without_an_algorithm_its_pairs_are_gone():
     assert overall.verdict is Verdict.AGREE
     assert without["A"].value == pytest.approx(3.1 - 2.95)
     assert without["E"].n_pairs == 3
-    assert rests_on(overall, without) == ("A",)
+    assert influential_algorithms(overall, without) == ("A",)
     # Where no pair is left, nothing is shown either.
     only = pairs[:4]
     lost = without_each(estimates, only)
     assert isinstance(lost["A"], Undefined)
-    assert rests_on(average_advantage(estimates, only), lost) == ("A",)
+    assert influential_algorithms(average_advantage(estimates, only), lost) == ("A",)
 
 
 def test_the_check_is_for_decided_verdicts_of_five_or_more_algorithms():
     four = {"A": 3.6, "B": 3.0, "C": 3.0, "D": 3.0}
     estimates = MeanEstimates.independent(four, [0.5] * 4, [30] * 4)
     pairs = [("A", "B"), ("A", "C"), ("A", "D")]
-    assert rests_on(average_advantage(estimates, pairs), without_each(estimates, pairs)) == ()
+    assert influential_algorithms(average_advantage(estimates, pairs), without_each(estimates, pairs)) == ()
     equal = MeanEstimates.independent(dict.fromkeys("ABCDE", 3.0), [0.5] * 5, [30] * 5)
-    assert rests_on(average_advantage(equal, pairs), without_each(equal, pairs)) == ()
+    assert influential_algorithms(average_advantage(equal, pairs), without_each(equal, pairs)) == ()
 
 
 def test_undefined():
