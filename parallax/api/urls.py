@@ -34,5 +34,5 @@ urlpatterns = [
     path("reports/requests/<int:pk>/", ReportViewSet.as_view({"get": "requested"}), name="reports-request"),
     *router.urls,
     # File names end without a slash; any other address without one redirects to the address with it.
-    re_path(r"^(?:reports/[^/]*/files/.*|.*/)$", views.NothingHere.as_view(), name="nothing"),
+    re_path(r"^(?:reports/[^/]*/files/.*|.*/)$", views.NotFoundView.as_view(), name="nothing"),
 ]

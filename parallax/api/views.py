@@ -35,7 +35,7 @@ def docs(request: HttpRequest) -> HttpResponse:
     return render(request, "console/api.html", {"groups": groups, "objects": objects})
 
 
-class NothingHere(APIView):
+class NotFoundView(APIView):
     """Any other address: the same response as for rows without access."""
 
     schema = None
