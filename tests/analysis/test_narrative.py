@@ -326,10 +326,10 @@ def test_order_at_the_participants_length_is_compared() -> None:
         return measured(recall, None, length)
 
     whole = at(0, A=0.3, B=0.2)
-    assert objective.shorter(whole, at(5, A=0.1, B=0.2)).endswith(
+    assert objective.rank_stability(whole, at(5, A=0.1, B=0.2)).endswith(
         "the ranking by recall is B, A; with whole profiles it is A, B."
     )
-    assert objective.shorter(whole, at(5, A=0.2, B=0.1)).endswith("the ranking by recall remains A, B.")
+    assert objective.rank_stability(whole, at(5, A=0.2, B=0.1)).endswith("the ranking by recall remains A, B.")
 
 
 def test_short_profiles_are_called_the_participants_only_where_they_are() -> None:
@@ -342,7 +342,7 @@ def test_short_profiles_are_called_the_participants_only_where_they_are() -> Non
         (replace(exact, elicitation="choice"), " as many as participants choose,"),
         (replace(exact, ratings_asked=10), ""),
     ):
-        said = objective.shorter(*lengths, as_many=objective.profile_length_note(study, 5))
+        said = objective.rank_stability(*lengths, as_many=objective.profile_length_note(study, 5))
         assert said == f"{opening}{words} the ranking by recall remains A, B."
 
 
