@@ -33,7 +33,7 @@ from jobs.models import Job
 from jobs.services import cancel
 from studies.console.views.workspace import REPORT, study_page
 from studies.monitoring.selectors.outcomes import are_outcomes_blinded
-from studies.team.permissions import READERS, Seat
+from studies.team.permissions import READERS, Membership
 from studies.team.selectors.studies import membership_of
 
 
@@ -43,20 +43,20 @@ def report_list(request: HttpRequest) -> HttpResponse:
     slug = request.GET.get("study", "").replace("\x00", "")  # PostgreSQL keeps no NUL
     membership = membership_of(request.user, slug) if slug else None
     if membership is not None and membership.role in READERS:
-        return _reports_of_study(request, Seat(membership.study, membership.role))
+        return _reports_of_study(request, Membership(membership.study, membership.role))
     context = {"reports": reports_of(request.user), "has_studies": studies_to_report(request.user).exists()}
     return render(request, "analysis/list.html", context)
 
 
-def _reports_of_study(request: HttpRequest, seat: Seat) -> HttpResponse:
-    study = seat.study
+def _reports_of_study(request: HttpRequest, membership: Membership) -> HttpResponse:
+    study = membership.study
     can_report = studies_to_report(request.user).filter(pk=study.pk).exists()
     context = {
         "reports": reports_of(request.user).filter(study=study),
         "can_report": can_report,
         "is_shut": can_report and are_outcomes_blinded(study, [mode_to_report(study)]),
     }
-    return study_page(request, seat, "analysis/study.html", context, tab=REPORT)
+    return study_page(request, membership, "analysis/study.html", context, tab=REPORT)
 
 
 @require_http_methods(["GET", "POST"])

@@ -164,8 +164,8 @@ def console_url(name: str, study: Study, **kwargs: Any) -> str:
 
 
 def _session(study: Study) -> Interview:
-    seat = study.memberships.filter(role=Role.INTERVIEWER).first() or study.memberships.get()
-    interviewer = seat.researcher
+    membership = study.memberships.filter(role=Role.INTERVIEWER).first() or study.memberships.get()
+    interviewer = membership.researcher
     link = PersonalLink.objects.create(study=study, digest=secrets.token_hex(32), made_by=interviewer)
     return Interview.objects.create(study=study, link=link, interviewer=interviewer, number=1)
 

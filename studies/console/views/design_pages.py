@@ -30,16 +30,16 @@ from studies.design.services.design import age_limits, change_design
 from studies.enums import StudyStatus
 from studies.instrument.questionnaires.schema import questionnaire_from
 from studies.recruitment.selectors.recruitment import is_nested
-from studies.team.permissions import FORM, OWNERS, READERS, Seat, may_see_run, seated
+from studies.team.permissions import FORM, OWNERS, READERS, Membership, for_members, may_see_run
 from studies.usage_data import is_usage
 
 FROZEN = "The design was frozen at the launch and cannot be changed any more."
 
 
-@seated(READERS)
-def study_design_summary(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(READERS)
+def study_design_summary(request: HttpRequest, membership: Membership) -> HttpResponse:
     """The design: conditions, elicitation, assignment, plan, and the pages that plan and document it."""
-    study = seat.study
+    study = membership.study
     primary, labels = study.design.primary, perceived_labels(questionnaire_from(study.questionnaire))
     context = {
         "conditions": study.conditions.select_related("model").order_by("position"),
@@ -66,13 +66,13 @@ def study_design_summary(request: HttpRequest, seat: Seat) -> HttpResponse:
             *([REFILL_SENTENCE] if study.design.refill_excluded else []),
         ],
     }
-    return study_page(request, seat, "console/studies/design_summary.html", context, tab=DESIGN)
+    return study_page(request, membership, "console/studies/design_summary.html", context, tab=DESIGN)
 
 
-@seated(OWNERS, FORM)
-def study_design(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(OWNERS, FORM)
+def study_design(request: HttpRequest, membership: Membership) -> HttpResponse:
     """Change a draft's design."""
-    study = seat.study
+    study = membership.study
     if study.status != StudyStatus.DRAFT:
         messages.error(request, FROZEN)
         return redirect("studies:design-summary", slug=study.slug)
@@ -83,13 +83,13 @@ def study_design(request: HttpRequest, seat: Seat) -> HttpResponse:
             messages.success(request, "The design is saved.")
             warn_of_numbers(request, study)
             return redirect("studies:design-summary", slug=study.slug)
-    return study_page(request, seat, "console/studies/design.html", {"form": form}, tab=DESIGN)
+    return study_page(request, membership, "console/studies/design.html", {"form": form}, tab=DESIGN)
 
 
-@seated(OWNERS, FORM)
-def study_conditions(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(OWNERS, FORM)
+def study_conditions(request: HttpRequest, membership: Membership) -> HttpResponse:
     """Choose a draft's conditions among the models of all runs on its dataset version."""
-    study = seat.study
+    study = membership.study
     if study.status != StudyStatus.DRAFT:
         messages.error(request, FROZEN)
         return redirect("studies:design-summary", slug=study.slug)
@@ -100,15 +100,15 @@ def study_conditions(request: HttpRequest, seat: Seat) -> HttpResponse:
             choose_conditions(study=study, digests=form.cleaned_data["models"], actor=request.user)
             messages.success(request, "The conditions are saved.")
             return redirect("studies:design-summary", slug=study.slug)
-    return study_page(request, seat, "console/studies/conditions.html", {"form": form}, tab=DESIGN)
+    return study_page(request, membership, "console/studies/conditions.html", {"form": form}, tab=DESIGN)
 
 
-@seated(READERS)
-def study_design_file(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(READERS)
+def study_design_file(request: HttpRequest, membership: Membership) -> HttpResponse:
     """The frozen design, or a draft's current one."""
-    version = seat.study.versions.order_by("-number").first()
-    snapshot = version.snapshot if version else launch.design_snapshot(seat.study)
-    body = {"design_hash": seat.study.design_hash, "design": snapshot}
+    version = membership.study.versions.order_by("-number").first()
+    snapshot = version.snapshot if version else launch.design_snapshot(membership.study)
+    body = {"design_hash": membership.study.design_hash, "design": snapshot}
     response = JsonResponse(body, json_dumps_params={"indent": 2, "ensure_ascii": False})
-    response["Content-Disposition"] = f'attachment; filename="study-{seat.study.slug}_design.json"'
+    response["Content-Disposition"] = f'attachment; filename="study-{membership.study.slug}_design.json"'
     return response

@@ -36,7 +36,7 @@ from studies.design.services.archiving import archive_study, delete_study, resto
 from studies.design.services.duplicating import duplicate_study, free_slug
 from studies.enums import StudyStatus
 from studies.models import Study
-from studies.team.permissions import FORM, OWNERS, READERS, Seat, may_see_run, require_run, seated
+from studies.team.permissions import FORM, OWNERS, READERS, Membership, for_members, may_see_run, require_run
 
 # Where each check is done: URL name, fragment and link text, by the page of a gap.
 CHECK_PAGES = {
@@ -58,10 +58,10 @@ def _check_links(study: Study, line: CheckLine) -> list[tuple[str, str]]:
     return [(reverse(name, args=[study.slug]) + fragment, label) for name, fragment, label in links]
 
 
-@seated(OWNERS, FORM)
-def study_launch(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(OWNERS, FORM)
+def study_launch(request: HttpRequest, membership: Membership) -> HttpResponse:
     """Show what the launch freezes and what is missing; confirmed, freeze the design and open the study."""
-    study = seat.study
+    study = membership.study
     is_draft = study.status == StudyStatus.DRAFT
     # A confirmation says which design it confirms.
     digest = digest_of(launch.design_snapshot(study)) if is_draft else ""
@@ -85,7 +85,7 @@ def study_launch(request: HttpRequest, seat: Seat) -> HttpResponse:
         "planned": sum(condition.target for condition in overview.conditions),
         "languages": [language_name(code) for code in study.design.languages],
     }
-    return study_page(request, seat, "console/studies/launch.html", context, tab=OVERVIEW)
+    return study_page(request, membership, "console/studies/launch.html", context, tab=OVERVIEW)
 
 
 study_pause = button(launch.pause_study, "The study is paused.")
@@ -93,10 +93,10 @@ study_resume = button(launch.resume_study, "The study is live again.")
 study_close = button(launch.close_study, "The study is closed.")
 
 
-@seated(READERS, FORM, even_when_archived=True)
-def study_duplicate(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(READERS, FORM, even_when_archived=True)
+def study_duplicate(request: HttpRequest, membership: Membership) -> HttpResponse:
     """Create a draft with the same design, owned by the account that duplicates it."""
-    study = seat.study
+    study = membership.study
     require_run(request.user, study)
     initial = {"title": f"{study.title} (copy)"[:200], "slug": free_slug(study.slug)}
     form = DuplicateForm(request.POST or None, initial=initial)
@@ -105,7 +105,7 @@ def study_duplicate(request: HttpRequest, seat: Seat) -> HttpResponse:
             copy = duplicate_study(study=study, actor=request.user, **form.cleaned_data)
             messages.success(request, "The copy is created. It is your own draft, without participants or answers.")
             return redirect("studies:detail", slug=copy.slug)
-    return study_page(request, seat, "console/studies/duplicate.html", {"form": form}, tab=SETTINGS)
+    return study_page(request, membership, "console/studies/duplicate.html", {"form": form}, tab=SETTINGS)
 
 
 study_archive = button(
@@ -119,10 +119,10 @@ study_reopen = button(
 )
 
 
-@seated(OWNERS, FORM, even_when_archived=True)
-def study_delete(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(OWNERS, FORM, even_when_archived=True)
+def study_delete(request: HttpRequest, membership: Membership) -> HttpResponse:
     """Show what is deleted and what is kept, offer the exports, and delete the study."""
-    study = seat.study
+    study = membership.study
     form = DeleteForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         with refusals_in(form, "typed", of="slug_not_typed"):
@@ -134,16 +134,16 @@ def study_delete(request: HttpRequest, seat: Seat) -> HttpResponse:
         "usage": usage_of(study),
         "sees_run": may_see_run(request.user, study),
         "is_live": study.status == StudyStatus.LIVE,
-        "export_form": ExportForm(is_owner=seat.is_owner),
+        "export_form": ExportForm(is_owner=membership.is_owner),
     }
-    return study_page(request, seat, "console/studies/delete.html", context, tab=SETTINGS)
+    return study_page(request, membership, "console/studies/delete.html", context, tab=SETTINGS)
 
 
-@seated(READERS, FORM)
-def study_consent(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(READERS, FORM)
+def study_consent(request: HttpRequest, membership: Membership) -> HttpResponse:
     """The versions of the consent text with their numbers of participants; owners add versions."""
-    study = seat.study
-    if request.method == "POST" and not seat.is_owner:
+    study = membership.study
+    if request.method == "POST" and not membership.is_owner:
         messages.error(request, "Only the study's owners can change the consent text.")
         return redirect("studies:consent", slug=study.slug)
     form = ConsentForm(study, request.POST or None)
@@ -161,15 +161,15 @@ def study_consent(request: HttpRequest, seat: Seat) -> HttpResponse:
         ]
         lines.append((line, [(language_name(code), n) for code, n in line.by_language], texts))
     is_running = study.status in RUNNING
-    context = {"form": form, "lines": lines, "may_change": seat.may_change and is_running}
-    return study_page(request, seat, "console/studies/consent.html", context, tab=QUESTIONNAIRE)
+    context = {"form": form, "lines": lines, "may_change": membership.may_change and is_running}
+    return study_page(request, membership, "console/studies/consent.html", context, tab=QUESTIONNAIRE)
 
 
-@seated(READERS, FORM)
-def study_versions(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(READERS, FORM)
+def study_versions(request: HttpRequest, membership: Membership) -> HttpResponse:
     """The versions of the design with their numbers of participants; owners add versions."""
-    study = seat.study
-    if request.method == "POST" and not seat.is_owner:
+    study = membership.study
+    if request.method == "POST" and not membership.is_owner:
         messages.error(request, "Only the study's owners can change the design.")
         return redirect("studies:versions", slug=study.slug)
     act = request.POST.get("act")
@@ -197,6 +197,6 @@ def study_versions(request: HttpRequest, seat: Seat) -> HttpResponse:
         "targets": targets,
         "words": words,
         "notes": notes,
-        "may_change": seat.may_change and study.status in RUNNING,
+        "may_change": membership.may_change and study.status in RUNNING,
     }
-    return study_page(request, seat, "console/studies/versions.html", context, tab=DESIGN)
+    return study_page(request, membership, "console/studies/versions.html", context, tab=DESIGN)
