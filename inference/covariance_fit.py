@@ -119,8 +119,10 @@ def moments_of(structure: Structure, parameters: Floats) -> Moments:
                 change = np.outer(effects[:, row], shared[column])
                 by_mean[entry.parameter] += effects[:, row] * latent_mean[column]
             case "covariances":
+                # The transpose is added below; a variance stands on the diagonal once and would count twice.
                 change = np.outer(effects[:, row], effects[:, column]) / (2 if row == column else 1)
             case "residuals":
+                # Halved for the same reason: it is symmetric already when its transpose is added.
                 change = np.outer(unit[row], unit[row]) / 2
             case "intercepts":
                 by_mean[entry.parameter] += unit[row]
@@ -184,11 +186,15 @@ class NormalLikelihood:
         for sample, structure in zip(self.samples, self.structures, strict=True):
             implied, mean = covariance_of(structure, parameters)
             try:
+                # Fails for exactly those parameters whose covariances are not positive definite and so have no
+                # likelihood.
                 root = np.linalg.cholesky(implied)
             except np.linalg.LinAlgError:
+                # Infinite, not an error: the damped step is refused and a shorter one is tried.
                 return math.inf
             distance = np.linalg.solve(root, sample.mean - mean)
             inner = np.linalg.solve(root, np.linalg.solve(root, sample.covariance).T)
+            # Logarithms of determinants, which themselves leave the range of floats with many items.
             determinants = 2 * np.log(np.diag(root)).sum() - np.linalg.slogdet(sample.covariance)[1]
             total += sample.n * (determinants + np.trace(inner) - len(mean) + distance @ distance)
         return float(total / self.n)
@@ -200,6 +206,7 @@ class NormalLikelihood:
             moments, weight = moments_of(structure, parameters), math.sqrt(sample.n / self.n)
             inverse = np.linalg.inv(np.linalg.cholesky(moments.covariance))
             distance = sample.mean - moments.mean
+            # Means that the model misses count as covariance around the implied mean, as in the likelihood.
             beyond = sample.covariance + np.outer(distance, distance) - moments.covariance
             whitened = inverse @ moments.by_covariance @ inverse.T / math.sqrt(2)
             residuals += [weight * (inverse @ beyond @ inverse.T).ravel() / math.sqrt(2), weight * inverse @ distance]
@@ -252,17 +259,23 @@ def minimum_of(discrepancy: NormalLikelihood | WeightedCorrelations, start: Floa
     for _step in range(MOST_STEPS):
         residuals, jacobian = discrepancy.linearised(parameters)
         gradient, information = jacobian.T @ residuals, jacobian.T @ jacobian
+        # Judged by the gradient and not by small steps: damping makes steps small anywhere.
         if np.abs(gradient).max(initial=0) < GRADIENT:
+            # Scaled to a correlation matrix, so that parameters in different units do not look unidentified.
             scale = np.sqrt(np.diag(information))
             if scale.min() > 0:
                 eigenvalues = np.linalg.eigvalsh(information / np.outer(scale, scale))
+                # A flat direction at the minimum: other parameters fit as well, so these would mean nothing.
                 if eigenvalues[0] > RELATIVE * eigenvalues[-1]:
                     return Minimum(parameters, value, jacobian, information)
             return Undefined("The model is not identified by these data.")
         while damping < MOST_DAMPING:
+            # In units of each parameter's own information (Marquardt), with a floor for one that has none.
             ridge = damping * np.diag(np.diag(information) + LEAST_DAMPING)
             proposal = parameters + np.linalg.solve(information + ridge, gradient)
             proposed = discrepancy.value(proposal)
+            # Near the minimum the last steps change the value by rounding only; refusing those would never reach the
+            # gradient.
             if proposed <= value + 1e-13 * (1 + abs(value)):
                 parameters, value, damping = proposal, proposed, max(damping / 10, LEAST_DAMPING)
                 break
@@ -278,6 +291,8 @@ def derivatives(function: Callable[[Floats], Floats], parameters: Floats) -> Flo
     for index in range(len(parameters)):
         step = np.zeros(len(parameters))
         step[index] = DIFFERENCE
+        # Central, as its error falls with the square of the step: one-sided differences would need a step that
+        # rounding spoils.
         columns.append((function(parameters + step) - function(parameters - step)) / (2 * DIFFERENCE))
     return np.array(columns).T
 
@@ -300,6 +315,7 @@ def sample_of(rows: Floats) -> Sample:
     >>> sample_of(np.array([[1.0, 5.0], [3.0, 1.0]])).covariance.tolist()
     [[1.0, -2.0], [-2.0, 4.0]]
     """
+    # Divided by n, as the normal likelihood has it; χ² is then n times the discrepancy, as in lavaan.
     return Sample(len(rows), np.atleast_2d(np.cov(rows, rowvar=False, bias=True)), rows.mean(axis=0))
 
 
@@ -356,6 +372,7 @@ def indices(
     worst = max(excess, of_baseline, 0.0)
     ratio = excess / model.df * baseline.df / of_baseline if model.df and of_baseline else 0.0
     tails = (1 + CONFIDENCE) / 2, (1 - CONFIDENCE) / 2
+    # The interval of RMSEA is that of the noncentrality at which the statistic lies at either tail (Steiger 1998).
     limits = special.chndtrinc(model.statistic, max(model.df, 1), tails)
     # Where the statistic is too small for any noncentrality to have this tail, scipy gives NaN or next to nothing.
     low, high = np.where(limits > SMALLEST, limits, 0.0).tolist()
@@ -366,6 +383,7 @@ def indices(
         chi_square=model.statistic,
         df=model.df,
         p=float(stats.chi2.sf(model.statistic, model.df)) if model.df else None,
+        # Without an excess anywhere the fit is perfect, where the formula would divide 0 by 0.
         cfi=1 - max(excess, 0.0) / worst if worst and model.df else 1.0,
         tli=1 - ratio,
         rmsea=rmsea[0],
@@ -391,6 +409,8 @@ def normal_fit(
     p, n = len(samples[0].mean), sum(sample.n for sample in samples)
     n_own, independence = p - n_fixed, 0.0
     for sample in samples:
+        # The baseline leaves covariances among fixed variables free: conditions are chosen by the design and not
+        # explained.
         variances = np.log(np.diag(sample.covariance)[:n_own]).sum()
         fixed, whole = (np.linalg.slogdet(sample.covariance[at:, at:])[1] for at in (n_own, 0))
         independence += sample.n * float(variances + fixed - whole)

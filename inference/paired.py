@@ -76,16 +76,19 @@ def sign_test(a: ArrayLike, b: ArrayLike) -> SignTestResult | Undefined:
     from scipy import stats
 
     first, second = by_algorithm({"the first algorithm": a, "the second algorithm": b}).values()
+    # Relative to the largest value, so that the test does not change with the unit of the metric.
     tie_within = TIE_WITHIN * largest(first, second)
     difference = (first - second)[~np.isnan(first - second)]
     n_a, n_b = int(np.count_nonzero(difference > tie_within)), int(np.count_nonzero(difference < -tie_within))
     if n_a + n_b == 0:
+        # The test conditions on the users who differ: with none there is no distribution to refer to, not a p of 1.
         return Undefined("Every user has equal values under both algorithms.")
     return SignTestResult(
         n_a=n_a,
         n_b=n_b,
         n_ties=difference.size - n_a - n_b,
         n_left_out=first.size - difference.size,
+        # Twice the upper tail counts the middle term twice where both sides are equal, hence the limit of 1.
         p=min(1.0, 2 * float(stats.binom.sf(max(n_a, n_b) - 1, n_a + n_b, 0.5))),
     )
 
@@ -132,6 +135,7 @@ def signed_rank(a: ArrayLike, b: ArrayLike) -> SignedRankResult | Undefined:
     first, second = by_algorithm({"the first algorithm": a, "the second algorithm": b}).values()
     differences = first - second
     unit = largest(first, second) or 1.0
+    # Ranks need ties as equal numbers. A tolerance would not do, because being within it is not transitive.
     difference = np.round(differences[~np.isnan(differences)] / unit, DECIMALS)
     difference = difference[difference != 0]
     if not difference.size:
@@ -139,10 +143,13 @@ def signed_rank(a: ArrayLike, b: ArrayLike) -> SignedRankResult | Undefined:
     doubled = np.rint(2 * stats.rankdata(np.abs(difference))).astype(np.int64)  # whole numbers, with ties
     plus = int(doubled[difference > 0].sum())
     minus = int(doubled.sum()) - plus
+    # The null distribution is symmetric, so twice the upper tail of the larger sum is the two-sided p.
     observed, effect = max(plus, minus), (plus - minus) / (plus + minus)
     factor = int(np.gcd.reduce(doubled))  # 2 where no ranks are halves; without it the count is shorter
     if is_countable(doubled // factor):
         return SignedRankResult(effect, min(1.0, 2 * share_at_least(doubled // factor, observed // factor)))
+    # The variance of the sum over random signs with the ranks as they are: ties are corrected for without a term of
+    # its own.
     spread = math.sqrt(float((doubled.astype(np.float64) ** 2).sum())) / 2
     z = (observed - int(doubled.sum()) / 2) / spread
     return SignedRankResult(effect, min(1.0, 2 * float(special.ndtr(-z))))
@@ -175,11 +182,13 @@ def share_at_least(weights: Integers, observed: int) -> float:
     shares = np.zeros(int(weights.sum()) + 1)
     shares[0] = 1.0
     reached = 0
+    # The light ones first, so that the part of the array that can be reached stays short for as long as possible.
     for weight in np.sort(weights).tolist():
         half = shares[: reached + 1] / 2
         shares[: reached + 1] = half
         shares[weight : weight + reached + 1] += half
         reached += weight
+    # A tail has up to millions of tiny terms; a plain sum would lose the last digits that the tests compare.
     return min(1.0, math.fsum(shares[max(0, observed) :]))
 
 
@@ -264,6 +273,7 @@ def _between(
     alpha: float,
 ) -> Tests | Undefined:
     columns = by_algorithm(values)
+    # An algorithm without any value belongs to no pair, or its untestable pairs would enlarge the family.
     present = {name: own for name, column in columns.items() if (own := column[~np.isnan(column)]).size}
     if len(present) < 2:
         return Undefined("A comparison needs two algorithms with values of users.")
@@ -318,6 +328,7 @@ def _ranked(values: Mapping[str, ArrayLike]) -> Integers | Undefined:
         return Undefined("A comparison needs two algorithms with values of users.")
     table = np.column_stack(list(columns.values()))
     complete = table[~np.isnan(table).any(axis=1)]
+    # As in `signed_rank`: values equal on paper have to be equal numbers to share a rank.
     complete = np.round(complete / (largest(complete) or 1.0), DECIMALS)
     if len(complete) < 2:
         return Undefined("Fewer than two users have a value for every algorithm.")
@@ -350,6 +361,7 @@ def friedman(values: Mapping[str, ArrayLike]) -> FriedmanResult | Undefined:
         return doubled
     n, k = len(doubled), len(values)
     sums = doubled.sum(axis=0)
+    # Ranks are doubled whole numbers and Python's integers have no limit, so both parts of the fraction are exact.
     spread = (k - 1) * sum(int(total - n * (k + 1)) ** 2 for total in sums.tolist())
     room = int((doubled**2).sum()) - n * k * (k + 1) ** 2
     chi_squared = spread / room
@@ -382,6 +394,7 @@ def nemenyi(values: Mapping[str, ArrayLike], alpha: float = 0.05) -> PairwiseRes
     for a, b in combinations(values, 2):
         difference = (sums[a] - sums[b]) / (2 * n)
         q = abs(difference) / error
+        # The studentized range is defined with the error of one mean, q with that of a difference: a factor of √2.
         p = upper_tail(q * math.sqrt(2), k, math.inf)
         pairs.append(Pair(a, b, difference, p, p < alpha, statistic=q, se=error))
     return PairwiseResult(

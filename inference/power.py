@@ -131,6 +131,7 @@ def fewest_participants(power_of: Callable[[int], float], power: float, f: float
         raise ParameterError(
             f"An effect of f = {f:g} needs more than {LARGEST_N:,} participants per condition; state a larger one."
         )
+    # Power rises with n, so some twenty evaluations of the noncentral distribution do instead of a search from 2.
     return 2 + bisect_left(range(2, LARGEST_N), power, key=power_of)
 
 
@@ -157,10 +158,12 @@ def detectable_effect(
     def missing(effect: float) -> float:
         return _power(conditions, n_per_condition, effect, alpha) - power
 
+    # Not from 0, where the noncentral distribution is not defined; at 1e-9 the power is the level, below any target.
     f = float(optimize.brentq(missing, 1e-9, LARGEST_F, xtol=1e-13))
     return DetectableEffect(
         f=f,
         eta_squared=f * f / (1 + f * f),
+        # Cohen's pattern 1: two means at ±d/2 and all others in the middle give f = d / sqrt(2k).
         difference_in_sd=f * math.sqrt(2 * conditions),
         power=power,
         alpha=alpha,
@@ -209,6 +212,7 @@ def _power(conditions: int, n: int, f: float, alpha: float) -> float:
     critical = float(special.fdtri(between, within, 1 - alpha))
     if f == 0.0:
         return alpha  # the noncentral distribution is not defined at 0; there the test has its level
+    # The survival function, not 1 - cdf: the power of small effects would lose its digits in the subtraction.
     power = float(stats.ncf.sf(critical, between, within, f * f * conditions * n))
     # Far out scipy's series gives up with NaN; there, nothing is left of the lower tail.
     return 1.0 if math.isnan(power) else min(max(power, 0.0), 1.0)
@@ -259,10 +263,14 @@ def equivalence_power(bound: float, n_per_condition: int, *, alpha: float = 0.05
             f"pair; got {bound:g} and {pairs}."
         )
     df = 2 * (n_per_condition - 1)
+    # Holm's first step divides the level by the number of pairs: the strictest one is what a plan has to meet.
     critical = float(special.stdtrit(df, 1 - alpha / pairs))
     nodes, weights = _quadrature(NODES)
+    # Nodes of the uniform distribution through the inverse of χ²: one rule serves every number of degrees of freedom.
     spread = np.sqrt(special.gammaincinv(df / 2, (nodes + 1) / 2) * 2 / df)
     inside = 2 * special.ndtr(np.sqrt(n_per_condition / 2) * bound - critical * spread) - 1
+    # Where the observed spread alone exceeds the bound no mean is inside it; a negative probability would be
+    # subtracted.
     return float((weights / 2 * np.maximum(0.0, inside)).sum())
 
 

@@ -30,6 +30,8 @@ class LeaseLost(ParallaxError):
 
 def lease_token() -> str:
     """A unique name for a lease: machine, process and random digits; at most 64 characters."""
+    # Host and process are for people who read a row; the random part keeps a process id that is used again from owning
+    # it.
     return f"{platform.node()[:24]}:{os.getpid()}:{secrets.token_hex(8)}"
 
 
@@ -44,6 +46,8 @@ class Heartbeat:
         self._name = name
         self._lost = threading.Event()
         self._stop = threading.Event()
+        # A thread of its own, because fits stay in compiled code for minutes; a daemon, so that it cannot keep a dying
+        # worker.
         self._thread = threading.Thread(target=self._beat, name=f"heartbeat-{name}", daemon=True)
 
     def __enter__(self) -> Self:
@@ -58,6 +62,8 @@ class Heartbeat:
 
     def _beat(self) -> None:
         try:
+            # Two renewals may fail before a lease ends; more often than every five seconds at most, so that a cancel
+            # is seen soon.
             while not self._stop.wait(min(settings.LEASE_SECONDS / 3, 5.0)):
                 try:
                     if not self._renew():
@@ -67,6 +73,7 @@ class Heartbeat:
                     # The database may return before the lease ends; if not, another worker takes the work.
                     logger.warning("heartbeat missed %s", self._name, exc_info=True)
         finally:
+            # Connections belong to the thread that opened them, and Django closes those of requests only.
             connections.close_all()
 
     def check(self) -> None:
@@ -100,6 +107,8 @@ class Leases(Generic[Row]):
     def lease(self, row: Row, *, actor: Any = None, **changes: Any) -> bool:
         """Lease a row to this process; False where another process holds it or it is over."""
         if self._is_dead(row):
+            # Through the queue and not straight to this process, so that the log tells the death of a worker from the
+            # new attempt.
             self._release_dead(row.pk)
             row.refresh_from_db(fields=["status", "attempts"])
         lease = {"lease": lease_token(), "leased_until": _lease_end(), "attempts": row.attempts + 1}
@@ -115,10 +124,13 @@ class Leases(Generic[Row]):
 
     def own(self, row: Row) -> QuerySet[Row]:
         """The row as a query, which matches as long as this process holds the lease."""
+        # The lease's random name is part of every condition: a worker that was taken for dead and comes back changes
+        # nothing.
         return self.model._default_manager.filter(self.condition, pk=row.pk, status=self.leased, lease=row.lease)
 
     def renew(self, row: Row) -> bool:
         """Extend the lease; False where this process no longer holds it."""
+        # One statement with the condition in it: between a read and a write another process could lease the row.
         return bool(self.own(row).update(leased_until=_lease_end(), updated_at=timezone.now()))
 
     def heartbeat(self, row: Row) -> Heartbeat:
@@ -138,6 +150,7 @@ class Leases(Generic[Row]):
 
     def release(self, row: Row) -> bool:
         """Return a row to the queue before its lease ends; the attempt does not count."""
+        # Attempts count what may have killed a worker; one that stops in order has done nothing wrong.
         return self._end(self.own(row), to=QUEUED, attempts=row.attempts - 1)
 
     def revoke(self, pk: Any, *, reason: str) -> bool:
@@ -146,6 +159,7 @@ class Leases(Generic[Row]):
             row = self.model._default_manager.select_for_update().filter(pk=pk, status=self.leased).first()
             if row is None:
                 return False
+            # The column holds no number below 0.
             attempts = max(row.attempts - 1, 0)
             self._move(row, to=QUEUED, reason=reason, attempts=attempts, **self.cleared, **NO_LEASE)
         return True
@@ -154,10 +168,14 @@ class Leases(Generic[Row]):
         """Return every row (of `rows`) whose worker is gone to the queue; returns how many."""
         among = self.model._default_manager.all() if rows is None else rows
         dead = among.filter(self._dead(timezone.now())).order_by("pk").values_list("pk", flat=True)
+        # One transaction each: a single one would lock every row until the last is done, and heartbeats would wait for
+        # it.
         return sum(self._release_dead(pk) for pk in list(dead))
 
     @transaction.atomic
     def _release_dead(self, pk: Any) -> bool:
+        # Read again under the lock, because a heartbeat that was late may have renewed the lease since the list was
+        # read.
         row = self.model._default_manager.select_for_update().filter(pk=pk).first()
         if row is None or not self._is_dead(row):
             return False

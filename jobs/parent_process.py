@@ -16,14 +16,17 @@ def watch_parent() -> None:
     """In a child process: stop as soon as its parent is gone. In any other process: do nothing. A grandchild is stopped
     by its own parent, which calls `adopt_children` first.
     """
+    # Removed, so that this process's own children do not watch a process that is not their parent.
     parent = os.environ.pop(PARENT_VARIABLE, "")
     if not parent.isdigit():
         return
 
     def watch() -> None:
+        # Polled, because a parent killed by SIGKILL sends nothing; an orphan is given another parent by the system.
         while os.getppid() == int(parent):
             time.sleep(POLL_SECONDS)
         with contextlib.suppress(ProcessLookupError):
+            # A signal and not an exit: the handlers for an orderly stop run in the main thread.
             os.kill(os.getpid(), signal.SIGTERM)
 
     threading.Thread(target=watch, name="parent-watch", daemon=True).start()

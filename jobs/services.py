@@ -57,6 +57,7 @@ def do_job(*, job_id: int) -> bool:
     if job is None:
         logger.info("dropped the message of a job that is gone job=%s", job_id)
         return False
+    # Messages are delivered at least once, and late: the row decides whether there is anything to do.
     if (job.status == JobStatus.QUEUED and not _is_ready(job)) or not take(job):
         return False
     is_done = _execute(job)
@@ -69,6 +70,7 @@ def take(job: Job) -> bool:
     """Lease a job to this process; False where another process holds it, it is over, or it has just failed."""
     if not LEASES.lease(job, actor=job.owner, activity="Starting"):
         return False
+    # Counted when leased, as a worker that is killed for its memory can count nothing any more.
     if job.attempts > MAX_ATTEMPTS:
         LEASES.finish(job, to=JobStatus.FAILED, error=GONE_FOR_GOOD)
         return False
@@ -78,6 +80,8 @@ def take(job: Job) -> bool:
 def _execute(job: Job) -> bool:
     try:
         with LEASES.heartbeat(job) as heartbeat:
+            # The work itself ends with the lease alone: what it stored is adopted in the one transaction that finishes
+            # the job.
             fields = dict(job.definition.do(job, _Progress(job, heartbeat)))
         is_done = LEASES.finish(job, to=fields.pop("status", JobStatus.SUCCEEDED), **fields)
         if not is_done and fields.get("file"):
@@ -95,8 +99,11 @@ def _execute(job: Job) -> bool:
             _release_quietly(job)
         else:
             logger.exception("job failed job=%s kind=%s", job.pk, job.kind)
+            # People read a fixed sentence: the text of an unforeseen error may hold paths or data, which belong in the
+            # log.
             LEASES.finish(job, to=JobStatus.FAILED, error=UNFORESEEN)
         raise
+    # SystemExit and KeyboardInterrupt are how a worker is stopped: the job is not at fault and goes back to the queue.
     except BaseException:
         _release_quietly(job)
         raise
@@ -119,9 +126,13 @@ class _Progress:
 
     def __call__(self, activity: str, done: int | None = None, total: int | None = None, /) -> None:
         now = time.monotonic()
+        # A new activity is always stored; numbers within one change hundreds of times a second and each update is a
+        # write.
         if activity == self._activity and now - self._reported_at < REPORT_SECONDS:
             return
         self._heartbeat.check()
+        # The update is also the check that the job is still this worker's, so that cancelling needs no query of its
+        # own.
         if not LEASES.own(self._job).update(activity=activity[:200], done=done, total=total):
             raise LeaseLost("lease.lost", "This work has another worker, or was cancelled.")
         self._activity, self._reported_at = activity, now
@@ -166,6 +177,7 @@ def _due() -> Iterator[int]:
     now = timezone.now()
     is_due = Q(hinted_at__isnull=True) | Q(hinted_at__lt=now - timedelta(seconds=HINT_SECONDS))
     queued = Job.objects.filter(is_due, status=JobStatus.QUEUED)
+    # Marked one by one with the condition repeated: of two sweeps at once, only one update per row finds it unmarked.
     for pk in list(queued.order_by("pk").values_list("pk", flat=True)):
         if queued.filter(pk=pk).update(hinted_at=now):
             yield pk
@@ -173,6 +185,7 @@ def _due() -> Iterator[int]:
 
 def _advance(job: Job) -> None:
     if _is_ready(job):
+        # Before the message and in the same transaction, so that a sweep between the two does not send a second one.
         Job.objects.filter(pk=job.pk).update(hinted_at=timezone.now())
         enqueue_on_commit("jobs.do", queue=job.definition.queue, job_id=job.pk)
 

@@ -38,6 +38,7 @@ STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 def refuse_taken_port(host: str, port: int) -> None:
     """Raise ParallaxError `up.port_taken`, `up.bad_port` or `up.unknown_host` where nothing can be served."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        # As the web server itself does: a port whose last connections are still closing is free for it.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((host, port))
@@ -85,6 +86,7 @@ class Children:
         # In a process of its own, which is large; without the file, the site's system checks say what to do.
         subprocess.run([sys.executable, "-m", "charting.runtime"], cwd=settings.BASE_DIR, check=False)
         try:
+            # Before any worker: a broker without the queue would refuse a message sent before the first one connects.
             for queue in (settings.CELERY_TASK_DEFAULT_QUEUE, settings.LONG_QUEUE):
                 declare_queue(queue)
             self._start("web", self._web_command())
@@ -94,6 +96,7 @@ class Children:
                 self._start("worker-short", self._worker_command("short", "-Q", settings.CELERY_TASK_DEFAULT_QUEUE))
             if self.is_awaited:
                 self.wait_until_ready()
+        # Ctrl-C during the start too: `__exit__` is not called where `__enter__` raises.
         except BaseException:
             self.stop()
             raise
@@ -120,6 +123,7 @@ class Children:
         threads = str(settings.NUMERIC_THREADS)
         environment: Mapping[str, str] = {
             **os.environ,
+            # Numeric libraries read these when they are loaded, so they cannot be set in the child any more.
             "OMP_NUM_THREADS": threads,
             "OPENBLAS_NUM_THREADS": threads,
             "NUMBA_NUM_THREADS": threads,
@@ -137,6 +141,8 @@ class Children:
         self._running.append((name, process))
         self._log_threads = [thread for thread in self._log_threads if thread.is_alive()]
         self._log_threads.append(
+            # Read by a thread and not written by the child itself, so that lines of several processes do not tear and
+            # files rotate.
             threading.Thread(target=_store_output, args=(process.stdout, self.logs / f"{name}.log"), daemon=True)
         )
         self._log_threads[-1].start()
@@ -159,6 +165,7 @@ class Children:
     def _wait_for(self, is_there: Callable[[], bool], code: str, what: str) -> None:
         deadline = time.monotonic() + START_SECONDS
         while not is_there():
+            # A child that died explains more than a timeout would, and three minutes earlier.
             self.check()
             if time.monotonic() > deadline:
                 raise ParallaxError(code, f"{what} within {START_SECONDS:.0f} s; see {self.logs}.")
@@ -194,6 +201,7 @@ class Children:
                 self._keep_up(is_over)
             except ParallaxError as problem:
                 problems.append(problem)
+                # The main thread may sleep in a system call for minutes; only a signal interrupts it.
                 signal.pthread_kill(this_thread, signal.SIGINT)
 
         watcher = threading.Thread(target=keep_up, daemon=True)
@@ -202,6 +210,7 @@ class Children:
             yield
         except BaseException as interruption:
             if problems:
+                # The interrupt was sent by the watcher: what people should read is why.
                 raise problems[0] from interruption
             raise
         finally:
@@ -214,11 +223,13 @@ class Children:
             for index, (name, process) in enumerate(self._running):
                 if process.poll() is None:
                     continue
+                # Counted over all children within a minute: one that fails at its start would be restarted for ever.
                 ended_at = [at for at in ended_at if time.monotonic() - at < 60.0]
                 if len(ended_at) >= MOST_RESTARTS:
                     self.check()
                 ended_at.append(time.monotonic())
                 self._start(name, list(process.args))  # type: ignore[arg-type]
+                # `_start` has appended the new one; it takes the place of the old, which keeps the order for stopping.
                 self._running[index] = self._running.pop()
             is_over.wait(0.5)
 
@@ -227,6 +238,7 @@ class Children:
         with _signals_ignored():
             for _, process in self._running:
                 if process.poll() is None:
+                    # All are asked before any is waited for, so that ten seconds suffice for all together.
                     process.send_signal(signal.SIGTERM)
             deadline = time.monotonic() + STOP_SECONDS
             for _, process in self._running:
@@ -264,6 +276,7 @@ def stop_on_signals() -> None:
     """Let SIGTERM and SIGHUP raise KeyboardInterrupt, as Ctrl-C does."""
 
     def handle(number: int, frame: object) -> None:
+        # One way out for all three signals: the `with` blocks end and stop the children.
         raise KeyboardInterrupt
 
     signal.signal(signal.SIGTERM, handle)

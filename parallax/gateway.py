@@ -73,7 +73,9 @@ class FairThreads:
         """Return what the function returns. Raises Refused where too many of the network's requests wait."""
         queue = self._queues.get(network)
         if queue is None:
+            # Half of the threads: with all of them, one network's slow requests would leave none to anyone else.
             queue = self._queues[network] = _Queue(asyncio.Semaphore(max(1, self.threads // 2)))
+        # Refused at once: a queue without end would hold the memory of every body read so far.
         if queue.n_requests >= self.most_waiting + self.threads:
             raise Refused(HTTPStatus.SERVICE_UNAVAILABLE)
         queue.n_requests += 1
@@ -83,6 +85,8 @@ class FairThreads:
         finally:
             queue.n_requests -= 1
             if not queue.n_requests:
+                # Networks without a request are forgotten, or a scan from many addresses would grow the table for
+                # ever.
                 del self._queues[network]
 
 
@@ -138,14 +142,17 @@ class Gateway:
 
     async def _body(self, environ: dict[str, Any], network: str, receive: Receive) -> IO[bytes]:
         """The request's body from its first byte; raises Refused before reading what is too large or not expected."""
+        # Judged by what the header declares, before a byte of the body is read.
         declared = environ.get("CONTENT_LENGTH", "")
         is_chunked = "HTTP_TRANSFER_ENCODING" in environ
         if not is_chunked and declared in ("", "0"):
             return BytesIO()
         if not is_read(environ["PATH_INFO"], environ.get("CONTENT_TYPE", "")):
             raise Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE)
+        # No page reads the body of such a request, so any byte of one is refused.
         limit = 0 if environ["REQUEST_METHOD"] in BODYLESS else largest_body(environ["PATH_INFO"])
         size = int(declared) if declared.isdecimal() else limit
+        # Asked only for large bodies, because the answer is a query of the session; small ones are open to everyone.
         if min(size, limit) > ANYONE:
             headers = (environ.get("HTTP_COOKIE", ""), environ.get("HTTP_AUTHORIZATION", ""))
             if not await self._threads.run(network, lambda: self._is_signed_in(*headers)):
@@ -154,6 +161,8 @@ class Gateway:
             raise Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
         body: IO[bytes] = SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115 -- the caller closes it
         try:
+            # The whole body has a limit, not each chunk: a client that sends a byte a second would satisfy the latter
+            # for hours.
             async with asyncio.timeout(self._seconds_for_body(min(size, limit))):
                 n_read = await _read(receive, body, limit)
         except BaseException as problem:
@@ -161,6 +170,7 @@ class Gateway:
             if isinstance(problem, TimeoutError):
                 raise Refused(HTTPStatus.REQUEST_TIMEOUT) from None
             raise
+        # WSGI has no chunked bodies: Django reads as many bytes as CONTENT_LENGTH says, so it is told the number read.
         if is_chunked:
             environ["CONTENT_LENGTH"] = str(n_read)
             del environ["HTTP_TRANSFER_ENCODING"]
@@ -174,12 +184,16 @@ class Gateway:
             await send(message)  # a server may return any awaitable, and a loop takes coroutines only
 
         def stream(message: dict[str, Any]) -> None:
+            # The thread waits until the client has taken the chunk, so that an export is not made faster than it is
+            # read.
             asyncio.run_coroutine_threadsafe(sent(message), loop).result(READER_SECONDS)
 
         started, body = await self._threads.run(network, lambda: self._run_wsgi(environ, stream))
         if isinstance(body, FileBody):
             try:
                 await send(started)
+                # A thread for each chunk and none while the client reads: large files to slow readers would occupy all
+                # of them.
                 while chunk := await self._threads.run(network, body.read):
                     await asyncio.wait_for(send(_body_message(chunk, more=True)), READER_SECONDS)
                 await send(_body_message(b""))
@@ -214,6 +228,7 @@ class Gateway:
             stream(_body_message(b""))
             return started, None
         finally:
+            # Also where sending failed: Django ends the request's signals and connections in it.
             response.close()
 
 
@@ -239,6 +254,7 @@ def _environ_of(scope: Scope, n_proxies: int) -> dict[str, Any]:
     environ: dict[str, Any] = {
         "REQUEST_METHOD": scope["method"],
         "SCRIPT_NAME": "",
+        # WSGI carries bytes as text in Latin-1 (PEP 3333), whatever their encoding.
         "PATH_INFO": scope["path"].encode().decode("latin1"),
         "QUERY_STRING": scope["query_string"].decode("latin1"),
         "SERVER_PROTOCOL": f"HTTP/{scope['http_version']}",
@@ -259,13 +275,17 @@ def _environ_of(scope: Scope, n_proxies: int) -> dict[str, Any]:
         if "_" in name:  # it would take the place of the header with hyphens
             continue
         key = name.upper().replace("-", "_")
+        # Collected over all headers of that name: a client could send one of its own before the proxy's.
         if key == "X_FORWARDED_FOR":
             forwarded.append(value)
         if key not in ("CONTENT_LENGTH", "CONTENT_TYPE"):
             key = f"HTTP_{key}"
         if key in environ:
+            # HTTP/2 may split cookies over several headers, to be joined by semicolons; other lists are joined by
+            # commas.
             value = f"{environ[key]}{'; ' if key == 'HTTP_COOKIE' else ','}{value}"
         environ[key] = value
+    # Limits of networks count this address, so only the installation's own proxies may name another one.
     environ["REMOTE_ADDR"] = client_address(peer, forwarded, n_proxies)
     return environ
 
@@ -287,8 +307,10 @@ async def _send_refusal(status: HTTPStatus, environ: dict[str, Any], send: Send)
     headers = [
         *page.items(),
         ("Content-Length", str(len(page.content))),
+        # Part of the body is still on its way, and would be read as the next request of the connection.
         ("Connection", "close"),
         ("Cache-Control", "no-store"),
+        # Django's middleware never sees this answer, so the headers it would add are written here.
         ("Content-Security-Policy", "default-src 'self'; frame-ancestors 'none'"),
         ("X-Content-Type-Options", "nosniff"),
     ]

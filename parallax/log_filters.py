@@ -29,8 +29,10 @@ class OneLine(logging.Filter):
         if full:
             words.append(full)
         if full or 400 <= status < 500:
+            # The handler formats `exc_text` where another one has cached it; both have to go.
             record.exc_info = record.exc_text = None
         if words:
+            # Formatted already, so no arguments may be left: a percent sign in a path would be read as a placeholder.
             record.msg, record.args = " ".join([record.getMessage(), *words]), ()
         return True
 

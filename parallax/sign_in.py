@@ -55,6 +55,7 @@ class IdleSignOut(MiddlewareMixin):
         logout(request)
         if not _is_closed(view):
             return None
+        # A form cannot be posted again after the sign-in, and a part is no page to come back to.
         here = request.get_full_path() if request.method in SAFE and not _is_htmx(request) else ""
         query = {"idle": "1", **({"next": here} if here else {})}
         return _go_to(request, f"{reverse('accounts:sign_in')}?{urlencode(query)}")
@@ -72,6 +73,7 @@ class RequireSecondFactor(MiddlewareMixin):
         if is_open or not must_set_up(request.user):
             return None
         if name.startswith("api:"):
+            # A program follows no redirect to a form; it needs a status and a code.
             message = "Set up a second factor under Your account first."
             return JsonResponse({"code": "account.second_factor_required", "message": message, "extra": {}}, status=403)
         return _go_to(request, reverse("mfa_index"))

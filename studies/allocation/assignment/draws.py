@@ -47,6 +47,8 @@ class Draws:
         # Rejection sampling: values in the incomplete last cycle are redrawn, so every result is equally likely.
         limit = 2**64 - 2**64 % n
         while True:
+            # JSON separates the names unambiguously: joined by a character, "a b", "c" and "a", "b c" would share a
+            # stream. Its form may never change: stored allocation logs are replayed with it.
             text = json.dumps([*self._names, next(self._counter)], ensure_ascii=False)
             value = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
             if value < limit:  # pragma: no branch
@@ -55,5 +57,6 @@ class Draws:
     def shuffle(self, values: list[int]) -> None:
         """Shuffle the values in place (Fisher-Yates)."""
         for last in range(len(values) - 1, 0, -1):
+            # Including the value's own place; without it not every order could occur.
             swap = self.below(last + 1)
             values[last], values[swap] = values[swap], values[last]

@@ -56,6 +56,7 @@ class Ledger:
     def occupancy(self, stratum: str, targets: Sequence[int | None]) -> Occupancy:
         margins = margins_of(stratum, self._counts, len(targets))
         occupied = frozenset(self._occupied.get(stratum, ()))
+        # After the highest place ever used, not the number held: a released place must not name another's draws.
         next_place = max(self.used.get(stratum, ()), default=-1) + 1
         return Occupancy(tuple(targets), margins[-1], margins, occupied, next_place)
 
@@ -68,6 +69,7 @@ class Ledger:
         if assignment is None:
             return ()
         used = self.used.get(stratum, set())
+        # A slot that was released and refilled was logged when it was first passed; a line states one event.
         skips = [slot for slot in assignment.passed_over if slot.place not in used]
         kind = RETAKEN if assignment.slot.place in used else ASSIGNED
         lines = [self._line(SKIPPED, stratum, slot, None, targets) for slot in skips]
@@ -75,6 +77,7 @@ class Ledger:
 
     def reassign(self, person: Hashable, targets: Sequence[int | None]) -> Line | None:
         """Assign a returning participant a slot in their own condition; None when it is full."""
+        # Their old stratum, even where answers have changed since: the condition they saw was drawn in it.
         stratum, before = self.left[person]
         slot = own_slot(
             self.method,
@@ -148,6 +151,7 @@ def replay(
     logged = list(lines)
     at = 0
     while at < len(logged):
+        # A second wave gets a new secret seed, as the first one's may have been revealed when the study was closed.
         ledger.seed = (later_seeds or {}).get(at, ledger.seed)
         head = logged[at]
         if head.kind not in (ASSIGNED, SKIPPED, RELEASED, RETAKEN):
@@ -174,5 +178,6 @@ def _replayed_lines(ledger: Ledger, line: Line) -> tuple[Line, ...]:
         return ()
     if line.person in ledger.left:
         returned = ledger.reassign(line.person, line.targets)
+        # No line where the replay has no room: the difference to the logged line is then reported.
         return () if returned is None else (returned,)
     return ledger.arrive(line.person, line.stratum, line.targets)

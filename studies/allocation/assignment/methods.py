@@ -76,8 +76,10 @@ def ranking(method: Method, draws: Draws, occupancy: Occupancy) -> list[int]:
     """
     counts, targets = occupancy.counts, occupancy.targets
     order = list(range(len(targets)))
+    # Shuffled first and sorted stably after, so that ties are broken by chance and not by the order of conditions.
     draws.shuffle(order)
     if method.name == LEAST_FILLED:
+        # Fractions compare exactly: 1/3 and 10/30 are a tie on every machine, and the replay depends on it.
         order.sort(key=lambda condition: Fraction(counts[condition], targets[condition] or 1))
     elif method.name == MINIMISATION:
         order.sort(key=imbalances(occupancy.margins, targets).__getitem__)
@@ -105,14 +107,17 @@ def assign(method: Method, *, seed: Seed, stratum: str, occupancy: Occupancy) ->
         sequence = permuted_blocks.slots(seed, stratum, len(has_room), method.multiples, method.weights)
         return permuted_blocks.first_open(sequence, occupancy.occupied, has_room)
     next_place = occupancy.next_place
+    # Draws depend on the place in the stratum alone, so that a log can be replayed without the order of other strata.
     draws = Draws(seed, method.name.replace("_", " "), stratum, next_place)
     order = ranking(method, draws, occupancy)
     first = next(rank for rank, condition in enumerate(order) if has_room[condition])
     chosen, full = order[first], order[:first]
     if method.name == MINIMISATION:
         alternatives = [condition for condition in order[first + 1 :] if has_room[condition]]
+        # Whole numbers: a comparison of floats could differ between machines at the border.
         is_best = draws.below(PARTS) < round(method.probability * PARTS)
         chosen = chosen if is_best or not alternatives else alternatives[draws.below(len(alternatives))]
+    # Skipped conditions use up places too, so that the log shows why someone did not get the first condition.
     passed_over = tuple(Slot(next_place + n, 0, condition) for n, condition in enumerate(full))
     return Assignment(Slot(next_place + len(full), 0, chosen), passed_over)
 
@@ -152,6 +157,7 @@ def weights(targets: Sequence[int | None]) -> tuple[int, ...]:
     (1, 1, 2)
     """
     sizes = [target or 1 for target in targets]
+    # Whole weights keep the imbalances integers, so that equal ones are equal.
     whole = math.lcm(*sizes)
     return tuple(whole // size for size in sizes)
 

@@ -39,6 +39,7 @@ def _part(value: Any, rule: StratumRule) -> str:
         return next((group.name for group in rule.groups or () if value in group.values), rule.rest)
     if value is None:
         return NOT_GIVEN
+    # Values outside all bands belong to the nearest end: screening decides who is admitted, strata only balance.
     low, high = next((band for band in reversed(rule.bands) if value >= band[0]), rule.bands[0])
     return f"{low}-{high}"
 
@@ -112,6 +113,7 @@ class Strata:
         """
         parts = []
         for rule in self.rules:
+            # Equal levels are the assumption that favours no stratum where a researcher states none.
             shares = self.shares.get(rule.question) or dict.fromkeys(rule.levels, 1.0)
             total = sum(shares.values())
             parts.append([(level, shares.get(level, 0.0) / total) for level in rule.levels])
@@ -154,6 +156,7 @@ class Strata:
         while len(groups) > 1:
             # Rounding keeps equal shares equal: a floating-point error must not change the design.
             least = min(groups, key=lambda group: (round(share(group), 9), order.index(group[0])))
+            # A share that equals the limit on paper must not be merged because of its last bits.
             if share(least) >= self.merge_below - 1e-9:
                 break
             candidates = [group for group in groups if group is not least]
