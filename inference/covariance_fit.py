@@ -315,7 +315,7 @@ def sample_of(rows: Floats) -> Sample:
     >>> sample_of(np.array([[1.0, 5.0], [3.0, 1.0]])).covariance.tolist()
     [[1.0, -2.0], [-2.0, 4.0]]
     """
-    # Divided by n, as the normal likelihood has it; χ² is then n times the discrepancy, as in lavaan.
+    # Divided by n, as the normal likelihood has it; χ² is then n times the discrepancy.
     return Sample(len(rows), np.atleast_2d(np.cov(rows, rowvar=False, bias=True)), rows.mean(axis=0))
 
 

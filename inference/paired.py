@@ -188,7 +188,7 @@ def share_at_least(weights: Integers, observed: int) -> float:
         shares[: reached + 1] = half
         shares[weight : weight + reached + 1] += half
         reached += weight
-    # A tail has up to millions of tiny terms; a plain sum would lose the last digits that the tests compare.
+    # A tail has up to millions of tiny terms; a plain sum would lose its last digits.
     return min(1.0, math.fsum(shares[max(0, observed) :]))
 
 

@@ -62,8 +62,8 @@ class Heartbeat:
 
     def _beat(self) -> None:
         try:
-            # Two renewals may fail before a lease ends; more often than every five seconds at most, so that a cancel
-            # is seen soon.
+            # Two renewals may fail before a lease ends; and at least every five seconds, so that a cancelled job stops
+            # soon.
             while not self._stop.wait(min(settings.LEASE_SECONDS / 3, 5.0)):
                 try:
                     if not self._renew():

@@ -80,8 +80,6 @@ def take(job: Job) -> bool:
 def _execute(job: Job) -> bool:
     try:
         with LEASES.heartbeat(job) as heartbeat:
-            # The work itself ends with the lease alone: what it stored is adopted in the one transaction that finishes
-            # the job.
             fields = dict(job.definition.do(job, _Progress(job, heartbeat)))
         is_done = LEASES.finish(job, to=fields.pop("status", JobStatus.SUCCEEDED), **fields)
         if not is_done and fields.get("file"):
@@ -185,7 +183,7 @@ def _due() -> Iterator[int]:
 
 def _advance(job: Job) -> None:
     if _is_ready(job):
-        # Before the message and in the same transaction, so that a sweep between the two does not send a second one.
+        # Marked before the message goes, so that a sweep meanwhile does not send a second one.
         Job.objects.filter(pk=job.pk).update(hinted_at=timezone.now())
         enqueue_on_commit("jobs.do", queue=job.definition.queue, job_id=job.pk)
 

@@ -86,7 +86,7 @@ class Children:
         # In a process of its own, which is large; without the file, the site's system checks say what to do.
         subprocess.run([sys.executable, "-m", "charting.runtime"], cwd=settings.BASE_DIR, check=False)
         try:
-            # Before any worker: a broker without the queue would refuse a message sent before the first one connects.
+            # By the parent, once: children that create the same queue at once may read its file before it is written.
             for queue in (settings.CELERY_TASK_DEFAULT_QUEUE, settings.LONG_QUEUE):
                 declare_queue(queue)
             self._start("web", self._web_command())

@@ -318,6 +318,7 @@ def _mapped(parsed: ParsedDataset, finding: ScaleFinding, proposal: Proposal) ->
         mapping["not_rated"] = [float(mark) for mark in finding.not_rated]
     if bins:
         width = (scale.high - scale.low) / bins
+        # The highest value belongs to the last bin, although it lies at the border to one more.
         values = np.minimum(np.floor((values - scale.low) / width) + 1, bins).astype(np.float32)
         mapping["bins"], scale = bins, RatingScale(1.0, float(bins), 1.0, is_declared=scale.is_declared)
     add = 0 if bins else finding.add
@@ -325,6 +326,7 @@ def _mapped(parsed: ParsedDataset, finding: ScaleFinding, proposal: Proposal) ->
         mapping["add"] = add
         values, scale = values + np.float32(add), scale.shifted(add)
     if not scale.step:
+        # Adding in 32 bits may leave the ends of a scale without steps by a last digit.
         values = np.clip(values, scale.low, scale.high)
     report = replace(parsed.report, scale=str(scale))
     return replace(parsed, values=values, scale=scale, report=report), mapping

@@ -22,6 +22,7 @@ def ordered_ids(ids: NDArray[Any]) -> tuple[NDArray[np.str_], NDArray[np.int32]]
     """
     if np.issubdtype(ids.dtype, np.integer):
         low, high = (int(ids.min()), int(ids.max())) if len(ids) else (0, 0)
+        # A table of what was met needs no sorting, but its size is the largest id, which may be anything.
         if low >= 0 and high < _largest_direct(len(ids)):
             is_met = np.zeros(high + 1, dtype=np.bool_)
             is_met[ids] = True
@@ -29,6 +30,7 @@ def ordered_ids(ids: NDArray[Any]) -> tuple[NDArray[np.str_], NDArray[np.int32]]
             return np.flatnonzero(is_met).astype(np.str_), position[ids]
         distinct, inverse = np.unique(ids, return_inverse=True)
         return distinct.astype(np.str_), inverse.astype(np.int32)
+    # A dictionary keeps distinct strings in one pass; numpy would compare all of them to sort first.
     texts = np.array(list(dict.fromkeys(ids.tolist())), dtype=np.str_)
     are_numbers = all(map(_is_plain, texts.tolist()))
     by_number = sorted(range(len(texts)), key=lambda at: int(texts[at])) if are_numbers else []
@@ -44,6 +46,7 @@ def _largest_direct(n_rows: int) -> int:
 
 
 def _is_plain(text: str) -> bool:
+    # Plainly spelled: 07 and 7 are two ids, and digits of other scripts are text.
     return text.isascii() and text.isdigit() and (text == "0" or text[0] != "0")
 
 

@@ -130,6 +130,7 @@ def assemble(
     times: NDArray[np.int64] | None = None
     about_times: list[str] = []
     if "time" in arrays:
+        # After rows were dropped: a damaged time in one of those would decide the unit for all.
         times, about_times = in_seconds(arrays["time"].astype(np.int64, copy=False), rows.names["time"])
     warnings = (*warnings, *_warnings(table, problems, n_bad, repeated.total, policy), *about_times)
     problems.merge(rows.set_aside)
@@ -170,6 +171,7 @@ def _usable(
     is_kept = np.ones(len(rows.table), dtype=np.bool_)
     codes = np.empty(0, dtype=np.int32)
     if "rating" in rows.names and not (is_on := scale.is_on(values := rows.column("rating"))).all():
+        # Steps such as .1 are not exact in binary, so the ends of the scale need some room.
         margin = scale.step * 1e-4
         is_outside = ~is_on & ((values < scale.low - margin) | (values > scale.high + margin))
         span = f"the scale of {scale.low:g} to {scale.high:g}"
@@ -218,7 +220,9 @@ def _without_repeats(
 ) -> tuple[dict[str, NDArray[Any]], Problems]:
     """The columns with one row of each user and item, and the problems of those that came again."""
     users, codes, problems = arrays["user"], arrays["item"], Problems()
+    # One 64-bit number for each pair, because numpy sorts numbers many times faster than rows of two.
     pairs = users.astype(np.int64) * len(items) + codes
+    # Stable, so that of equal pairs the file's order is kept: "first" and "last" depend on it.
     order = np.argsort(pairs, kind="stable")
     is_again = np.diff(pairs[order]) == 0
     if not is_again.any():
@@ -308,6 +312,7 @@ def in_seconds(times: NDArray[np.int64], column: str) -> tuple[NDArray[np.int64]
     earliest, latest = int(np.abs(times).min()), int(np.abs(times).max())
     if latest < LATEST_SECONDS:
         return times, []
+    # Converted only where all times agree: dividing some would mix centuries.
     if earliest < LATEST_SECONDS:
         n_late = int((np.abs(times) >= LATEST_SECONDS).sum())
         return times, [

@@ -87,6 +87,7 @@ def distinct_values(values: NDArray[np.floating[Any]]) -> tuple[NDArray[np.float
     """The different values, lowest first, and how often each comes."""
     parts = [
         np.unique(values[start : start + _VALUES_AT_A_TIME], return_counts=True)
+        # Piece by piece, each within the cache: ratings have few distinct values, so merging them costs nothing.
         for start in range(0, len(values), _VALUES_AT_A_TIME)
     ]
     if not parts:
@@ -115,6 +116,7 @@ def detect_scale(
     if chosen.scale:
         scale = scale_of_text(chosen.scale)
         return ScaleFinding(scale, marks, unused=_unused(scale, distinct))
+    # Repeated, as a file may use more than one mark.
     while (mark := _mark(distinct)) is not None:
         marks += (mark,)
         counts, distinct = counts[distinct != mark], distinct[distinct != mark]
@@ -166,6 +168,7 @@ def _usual_but_for(
 def _observed(distinct: NDArray[np.float64]) -> RatingScale:
     """Lowest to highest by the largest step that all gaps share; without steps where that takes more than 200."""
     low, high = float(distinct[0]), float(distinct[-1])
+    # No step can be larger than the smallest gap, so the search begins there.
     fewest = int((high - low) / float(np.diff(distinct).min()) + 1e-4)
     for steps in range(max(fewest, 1), MOST_STEPS + 1):
         # The step as the whole range divides it: .1 and not .09999999999999964.

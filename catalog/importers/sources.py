@@ -90,6 +90,7 @@ class Watched(io.RawIOBase):
                 advice="Download or copy it again.",
             ) from error
         self.bytes_read += n
+        # Counted while it is unpacked, because the size that an archive states of itself may be forged.
         if self.bytes_read > self._most:
             raise refuse(
                 self._name,
@@ -117,6 +118,7 @@ class SourceFile:
 
     def _packing(self) -> bytes:
         """The first bytes that tell how the file is packed; empty where it is not."""
+        # By content: files are renamed, and a name ending in .csv is no reason to trust one.
         with self.open_packed() as packed, Watched(packed, self.name, self.packed_bytes) as watch:
             head = watch.read(6) or b""
         return next((mark for mark in (*_OPENERS, PARQUET, ZIPPED) if head.startswith(mark)), b"")

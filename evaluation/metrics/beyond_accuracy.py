@@ -63,6 +63,7 @@ def gini(counts: NDArray[np.integer[Any]]) -> float | None:
         return None
     n = len(counts)
     weights = 2 * np.arange(1, n + 1) - n - 1
+    # Whole numbers up to the one division: equal exposures then give 0 exactly.
     return int((weights * np.sort(counts).astype(np.int64)).sum()) / (n * total)
 
 
@@ -163,6 +164,7 @@ def diversity(lists: Lists, item_terms: Any, n: int) -> Floats:
     squares = np.asarray(together.multiply(together).sum(axis=1)).ravel()
     pairs = sizes * (sizes - 1)
     means = np.where(pairs > 0, (squares - sizes) / np.maximum(pairs, 1), np.nan)
+    # Cosines of counts are not negative; rounding may take their mean just outside [0, 1].
     return 1.0 - np.clip(means, 0.0, 1.0)
 
 
@@ -234,6 +236,7 @@ def calibration(lists: Lists, profile_genres: Floats, item_genres: Any, n: int) 
     ratios = np.where(is_in, profile_genres, 1.0) / np.where(is_in, blurred, 1.0)
     divergence = (np.where(is_in, profile_genres, 0.0) * np.log(ratios)).sum(axis=1)
     has_both = ~(np.isnan(profile_genres) | np.isnan(blurred)).any(axis=1)
+    # A divergence is never negative on paper; of equal distributions rounding may make it so.
     return np.where(has_both, np.maximum(divergence, 0.0), np.nan)
 
 

@@ -42,6 +42,7 @@ def roc(scores: ArrayLike, is_good: ArrayLike) -> Curve | None:
     0.875
     """
     score, good = np.asarray(scores, dtype=np.float64), np.asarray(is_good, dtype=np.bool_)
+    # NaN has no place in an order: numpy sorts it to one end, whatever the sign of the scores.
     score = np.where(np.isnan(score), -np.inf, score)
     n_good, n_bad = int(good.sum()), int((~good).sum())
     if n_good == 0 or n_bad == 0:

@@ -92,6 +92,7 @@ def ndcg(ranks: Ranks, ns: Sequence[int], *, gain: Gain = "linear") -> Floats:
     """
     gains, best = ranks.best
     ideal = _discounted(ranks.users, best, _gained(gains, gain), ranks.n_users, ns)
+    # An ideal of 0 occurs for users without relevant items only, whose values are NaN already.
     return dcg(ranks, ns, gain=gain) / np.where(ideal == 0, 1.0, ideal)
 
 

@@ -110,6 +110,7 @@ def half_life(ranks: Ranks, *, alpha: float = 5.0, default: float = 0.0, viewed:
     utilities = sums.astype(np.float64)
     has_any = best > 0
     shares = np.where(has_any, utilities / np.where(has_any, best, 1.0), np.nan)
+    # Ratio of sums (R over R^max), not the mean of ratios; exactly summed, so that the order of users does not matter.
     value = math.fsum(utilities.tolist()) / math.fsum(best.tolist()) if has_any.any() else None
     return HalfLife(value=value, user_values=shares, utilities=utilities, best=best)
 

@@ -55,6 +55,7 @@ def mean_hits(groups: Ints, above: Ints, tied: Ints, ns: Sequence[int], *, ties:
     if len(groups) == 0:
         empty = np.zeros(0, dtype=np.int64)
         return GroupMeans(groups=empty, n_cases=empty, values=np.zeros((0, len(ns))))
+    # Sorted by denominator within groups, so that fractions of one denominator are added as whole numbers.
     order = np.lexsort((tied, groups))
     groups, above, tied = groups[order], above[order], tied[order]
     is_new_group = np.concatenate([[True], groups[1:] != groups[:-1]])

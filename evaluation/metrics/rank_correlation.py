@@ -20,6 +20,7 @@ def _blocks(users: NDArray[np.int64], n_users: int, least: int, cells: int) -> I
     starts = np.cumsum(counts) - counts
     for size in np.unique(counts[counts >= least]).tolist():
         chosen = np.flatnonzero(counts == size)
+        # Users of one length at a time make rectangular arrays, bounded by the number of pairs in memory.
         step = max(1, cells // (size * size))
         for first in range(0, len(chosen), step):
             yield order[starts[chosen[first : first + step]][:, None] + np.arange(size)]
@@ -44,6 +45,7 @@ def _by_user(
 
 def _ratio(above: Floats, below: Floats) -> Floats:
     is_defined = below > 0
+    # The square root may round a perfect correlation to just above 1.
     return np.where(is_defined, np.clip(above / np.where(is_defined, below, 1.0), -1.0, 1.0), np.nan)
 
 
@@ -63,6 +65,7 @@ def _rho(scores: Floats, ratings: Floats) -> Floats:
 
 def _tau(scores: Floats, ratings: Floats) -> Floats:
     of_score, of_rating = _directions(scores), _directions(ratings)
+    # Summed as float64: in eight bits, as the directions are, a sum would wrap.
     concordance = np.einsum("uij,uij->u", of_score, of_rating, dtype=np.float64)
     untied = np.count_nonzero(of_score, axis=(1, 2)) * np.count_nonzero(of_rating, axis=(1, 2)).astype(np.float64)
     return _ratio(concordance, np.sqrt(untied))

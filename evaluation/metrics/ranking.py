@@ -87,6 +87,7 @@ def pooled(is_relevant: NDArray[np.bool_], mean_of: MeanHits, *, g: float | None
     """
     means: list[tuple[float, ...] | None] = []
     for side in (is_relevant, ~is_relevant):
+        # All cases as one group: the paper's recall is over test cases, not a mean over users.
         overall = mean_of(np.zeros(int(side.sum()), dtype=np.int64), side)
         means.append(tuple(overall.values[0].tolist()) if len(overall.groups) else None)
     recall, fallout = means

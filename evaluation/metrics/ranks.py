@@ -89,6 +89,7 @@ class Ranks:
         """Users, ranks, gains and ordinal within the user of the listed relevant items, by user and rank."""
         listed = np.flatnonzero(self.ranks)
         users, ranks = self.users[listed], self.ranks[listed]
+        # One key for both: no rank exceeds the longest list, so users cannot overlap.
         order = np.argsort(users * (int(self.n_listed.max(initial=0)) + 1) + ranks)
         users, ranks = users[order], ranks[order]
         firsts = np.searchsorted(users, users)
@@ -98,6 +99,7 @@ class Ranks:
     def best(self) -> tuple[Floats, Ints]:
         """Gains by user in descending order, and the ideal rank of each."""
         is_even = len(self.gains) == 0 or bool((self.gains == self.gains[0]).all())
+        # Equal gains need no sorting, and most runs have no others.
         gains = self.gains if is_even else self.gains[np.lexsort((-self.gains, self.users))]
         starts = np.cumsum(self.n_relevant) - self.n_relevant
         return gains, np.arange(1, len(gains) + 1) - starts[self.users]

@@ -58,6 +58,7 @@ def first_items(
         own = scores[row, candidates]
         n_scored[row] = int((own > -np.inf).sum())
         if n < len(own):
+            # All items at the border stay, because which of them are listed is decided by popularity below.
             border = np.partition(own, len(own) - n)[len(own) - n]
             is_candidate = np.flatnonzero(own >= border)
             candidates, own = candidates[is_candidate], own[is_candidate]

@@ -71,6 +71,7 @@ def exact_hit_probability(
 @lru_cache(maxsize=4)
 def _log_factorials(n: int) -> NDArray[np.float64]:
     """Logarithms of 0!, 1!, … (n - 1)!, summed in long doubles."""
+    # Long doubles, so that the rounding of a sum of many logarithms stays below the error that is promised.
     logs = np.log(np.arange(1, n, dtype=np.longdouble))
     return np.concatenate([[0.0], np.cumsum(logs)]).astype(np.float64)
 

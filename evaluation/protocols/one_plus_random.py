@@ -49,6 +49,7 @@ def count_candidates(
     """
     from evaluation.protocols.kernels import count_cases
 
+    # The kernel walks rows; of another memory order every step would miss the cache.
     scores = np.ascontiguousarray(scores)
     score_users = np.asarray(score_users)
     if scores.shape != (len(score_users), cases.n_items):
@@ -64,6 +65,7 @@ def count_candidates(
     users, items = cases.users[chosen], cases.items[chosen]
     score_rows = np.searchsorted(score_users, users)
     is_scored = score_rows < len(score_users)
+    # searchsorted gives a position for absent users too, so equality has to be checked.
     is_scored[is_scored] = score_users[score_rows[is_scored]] == users[is_scored]
     if not is_scored.all():
         raise DataError(f"User {users[~is_scored][0]} has a case but no row of scores (or score_users do not ascend).")

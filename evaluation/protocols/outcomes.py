@@ -158,6 +158,7 @@ def _rows(cases: Cases) -> tuple[NDArray[np.int64], int]:
 def _gains(cases: Cases) -> NDArray[np.float64] | None:
     """Return the ratings of the relevant cases as gains; None (all 1) if any is not positive."""
     gains = cases.values[cases.is_relevant].astype(np.float64)
+    # Gains of a scale that reaches 0 or below cannot be discounted; relevant is then relevant.
     return gains if len(gains) and gains.min() > 0 else None
 
 
@@ -172,6 +173,7 @@ def _ranked(cases: Cases, arrays: Mapping[str, NDArray[Any]]) -> Ranks:
 def _observed(cases: Cases, scores: NDArray[np.float64], model: ModelFacts) -> Ranks:
     rows, n_users = _rows(cases)
     size = np.bincount(rows, minlength=n_users)
+    # Ties as in served lists: by popularity, then by item number.
     order = np.lexsort((cases.items, -model.popularity_of(cases.users, cases.items), -scores, rows))
     positions = np.empty(len(rows), dtype=np.int64)
     positions[order] = np.arange(len(rows)) - np.repeat(np.cumsum(size) - size, size) + 1
@@ -285,6 +287,7 @@ def _pooled(arrays: Mapping[str, NDArray[Any]], names: Sequence[str], model: Mod
     reason = "" if model.is_comparable else NOT_COMPARABLE
     points: Arrays = {}
     if curve is not None:
+        # The area is computed from all points; what is stored is for drawing.
         shown = np.unique(np.linspace(0, len(curve.x) - 1, POINTS).round().astype(np.int64))
         points |= {"groc_x": curve.x[shown], "groc_y": curve.y[shown]}
     if steps is not None:

@@ -26,6 +26,7 @@ def stream_key(seed: int, purpose: str) -> np.uint64:
     >>> bool(stream_key(1, "probe") == stream_key(1, "reserve"))
     False
     """
+    # Hashed, so that neighbouring seeds and purposes that share a prefix give unrelated streams.
     digest = hashlib.sha256(f"{purpose}:{int(seed)}".encode()).digest()
     return np.uint64(int.from_bytes(digest[:8], "little"))
 
@@ -67,6 +68,7 @@ def draw_keys(key: np.uint64, *counters: ArrayLike) -> NDArray[np.uint64]:
     words: NDArray[np.uint64] = np.full(1, key, dtype=np.uint64)
     for counter in counters:
         steps = np.atleast_1d(np.asarray(counter)).astype(np.uint64)
+        # One is added because a counter of 0 would leave the word as it is.
         words = mixed(words + (steps + np.uint64(1)) * _GOLDEN)
     return words
 
@@ -82,6 +84,7 @@ def smallest(keys: NDArray[np.uint64], n: int) -> NDArray[np.bool_]:
     """
     if n == 0:
         return np.zeros(len(keys), dtype=np.bool_)
+    # Partitioned instead of sorted: only the border matters, and there may be a hundred million keys.
     border = np.partition(keys, n - 1)[n - 1]
     chosen: NDArray[np.bool_] = keys < border
     at_border = np.flatnonzero(keys == border)

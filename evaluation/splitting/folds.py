@@ -46,6 +46,7 @@ def k_fold(
     else:
         words = draw_keys(stream_key(seed, "k-fold:users"), units)
     fold_of = np.empty(len(units), dtype=np.int64)
+    # By rank and not by the word's value, so that folds differ in size by at most one.
     fold_of[np.argsort(words, kind="stable")] = np.arange(len(units)) * k // len(units)
     for fold in range(k):
         label = f"fold {fold + 1} of {k}"

@@ -83,6 +83,7 @@ def listed_probe(rows: RatingRows, users: NDArray[np.integer[Any]], items: NDArr
     if is_outside.any():
         raise DataError(f"The list contains a user or item outside the dataset's {rows.n_users:,} × {rows.n_items:,}.")
     is_known = (users >= 0) & (items >= 0)
+    # In 64 bits: users times items overflows 32 in every large dataset.
     keys = users[is_known] * rows.n_items + items[is_known]
     wanted = np.unique(keys)
     is_listed = np.isin(rows.users.astype(np.int64) * rows.n_items + rows.items, wanted)

@@ -49,6 +49,7 @@ def random_per_user(rows: RatingRows, *, test_users: int, seed: int) -> Partitio
     """
     chosen = rows.choose_users(rows.counts >= 2, test_users, seed, "random-per-user")
     words = draw_keys(stream_key(seed, "random-per-user:numbers"), chosen)
+    # The remainder of a 64-bit word: numbers of ratings are so small beside it that its bias cannot be seen.
     n_hidden = 1 + (words % (rows.counts[chosen] - 1).astype(np.uint64)).astype(np.int64)
     counted = {TOO_FEW: int((rows.counts == 1).sum())}
     return _hide(rows, chosen, n_hidden, n_requested=test_users, counted=counted, purpose="random-per-user", seed=seed)

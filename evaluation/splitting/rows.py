@@ -113,6 +113,7 @@ class RatingRows:
         shape (n_indexes,).
         """
         of = self.users[indexes]
+        # numpy's last key is the primary one.
         order = np.lexsort((*reversed(keys), of))
         ranks = np.empty(len(indexes), dtype=np.int64)
         ranks[order] = np.arange(len(indexes)) - np.searchsorted(of, of)

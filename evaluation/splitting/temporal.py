@@ -40,6 +40,8 @@ def temporal_exact(rows: RatingRows, *, test_users: int, seed: int) -> Iterator[
         own = np.arange(start, start + rows.counts[user])
         action = own[np.argmin(rows.words(own, seed, "temporal-exact"))]
         time = int(times[action])
+        # Ratings of the same moment belong to the future: a model that knew them would know what happened together
+        # with the tested action.
         is_later = times >= time
         sides = np.where(is_later, LEFT_OUT, TRAIN).astype(np.uint8)
         sides[own[is_later[own]]] = HIDDEN

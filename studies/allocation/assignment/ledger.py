@@ -77,7 +77,7 @@ class Ledger:
 
     def reassign(self, person: Hashable, targets: Sequence[int | None]) -> Line | None:
         """Assign a returning participant a slot in their own condition; None when it is full."""
-        # Their old stratum, even where answers have changed since: the condition they saw was drawn in it.
+        # The stratum of their earlier slot, as that slot belongs to its sequence.
         stratum, before = self.left[person]
         slot = own_slot(
             self.method,
@@ -151,7 +151,7 @@ def replay(
     logged = list(lines)
     at = 0
     while at < len(logged):
-        # A second wave gets a new secret seed, as the first one's may have been revealed when the study was closed.
+        # A second wave has a new secret seed, because closing the study revealed that of the first.
         ledger.seed = (later_seeds or {}).get(at, ledger.seed)
         head = logged[at]
         if head.kind not in (ASSIGNED, SKIPPED, RELEASED, RETAKEN):

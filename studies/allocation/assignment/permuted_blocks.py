@@ -34,6 +34,7 @@ def block_weights(targets: Sequence[int]) -> tuple[int, ...]:
     if not targets or min(targets) < 1:
         raise ParameterError(f"Each condition needs a target of at least one participant; got {list(targets)}.")
     total, divisor = sum(targets), gcd(*targets)
+    # From the smallest on: short blocks keep conditions balanced wherever recruitment ends.
     for size in range(len(targets), total // divisor):
         # Largest remainders; ties go to the earlier condition.
         weights = [size * target // total for target in targets]
@@ -86,6 +87,7 @@ def _random_block(
 ) -> tuple[int, ...]:
     """Draw a block. Blocks are cached, because every arrival goes through its stratum's blocks from the first."""
     draws = Draws(seed, stratum, block)
+    # Blocks of random length make the last assignments of a block harder to guess.
     multiple = multiples[draws.below(len(multiples))]
     order = [condition for condition, weight in enumerate(weights) for _ in range(weight)] * multiple
     draws.shuffle(order)
@@ -125,6 +127,7 @@ def first_open(sequence: Iterable[Slot], occupied: Collection[int], has_room: Se
     for slot in sequence:
         if slot.place in occupied:
             continue
+        # Over all strata: targets are those of conditions, whereas sequences belong to strata.
         if has_room[slot.condition]:
             return Assignment(slot, tuple(passed_over))
         passed_over.append(slot)

@@ -27,6 +27,7 @@ def conditions_of(study: Study) -> list[Condition]:
 
 def targets(study: Study, conditions: Sequence[Condition], mode: str) -> list[int | None]:
     """Return the target of each condition in that mode; None for no limit."""
+    # Previews take slots of their own and must never run out of them.
     if mode == Mode.PREVIEW:
         return [None] * len(conditions)
     simulated = study.design.simulated_per_condition

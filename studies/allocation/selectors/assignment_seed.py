@@ -71,6 +71,7 @@ def revealed_seed(study: Study, mode: str = Mode.LIVE, line: int | None = None) 
 
     Without a line, return the seed of the current wave.
     """
+    # Seeds of earlier waves were revealed when those were closed, so their lines can be replayed at any time.
     if line is not None and mode == Mode.LIVE:
         for n_lines, seed in study.earlier_seeds:
             if line < n_lines:

@@ -147,6 +147,7 @@ def release_slot(*, participant: Participant) -> None:
         return
     study, mode, stratum = participant.study, participant.mode, participant.stratum
     conditions = conditions_of(study)
+    # The block is on the log's line only; participants' rows hold the place, from which it could not be derived.
     line = Allocation.objects.filter(study=study, mode=mode, stratum=stratum, place=participant.place).first()
     index = next(i for i, condition in enumerate(conditions) if condition.pk == participant.condition_id)
     slot = Slot(participant.place, line.block if line else 0, index)
@@ -160,6 +161,7 @@ def end_participation(*, participant: Participant, to: str, reason: str, actor: 
     The caller holds the study's lock. Raises `studies.not_…` where their status does not allow it.
     """
     release_slot(participant=participant)
+    # In the same update as the status: a slot that is free in one and held in the other could be given twice.
     changes |= {"place": None, "waiting_since": None, "network": ""}
     move(participant, to=to, allowed=PARTICIPANT_MOVES, actor=actor, reason=reason, **changes)
 

@@ -75,6 +75,7 @@ class PageAnswers:
 
         The values have been checked. Questions that are not asked after these answers are left out.
         """
+        # Whether a question is asked can depend on another answer of the same page.
         after = {**self.values, **checked}
         changes = [
             (question, checked[question.key])
@@ -121,6 +122,7 @@ class PageAnswers:
             del self.values[key]
 
     def _record_change(self, question: Question, before: Any, after: Any, source: AnswerSource) -> None:
+        # Events outlive a change of the answer; what identifies a person must not stay in them.
         values = {} if question.is_identifying else {"from": before, "to": after}
         record_event(
             participant=self.participant,

@@ -68,6 +68,7 @@ def note_opened(*, study: Study, mode: str = Mode.LIVE) -> None:
     """Count a view of the consent page; nothing about the visitor is stored."""
     if mode == Mode.LIVE:
         with optional_write("page opened"):
+            # Added by the database: a number that was read before would lose visitors who come at once.
             Study.objects.filter(pk=study.pk).update(n_opened=F("n_opened") + 1)
 
 
@@ -80,10 +81,12 @@ def decline(*, study: Study, entry_key: str, mode: str = Mode.LIVE) -> None:
     if mode != Mode.LIVE or len(entry_key) < SHORTEST_ENTRY_KEY:
         return
     try:
+        # A savepoint, so that the violated constraint does not end the transaction around it.
         with transaction.atomic():
             DeclinedForm.objects.create(
                 study=study, digest=digest_of_declined(study, entry_key), declined_on=timezone.now().date()
             )
+    # The constraint is what counts a form once, also for two presses at the same instant.
     except IntegrityError:
         return
     Study.objects.filter(pk=study.pk).update(n_declined=F("n_declined") + 1)
@@ -106,12 +109,14 @@ def consent(attempt: EntryAttempt) -> Entry:
     """
     _require_sound(attempt)
     study, token = attempt.study, token_for(attempt.study, attempt.entry_key)
+    # Looked up first: who has consented gets back in, whatever has become of the study's limits since.
     participant = participant_by_entry(study, digest_of_key(attempt.entry_key))
     if participant is None:
         admission = admission_of(attempt)
         if attempt.network and admission.entrance not in VOUCHED:
             count_action(attempt, CONSENT)
         participant = _create(attempt, admission, token)
+    # Checked after the creation too, because a concurrent request may have created them for another browser.
     if not may_continue(participant, attempt.browser_key):
         raise ParallaxError("study.link_used", _("This link has been used."))
     if participant.token_digest != digest_of_token(token):
@@ -185,6 +190,8 @@ def _create(attempt: EntryAttempt, admission: Admission, token: str) -> Particip
         except IntegrityError:
             # Concurrent submissions, or a duplicate code.
             participant.pk = None
+            # The winner of two submissions of one form; without one it was the code that was taken, and another is
+            # drawn.
             existing = Participant.objects.filter(study=study, entry_key=key).first()
             if existing is not None:
                 return existing
@@ -196,6 +203,7 @@ def _create(attempt: EntryAttempt, admission: Admission, token: str) -> Particip
 
 def _agreed_version(study: Study, shown: int | None) -> ConsentVersion | None:
     current = current_consent(study)
+    # Consent holds for the text that was read, so a newer one has to be shown before it counts.
     if current is not None and shown is not None and shown != current.number:
         raise ParallaxError(
             "study.consent_changed",

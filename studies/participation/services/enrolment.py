@@ -63,6 +63,7 @@ def accept_about(
     for one who waits for a slot. A second submission has no effect. Raises `study.bad_answers`, `study.not_open`,
     `study.not_active`.
     """
+    # Before the participant's lock: the slot is assigned in the order in which arrivals get this one.
     study = locked_study(participant.study_id)
     current = participant
     lock(current)
@@ -81,6 +82,7 @@ def accept_about(
         to = ParticipantStatus.SCREENED_OUT
         move(current, to=to, allowed=PARTICIPANT_MOVES, reason=reason, last_seen_at=now, network="")
         return current
+    # After screening: who is not admitted does not count among those who failed a check.
     note_checks(participant=current, questionnaire=questionnaire, block=ABOUT, rank=0, answers=checked)
     if ended_by_attention(participant=current, questionnaire=questionnaire):
         return current
@@ -119,6 +121,7 @@ def submit_about(
     answers = {key: value for key, value in answers.items() if value is not None}
     try:
         accept_about(participant=participant, answers=answers, provenance=provenance)
+    # What was filled in is stored all the same, so that the form comes back as it was sent.
     except ParallaxError as refusal:
         store_about(participant=participant, answers=posted, provenance=provenance)
         return refusal

@@ -51,6 +51,7 @@ def is_full(study: Study, mode: str) -> bool:
     """Whether every condition has reached its target in that mode, and no slot is about to yield to a newcomer."""
     conditions = conditions_of(study)
     counts = slots_held(study, mode)
+    # No target is no limit: such a condition always has room.
     is_taken = all(
         target is not None and counts.get(condition.pk, 0) >= target
         for condition, target in zip(conditions, targets(study, conditions, mode), strict=True)
@@ -120,8 +121,10 @@ def entered_participant(attempt: EntryAttempt) -> Participant | None:
         return entered
     is_live = attempt.mode == Mode.LIVE
     known = known_id(study=study, panel=recruiting.panel, parameters=attempt.parameters) if is_live else None
+    # Who entered by a signed link may not be recognised by the bare id, which anyone can type.
     if known is not None and known.participant.entrance == Entrance.SIGNED and not attempt.is_signed:
         raise _damaged()
+    # Known by id before known by key: who has lost the first browser is told that they take part already.
     if known is not None and (entered is None or known.participant_id == entered.pk):
         raise ParallaxError("study.known_id", _("You are already taking part in this study."))
     if entered is not None:
@@ -170,6 +173,7 @@ def admission_of(attempt: EntryAttempt) -> Admission:
             "study.took_part_before",
             _("You took part in an earlier study of this research. This study is for people who have not."),
         )
+    # Personal links are stored as digests, like participants' tokens.
     digest = digest_of_key(attempt.entry_key)
     link = PersonalLink.objects.filter(study=study, digest=digest).first() if attempt.entry_key else None
     if link is not None:

@@ -97,15 +97,18 @@ def watch_enrolment(*, study: Study, recruiting: RecruitmentSettings, now: datet
     Only those who took a slot count, also if they hold it no more. The count restarts when the study is resumed.
     """
     moment = now or timezone.now()
+    # Slots and not consents: people who are screened out would pause a study that recruits quickly.
     recent = Participant.objects.filter(study=study, mode=Mode.LIVE, assigned_at__gt=moment - WINDOW)
     threshold = pause_threshold(study, recruiting)
     alarm = max(1, round(ALARM_SHARE * threshold))
+    # Nearly always, so the log of status changes is read only after this.
     if recent.count() < alarm:
         return
     kind = Study._meta.label_lower
     resumed = LogEntry.objects.filter(
         kind=kind, object_id=study.pk, from_status=StudyStatus.PAUSED, to_status=StudyStatus.LIVE
     ).order_by("-pk")
+    # Otherwise the slots that caused the pause would pause the study again at once.
     resumed_at = resumed.values_list("at", flat=True).first()
     n = (recent if resumed_at is None else recent.filter(assigned_at__gt=resumed_at)).count()
     minutes = int(WINDOW.total_seconds() // 60)
@@ -124,4 +127,5 @@ def watch_enrolment(*, study: Study, recruiting: RecruitmentSettings, now: datet
             logger.warning("paused by enrolment rate study=%s n=%s limit=%s", study.slug, n, threshold)
     elif n >= alarm:
         text = f"{rate}. The study is paused automatically at {threshold:,}."
+        # One notice an hour, by its key: every further slot would send another.
         notify_owners(study=study, kind=NoticeKind.ENROLMENT_RATE, key=f"rate:{moment:%Y-%m-%dT%H}", text=text)

@@ -63,6 +63,7 @@ def record_view(*, participant: Participant, kind: str, is_once: bool = False, *
     same = {name: value for name, value in details.items() if name != "client_at"}
     if is_once and Event.objects.filter(participant=participant, kind=kind, **same).exists():
         return None
+    # Counted in each process for itself: the limit protects the disk, and need not be exact.
     if seconds_to_wait(MOST_VIEWS, "views", str(participant.pk), is_shared=False):
         return None
     with optional_write(f"event {kind}"):
@@ -78,6 +79,7 @@ def client_time(milliseconds: Any) -> datetime | None:
         moment = datetime.fromtimestamp(float(milliseconds) / 1000, UTC)
     except (TypeError, ValueError, OverflowError, OSError):
         return None
+    # Clocks of devices may be set to anything, and databases differ in the years they can store.
     return moment if 2000 <= moment.year < 2200 else None
 
 
@@ -90,6 +92,7 @@ def events_of_body(body: bytes) -> Sequence[Any]:
         raise ParallaxError("events.too_large", f"A batch of events has at most {LARGEST_BODY:,} bytes.")
     try:
         listed = json.loads(body)["events"]
+    # RecursionError: deeply nested lists are valid JSON, and cheap to send.
     except (ValueError, KeyError, TypeError, RecursionError) as problem:
         raise ParallaxError("events.unreadable", 'A batch of events is JSON: {"events": [...]}.') from problem
     if not isinstance(listed, list):
@@ -108,6 +111,7 @@ def store_events(*, participant_id: int, events: Sequence[Any]) -> tuple[int, di
     `events.erased` once the participant's data are erased.
     """
     participant = (
+        # Locked, so that no event is stored behind a withdrawal that erases them.
         Participant.objects.select_for_update(of=("self",)).only("pk", "status", "erased_at").get(pk=participant_id)
     )
     if participant.erased_at is not None or participant.status == ParticipantStatus.WITHDRAWN:
@@ -127,6 +131,7 @@ def store_events(*, participant_id: int, events: Sequence[Any]) -> tuple[int, di
     if fresh and of_browser.count() + len(fresh) > MOST_EVENTS:
         refused.update(dict.fromkeys(fresh, f"There are {MOST_EVENTS:,} events of this participant already."))
         return 0, refused
+    # A browser sends a batch again when the reply is lost, and both may arrive together.
     Event.objects.bulk_create(fresh.values(), ignore_conflicts=True)
     return len(fresh), refused
 

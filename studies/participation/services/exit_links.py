@@ -53,6 +53,7 @@ def exit_without_slot(*, participant: Participant) -> ExitLink:
 
 
 def _parameters(participant: Participant) -> dict[str, str]:
+    # Ids last: they are stored apart from the other parameters, and win where a name is both.
     ids = dict(participant.external_ids.values_list("name", "value"))
     return {**{name: str(value) for name, value in participant.parameters.items()}, **ids}
 

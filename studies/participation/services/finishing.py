@@ -100,6 +100,7 @@ def submit_page(
     elif participant.step == block:
         try:
             leave_list(participant)
+        # Answers of this page are stored whatever is missing elsewhere, so the refusal may not end the transaction.
         except ParallaxError as refusal:
             if refusal.code != "study.missing_answers":
                 raise
@@ -122,6 +123,8 @@ def finish_recommendations(*, participant: Participant) -> Participant:
 def lock_for_leaving(participant: Participant) -> None:
     """Lock the participant's row; if failed checks may release a slot, the study's row first."""
     if content_of(participant.study).questionnaire.attention_ends_after:
+        # Locked only where checks can end a participation: otherwise every page of every participant would wait for
+        # the study.
         locked_study(participant.study_id)
     lock_open(participant)
 
@@ -227,6 +230,7 @@ def note_checks(
     """Record each attention check of a page, when it is left, as passed or failed; recorded checks are skipped."""
     for key, is_passed in questionnaire.failed_checks(block, answers):
         facts = {"question": key, "rank": rank, "passed": is_passed}
+        # A page may be left again after going back; the first outcome counts.
         if not Event.objects.filter(participant=participant, kind=CHECKED, facts=facts).exists():
             Event.objects.create(participant=participant, kind=CHECKED, facts=facts)
 

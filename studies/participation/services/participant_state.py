@@ -41,9 +41,11 @@ def list_length(participant: Participant) -> int:
 
 def lock(participant: Participant) -> None:
     """Lock the participant's row for the transaction at hand, and read its state and the study's status again."""
+    # The participant's row alone: locking the study's too would serialise all participants of a study.
     row = _locked_state.select_for_update(of=("self",)).get(pk=participant.pk)
     participant.study.status = row.pop("study__status")
     for name, value in row.items():
+        # The instance was read before the lock; what another tab has changed meanwhile decides.
         setattr(participant, name, value)
 
 
@@ -60,6 +62,7 @@ def touch(participant: Participant, **changes: Any) -> None:
     Without changes, a recent record is not updated, since the limits are in minutes.
     """
     now = timezone.now()
+    # Saves one write in most of the requests of a participant who answers quickly.
     if not changes and now - (participant.progressed_at or participant.last_seen_at) < SEEN_EVERY:
         return
     changes |= {"last_seen_at": now, "progressed_at": now}
@@ -103,6 +106,7 @@ def out_of_order(participant: Participant) -> ParallaxError:
 def advance(participant: Participant, left: Place) -> None:
     """Move on from `left`, unless the participant has done so already."""
     here = place_of(participant)
+    # A page posted twice, or from an older tab, must not bring someone back.
     if here.order > left.order:
         return
     then = flow.next_place(left, list_length(participant), has_after=content_of(participant.study).has_after)
@@ -137,6 +141,7 @@ def shown_orders(*, participant: Participant, block: str) -> dict[str, Any]:
         orders["questions"] = list(order_of_questions(questions, seed))
     with transaction.atomic():
         current = Participant.objects.select_for_update(of=("self",)).get(pk=participant.pk)
+        # Two tabs may open the page at once: the order that was stored first is the one both show.
         if block not in current.shown_orders:
             current.shown_orders = {**current.shown_orders, block: orders}
             Participant.objects.filter(pk=current.pk).update(shown_orders=current.shown_orders)

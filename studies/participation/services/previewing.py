@@ -17,6 +17,7 @@ def tickets(study: Study) -> list[Condition]:
     """The study's conditions in a random order drawn from its secret, so that positions reveal nothing."""
 
     def order_key(condition: Condition) -> bytes:
+        # Keyed: a plain hash of the primary key could be recomputed by a researcher, and would unblind the conditions.
         return hmac.new(study.export_salt.encode(), f"ticket:{condition.pk}".encode(), hashlib.sha256).digest()
 
     return sorted(study.conditions.select_related("model").order_by("position"), key=order_key)

@@ -48,6 +48,7 @@ def _served(participant: Participant, profile: dict[int, int]) -> Served:
         raise
     except Exception as problem:  # an algorithm may be third-party code, and any failure pauses the study
         raise _unavailable(participant, condition, str(problem)) from problem
+    # What participants of a condition see must come from one model; another of the same recipe is not the same.
     if served.digest != condition.model_digest:
         raise _unavailable(participant, condition, "The model is no longer the one that the study pinned.")
     return served
@@ -82,6 +83,7 @@ def finish_rating(*, participant: Participant) -> RecommendationList:
     `study.out_of_order`, `study.not_active`.
     """
     while True:
+        # Outside a transaction: scoring may take a second, and the participant's lock would hold their other requests.
         participant.refresh_from_db(fields=STATE)
         profile = _profile(participant)
         is_beyond = place_of(participant).order > Place(flow.RATE).order
@@ -121,8 +123,10 @@ def _store(participant: Participant, profile: dict[int, int], served: Served) ->
     # None where the ratings are no longer those that the list was computed for.
     lock_open(participant)
     require_active(participant)
+    # Another submission has stored its list meanwhile; the first one counts.
     if participant.step != flow.RATE:
         return recommendation_list(participant)
+    # A list for other ratings than those stored could not be recomputed from the data.
     if _profile(participant) != profile:
         return None
     items = participant.study.dataset_version.items.filter(index__in=served.items)
@@ -135,6 +139,7 @@ def _store(participant: Participant, profile: dict[int, int], served: Served) ->
             recommendation_list=stored,
             rank=rank,
             item_id=by_index[int(index)].pk,
+            # Items without a score have -inf, which JSON cannot carry.
             score=score if score is not None and math.isfinite(score) else None,
             is_filled=is_filled,
             has_trailer=by_index[int(index)].has_sample,

@@ -77,6 +77,7 @@ def record_presence(participant: Participant, network: str = "") -> Participant:
         return _request_slot_again(participant, network)
     now = timezone.now()
     if now - participant.last_seen_at > SEEN_EVERY:
+        # Optional: on a full disk participants may still read their pages.
         with optional_write("presence"):
             Participant.objects.filter(pk=participant.pk).update(last_seen_at=now)
         participant.last_seen_at = now
@@ -85,6 +86,8 @@ def record_presence(participant: Participant, network: str = "") -> Participant:
 
 @transaction.atomic
 def _request_slot_again(participant: Participant, network: str) -> Participant:
+    # The study before the participant, as everywhere: two requests that lock in different orders would wait for each
+    # other.
     study, now = locked_study(participant.study_id), timezone.now()
     lock(participant)
     is_waiting = participant.waiting_since is not None
@@ -93,6 +96,7 @@ def _request_slot_again(participant: Participant, network: str) -> Participant:
     if is_waiting and study.status != StudyStatus.LIVE:
         return participant
     if not is_waiting:
+        # Cleared when the slot was given up, and counted anew for the network they come back from.
         participant.network = network_of_slot(study, participant.mode, participant.entrance, network_of(network))
     if is_waiting or participant.assigned_at is not None:
         request_slot(study=study, participant=participant, now=now)
@@ -123,6 +127,7 @@ def participant_of_token(*, token: str, with_study: bool = False) -> Participant
     """
     if SEPARATOR in token:
         return _signed(token)[0]
+    # Tokens are stored as digests alone: who reads the database cannot open anyone's pages.
     digest = digest_of_token(token)
     participant = (
         participant_by_token(digest) if with_study else Participant.objects.filter(token_digest=digest).first()
@@ -134,6 +139,8 @@ def participant_of_token(*, token: str, with_study: bool = False) -> Participant
 
 def _signed(token: str) -> tuple[Participant, datetime]:
     try:
+        # Without a maximal age, which the code below checks: an expired token has a page of its own, a forged one has
+        # not.
         claims = signing.loads(token, salt=SALT)
     except signing.BadSignature as problem:
         raise _unknown() from problem
@@ -165,6 +172,7 @@ def resume_known(*, study: Study, recruiting: RecruitmentSettings, parameters: M
 
     Raises `study.unknown_id`, and `LinkExpired` past the researcher's longest gap.
     """
+    # Serialised with consent, which creates participants of the same id under this lock.
     locked_study(study.pk)
     external = known_id(study=study, panel=recruiting.panel, parameters=parameters)
     if external is None:

@@ -96,7 +96,9 @@ def request_slot(*, study: Study, participant: Participant, now: datetime) -> No
     queued: Sequence[Participant] = ()
     if participant.mode == Mode.LIVE and study.status == StudyStatus.LIVE:
         waiting = _queue(study, now).exclude(pk=participant.pk).select_related("condition")
+        # In the queue's order for every request, so that two of them cannot wait for each other's rows.
         queued = list(waiting.select_for_update(of=("self",)))
+    # By time, then key: the order must be one that does not change between two requests.
     people = sorted([*queued, participant], key=lambda each: (each.waiting_since or now, each.pk))
     refused = _serve(study, people, now)
     reason = refused.get(participant.pk)
@@ -148,6 +150,7 @@ def _serve(study: Study, people: Sequence[Participant], now: datetime) -> dict[i
     def attempt(person: Participant) -> str:
         if person.network and unfinished[person.network] >= most:
             return CROWDED
+        # Whoever stood before them found every condition full, so the search need not be repeated for each.
         if person.assigned_at is None and FULL in refused.values() and person.entrance != Entrance.INTERVIEW:
             return FULL
         return _take(study, person, now)
@@ -155,6 +158,7 @@ def _serve(study: Study, people: Sequence[Participant], now: datetime) -> dict[i
     for person in people:
         reason = attempt(person)
         network = person.network if reason == CROWDED else ""
+        # Stalled slots are released only once somebody needs one: holders who come back late lose nothing otherwise.
         if reason and is_live and not {network, ""} & released:
             released.add(network)
             if _release_stalled(study, now, network):
@@ -214,6 +218,7 @@ def release_idle(*, now: datetime | None = None) -> int:
     released = 0
     open_statuses = (ParticipantStatus.CONSENTED, ParticipantStatus.ACTIVE)
     is_open = Q(participants__status__in=open_statuses) | Q(participants__waiting_since__isnull=False)
+    # One transaction for each participant: a lock on a study for hundreds of them would stop its pages.
     for study in Study.objects.filter(is_open).distinct().order_by("pk"):
         limit = moment - timedelta(minutes=study.design.idle_minutes)
         gone = Participant.objects.filter(study=study, status=ParticipantStatus.ABANDONED, last_seen_at__lt=limit)

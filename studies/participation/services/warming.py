@@ -46,6 +46,7 @@ def start_warming() -> threading.Thread:
         except DatabaseError as problem:  # not migrated yet, or away: the first participant warms what they need
             logger.warning("models not warmed: %s", problem)
         finally:
+            # Threads have connections of their own, which nothing else would close.
             connections.close_all()
 
     thread = threading.Thread(target=run, name="warm-models", daemon=True)

@@ -37,6 +37,7 @@ def erase(*, study: Study, participants: Sequence[Participant]) -> None:
         participant.responses.all().delete()
         participant.profile.all().delete()
         participant.events.all().delete()
+        # Read before they are deleted: the list of guests names the same people.
         ids = list(participant.external_ids.values_list("value", flat=True))
         Guest.objects.filter(study=participant.study_id, value__in=ids).delete()
         participant.external_ids.all().delete()
@@ -49,6 +50,7 @@ def erase(*, study: Study, participants: Sequence[Participant]) -> None:
         PersonalLink.objects.filter(study=participant.study_id, digest=participant.entry_key).update(label="")
         RecommendationList.objects.filter(participant=participant).delete()
     forget_reasons(Participant, [participant.pk for participant in participants])
+    # A signal, because exports and reports belong to packages above, which this one may not import.
     answers_erased.send(sender=Study, study=study, participants=participants, reasons=reasons)
 
 
@@ -64,6 +66,7 @@ def withdraw(
     Condition, stratum and status stay, so that the allocation can still be replayed. Calling it twice
     has no further effect.
     """
+    # The study before the participant, as wherever both are locked.
     locked_study(participant.study_id)
     current = (
         Participant.objects.select_for_update(of=("self",)).select_related("condition", "study").get(pk=participant.pk)

@@ -135,6 +135,7 @@ def _attempt(request: HttpRequest, study: Study, language: str, personal: str) -
         mode=mode,
         language=language,
         parameters=own,
+        # Bounded, as it comes from a form: a longer number would overflow the database's integer.
         consent_version=int(shown) if shown.isdecimal() and len(shown) < 10 else None,
         browser_key=_browser_key(request, entry_key) or (tokens.new_entry_key() if personal else ""),
         network=network_of(request.META["REMOTE_ADDR"]),
@@ -175,6 +176,7 @@ def _agreed(request: HttpRequest, attempt: EntryAttempt, personal: str) -> HttpR
         entry_gate.require_admission(attempt)
     ticked = request.POST.getlist("box")
     boxes = written.texts_of(attempt.study, attempt.language).get("consent_boxes", ())
+    # A set, because the same box may be sent several times.
     if len(set(ticked)) < len(boxes):
         return entry_pages.consent_page(
             request, attempt, ticked=ticked, error=_("To take part, please tick every box.")

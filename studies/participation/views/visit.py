@@ -73,6 +73,7 @@ class Visit:
     @property
     def provenance(self) -> str:
         """Provenance of answers; only simulated participants may state anything other than a person."""
+        # A header is anyone's to send, so that of a real participant proves nothing.
         if self.participant.mode != Mode.SIMULATED:
             return Provenance.PERSON
         stated = self.request.headers.get(PROVENANCE_HEADER, "")
@@ -130,6 +131,7 @@ class Visit:
         return self.go(self.links.to(page))
 
     def go(self, url: str) -> HttpResponse:
+        # htmx follows a plain redirect itself and would put the whole page into a part of this one.
         return HttpResponse(headers={"HX-Redirect": url}) if self.is_htmx else HttpResponseRedirect(url)
 
     def redirect_to_missing(self, missing: Mapping[str, Any]) -> HttpResponse:
@@ -147,6 +149,7 @@ class Visit:
         mark = self.request.GET.get(INCOMPLETE, "")
         if not mark or self.here.step not in (flow.OVERALL, flow.AFTER):
             return False
+        # In constant time, so that a mark cannot be guessed byte by byte.
         return constant_time_compare(mark, self._mark_of(page))
 
     def address_of(self, page: flow.Place) -> str:
@@ -239,6 +242,7 @@ def of_participant(view: Callable[..., HttpResponse], *, even_when_over: bool = 
         visit = Visit(request, participant, token, since)
         if chosen := request.GET.get("lang") if request.method != "POST" else None:
             participant_state.change_language(participant=participant, language=chosen)
+            # Redirected, so that a reload, or the address in the history, does not choose the language again.
             return HttpResponseRedirect(without_language(request))
         with translation.override(visit.language):
             is_erased = participant.status == ParticipantStatus.WITHDRAWN
@@ -296,6 +300,7 @@ def _not_found(visit: Visit) -> HttpResponse:
 def _refused(visit: Visit, refusal: ParallaxError) -> HttpResponse:
     if isinstance(refusal, NetworkLimitReached):
         return too_often_page(visit.request, refusal, study=visit.study, language=visit.language)
+    # The refused service may have changed the instance before its transaction was rolled back.
     visit.participant.refresh_from_db()
     if over := visit.over():  # the study or their part in it has ended meanwhile
         return over
