@@ -38,6 +38,7 @@ class Null:
     def of(cls, statistics: Integers, n_orders: NDArray[Any] | None = None) -> Null:
         """Count statistics of single orders, or those with `n_orders` orders each."""
         distances, position = np.unique(np.abs(statistics), return_inverse=True)
+        # Python's integers: 50! orders do not fit in 64 bits.
         counts = np.zeros(len(distances), dtype=object if n_orders is not None else np.int64)
         np.add.at(counts, position, 1 if n_orders is None else n_orders)
         return cls(distances, np.cumsum(counts[::-1])[::-1])
@@ -49,6 +50,7 @@ class Null:
 
     def smallest_with_tail_below(self, alpha: float) -> int | None:
         """The smallest distance whose share at or beyond it is below `alpha`, if there is one."""
+        # The first entry counts all orders: every statistic is at least the smallest distance from 0.
         below = self.distances[self.n_orders < alpha * self.n_orders[0]]
         return int(below[0]) if len(below) else None
 
@@ -66,6 +68,7 @@ def _orders(n: int) -> NDArray[np.int16]:
     if n <= MOST_PERMUTED:
         return np.array(list(permutations(range(n))), dtype=np.int16)
     orders = np.tile(np.arange(n, dtype=np.int16), (DRAWN + 1, 1))
+    # The observed order stays the first: with it among those counted, p is valid and never 0.
     orders[1:] = np.random.default_rng(SEED).permuted(orders[1:], axis=1)
     return orders
 
@@ -138,6 +141,7 @@ def kendall(x: Iterable[Number], y: Iterable[Number], alpha: float = 0.05) -> Ag
     n, (first, second) = len(read[0]), pair_indexes(len(read[0]))
     of_x, of_y = (np.sign(coded[second] - coded[first]) for coded in read)
     scale = math.sqrt(int(np.count_nonzero(of_x)) * int(np.count_nonzero(of_y)))
+    # The count by inversions is of distinct values: ties would need every pattern of its own.
     has_ties = min(np.count_nonzero(of_x), np.count_nonzero(of_y)) < len(first)
     if MOST_PERMUTED < n <= MOST_COUNTED and not has_ties:
         return _tested(int(of_x @ of_y), scale, concordance_without_ties(n), COUNTED, n=n, alpha=alpha)
@@ -178,6 +182,7 @@ def _method(n: int) -> str:
 
 def _read(x: Iterable[Number], y: Iterable[Number]) -> tuple[Integers, Integers] | Undefined:
     """Both measures as small integers: only order and ties count."""
+    # As exact decimals: two means that are equal on paper must tie.
     first = [exact(value, "the first measure") for value in x]
     second = [exact(value, "the second measure") for value in y]
     if len(first) < 2:

@@ -112,9 +112,11 @@ def noncentral_f_limits(
         def excess(noncentrality: float) -> float:
             return float(special.ncfdtr(df_between, df_within, noncentrality, f)) - share
 
+        # Even without an effect F would be as small in more cases: the limit is 0 by Steiger's definition.
         if float(special.fdtr(df_between, df_within, f)) <= share:
             return 0.0
         upper = f * df_between + 1.0
+        # The root has to be enclosed first, as the limit grows with F without a bound in closed form.
         while excess(upper) > 0:
             upper *= 2
         return float(optimize.brentq(excess, 0.0, upper, xtol=1e-13, rtol=1e-14))
@@ -157,6 +159,7 @@ def welch(groups: GroupValues, leave_out_constant: bool = False) -> WelchResult 
         reason = "Welch's test needs two conditions with two observations or more and with variance."
         return Undefined(reason)
     k, n = read.k, np.array([group.n for group in read.members])
+    # Each mean weighs by its own precision, which is what frees the test of equal variances.
     weights = n / np.array([group.variance for group in read.members])
     shares = weights / weights.sum()
     # Distances from the first mean lose no digits where all means are large.

@@ -29,6 +29,8 @@ def holm(p_values: Sequence[float]) -> tuple[float, ...]:
     adjusted = [0.0] * len(p_values)
     highest = 0.0
     for step, index in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        # The running maximum keeps adjusted values in the order of the raw ones, which the multipliers alone would
+        # not.
         highest = max(highest, min(1.0, (len(p_values) - step) * p_values[index]))
         adjusted[index] = highest
     return tuple(adjusted)

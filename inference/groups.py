@@ -52,6 +52,7 @@ def exact(value: object, where: str = "the data") -> Fraction:
     elif isinstance(value, float | np.floating | Decimal):
         if not math.isfinite(value):
             raise DataError(f"A value in {where} is {value}, not a finite number: exclude missing answers first.")
+        # Through its shortest decimal: .1 is one tenth here, and not the nearest binary fraction.
         fraction = Fraction(str(value))
     else:
         raise DataError(f"A value in {where} is {value!r}, which is not a number.")
@@ -174,6 +175,7 @@ class Groups:
     @cached_property
     def ss_within(self) -> float:
         """Pooled sum of squares within the conditions."""
+        # Exactly summed, so that the order of conditions does not matter to the last bit.
         return math.fsum(group.squares for group in self.members)
 
     @cached_property
@@ -204,6 +206,7 @@ class ExactGroups(Mapping[str, tuple[Fraction, ...]]):
     @classmethod
     def of(cls, groups: Mapping[str, Sequence[Fraction]]) -> ExactGroups:
         """Put values that are fractions on the coarsest scale that holds them all."""
+        # One grid for all conditions, so that sums and comparisons between them are of integers.
         scale = math.lcm(*(value.denominator for values in groups.values() for value in values))
         points = {
             name: tuple(value.numerator * (scale // value.denominator) for value in values)

@@ -108,6 +108,7 @@ def cumulative_link(
     names, left_out = read.names, read.left_out
     if len(names) < 2:
         return Undefined(f"A comparison needs two conditions with answers; there are {len(names)}.")
+    # Only points with answers: the threshold beside an empty one has no finite estimate.
     points = sorted({point for group in read.members for point in group.points})
     if len(points) < 2:
         return Undefined("All participants gave the same answer: nothing to compare.")
@@ -132,11 +133,13 @@ def cumulative_link(
     for row in range(1, k):
         estimate, se = float(fit.shifts[row]), float(errors[n_categories - 1 + row - 1])
         p, interval = t_test(estimate, se, math.inf)
+        # Beyond 709 the exponential overflows; a shift of that size is as good as infinite either way.
         odds = math.exp(min(estimate, 700.0)) if link == "logit" else None
         effects.append(
             OrdinalEffect(names[row], estimate, se, estimate / se, p, interval.low, interval.high, odds_ratio=odds)
         )
     null, saturated = _log_likelihood(counts.sum(axis=0)[None, :]), _log_likelihood(counts)
+    # The model contains the null model; less than 0 is the tolerance of the fit.
     lr = max(0.0, 2 * (fit.log_likelihood - null))
     proportional_df = (k - 1) * (n_categories - 2)
     proportional = max(0.0, 2 * (saturated - fit.log_likelihood)) if proportional_df else None
@@ -182,6 +185,7 @@ def _pairs(
 ) -> PairwiseResult:
     """Differences of shifts with Wald's test, adjusted as one family by Holm."""
     # The reference's shift is 0.
+    # The reference's shift is fixed, so it varies with nothing.
     covariance = np.pad(fit.covariance[len(fit.thresholds) :, len(fit.thresholds) :], (1, 0))
     pairs = []
     for a, b in combinations(range(len(names)), 2):
@@ -234,6 +238,7 @@ def _fitted(counts: Integers, link: str) -> _LinkFit | None:
     whole[n_categories - 1 :, : k - 1] = np.eye(k - 1)
     covariance = whole @ np.asarray(estimate.cov_params()) @ whole.T
     is_sound = np.isfinite(params).all() and np.isfinite(covariance).all() and (np.diag(covariance) > 0).all()
+    # Per answer, so that large samples are not held to a stricter rule than small ones.
     if not is_sound or gradient / len(category) > LARGEST_GRADIENT:
         return None
     return _LinkFit(np.concatenate([[0.0], params[: k - 1]]), thresholds, covariance, float(estimate.llf))

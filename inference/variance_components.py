@@ -101,6 +101,7 @@ class RestrictedLikelihood:
         levels = (design.person, design.item)
         self.small_ratios = np.array([len(np.unique(of)) for of in levels]) / len(design.values)
         shift = float(design.values.mean())
+        # Answers are centred, or their squares would drown the residuals that are a difference of such sums.
         self.shift = np.where(np.arange(self.k) <= design.condition.max(), shift, 0.0)
         columns = np.column_stack([fixed, design.values - shift])
         self.parts = [_Part(design, columns, np.flatnonzero(design.part == part)) for part in np.unique(design.part)]
@@ -121,6 +122,7 @@ class RestrictedLikelihood:
         design = linalg.cholesky(products[:k, :k], lower=True)
         log_determinant += 2 * float(np.log(np.diag(design)).sum())
         means = linalg.cho_solve((design, True), products[:k, k])
+        # Rounding may leave a perfect fit below 0, of which there is no logarithm.
         variance = max(float(products[k, k] - products[:k, k] @ means), 1e-300) / self.df
         deviance = self.df * (math.log(2 * math.pi * variance) + 1) + log_determinant
         covariance = variance * linalg.cho_solve((design, True), np.eye(k))
@@ -153,6 +155,7 @@ class RestrictedLikelihood:
         ]
         # A hair above zero is zero.
         ends += [np.where(end < SMALLEST_SHARE, 0.0, end) for end in ends if end.min() < SMALLEST_SHARE]
+        # Reversed, so that of equal likelihoods the variance of exactly zero wins.
         return max((self.at(_ratios(end)) for end in reversed(ends)), key=lambda fit: fit.log_likelihood)
 
 
@@ -190,6 +193,7 @@ class _Part:
         weights = gone / (1 + gone * self.gone_sizes)
         weighted = weights[:, np.newaxis] * self.gone_sums
         products: Floats = self.plain - self.gone_sums.T @ weighted
+        # log1p, because near a variance of zero 1 + x keeps nothing of a small x.
         log_determinant = float(np.log1p(gone * self.gone_sizes).sum())
         if remaining:
             shared = self.shared
@@ -245,8 +249,10 @@ class Estimates:
         rotated = vectors.T @ contrasts
         q, f = len(values), float(((rotated @ self.means) ** 2 / values).mean())
         single = np.array([self.df(row) for row in rotated])
+        # Of F with no more than two denominator degrees of freedom there is no mean to match.
         if single.min() <= 2:
             return f, 2.0
+        # With equal degrees of freedom the formula divides 0 by 0 up to rounding; its limit is their common value.
         if np.ptp(single) < 1e-8:
             return f, float(single.mean())
         expected = float((single / (single - 2)).sum())

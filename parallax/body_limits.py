@@ -37,6 +37,7 @@ SLOWEST = 16 * KIB  # bytes per second
 
 def largest_body(path: str) -> int:
     """Return the largest body, in bytes, that is read for a path."""
+    # The last pattern is empty and matches every path, so there is always a limit.
     return next(limit for pattern, limit in LIMITS if pattern.match(path))
 
 
@@ -49,4 +50,6 @@ def is_read(path: str, content_type: str) -> bool:
 
 def seconds_for_body(declared: int) -> float:
     """Return the time in which a body of that many bytes has to arrive: a fixed time, and more for a large one."""
+    # In proportion to the size: a fixed time would refuse large files over slow lines, or admit slow floods of small
+    # ones.
     return GRACE_SECONDS + declared / SLOWEST

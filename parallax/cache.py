@@ -24,6 +24,7 @@ class RedisOrLocalCache(RedisCache):
     def __init__(self, server: str, params: dict[str, Any]) -> None:
         options = {"socket_timeout": TIMEOUT_SECONDS, "socket_connect_timeout": TIMEOUT_SECONDS}
         super().__init__(server, {**params, "OPTIONS": {**options, **params.get("OPTIONS", {})}})
+        # Limits of rates then count in each process: laxer than agreed, but never without a limit.
         self._local = LocMemCache("redis-away", params)
         self._away_until = 0.0
 
@@ -32,10 +33,12 @@ class RedisOrLocalCache(RedisCache):
             try:
                 return getattr(super(), name)(*args, **kwargs)
             except (NoConnection, NoAnswer, RedisError) as problem:
+                # Otherwise every request would wait for the timeout as long as Redis is away.
                 self._away_until = time.monotonic() + AWAY_SECONDS
                 logger.warning("Redis does not answer (%s): this process caches on its own", type(problem).__name__)
         return getattr(self._local, name)(*args, **kwargs)
 
+    # The methods that the project uses; Django's others reach Redis alone.
     add = partialmethod(_ask, "add")
     get = partialmethod(_ask, "get")
     set = partialmethod(_ask, "set")

@@ -107,6 +107,7 @@ def error_page(request: HttpRequest, status: HTTPStatus, *, reason: str = "", ag
     words = WORDS[status]
     headers = {"Retry-After": "60"} if status == HTTPStatus.SERVICE_UNAVAILABLE else {}
     if request.path.startswith(API):
+        # Programs compare messages, whatever language their user's browser asks for.
         with translation.override("en"):
             return JsonResponse(
                 {"code": words.code, "message": f"{words.heading}.", "extra": {}}, status=status, headers=headers
@@ -117,6 +118,7 @@ def error_page(request: HttpRequest, status: HTTPStatus, *, reason: str = "", ag
             return HttpResponse(render_to_string(PARTICIPANT, context), status=status, headers=headers)
     context = {"heading": words.heading, "text": reason or words.text, "again_url": again_url}
     user = getattr(request, "user", None)  # requests that are refused early have no account yet
+    # The account is read from the database, which may be what has failed.
     if status not in SERVER_ERRORS and user is not None and user.is_authenticated:
         return HttpResponse(render_to_string(CONSOLE, context, request), status=status)
     return HttpResponse(render_to_string(PUBLIC, context), status=status, headers=headers)

@@ -48,6 +48,7 @@ class RequestMetrics:
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         if not settings.METRICS_TOKEN:
+            # Django leaves it out of the chain, so that installations without metrics pay nothing.
             raise MiddlewareNotUsed
         self._get_response = get_response
 
@@ -55,7 +56,9 @@ class RequestMetrics:
         started = time.perf_counter()
         response = self._get_response(request)
         match = request.resolver_match
+        # By view and not by address, which holds participants' tokens and has no bound.
         view = (match.view_name if match else "") or "none"
+        # Clients may invent methods, and every label is a series that is kept for ever.
         method = request.method if request.method in METHODS else "other"
         REQUESTS.labels(view, method, str(response.status_code)).inc()
         SECONDS.labels(view).observe(time.perf_counter() - started)
@@ -65,6 +68,7 @@ class RequestMetrics:
 def exposition() -> bytes:
     """All metrics in the text format of Prometheus."""
     registry = CollectorRegistry()
+    # Each web process counts for itself, and any of them may be asked: the sums are in the shared files.
     if PROCESSES_FOLDER in os.environ:
         MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
     else:

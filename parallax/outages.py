@@ -28,6 +28,7 @@ def is_outage(problem: BaseException | None) -> bool:
 
 def note_outage(request: HttpRequest, problem: BaseException | None) -> None:
     """Mark a request whose view failed because its connection to a database server is lost."""
+    # SQLite has no connection to lose: there the error is a lock or the disk, and a second attempt would fail as well.
     if isinstance(problem, OperationalError | InterfaceError) and connection.vendor != "sqlite":
         request.META[LOST] = True
 
@@ -43,8 +44,10 @@ class RetryLostConnection:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         response = self._get_response(request)
+        # A form may have been stored before the connection was lost, so it is never sent twice.
         if request.META.pop(LOST, False) and request.method in IDEMPOTENT:
             logger.warning("connection to the database lost: retried once")
+            # The others of this thread may be lost too, as a restarted server closes them all.
             connections.close_all()
             response = self._get_response(request)
         return response

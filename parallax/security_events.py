@@ -77,6 +77,7 @@ def _is_download(request: HttpRequest, response: HttpResponseBase) -> bool:
     if response.status_code != 200 or request.method == "HEAD":
         return False
     disposition = response.headers.get("Content-Disposition", "")
+    # The API streams tables without naming a file.
     return disposition.startswith("attachment") or (response.streaming and request.path.startswith(API))
 
 
@@ -130,6 +131,7 @@ def _on_activity(sender: Any, instance: LogEntry, created: bool, **_more: Any) -
     is_withdrawal = instance.kind == PARTICIPANT and instance.to_status == ParticipantStatus.WITHDRAWN
     is_of_accounts = instance.kind.startswith("accounts.")
     if created and (instance.actor_id or is_of_accounts or instance.kind == STUDY or is_withdrawal):
+        # After the commit: what was rolled back did not happen.
         transaction.on_commit(lambda: _record_activity(instance))
 
 
@@ -140,6 +142,7 @@ def _record_activity(entry: LogEntry) -> None:
         details["study"] = Study.objects.filter(pk=entry.object_id).values_list("slug", flat=True).first()
     elif entry.kind == PARTICIPANT:
         participant = Participant.objects.filter(pk=entry.object_id).select_related("study").first()
+        # Simulated participants by the thousand would bury what the log is for.
         if participant is None or participant.mode != Mode.LIVE:
             return
         details |= {"study": participant.study.slug, "participant": participant.code}

@@ -65,6 +65,7 @@ def _kept_secret() -> str:
     """Make a secret on the first start and keep it, readable by this account alone."""
     file = VAR_DIR / "secret_key"
     try:
+        # Created exclusively: of two processes at the first start one makes the key, and both read the same.
         descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:
         return file.read_text()
@@ -114,6 +115,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "parallax.security_events.SecurityLog",
     "parallax.metrics.RequestMetrics",
+    # Above everything that reads the database, so that the whole request is tried again.
     "parallax.outages.RetryLostConnection",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -178,6 +180,7 @@ CACHES = {
 
 CELERY_BROKER_URL = REDIS_URL or "filesystem://localhost//"
 CELERY_BROKER_TRANSPORT_OPTIONS = (
+    # Longer than any message waits for an acknowledgement, which comes before the work begins.
     {"visibility_timeout": 600}
     if REDIS_URL
     else {
@@ -197,9 +200,12 @@ CELERY_TASK_QUEUES = [Queue(name, Exchange(name), routing_key=name) for name in 
 CELERY_TASK_ROUTES = {"evaluation.work": {"queue": LONG_QUEUE}}  # and the messages of jobs of a long kind
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_SERIALIZER = "json"
+# Never pickle: who can write to the broker could run programs on the workers.
 CELERY_ACCEPT_CONTENT = ["json"]
+# Unused; commands from the broker would be one more way in.
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+# A message that a busy worker has fetched ahead waits for it while others are idle.
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_TASK_ACKS_LATE = False  # the database's leases bring work back, whatever the broker did
 CELERY_TIMEZONE = "UTC"
@@ -257,6 +263,7 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 PASSWORD_HASHERS = [
     "django.contrib.auth.hashers.Argon2PasswordHasher",
+    # For reading alone: a hash by it is replaced by one of the first at the next sign-in.
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
 ]
 LOGIN_URL = "accounts:sign_in"
@@ -375,6 +382,7 @@ USE_I18N = True
 USE_TZ = True
 TIME_ZONE = "UTC"
 
+# Only behind a proxy: without one, any client could send the header and pass for HTTPS.
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_SSL_REDIRECT = HTTPS
 SECURE_REDIRECT_EXEMPT = [r"^(health|ready|metrics)/$"]  # asked from inside, without the proxy
@@ -390,7 +398,9 @@ CSRF_COOKIE_NAME, CSRF_COOKIE_SECURE = f"{COOKIE_PREFIX}csrftoken", HTTPS
 MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"  # not in a cookie of their own
 CSRF_FAILURE_VIEW = "parallax.views.csrf_refused"
 SESSION_COOKIE_AGE = 14 * 24 * 3600
+# Participants' addresses hold their tokens, which no other site may learn from a referrer.
 SECURE_REFERRER_POLICY = "same-origin"
+# For browsers that do not know `frame-ancestors` below.
 X_FRAME_OPTIONS = "DENY"
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {

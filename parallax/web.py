@@ -43,6 +43,7 @@ def load_application() -> None:
     """
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "parallax.settings")
     django.setup()
+    # Before anything is opened: database and secret key may not belong together.
     refuse_unfinished_restore()
     import_module("evaluation.services.malloc_tuning").return_large_blocks()
     for module in ("parallax.urls", "parallax.gateway", *SHARED):
@@ -82,11 +83,13 @@ def main() -> None:
     options.add_argument("--workers", type=int, default=WORKERS, help="processes")
     options.add_argument("--threads", type=int, default=THREADS, help="requests that each process answers at a time")
     chosen = options.parse_args()
+    # Before children are adopted, which takes over the variable that names the parent.
     watch_parent()
     adopt_children()
     with tempfile.TemporaryDirectory(prefix="parallax-metrics-") as counts:
         os.environ[METRICS_FOLDER_VARIABLE] = counts
         server = server_at(chosen.host, chosen.port, workers=chosen.workers, threads=chosen.threads)
+        # Processes that are spawned import everything for themselves, so loading it here would be for nothing.
         if multiprocessing.get_start_method() == "fork":
             load_application()
         server.serve()

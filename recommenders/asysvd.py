@@ -105,6 +105,7 @@ class AsySVD(Algorithm):
         )
         (q, x, y), epochs = _descend(factors, learned, held_out, params, rng=rng, progress=progress)
         took_part = np.bincount(learned[1], minlength=ratings.n_items) > 0
+        # Their random start was never moved by a rating, and would be noise on top of the baseline.
         q[~took_part] = 0.0
         model = cls._with(
             mean=np.array([baseline.mean]),
@@ -169,12 +170,14 @@ def _descend(
     best, best_epoch, lowest, waited = factors, params.epochs, np.inf, 0
     lengths = np.diff(learned[0])
     for epoch in range(1, params.epochs + 1):
+        # Another order in every epoch: in a fixed one the last users would always have the last word.
         order = rng.permutation(learned[0].size - 1)
         with np.errstate(over="ignore", invalid="ignore"):  # divergence is told below, in words
             for start, stop, share in blocks(lengths[order] * params.factors, BLOCK_STEPS):
                 progress((epoch - 1 + share) / params.epochs, f"Epoch {epoch} of at most {params.epochs}")
                 kernels.descend(order[start:stop], *learned, *factors, params.learning_rate, params.reg)
             error = kernels.squared_error(*learned, *held_out, *factors)
+        # The factors too: those of items without held-out ratings do not enter the error.
         if not (np.isfinite(error) and all(np.isfinite(array).all() for array in factors)):
             raise ParameterError(
                 f"AsySVD diverged in epoch {epoch}: a learning rate of {params.learning_rate:g} is too "
@@ -183,6 +186,7 @@ def _descend(
         if held_out[1].size == 0:
             continue
         if error < lowest:
+            # Copied, as the descent changes them in place.
             best = (factors[0].copy(), factors[1].copy(), factors[2].copy())
             best_epoch, lowest, waited = epoch, error, 0
         else:

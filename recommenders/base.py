@@ -106,6 +106,7 @@ class Algorithm(ABC):
             raise DataError(
                 f"The features describe {features.n_items} items, but the ratings are of {ratings.n_items}."
             )
+        # Runs have checked before, but `fit` may be called without one.
         cls.check(chosen, TrainingSize(ratings.n_users, ratings.n_items, features, ratings.counts is not None))
         progress(0.0, f"Fitting {cls.name}")
         model = cls._fit(ratings, chosen, features, rng, progress)
@@ -171,6 +172,7 @@ class Algorithm(ABC):
             raise DataError(
                 f"The profiles are over {profiles.n_items} items, but the model was fitted on {self.n_items}."
             )
+        # Mapped to the training scale: a participant's stars and the dataset's points need not be the same steps.
         return self._score(profiles.on(self.scale).user_items)
 
     def explain(self, profile: Profiles, items: ArrayLike) -> tuple[Explanation | None, ...]:
@@ -188,6 +190,7 @@ class Algorithm(ABC):
             raise DataError(
                 f"There is no item number {requested[is_out][0]}: numbers run from 0 to {self.n_items - 1}."
             )
+        # An explanation adds up to the score that is shown, so the score decides whether there is anything to explain.
         scores = self.score(profile)[0]
         user_items = profile.on(self.scale).user_items
         return tuple(self._explain(user_items, int(item)) if np.isfinite(scores[item]) else None for item in requested)
@@ -272,6 +275,7 @@ class Algorithm(ABC):
     def _silence(self, scores: Floats, user_items: sparse.csr_array, is_known: Flags | None = None) -> Floats:
         """Set to -inf, in place, unknown items and profiles without a known one; unless told, those rated are known."""
         is_known = self.popularity > 0 if is_known is None else is_known
+        # Below every number, so that items without information come last and are counted as filled by popularity.
         scores[:, ~is_known] = -np.inf
         scores[np.asarray(user_items @ is_known.astype(np.float64)) == 0] = -np.inf
         return scores

@@ -50,6 +50,7 @@ class Baseline:
         mean = float(values.mean())
         values -= mean
         sums = np.bincount(user_items.indices, weights=values, minlength=ratings.n_items)
+        # Items before users: a person's offset can then be computed from a profile alone, with the items' frozen.
         return cls(mean, _damped(np.asarray(sums, dtype=np.float64), ratings.item_counts, reg_item), reg_user)
 
     def user_bias(self, user_items: sparse.csr_array) -> Floats:

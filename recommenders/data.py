@@ -50,6 +50,7 @@ class Ratings:
         if self.counts is not None:
             _refuse_counts(self.counts, self.user_items)
         counts = np.bincount(user_items.indices, minlength=user_items.shape[1]).astype(np.int64)
+        # Models share these arrays with the ratings; a change by one would be seen by all.
         counts.flags.writeable = False
         object.__setattr__(self, "user_items", user_items)
         object.__setattr__(self, "item_counts", counts)
@@ -66,6 +67,7 @@ class Ratings:
         (n_ratings,); on the scale. `n_users`, `n_items`: with or without ratings.
         """
         rows, columns = _numbers(users, n_users, "user"), _numbers(items, n_items, "item")
+        # Scales have few points, which 32 bits tell apart; the ratings of a large dataset fill half the memory.
         data = np.asarray(values, dtype=np.float32)
         if not rows.shape == columns.shape == data.shape:
             raise DataError(f"Users, items and ratings must be as many; got {rows.size}, {columns.size}, {data.size}.")
@@ -234,9 +236,11 @@ def _canonical(matrix: Any, what: str) -> sparse.csr_array:
     )
     if not csr.has_sorted_indices:
         csr = csr.sorted_indices()
+    # Checked after sorting, since only sorted rows show that an entry comes twice.
     if not csr.has_canonical_format:
         raise DataError(f"The {what} have an entry twice in the same row and column; keep one of them.")
     for name in ("data", "indices", "indptr"):
+        # A view may be read-only while the caller's own array stays writable.
         view = getattr(csr, name).view()
         view.flags.writeable = False
         setattr(csr, name, view)
@@ -256,6 +260,7 @@ def _from_triples(
     rows: Integers, columns: Integers, data: NDArray[np.float32], shape: tuple[int, int]
 ) -> sparse.csr_array:
     """Build a CSR array that refuses a pair that comes twice instead of adding it up."""
+    # By user, then item: results must not depend on the order in which ratings were given.
     order = np.lexsort((columns, rows))
     rows, columns = rows[order], columns[order]
     is_twice = (np.diff(rows) == 0) & (np.diff(columns) == 0)

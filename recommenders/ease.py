@@ -79,6 +79,7 @@ class EASE(Algorithm):
         liked_items = np.unique(positive.indices).astype(np.int64)
         # Users who like nothing add nothing to either product.
         matrix = positive[np.diff(positive.indptr) > 0][:, liked_items]
+        # The smaller side is inverted, since time grows with its cube.
         if matrix.shape[0] < matrix.shape[1]:
             inverse, diagonal = _by_users(matrix, params.reg, progress)
         else:
@@ -107,6 +108,7 @@ class EASE(Algorithm):
 
     def _explain(self, user_items: sparse.csr_array, item: int) -> Explanation:
         liked = positives(user_items, self.scale, self.params.positive_from).indices
+        # An item does not explain itself: B has a diagonal of 0.
         liked = liked[np.isin(liked, self.liked_items) & (liked != item)]
         positions, own = np.searchsorted(self.liked_items, liked), int(np.searchsorted(self.liked_items, item))
         if self.inverse.shape[0] < self.inverse.shape[1]:
@@ -119,11 +121,13 @@ class EASE(Algorithm):
 def _by_items(matrix: sparse.csr_array, reg: float, progress: Progress) -> tuple[Floats, Floats]:
     from scipy import linalg
 
+    # Counted as whole numbers, exactly; in 64 bits for the inverse, whose condition grows with popular items.
     gram = binary_gram(matrix, within(progress, 0.0, GRAM_WORK)).astype(np.float64)
     np.fill_diagonal(gram, gram.diagonal() + reg)
     progress(GRAM_WORK, f"Factoring a matrix of {gram.shape[0]:,} items, which cannot be interrupted")
     factor = linalg.cho_factor(gram, lower=True, overwrite_a=True, check_finite=False)
     progress(0.7, f"Inverting a matrix of {gram.shape[0]:,} items, which cannot be interrupted")
+    # In Fortran's order and in place: LAPACK would copy a matrix of several gigabytes otherwise.
     inverse = linalg.cho_solve(factor, np.eye(gram.shape[0], order="F"), overwrite_b=True, check_finite=False)
     return np.ascontiguousarray(inverse), inverse.diagonal().copy()
 

@@ -128,6 +128,8 @@ class IALS(Algorithm):
 
 def gram_of(factors: Floats, reg: float) -> Floats:
     """The sum of all q qᵀ, plus `reg` on the diagonal, shape (factors, factors)."""
+    # Computed once for all rows (Hu et al., section 4): absences have the same confidence, so a row adds its likes
+    # only.
     return np.ascontiguousarray(factors.T @ factors + reg * np.eye(factors.shape[1]))
 
 

@@ -69,6 +69,7 @@ class Layout:
         """
         from recommenders.kernels.products import arrange as arrange_chunk
 
+        # Refused, not widened: positions of 64 bits would double the memory of every fit.
         if user_items.nnz >= MOST_RATINGS:
             raise DataError(
                 f"Sums over common raters take fewer than {MOST_RATINGS:,} ratings; these are {user_items.nnz:,}. "
@@ -80,6 +81,7 @@ class Layout:
         at_once = min(exact_at_once, max(FEWEST_AT_ONCE, DENSE_NUMBERS // max(1, n_items)))
         is_busy = lengths > BUSY_SHARE * n_items
         if not is_half or at_once < FEWEST_AT_ONCE or is_busy.sum() < FEWEST_BUSY:
+            # Below these numbers the dense product's own costs exceed what it saves.
             is_busy[:] = False
         done = np.concatenate(([0], np.cumsum(np.where(is_busy, 0, lengths))))
         total = int(done[-1])

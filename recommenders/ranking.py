@@ -50,6 +50,7 @@ def top_n(scores: Floats, popularity: Integers, exclude: ArrayLike, n: int) -> T
         raise DataError(
             f"Scores and popularity must be rows over the same items; got {scores.shape}, {popularity.shape}."
         )
+    # Ascending, as the kernel walks items and exclusions side by side.
     own = np.unique(np.asarray(exclude, dtype=np.int64))
     if own.size and not 0 <= own[0] <= own[-1] < scores.shape[0]:
         raise DataError(f"Items to leave out must be numbers from 0 to {scores.shape[0] - 1}; got {own[0]}, {own[-1]}.")
@@ -87,6 +88,7 @@ def _sorted(scores: Floats, popularity: Integers, own: Integers, n: int) -> TopN
         # Everything at or above the n-th score, ties included, is enough to find the first n.
         cut = np.partition(scores[candidates], candidates.size - n)[candidates.size - n]
         candidates = candidates[scores[candidates] >= cut]
+    # The last key is the primary one: score, popularity, item number, as in the kernel.
     order = np.lexsort((candidates, -popularity[candidates], -scores[candidates]))[:n]
     items = candidates[order].astype(np.int64)
     return TopN(items=items, scores=scores[items], is_filled=np.isneginf(scores[items]))

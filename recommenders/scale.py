@@ -57,6 +57,7 @@ class Scale:
     @property
     def resolution(self) -> float:
         """The step; of a scale without steps a hundredth of its width, which separates values."""
+        # 1 for usage data, whose single point has neither a step nor a width.
         return self.step or (self.high - self.low) / 100 or 1.0
 
     @property

@@ -92,6 +92,8 @@ def _best_keys(keys: NDArray[np.uint64], bounds: Integers, keep: int) -> tuple[N
     for first, last in pairwise(bounds):
         row = keys[first:last]
         if row.size > keep:
+            # All items whose similarity float32 holds for equal stay, because the kernel decides their order in 64
+            # bits.
             edge = np.partition(row, keep - 1)[keep - 1] | np.uint64(0xFFFFFFFF)
             row = row[row <= edge]
         selected.append(row)
@@ -103,6 +105,7 @@ def joined(ranges: list[list[Rows]]) -> Neighbours:
     blocks = [rows for blocks in ranges for rows in blocks]
     ranges.clear()
     indptr = np.concatenate([[0], *(lengths for lengths, _, _ in blocks)]).cumsum()
+    # Filled from the end, so that each block can be let go as soon as it is copied.
     whole = Neighbours(indptr, np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1]))
     end = int(indptr[-1])
     while blocks:
@@ -213,6 +216,7 @@ def pearson_neighbours(
     """
     from recommenders.kernels.neighbours import pearson_rows
 
+    # The packed sort knows positive similarities only.
     exact = None if is_signed else _exact_pearsons(ratings, values, shrinkage, keep, progress)
     if exact is not None:
         return exact
@@ -265,6 +269,7 @@ def _exact_pearsons(
     """Return the neighbours from exact sums of whole numbers; nothing where the values are none."""
     from recommenders.kernels.similarities import pearsons
 
+    # Residuals are no whole numbers: their sums cannot be packed into words and are added as floats.
     is_code = (values >= 0.0) & (values < 1 << PACKED_BITS) & (values == np.rint(values))
     if not is_code.all():
         return None

@@ -44,6 +44,7 @@ def using(n: int) -> Iterator[None]:
 def one_library_thread() -> Iterator[None]:
     """Hold linear algebra to one thread in each of ours, where there are several of those."""
     if numeric_threads() > 1:
+        # Each of our threads would otherwise start as many of the library's, which then wait for each other's cores.
         with threadpool_limits(1):
             yield
     else:
@@ -66,6 +67,7 @@ def each(
     """
     n_threads = min(numeric_threads(), len(pieces))
     results: list[Result] = []
+    # Without a pool: a single thread of its own would only hide the caller's traceback and context.
     if n_threads < 2:
         for piece in pieces:
             progress(len(results) / len(pieces), what)
@@ -74,6 +76,7 @@ def each(
     with ThreadPoolExecutor(n_threads) as pool:
         under_way = [pool.submit(work, piece) for piece in pieces]
         try:
+            # In the order of the pieces, so that results do not depend on which thread was faster.
             for future in under_way:
                 progress(len(results) / len(pieces), what)
                 results.append(future.result())

@@ -98,6 +98,7 @@ class UserNeighbourhood(Algorithm):
             own = slice(user_items.indptr[row], user_items.indptr[row + 1])
             items = user_items.indices[own].astype(np.int32)
             self._weigh(items, user_items.data[own].astype(np.float64), profile_means[row], weights, common)
+            # Before the sort: sums in another order differ in their last digits, and ties would be decided by them.
             rounded = np.round(weights, WEIGHT_DECIMALS)
             order = nearest(rounded, common)
             is_among_raters = self.params.among == "raters"
@@ -166,6 +167,7 @@ def row_means(user_items: sparse.csr_array) -> Floats:
     """
     counts = np.diff(user_items.indptr)
     rows = np.repeat(np.arange(user_items.shape[0]), counts)
+    # Summed in 64 bits: means of 32-bit sums would depend on the order of the items.
     sums = np.bincount(rows, weights=user_items.data.astype(np.float64), minlength=user_items.shape[0])
     return np.asarray(sums / np.maximum(counts, 1))
 
@@ -271,6 +273,7 @@ class UserKNNPearson(UserNeighbourhood):
                 correlations = weights
             rounded = np.round(correlations, WEIGHT_DECIMALS)
             order = nearest(rounded, common)[: self.params.neighbours]
+            # Missing ratings are 0 and not their user's mean, so nothing is taken from them; the means follow below.
             offsets = np.zeros(n_users)
             self._predict(order, rounded, offsets, out[row], is_among_raters=False, is_missing_zero=True)
             if self.params.prediction == "centred" and order.size:
@@ -338,6 +341,7 @@ class UserKNNCosine(UserNeighbourhood):
     @classmethod
     def _above(cls, scale: Scale) -> float:
         """Return the scale's middle; in usage data everything is positive."""
+        # A scale of one point has no middle that anything lies above.
         return 0.0 if scale.low == scale.high else scale.middle
 
     def _prediction(self) -> tuple[bool, bool]:

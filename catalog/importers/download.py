@@ -99,6 +99,7 @@ def download(
         folder.mkdir(parents=True, exist_ok=True)
         wanted = (checksum or _published_sum(client, f"{url}.md5")).lower()
         if target.exists():
+            # The content decides: a name says nothing of whether the file was complete, or is of this edition.
             if _sum_of(target, wanted) == wanted:
                 return Downloaded(target, target.stat().st_size, wanted, was_there=True)
             raise DownloadFailed(
@@ -108,6 +109,7 @@ def download(
         _fetch(client, url, part, tag, most_bytes=most_bytes, progress=progress)
         actual = _sum_of(part, wanted)
         if actual != wanted:
+            # Not resumed again: which of its bytes are wrong cannot be known.
             part.unlink()
             tag.unlink(missing_ok=True)
             raise DownloadFailed(
@@ -157,6 +159,7 @@ def _answer(client: Any, url: str, headers: Mapping[str, str] | None = None) -> 
             there = urljoin(here, response.headers["Location"])
         before, after = urlsplit(here), urlsplit(there)
         is_downgraded = before.scheme == "https" and after.scheme != "https"
+        # A redirection decides where this machine connects to; another host may be inside its own network.
         if after.hostname != before.hostname or after.scheme not in ("http", "https") or is_downgraded:
             raise DownloadFailed(
                 f"{here} leads to {there}, at another host or without encryption, which is not followed. If that is "
@@ -186,6 +189,7 @@ def _published_sum(client: Any, url: str) -> str:
 
 def _fetch(client: Any, url: str, part: Path, tag: Path, *, most_bytes: int, progress: Progress | None) -> None:
     """Download the file into the part; resume from its end if the server's file has not changed."""
+    # Without the tag the server cannot say whether the rest belongs to the same file.
     before = part.stat().st_size if part.exists() and tag.exists() else 0
     headers = {"Range": f"bytes={before}-", "If-Range": tag.read_text()} if before else None
     with _answer(client, url, headers) as response:
@@ -223,12 +227,14 @@ def _save(
     with part.open("ab" if before else "wb") as stream:
         for block in response.iter_raw():  # as it arrives: what is held back would be lost where the connection ends
             there += len(block)
+            # Counted as well as announced: the length may be missing or wrong.
             if there > most_bytes:
                 raise DownloadFailed(f"{url} has more than {most_bytes:,} bytes; no more are fetched.")
             stream.write(block)
             if progress is not None:
                 progress(there, total)
         stream.flush()
+        # Before the rename that declares the file complete.
         os.fsync(stream.fileno())
 
 

@@ -75,6 +75,7 @@ def parse_manifest(text: str | bytes) -> Manifest:
     """
     try:
         raw: dict[str, Any] = json.loads(text)
+        # Before the rest is read: a newer format may not fit this version's types at all.
         if int(raw["format_version"]) > FORMAT_VERSION:
             raise ParallaxError(
                 "backup.newer",
@@ -85,6 +86,7 @@ def parse_manifest(text: str | bytes) -> Manifest:
     except (ValueError, KeyError, TypeError) as problem:  # pydantic's is a ValueError
         raise ParallaxError("backup.damaged", "The manifest of the backup is damaged. Use another backup.") from problem
     expected = {manifest.database_file, SECRET_KEY}
+    # Names decide where files are written: a forged manifest must not name a path outside the folders.
     if not expected <= set(manifest.files) or not all(
         name in expected or _is_inside_folder(name) for name in manifest.files
     ):
@@ -107,6 +109,7 @@ class BackupWriter:
         self.files: dict[str, StoredFile] = {}
 
     def add(self, name: str, source: IO[bytes]) -> None:
+        # Sizes are not known when a file begins, and without ZIP64 one of more than 4 GB fails at its end.
         with self._archive.open(name, "w", force_zip64=True) as target:
             self.files[name] = _copy(source, target)
 
@@ -139,7 +142,9 @@ def new_file(path: Path) -> Iterator[IO[bytes]]:
         with os.fdopen(descriptor, "wb") as stream:
             yield stream
             stream.flush()
+            # Before the rename: after a power cut the name could otherwise belong to a file that is empty.
             os.fsync(stream.fileno())
+        # Again, since another process may have created the file during the long copy.
         refuse_path(path)
         Path(part).replace(path)
         folder = os.open(path.parent, os.O_RDONLY)
@@ -203,6 +208,7 @@ class BackupReader:
         for name in self.manifest.files:
             target = folder / name
             target.parent.mkdir(parents=True, exist_ok=True)
+            # Fails where the file exists: a manifest with one name in two spellings would overwrite it.
             with target.open("xb") as stream:
                 self._checked(name, stream)
 
@@ -212,6 +218,7 @@ class BackupReader:
                 copied = _copy(source, target)
         except (KeyError, zipfile.BadZipFile, zlib.error, EOFError) as problem:
             raise self._damaged(name) from problem
+        # Digests and not ZIP's own checksums, which only find accidents.
         if copied != self.manifest.files[name]:
             raise self._damaged(name)
 

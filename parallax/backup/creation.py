@@ -31,6 +31,7 @@ def create_backup(path: Path, progress: Progress, *, is_tried: bool = True) -> t
     `backup.no_folder`, `backup.plain_copy`, `backup.damaged`, and as `_create_archive`, `try_restore` and `encrypt` do.
     """
     try:
+        # Failures are logged as results too, so that `doctor` can report that backups have stopped.
         manifest, problems = _create_backup(path, progress, is_tried)
     except BaseException as problem:
         log_result(is_good=False, words=str(problem) or type(problem).__name__)
@@ -41,6 +42,7 @@ def create_backup(path: Path, progress: Progress, *, is_tried: bool = True) -> t
 
 def _create_backup(path: Path, progress: Progress, is_tried: bool) -> tuple[Manifest, list[str]]:
     keys, digest_path = encryption.recipients(), digest_file(path)
+    # A bucket belongs to somebody else's machines: nothing personal leaves this one readable.
     if "backups" in settings.STORAGES and not keys:
         raise ParallaxError(
             "backup.plain_copy", "PARALLAX_BACKUP_S3 takes encrypted backups only: set PARALLAX_BACKUP_RECIPIENT."
@@ -61,6 +63,7 @@ def _create_backup(path: Path, progress: Progress, is_tried: bool) -> tuple[Mani
         for file in (path, digest_path):
             with file.open("rb") as source:
                 storages["backups"].save(file.name, File(source))
+        # Read back, because a copy that cannot be read is found out only when it is needed.
         with storages["backups"].open(path.name) as copy:
             if digest_of(copy) != digest:
                 raise ParallaxError("backup.damaged", f"The copy of {path.name} in the bucket does not match {path}.")
@@ -91,6 +94,7 @@ def _create_archive(path: Path, progress: Progress) -> Manifest:
 
 def _create(path: Path, progress: Progress) -> Manifest:
     folders = tuple(stored_files.STORAGE_OF)
+    # Listed before the database is copied: what it names was there by then.
     before = {folder: stored_files.list_files(folder) for folder in folders}
     engine = sqlite if connection.vendor == "sqlite" else postgresql
     with new_archive(path) as writer:

@@ -49,6 +49,7 @@ def decrypted(path: Path, key: Path | None, folder: Path) -> Path:
     """
     archive = folder / "decrypted.zip"
     with path.open("rb") as source, archive.open("xb") as target:
+        # By the header and not by the file's name, which people change.
         if source.read(len(HEADER)) != HEADER:
             return path
         if key is None:
@@ -70,6 +71,7 @@ def decrypted(path: Path, key: Path | None, folder: Path) -> Path:
 def scratch_folder() -> Iterator[Path]:
     """A folder that is deleted at the end. One process at a time has one; folders of killed processes are deleted."""
     with (Path(settings.VAR_DIR) / "backup.lock").open("w") as lock:
+        # Under the lock every folder of that prefix is one of a process that was killed.
         fcntl.flock(lock, fcntl.LOCK_EX)
         for abandoned in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
             shutil.rmtree(abandoned, ignore_errors=True)

@@ -54,6 +54,7 @@ def restore_backup(
         manifest = archive.manifest
         _refuse_unsuitable(manifest)
         _refuse_other_secret_key(archive)
+        # Of the backup, so that after an interruption only the same one can be restored without `--replace`.
         identity = hashlib.sha256(manifest.as_json().encode()).hexdigest()
         is_repeated = marker.exists() and marker.read_text() == identity
         has_data = _has_data()
@@ -67,20 +68,24 @@ def restore_backup(
             raise ParallaxError(
                 "restore.in_use", "A worker is running. Stop the web server and all workers, then restore."
             )
+        # The lock of workers says nothing of web servers and shells.
         engine.refuse_in_use()
         _refuse_without_space(manifest)
         _update_erasures(erasure_lists, has_data, progress)
         extracted = folder / "extracted"
         progress(f"Checking {len(manifest.files)} files")
+        # Everything is checked by its digest before anything of the installation is changed.
         archive.extract(extracted)
         database = extracted / manifest.database_file
         if engine is sqlite:
             progress("Applying migrations to the copy of the database")
+            # On the copy: a migration that fails then leaves the installation as it was.
             _migrate(DATABASE_URL=f"sqlite:///{database}")
         for name in manifest.storages:
             progress(f"Restoring {name}")
             stored_files.restore_files(extracted, name)
         progress("Replacing the database")
+        # From here on key and database may not belong together, and nothing else may start.
         marker.write_text(identity)
         try:
             _replace_with_key(lambda: engine.replace_database(database), extracted / SECRET_KEY, is_repeated)
@@ -115,6 +120,7 @@ def _refuse_unsuitable(manifest: Manifest) -> None:
             f"The backup holds a {DATABASES.get(vendor, vendor)} database, and this installation uses "
             f"{DATABASES.get(connection.vendor, connection.vendor)}. Set DATABASE_URL to a database of the same kind.",
         )
+    # Names on the disk: the present database may be empty, damaged or older.
     known = MigrationLoader(None).disk_migrations
     apps = {app for app, _ in known}
     unknown = [
@@ -144,6 +150,7 @@ def _refuse_other_secret_key(archive: BackupReader) -> None:
 def _has_data() -> bool:
     with connection.cursor() as cursor:
         for table in connection.introspection.table_names(cursor):
+            # Sessions, log-ins and running processes are no data that anyone would miss.
             if not table.startswith(OUR_TABLES) or table == "core_worker":
                 continue
             cursor.execute(f"SELECT 1 FROM {connection.ops.quote_name(table)} LIMIT 1")  # noqa: S608 -- quoted by the database

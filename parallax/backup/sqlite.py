@@ -19,6 +19,7 @@ def copy_database(target: Path) -> DatabaseCopy:
 
     Raises ParallaxError `backup.damaged_database`.
     """
+    # Django's own connection may hold a lock or an old snapshot.
     connection.close()
     # In one step, so that writes of other processes neither enter the copy nor start it again.
     with closing(_opened(_database_file())) as source, closing(_opened(target)) as copy:

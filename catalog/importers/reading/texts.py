@@ -73,6 +73,7 @@ def in_turn(parse: Callable[[Block], Any], blocks: Iterator[Block]) -> Iterator[
     with ThreadPoolExecutor(THREADS) as threads:
         for block in blocks:
             waiting.append((block, threads.submit(parse, block)))
+            # Bounded, so that a fast disk does not fill the memory with blocks that nobody has parsed yet.
             if len(waiting) > 2 * THREADS:
                 done, future = waiting.popleft()
                 yield done, future.result()
@@ -107,6 +108,7 @@ def _by_arrow(block: bytes, line: int, is_last: bool, written: Written, wanted: 
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
+    # Arrow reads the plain cases quickly; whatever needs a judgement is left to the rows, whose problems have lines.
     if b"\0" in block or (is_last and written.needs_final_newline) or written.escape or written.is_rest:
         return None
     mark = written.comment.encode()
@@ -140,6 +142,7 @@ def _by_arrow(block: bytes, line: int, is_last: bool, written: Written, wanted: 
             )
         except pa.ArrowInvalid:
             continue
+        # Where the two disagree about records, no line number could be trusted.
         if table.num_rows != len(where) or any(table.column(each).unique().to_pylist() != [""] for each in names[n:]):
             return None
         columns = {name: table.column(str(at)).combine_chunks() for name, at in zip(wanted, positions, strict=True)}
@@ -178,6 +181,7 @@ def _record_lines(text: bytes, delimiter: bytes, *, has_quotes: bool) -> NDArray
     lines = np.arange(len(ends), dtype=np.int64)
     if has_quotes and b'"' in text:
         quotes = np.flatnonzero(marks == ord('"'))
+        # An odd number means a stray mark, behind which every count of fields would be wrong.
         if len(quotes) % 2:
             return None
         before, after = marks[np.maximum(quotes[::2] - 1, 0)], marks[quotes[1::2] + 1]
@@ -253,6 +257,7 @@ def rows_batch(
     rows = 0
     for fields in _split(lines, written):
         rows += 1
+        # A quotation mark that never closes swallows all rows behind it: they are read again without its line.
         if isinstance(fields, csv.Error):
             reason = str(fields)
             if "unexpected end of data" in reason or "field larger" in reason:
