@@ -202,6 +202,7 @@ def same_metrics(orders: Mapping[str, PartialOrder]) -> tuple[tuple[str, ...], .
     groups: dict[Hashable, list[str]] = {}
     for metric, order in orders.items():
         sign = -1 if order.higher_is_better else 1
+        # Turned so that lower is better for all, because ranks of a fallout and of a recall are compared.
         values = {name: sign * value for name, value in order.locations.items()}
         ranks = frozenset((name, sum(rival < value for rival in values.values())) for name, value in values.items())
         groups.setdefault((ranks, frozenset(order.direct)), []).append(metric)

@@ -81,6 +81,7 @@ def planned_contrast(
     if undefined := why_not_pooled(read):
         return undefined
     members = {group.name: group for group in read.members}
+    # Fractions, so that sets whose means are equal on paper differ by exactly 0.
     higher_mean, lower_mean = (sum(members[name].mean for name in names) / Fraction(len(names)) for names in sets)
     difference, df = float(higher_mean - lower_mean), read.n - read.k
     weighted = [(1 / len(names) ** 2, members[name]) for names in sets for name in names]
@@ -108,6 +109,7 @@ def _tested(difference: float, error: float, df: float, alpha: float, sides: int
     from scipy import special
 
     t = difference / error
+    # With one side a difference in the other direction has a p near 1: it is no evidence, however large.
     p = float(special.stdtr(df, -t if sides == 1 else -abs(t))) * sides
     half = float(special.stdtrit(df, 1 - alpha / sides)) * error
     return ContrastTest(

@@ -65,6 +65,7 @@ def _of_deviations(x: Floats, y: Floats, df: int, left_out: tuple[str, ...] = ()
     """The correlation of distances from means, with its t test and Fisher's interval."""
     from scipy import special
 
+    # Scaled first: products of large deviations, and their squares, could leave the range of floats.
     unit_x, unit_y = x / np.linalg.norm(x), y / np.linalg.norm(y)
     r = float(unit_x @ unit_y)
     # More accurate than 1 - r² where r is near 1.
@@ -109,6 +110,7 @@ def within_conditions(x: GroupValues, y: GroupValues) -> CorrelationResult | Und
             return Undefined(f"Within every condition all values of the {which} measurement are equal.")
     deviations = [np.concatenate([own - own.mean() for own in side.values()]) for side in (of_x, of_y)]
     n, k = len(deviations[0]), len(of_x)
+    # Each condition's mean is estimated, which uses up one degree of freedom of the pairs for each beyond the first.
     df = n - k - 1
     if df < 1:
         return Undefined(f"With {n} participants in {k} conditions no degrees of freedom are left for a correlation.")
@@ -145,6 +147,7 @@ def between_conditions(x: GroupValues, y: GroupValues) -> CorrelationResult | Un
         return Undefined(f"A correlation needs three conditions with participants; there are {len(of_x)}.")
     means_x, means_y = (np.array([own.mean() for own in side.values()]) for side in (of_x, of_y))
     for which, means in (("first", means_x), ("second", means_y)):
+        # Means of equal answers in groups of different sizes differ by rounding, and would correlate perfectly.
         if np.ptp(means) <= EQUAL * np.abs(means).max():
             return Undefined(f"All conditions have the same mean on the {which} measurement.")
     return _of_deviations(means_x - means_x.mean(), means_y - means_y.mean(), len(of_x) - 2, left_out)

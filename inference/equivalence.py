@@ -78,7 +78,9 @@ def bound_test(difference: float, se: float, df: float, bound: float, alpha: flo
 
     above_low = float(special.stdtr(df, -(difference + bound) / se))
     below_high = float(special.stdtr(df, (difference - bound) / se))
+    # Limited to one half: below the bound the two-sided p would otherwise exceed 1.
     beyond = min(float(special.stdtr(df, (bound - abs(difference)) / se)), 0.5)
+    # Of coverage 1 - 2α, because each of the two one-sided tests has the full level.
     half = float(special.stdtrit(df, 1 - alpha)) * se
     return BoundTest(
         difference=difference,

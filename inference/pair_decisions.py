@@ -79,10 +79,12 @@ def offline_pairs(
     n = int(has_values.sum())
     if n < 2:
         return Undefined(f"A comparison needs two users with values under every algorithm; there are {n}.")
+    # The same users for every algorithm: means over different users would compare the users.
     table, cases = table[has_values], cases[has_values]
     sums = table * cases[:, None]
     estimates = sums.sum(axis=0) / cases.sum()
     parts = (sums - cases[:, None] * estimates) / cases.sum()
+    # Users' parts are deviations from an estimated ratio, so one degree of freedom is used up.
     covariance = parts.T @ parts * n / (n - 1)
     first, second = pair_indexes(len(by_name))
     variances = np.diag(covariance)
@@ -90,6 +92,7 @@ def offline_pairs(
     # Rounding leaves about 1e-16 of the variances where all users differ by the same.
     se = np.sqrt(np.where(squared > 1e-12 * (variances[first] + variances[second]), squared, 0.0))
     largest = _largest_t(covariance, se)
+    # The observed statistic counts as one of the draws, as in the p below: both then agree at the border.
     n_allowed = max(1, int(np.ceil(alpha * (DRAWS + 1))) - 1)
     critical = float(largest[-n_allowed])
     names, pairs = tuple(by_name), []
@@ -103,9 +106,12 @@ def offline_pairs(
         t, p, p_sign_flip = None, 0.0, None
         if se[at]:
             t = difference / float(se[at])
+            # One is added to both, or a p of 0 would claim more than this number of draws can show.
             p = float(1 + DRAWS - np.searchsorted(largest, abs(t))) / (1 + DRAWS)
         if n_differing < FEW_USERS or t is None:
             p_sign_flip, _method = flip_sums(apart, rng=np.random.default_rng(SEED))
+            # By Bonferroni over the pairs: sign flips are of one pair alone and know nothing of the others'
+            # correlation.
             p = max(p, min(1.0, len(first) * p_sign_flip))
         half = critical * float(se[at])
         pairs.append(
@@ -147,6 +153,8 @@ def _largest_t(covariance: Floats, se: Floats) -> Floats:
     first, second = (members[se > 0] for members in pair_indexes(len(covariance)))
     if not first.size:
         return np.zeros(DRAWS)
+    # By eigenvectors and not by Cholesky, as the covariance is singular where algorithms tie for all users; rounding
+    # may make its smallest roots negative.
     draws = (vectors * np.sqrt(np.maximum(roots, 0))) @ _normal_draws(len(covariance))
     largest = np.zeros(DRAWS)
     for i, j, error in zip(first.tolist(), second.tolist(), se[se > 0].tolist(), strict=True):

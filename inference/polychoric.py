@@ -77,6 +77,7 @@ def polychorics(answers: Floats, names: tuple[str, ...]) -> Polychorics | Undefi
         # The influence of each participant on the correlation, thresholds being estimated too.
         own = pair.scores
         for item, shared in zip((items[a], items[b]), pair.by_thresholds, strict=True):
+            # Ignoring that thresholds are estimated from the same answers would make the errors too small.
             own = own - item.scores @ np.linalg.solve(item.scores.T @ item.scores, shared)
         influences.append(own / (pair.scores @ pair.scores))
     influence = np.array(influences)
@@ -104,6 +105,7 @@ def _pair(first: _Item, second: _Item) -> _Pair | None:
     correlation = _maximum(counts, cells)
     if correlation is None:
         return None
+    # Cells without probability up to rounding may come out at 0 or below, and are divided by.
     shares = np.maximum(cells.shares(correlation), 1e-300)
     scores = cells.by_correlation(correlation) / shares
     weighted = counts * scores / shares
@@ -129,6 +131,7 @@ def _maximum(counts: Floats, cells: _Cells) -> float | None:
             high = correlation
         proposal = correlation + gradient / float(n * (by_correlation**2 / shares).sum())
         if not low < proposal < high:
+            # The scoring step left the bracket, as it may far from the root; halving always converges.
             proposal = (low + high) / 2
         if abs(proposal - correlation) < STEP:
             break

@@ -35,6 +35,7 @@ def tukey_hsd(groups: GroupValues, alpha: float = 0.05, least_n: int = 1) -> Pai
     if undefined := why_not_pooled(read):
         return undefined
     df = read.n - read.k
+    # Half, because the studentized range is in units of one mean's error and a difference has that of two.
     half_ms_within = read.ss_within / df / 2
     pairs = (
         _compare(a, b, half_ms_within * (1 / a.n + 1 / b.n), read.k, df, alpha)
@@ -64,10 +65,12 @@ def games_howell(groups: GroupValues, alpha: float = 0.05) -> PairwiseResult | U
     pairs = []
     for a, b in combinations(read.members, 2):
         of_a, of_b = a.variance / a.n, b.variance / b.n
+        # Exactly 0, which is safe to ask for: variances are computed from integers.
         if of_a == of_b == 0:
             reason = f"Neither {a.name} nor {b.name} has any variance."
             pairs.append(Pair(a.name, b.name, float(a.mean - b.mean), None, False, reason=reason))
             continue
+        # For each pair its own, from its own two variances: those of the other conditions say nothing about it.
         df = satterthwaite_df([(of_a, a.n - 1), (of_b, b.n - 1)])
         pairs.append(_compare(a, b, (of_a + of_b) / 2, read.k, df, alpha))
     return pairwise(GAMES_HOWELL, alpha, read, pairs, read.means)

@@ -63,6 +63,7 @@ def cronbach_alpha(answers: Sequence[Sequence[Number | None]], level: float = 0.
             f"Alpha needs at least two participants who answered every question of the scale; there are {n}."
         )
     totals = whole.sum(axis=1)
+    # The variance of the sum is the divisor of alpha.
     if _is_constant(totals):
         return Undefined("Every participant has the same sum: the scale has no variance.")
     alpha = _alpha(whole)
@@ -73,6 +74,7 @@ def cronbach_alpha(answers: Sequence[Sequence[Number | None]], level: float = 0.
     for index, column in enumerate(whole.T):
         rest = totals - column
         without.append(None if k == 2 or _is_constant(rest) else _alpha(np.delete(whole, index, axis=1)))
+        # numpy would warn and give NaN, which no stored result may hold.
         is_undefined = _is_constant(rest) or _is_constant(column)
         with_rest.append(None if is_undefined else float(np.corrcoef(column, rest)[0, 1]))
     return ReliabilityResult(

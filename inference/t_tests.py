@@ -33,6 +33,8 @@ def t_test(estimate: float, se: float, df: float, confidence: float = CONFIDENCE
     from scipy import special
 
     half = float(special.stdtrit(df, (1 + confidence) / 2)) * se
+    # Without an error any difference is certain, and no difference is none; the quotient would be infinite or
+    # undefined.
     p = 2 * float(special.stdtr(df, -abs(estimate / se))) if se else float(estimate == 0)
     return p, Interval(estimate - half, estimate + half)
 
@@ -48,4 +50,5 @@ def satterthwaite_df(parts: Iterable[tuple[float, int]]) -> float:
     """
     variances = list(parts)
     total = math.fsum(variance for variance, _df in variances)
+    # Matches the first two moments of the sum to those of a multiple of χ².
     return total**2 / math.fsum(variance**2 / df for variance, df in variances)

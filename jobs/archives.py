@@ -24,6 +24,7 @@ UNNAMED_KEY = "jobs.unnamed-files"  # in the cache, while nothing has to be look
 
 def store(job: Job, content: File[Any]) -> str:
     """Store an archive that a job made; returns the name for its `file`."""
+    # A random name: two attempts at one job never overwrite each other's file, and no name can be guessed.
     return default_storage.save(f"{FOLDER}/{job.kind}/{secrets.token_hex(16)}.zip", content)
 
 

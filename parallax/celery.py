@@ -42,6 +42,7 @@ def _clock(seconds: float) -> None:
                 # The thread has to outlive any fault (database away, disk full): its next sweep recovers.
                 logger.exception("sweep failed name=%s", name)
             finally:
+                # Each sweep opens its own: a connection that died between two would fail all later ones.
                 connections.close_all()
 
 

@@ -50,6 +50,7 @@ def prepare_database() -> None:
     refuse_unfinished_restore()
     if not _unapplied():
         return
+    # A server's database belongs to processes that are running with the older tables.
     if not is_embedded():
         raise CommandError(
             f"The database {database_name()} does not have the tables of this version of Parallax. "
@@ -72,6 +73,7 @@ def _unapplied() -> int:
     loader = executor.loader
     unknown = sorted(
         f"{app}.{name}"
+        # Migrations that this code does not know: older code would write rows that the newer tables do not expect.
         for app, name in set(loader.applied_migrations) - set(loader.disk_migrations)
         if app in loader.migrated_apps
     )

@@ -112,6 +112,7 @@ def env_redis(name: str) -> str | None:
         return url
     parts = urlsplit(url)
     account, _at, server = parts.netloc.rpartition("@")
+    # Quoted, as the password stands in an address here and may contain its separators.
     return parts._replace(netloc=f"{account.partition(':')[0]}:{quote(password, safe='')}@{server}").geturl()
 
 
@@ -126,6 +127,7 @@ def env_choice(name: str, choices: Sequence[str], default: str = "") -> str:
 def env_key(name: str, *, is_weak_allowed: bool) -> str | None:
     """Return a secret that cannot be guessed, as `env_secret` does; a short or simple one stops the start."""
     key = env_secret(name)
+    # Refused at the start and not only reported: the key signs sessions and participants' links.
     if key and not is_weak_allowed and is_weak(key):
         raise ImproperlyConfigured(
             f"{name} is too easy to guess, and a correct guess can sign in as anyone. Set it to at least "
@@ -223,6 +225,7 @@ def single_sign_on() -> dict[str, Any]:
         )
     domains = [domain.lower().lstrip("@") for domain in env_list("PARALLAX_OIDC_DOMAINS", default=[])]
     may_create = env_bool("PARALLAX_OIDC_CREATE_ACCOUNTS", default=False)
+    # Otherwise anyone with an account at the issuer, which may be a public one, could create an account here.
     if may_create and not domains:
         raise ImproperlyConfigured(
             "PARALLAX_OIDC_CREATE_ACCOUNTS needs PARALLAX_OIDC_DOMAINS, such as example.org: the e-mail domains for "

@@ -46,6 +46,7 @@ def check_disk() -> Iterator[str]:
 def check_artefacts() -> Iterator[str]:
     """A file can be written where artefacts are stored; a storage elsewhere is not asked, as it may be slow."""
     storage = storages["artefacts"]
+    # The question comes every few seconds, and a slow bucket would make a healthy server look dead.
     if not isinstance(storage, FileSystemStorage):
         return
     if not _is_writable(storage.location):
@@ -67,6 +68,7 @@ def _is_writable(folder: PathLike[str] | str) -> bool:
     """Whether a file can be written there; workers and listings pass over its name."""
     try:
         with tempfile.NamedTemporaryFile(dir=folder, prefix=".part-ready-") as probe:
+            # A full disk still creates empty files; only written bytes show that there is room.
             probe.write(bytes(4096))
             probe.flush()
     except OSError:
@@ -79,6 +81,7 @@ def check_database() -> Iterator[str]:
     try:
         is_migrated = _leaf_migrations() <= set(MigrationRecorder(connection).applied_migrations())
     except DatabaseError:
+        # Without the error's own text, which may name hosts and accounts: the page is open to everyone.
         yield UNREACHABLE
         return
     if not is_migrated:

@@ -146,6 +146,7 @@ class _ItemNeighbourhood(Algorithm):
     def answer(self, items: ArrayLike, ratings: ArrayLike, scale: Scale, n: int) -> TopN:
         """As every algorithm's, in one compiled step where nothing has to be mapped or chosen."""
         array = np.asarray(items)
+        # Anything unusual takes the general way, which also finds the words for what is wrong.
         if array.dtype.kind not in "iu" or array.ndim != 1 or array.size > self.params.neighbours:
             return super().answer(items, ratings, scale, n)
         if (scale is not self.scale and scale != self.scale) or not 1 <= n <= LONGEST_SCANNED:
@@ -188,6 +189,7 @@ class _ItemNeighbourhood(Algorithm):
         is_rated = np.isin(self.neighbour_items[pairs], rated)
         neighbours = self.neighbour_items[pairs][is_rated][: self.params.neighbours]  # most similar first
         weights = self.neighbour_similarities[pairs][is_rated][: self.params.neighbours]
+        # Profiles are in order of item, so a search finds each neighbour's rating.
         contributions = weights * signals[np.searchsorted(rated, neighbours)]
         return Explanation.over(
             user_items, neighbours, contributions / np.abs(weights).sum() if self.is_mean else contributions

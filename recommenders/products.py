@@ -81,6 +81,7 @@ class LastProduct(Generic[Product]):
 
     def of(self, owner: object, make: Callable[[], Product]) -> Product:
         """Return the owner's product, made by `make` if it is not the one held."""
+        # Held while the product is made: two models that begin together would make it twice, in twice the memory.
         with self._lock:
             if self._product is None or self._owner() is not owner:
                 self._product = None  # let go of the old one before the new one needs the room
@@ -275,6 +276,7 @@ class Dots:
         """Lay out what is to be added; nothing if the sums might outgrow a word."""
         packing = packed_with_items(codes)
         shift = codes.bits(2)  # no sum of products is larger than the larger of the two sums of squares
+        # Decided before anything is added: a sum that runs over would change the number of raters above it unseen.
         if packing is None or shift + codes.bits(0) > WORD_BITS:
             return None
         layout = Layout.of(codes.user_items, exact_block_size(lambda n_rows: n_rows * codes.highest**2 <= MOST_SINGLE))
@@ -406,6 +408,7 @@ def packed_dots(ratings: Ratings, progress: Progress = no_progress) -> Words | N
         dots = None if codes is None else Dots.of(codes)
         return None if dots is None else dots.whole(progress)
 
+    # By the ratings object itself, which is immutable: equal ratings read twice are simply added up again.
     return _remembered.of(ratings, make)
 
 

@@ -77,6 +77,7 @@ def joined(protocol: Mapping[str, Any], blocks: Sequence[Mapping[str, NDArray[An
     """
     if protocol["name"] != "unconstrained":
         return {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
+    # Checked before they are merged, which needs the memory twice.
     n_scores = sum(len(block["scores"]) for block in blocks)
     if n_scores > MAX_SCORES:
         raise DataError(

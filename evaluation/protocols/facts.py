@@ -38,6 +38,7 @@ def popularity_ranks(cases: Cases, popularity: NDArray[np.integer[Any]]) -> NDAr
     ranks = order[cases.items] + 1
     users, starts = np.unique(cases.users, return_index=True)
     for user, start, stop in zip(users.tolist(), starts, np.append(starts[1:], len(cases)), strict=True):
+        # Ranks among all items less the excluded ones above: no list of a user has to be made for it.
         ranks[start:stop] -= np.searchsorted(np.unique(order[cases.excluded(user)]), order[cases.items[start:stop]])
     return ranks
 

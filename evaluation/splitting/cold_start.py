@@ -38,6 +38,7 @@ def cold_start(rows: RatingRows, *, share: float, start: Literal["cold", "hot"],
         return partition_of(rows, sides, left_out={LOST: int((~is_hot).sum())})
     rated = np.unique(rows.items[open_indexes])
     words = draw_keys(stream_key(seed, "cold-start-items"), rated)
+    # Of the items with ratings: an unrated one would be cold without anything to be tested by.
     test_items = rated[smallest(words, max(1, round(share * len(rated))))]
     is_cold = np.zeros(rows.n_items, dtype=np.bool_)
     is_cold[test_items] = True
@@ -68,6 +69,7 @@ def observations(
     people, items = partition.test_users, partition.test_items
     if items is None:
         items = np.arange(rows.n_items, dtype=np.int32)
+        # Before the array of all pairs is made, which would be what exhausts the memory.
         if len(people) * rows.n_items > MAX_OBSERVATIONS:
             raise DataError(
                 f"{len(people):,} test users with {rows.n_items:,} items each are more pairs than can be ranked "

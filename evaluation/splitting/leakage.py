@@ -123,6 +123,7 @@ def _later(rows: RatingRows, partition: Partition, is_known: NDArray[np.bool_]) 
     known = np.flatnonzero(is_known)
     earliest = np.full(rows.n_users, np.iinfo(np.int64).max)
     np.minimum.at(earliest, rows.users[partition.hidden], rows.times[partition.hidden])
+    # Later, not as late as: ratings of one moment may lie on both sides where a split takes numbers of ratings.
     is_late = rows.times[known] > earliest[rows.users[known]]
     if partition.test_time is not None:
         is_late |= rows.times[known] >= partition.test_time

@@ -79,9 +79,11 @@ def partition_of(
     >>> partition.train.tolist(), partition.hidden.tolist(), *map(partition.counted.get, (COLD_USERS, COLD_ITEMS))
     ([0], [1, 2], 1, 1)
     """
+    # Here and not in each split, so that none can forget it.
     sides = np.where(rows.is_open, sides, LEFT_OUT)
     train, hidden, profile = (np.flatnonzero(sides == side) for side in (TRAIN, HIDDEN, PROFILE))
     is_known = np.zeros(rows.n_users, dtype=np.bool_)
+    # Cold users are those without anything to score them by, whether it is trained on or not.
     is_known[rows.users[train]] = is_known[rows.users[profile]] = True
     is_trained = np.zeros(rows.n_items, dtype=np.bool_)
     is_trained[rows.items[train]] = True

@@ -36,6 +36,7 @@ def cut_profiles(user_items: Any, *, n: int, seed: int, users: NDArray[np.intege
     rows = np.repeat(np.arange(n_profiles), counts)[is_long]
     items = np.asarray(user_items.indices)[is_long]
     words = draw_keys(stream_key(seed, "profile"), users[rows], items)
+    # The item decides between equal words, so that the choice does not depend on the sort.
     order = np.lexsort((items, words, rows))
     # Ranks restart with each row: position in the sorted order less the position where the row starts.
     starts = np.concatenate([[0], np.cumsum(counts[counts > n])])[:-1]

@@ -65,6 +65,7 @@ def append(file: Path, lines: Iterable[str]) -> None:
 def replay(key: str) -> int:
     """Withdraw again all participants on the list; `key` is the secret key of this database. Returns their number."""
     listed, people = lines_of(list_file()), Participant.objects.exclude(status=ParticipantStatus.WITHDRAWN)
+    # With the restored database's own key, as the lines were made with it before the backup was restored.
     listed_keys = [pk for pk, code in people.values_list("pk", "code") if _digest(pk, code, key) in listed]
     for participant in Participant.objects.filter(pk__in=listed_keys):
         withdraw(participant=participant, reason="Withdrew before this backup was restored; erased again.")

@@ -30,6 +30,7 @@ def copy_database(target: Path) -> DatabaseCopy:
     Raises ParallaxError `backup.no_program`, `backup.program_failed`.
     """
     with snapshot(), connection.cursor() as cursor:
+        # The dump and the counts see the same moment, so that a restored copy can be checked against them.
         cursor.execute("SELECT pg_export_snapshot()")
         (name,) = cursor.fetchone()
         _run("pg_dump", "--no-owner", "--no-privileges", f"--snapshot={name}", f"--file={target}")
@@ -48,6 +49,7 @@ def refuse_in_use() -> None:
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity "
+            # By its name: only what a killed restore of ours has left is ended, never somebody else's session.
             "WHERE datname = current_database() AND application_name = %s",
             [RESTORE],
         )
@@ -75,6 +77,7 @@ def replace_database(source: Path) -> None:
     drop = ["--command", f"DROP TABLE {', '.join(tables)} CASCADE"] if tables else []
     _run(
         *("psql", "--no-psqlrc", "--quiet", "--single-transaction", "--set", "ON_ERROR_STOP=1"),
+        # A forgotten connection with a lock fails the restore after seconds instead of stopping it for ever.
         *("--output", os.devnull, "--command", f"SET lock_timeout = '{LOCK_SECONDS}s'"),
         *("--command", f"SET application_name = '{RESTORE}'", *drop, "--file", str(source)),
     )
@@ -110,6 +113,7 @@ def _major_version() -> int:
 def _run(name: str, *arguments: str) -> None:
     command = [_program(name, _major_version()), *arguments]
     connection_of = connection.settings_dict
+    # Through the environment: arguments, and a password among them, are shown to all accounts of the machine.
     environment = {variable: str(connection_of[key]) for key, variable in VARIABLES.items() if connection_of.get(key)}
     options = connection_of.get("OPTIONS", {})
     environment |= {
@@ -136,6 +140,7 @@ def _program(name: str, major: int) -> str:
     for path in filter(None, candidates):
         if Path(path).exists():
             output = subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout
+            # pg_dump refuses newer servers, and dumps by a newer one may not be read by the server's own psql.
             if (version := re.search(r"\d+", output)) and int(version[0]) == major:
                 return path
     raise ParallaxError(

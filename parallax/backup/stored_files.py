@@ -56,6 +56,8 @@ def _replace(file: Path, target: Path) -> None:
     try:
         file.replace(target)
     except OSError:
+        # Copied beside the target and renamed, so that a reader sees the old file or the new one and never half of
+        # one.
         with (
             file.open("rb") as source,
             tempfile.NamedTemporaryFile(dir=target.parent, prefix=UNFINISHED, delete=False) as part,

@@ -54,6 +54,7 @@ def try_restore(archive: Path, folder: Path, progress: Callable[[str], None]) ->
 def _try_restore(
     archive: Path, folder: Path, database: Mapping[str, str], progress: Callable[[str], None]
 ) -> list[str]:
+    # A trial that inherited one of these would replace the installation's own data.
     own = {name: value for name, value in os.environ.items() if name.removesuffix("_FILE") not in OWN}
     environment = {**own, **database, "PARALLAX_VAR": str(folder)}
     progress("Trial restore")
