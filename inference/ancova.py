@@ -130,10 +130,12 @@ def ancova(data: ParticipantValues, *, alpha: float = 0.05) -> AncovaResult | Un
     if not blocks.used:
         reasons = " ".join(f"{unused.name}: {unused.reason}" for unused in blocks.unused)
         return Undefined(f"There is no covariate to adjust for. {reasons}".strip())
+    # Over the same participants as the adjusted model, or the comparison would be one of samples.
     plain = LinearModel(np.eye(k)[condition], values, k)
     full = LinearModel(np.hstack([np.eye(k)[condition], blocks.columns(n)]), values, k)
     if full.df < 1:
         return Undefined(f"{n} participants leave no residual degrees of freedom beside the covariates.")
+    # In proportion to the total: what rounding leaves of a perfect fit depends on the unit.
     if full.rss <= 1e-12 * max(float(((values - values.mean()) ** 2).sum()), 1e-300):
         return Undefined("Conditions and covariates reproduce every value: there is no residual variance.")
     adjusted = full.against(np.hstack([np.ones((n, 1)), blocks.columns(n)]))

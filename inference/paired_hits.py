@@ -46,6 +46,7 @@ def flip_sums(sums: Floats, *, rng: np.random.Generator) -> tuple[float, str]:
     observed = abs(float(differing.sum()))
     whole = np.rint(differing)
     weights = np.abs(whole).astype(np.int64)
+    # Fractions, as ties in expectation give, have too many different sums to be counted.
     if (np.abs(differing - whole) <= SAME).all() and is_countable(weights):
         # A sum with signs is twice the sum of those that are +, less all of them.
         least = math.ceil((round(observed) + int(weights.sum())) / 2)
@@ -55,6 +56,7 @@ def flip_sums(sums: Floats, *, rng: np.random.Generator) -> tuple[float, str]:
     at_once = max(1, CELLS // sizes.size)
     for start in range(0, RESAMPLES, at_once):
         signs = rng.integers(2, size=(min(at_once, RESAMPLES - start), sizes.size), dtype=np.int8)
+        # The tolerance keeps sums that equal the observed one on paper among those at least as far out.
         n_beyond += int(np.count_nonzero(np.abs(2 * (signs @ sizes) - sizes.sum()) >= observed - SAME))
     return n_beyond / (1 + RESAMPLES), "random signs"
 

@@ -125,11 +125,13 @@ def partial_order(
     [('TopPop', 'maximal'), ('CorNgr', 'minimal'), ('LSA', 'unordered')]
     """
     names = tuple(locations)
+    # A test may find a difference where the location that gives its direction is the same.
     significant = [pair for pair in _significant(pairs) if pair.difference]
     direct = frozenset(
         (pair.a, pair.b) if (pair.difference > 0) == higher_is_better else (pair.b, pair.a) for pair in significant
     )
     closure = _closure(names, direct)
+    # Pairs of a cycle point both ways once chains are followed, and no diagram could draw them.
     strict = frozenset((a, b) for a, b in closure if (b, a) not in closure)
     dominates = {a: tuple(b for b in names if (a, b) in direct) for a in names}
     dominated_by = {b: tuple(a for a in names if (a, b) in direct) for b in names}
@@ -197,6 +199,7 @@ def compact_letters(
     for first, second in significant:
         split = [column - {dropped} for column in columns if {first, second} <= column for dropped in (first, second)]
         unaffected = [column for column in columns if not {first, second} <= column]
+        # A dictionary and not a set, so that letters come out in one order in every process.
         distinct = list(dict.fromkeys(unaffected + split))
         columns = [column for column in distinct if not any(column < superset for superset in distinct)]
     columns.sort(key=sorted)

@@ -113,6 +113,7 @@ def _rejected(estimates: Floats, draws: Floats, confidence: float) -> tuple[Flag
     scale = np.where(is_varying, spread, 1.0)
     apart, statistic = apart / scale, np.where(is_varying, (estimates[first] - estimates[second]) / scale, 0.0)
     above, below = np.zeros_like(is_varying), np.zeros_like(is_varying)
+    # The estimate counts as one more draw; with too few draws for this quantile nothing is rejected.
     position = math.ceil(confidence * (len(draws) + 1)) - 1
     while True:
         # The quantile of the largest statistic over the hypotheses that still stand.
@@ -120,6 +121,8 @@ def _rejected(estimates: Floats, draws: Floats, confidence: float) -> tuple[Flag
         lower = (-apart[:, is_varying & ~below]).max(axis=1, initial=-math.inf)
         limit = float(np.sort(np.maximum(upper, lower))[position]) if position < len(draws) else math.inf
         more_above, more_below = is_varying & (statistic > limit), is_varying & (-statistic > limit)
+        # Stepping down: each rejection leaves fewer hypotheses, whose largest statistic is smaller, so the next limit
+        # may reject more.
         if not ((more_above & ~above) | (more_below & ~below)).any():
             return above, below
         above, below = above | more_above, below | more_below

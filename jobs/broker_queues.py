@@ -39,6 +39,7 @@ def delete_queue(name: str) -> None:
     with current_app.connection_for_write() as connection:
         queue = current_app.amqp.queues[name].bind(connection.default_channel)
         queue.declare()
+        # Messages left in a queue would be given to the next one of its name.
         queue.purge()
         queue.delete()
     current_app.amqp.queues.pop(name, None)

@@ -30,6 +30,7 @@ def enqueue_on_commit(name: str, *, queue: str | None = None, **ids: Any) -> Non
     load_tasks()
     task = current_app.tasks[name]
     options: dict[str, Any] = {"queue": queue} if queue else {}
+    # After the commit: a worker may be quicker than the transaction, and would find no row.
     transaction.on_commit(partial(_send, task, kwargs=ids, ignore_result=True, **options))
 
 

@@ -19,6 +19,7 @@ def lock_file() -> Path:
 def acquire_worker_lock() -> None:
     """Register this process as a worker until it ends."""
     file = lock_file().open("a")
+    # Shared among workers and released by the system when a process ends, however it ends.
     fcntl.flock(file, fcntl.LOCK_SH)
     _lock_files.append(file)
 
@@ -27,6 +28,7 @@ def is_worker_running() -> bool:
     """Whether any process holds the lock."""
     with lock_file().open("a") as file:
         try:
+            # Succeeds only where no worker holds it; closing the file releases it at once.
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             return True

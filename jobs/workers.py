@@ -39,6 +39,7 @@ class WorkerBeat:
     def _run(self) -> None:
         written = self._write()
         while not self._stop.wait(NOTICE_SECONDS):
+            # Short tasks are never written: a row written for each would cost more than the task.
             if self.task != self._row.task or time.monotonic() - written >= BEAT_SECONDS:
                 written = self._write()
         if self._row.pk:
@@ -50,6 +51,7 @@ class WorkerBeat:
         self._row.task, self._row.seen_at = self.task, timezone.now()
         try:
             self._row.save()
+            # Workers that were killed cannot delete their rows, so any other one does.
             Worker.objects.filter(seen_at__lt=timezone.now() - FORGET_AFTER).delete()
         except DatabaseError as problem:  # the next beat tries again
             logger.warning("worker not registered: %s", problem)

@@ -101,6 +101,7 @@ class ExpectedUtility(Algorithm):
     @classmethod
     def _scorer(cls, params: Params) -> tuple[type[Algorithm], Parameters]:
         scorer, scorer_params = cls.find_scorer(params.scorer.replace(";", ","))
+        # It would multiply by the utility twice, and could name itself without end.
         if issubclass(scorer, ExpectedUtility):
             raise ParameterError("The scorer of expected utilities cannot be another expected utility.")
         return scorer, scorer_params
@@ -227,6 +228,7 @@ def _table_of(features: ItemFeatures | None) -> Floats:
 
 def _highest(scorer: Algorithm, user_items: sparse.csr_array, scores: Floats) -> Floats:
     if scorer.score_kind == "rating":
+        # The same for all profiles, so that expected utilities of different people can be compared.
         return np.full(scores.shape[0], scorer.scale.high)
     if isinstance(scorer, ItemItem):
         return np.maximum(scorer.highest(user_items), 1.0)  # a profile that likes nothing has no score to divide

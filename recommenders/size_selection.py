@@ -50,6 +50,7 @@ def _squared_errors(scores: Floats, is_seen: Flags, held_out: Floats) -> tuple[A
 def _log_shares(scores: Floats, is_seen: Flags, held_out: Floats) -> tuple[Any, Any]:
     """Sum log P(m|p) over held-out likes; the scores are these probabilities, -inf where there is none."""
     is_held = held_out != 0
+    # One item without any probability would otherwise make every mean minus infinity.
     logs = np.log(np.maximum(np.where(is_held, scores, 1.0), SMALLEST))
     return logs.sum(axis=1), is_held.sum(axis=1)
 
@@ -74,6 +75,7 @@ def _areas(scores: Floats, is_seen: Flags, held_out: Floats) -> tuple[Any, Any]:
         negatives = np.sort(scores[row][~is_seen[row] & ~is_held])
         if negatives.size:
             own = scores[row][is_held]
+            # Left and right of equal scores: together they count a tie as half of a pair, twice over.
             below = np.searchsorted(negatives, own, side="left") + np.searchsorted(negatives, own, side="right")
             areas[row], is_some[row] = below.mean() / (2.0 * negatives.size), 1.0
     return areas, is_some
@@ -218,6 +220,7 @@ def choose(
     if rule not in RULES:
         raise ParameterError(f"The rule is one of {', '.join(RULES)}; this is {rule!r}.")
     chosen_params = [registry.params_of(key, fixed | {criterion.parameter: value}) for value in wanted]
+    # Before the loop: were every size compared on ratings of its own, chance would choose among them.
     split = _split(ratings, criterion, chosen_params[0], share, rng)
     seed = int(rng.integers(2**63))
     sizes: list[Size] = []
@@ -227,6 +230,7 @@ def choose(
             split.training,
             of_value,
             features=features,
+            # Anew from one seed: a shared generator would give each size another start.
             rng=np.random.default_rng(seed),
             progress=_with_label(within(part, 0.0, 0.9), f"{criterion.parameter}={value}"),
         )
@@ -245,6 +249,7 @@ def choose(
         chosen=0,
     )
     best = choice.best
+    # Of the best size's error, as Breiman et al. define the rule.
     near = [size.value for size in sizes if abs(size.score - best.score) <= best.standard_error]
     return replace(choice, chosen=best.value if rule == "best" else min(near))
 
@@ -314,5 +319,6 @@ def _score(model: Algorithm, split: _Split, criterion: Criterion, progress: Prog
     spread = float(np.sqrt(((sums - mean * counts) ** 2).sum() * n_people / max(n_people - 1, 1)))
     error = spread / float(counts.sum())
     if criterion.is_root:
+        # The error of a root by the delta method: the derivative of √x is 1/(2√x).
         return float(np.sqrt(mean)), error / (2.0 * float(np.sqrt(mean))) if mean > 0 else 0.0
     return mean, error

@@ -76,6 +76,7 @@ def croc(people: ArrayLike, scores: ArrayLike, is_good: ArrayLike) -> CustomerCu
     tp[-1] = n_good  # everything is recommended; rounding of summed shares may miss it by the last bit
     chance = np.bincount(positions, weights=(n_liked / n_items)[of[order]], minlength=longest)
     tp_random = np.minimum(np.concatenate([[0.0], np.cumsum(chance)]), n_good)
+    # As of the curve itself: both have to end in the corner.
     tp_random[-1] = n_good
     liked_at_rank = np.bincount(positions, weights=positions < n_liked[of[order]], minlength=longest)
     tp_best = np.concatenate([[0.0], np.cumsum(liked_at_rank)])

@@ -103,6 +103,7 @@ def overall(metric: Metric, ranks: Ranks) -> Overall:
         return means
     value: float | None = means.value
     if metric.key == "half-life":
+        # Its sources define the overall value as a ratio of sums and not as the mean of users' shares.
         value = _half_life(metric, ranks).value
     elif metric.key == "f-beta" and metric.option("of") == "means":
         ns = [metric.n or 1]

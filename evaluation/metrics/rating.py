@@ -85,6 +85,7 @@ def _terms(metric: Metric, predictions: Predictions) -> tuple[NDArray[np.int64],
     if metric.key in ("mse", "rmse"):
         error = error**2
     if metric.key == "nmae":
+        # By the declared scale and not the observed range, so that data sets of one scale are comparable.
         error = error / (predictions.high - predictions.low)
     return predictions.users[counts], error
 
@@ -105,6 +106,7 @@ def user_values(metric: Metric, predictions: Predictions) -> Floats:
     counts = np.bincount(users, minlength=predictions.n_users)
     sums = np.bincount(users, weights=terms, minlength=predictions.n_users)
     means = np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+    # The root of each user's mean: RMSE over all ratings is another number than the mean of these.
     return np.sqrt(means) if metric.key == "rmse" else means
 
 

@@ -101,6 +101,7 @@ def mean_at_lengths(people: ArrayLike, scores: ArrayLike, is_good: ArrayLike) ->
     alarms: Floats = np.zeros(1)  # rates, summed over users
     recalls: Floats = np.zeros(1)
     for block in _blocks(*_observations(people, scores, is_good)):
+        # A rate of a user without good, or without other, items has a denominator of 0.
         is_averaged = (block.n_good > 0) & (block.n_items > block.n_good)
         n_people, n_left_out = n_people + int(is_averaged.sum()), n_left_out + int((~is_averaged).sum())
         lists = block.select(is_averaged)
@@ -143,6 +144,7 @@ def eleven_points(people: ArrayLike, scores: ArrayLike, is_good: ArrayLike, *, n
         # The best precision from here on; ranks beyond a user's last item repeat the last value.
         ahead = np.maximum.accumulate(precisions[:, ::-1], axis=1)[:, ::-1]
         for column, level in enumerate(LEVELS):
+            # The first True: every user reaches a recall of 1 at the end of their list.
             first = np.argmax(recalls >= level - ROUNDING, axis=1)
             values[lists.people, column] = ahead[np.arange(len(first)), first]
     is_averaged = ~np.isnan(values[:, 0])

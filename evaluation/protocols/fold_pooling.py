@@ -62,6 +62,7 @@ def pool(protocol: Mapping[str, Any], folds: Sequence[Cases], measured: Sequence
         readers = np.concatenate(
             [owners(arrays_of_fold["list_users"], fold) for fold, arrays_of_fold in enumerate(measured)]
         )
+        # Stable, so that lists of one reader stay in the order of the folds.
         of_lists = np.argsort(readers, kind="stable")
     for name in names:
         whole = (
@@ -94,6 +95,7 @@ def by_user(pooled: Outcomes, n_lists: int) -> Outcomes:
         sums = np.bincount(rows[known], weights=values[known, column], minlength=len(users))
         table[counts > 0, column] = sums[counts > 0] / counts[counts > 0]
         is_mean = (
+            # Recognised by its value: a metric that is no mean over lists, such as coverage, has to stay as it is.
             outcome.value is not None and known.any() and abs(values[known, column].mean() - outcome.value) <= SAME
         )
         averaged.append(replace(outcome, value=float(table[counts > 0, column].mean())) if is_mean else outcome)

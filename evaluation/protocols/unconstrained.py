@@ -115,6 +115,7 @@ class PrecisionRecall:
         areas = np.concatenate([[0.0], np.cumsum(np.diff(self.recall) * self.precision)])
         edges = np.unique(np.linspace(0, len(self.precision), most + 1).round().astype(np.int64))
         widths, heights = np.diff(self.recall[edges]), np.diff(areas[edges])
+        # Areas over widths, so that the line has the same area below it as the steps it replaces.
         heights = heights / widths
         ends = np.stack([self.recall[edges][:-1], self.recall[edges][1:]], axis=1)
         return ends.ravel(), np.repeat(heights, 2)

@@ -39,6 +39,7 @@ class ScaleAnswers:
         >>> ScaleAnswers("after the list", 5, [(3, False), (3, True)] * 3).are_identical(Thresholds())
         True
         """
+        # Equal answers to statements in both directions contradict each other, so fewer of them are enough.
         fewest = thresholds.fewest_statements(is_mixed=len({is_reversed for _, is_reversed in self.points}) == 2)
         return len(self.points) >= fewest and len({point for point, _ in self.points}) == 1
 

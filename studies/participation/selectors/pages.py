@@ -163,6 +163,7 @@ def poster_of(study: Study, item: Item, links: Links) -> str:
     url = poster_url_in(item, get_language() or "")
     if study.dataset_version.dataset.project_id is None:
         return url
+    # With the picture's own query, which names its version, so that browsers may keep it.
     return f"{links.of('poster', item.pk)}?{url.partition('?')[2]}"
 
 

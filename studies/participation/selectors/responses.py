@@ -164,7 +164,9 @@ def public_ids(study: Study) -> dict[int, str]:
     prefixes: set[str] = set()
     rows = Participant.objects.filter(study=study).order_by("pk").values_list("pk", "code")
     for pk, code in rows.iterator(chunk_size=5000):
+        # Keyed by a salt of the study, as codes are shown to participants and could be hashed by anyone.
         digest = hmac.digest(study.export_salt.encode(), code.encode(), "sha256")
+        # Letters and digits that are not taken for one another, as people copy ids from tables by hand.
         whole = base64.b32encode(digest).decode().rstrip("=")
         length = next(n for n in range(PUBLIC_ID_LENGTH, len(whole) + 1) if whole[:n] not in prefixes)
         ids[pk] = whole[:length]
@@ -185,6 +187,7 @@ def _asked_keys(
     question_filter: QuestionFilter, block: str, answers: dict[str, Any], participant: Participant
 ) -> frozenset[str]:
     step = participant.step if participant.status != ParticipantStatus.COMPLETED else flow.THANKS
+    # A page that was not reached has asked nothing, whatever its conditions say.
     if flow.STEPS.index(step) < flow.STEPS.index(block):
         return frozenset()
     return question_filter.keys(block, answers)
@@ -227,6 +230,7 @@ class RecordReader:
 
     def _answers(self, keys: Sequence[int]) -> dict[int, dict[int, dict[str, AnswerRow]]]:
         answers: dict[int, dict[int, dict[str, AnswerRow]]] = defaultdict(dict)
+        # As text, which `_value` parses once for all participants: few values differ.
         responses = Response.objects.filter(participant__in=keys).annotate(written=Cast("value", TextField()))
         rows = responses.order_by("participant_id", "rank", "question").values_list(*self.columns)
         for key, rank, question, written, *rest in rows.iterator(chunk_size=5000):
