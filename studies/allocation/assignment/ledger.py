@@ -39,7 +39,7 @@ class Ledger:
     Examples
     --------
     >>> ledger = Ledger(Method(), seed=1)
-    >>> [line.kind for line in ledger.arrive("ann", "women", (1, 1))]
+    >>> [line.kind for line in ledger.enrol("ann", "women", (1, 1))]
     ['assigned']
     >>> ledger.leave("ann").kind
     'released'
@@ -60,7 +60,7 @@ class Ledger:
         next_place = max(self.used.get(stratum, ()), default=-1) + 1
         return Occupancy(tuple(targets), margins[-1], margins, occupied, next_place)
 
-    def arrive(self, person: Hashable, stratum: str, targets: Sequence[int | None]) -> tuple[Line, ...]:
+    def enrol(self, person: Hashable, stratum: str, targets: Sequence[int | None]) -> tuple[Line, ...]:
         """Assign a slot to a new participant.
 
         Returns the skipped slots, then the assignment; nothing when the study is full.
@@ -143,7 +143,7 @@ def replay(
     Examples
     --------
     >>> ledger = Ledger(Method("simple"), seed=3)
-    >>> log = [*ledger.arrive("ann", "women", (1, 1)), *ledger.arrive("eva", "women", (1, 1))]
+    >>> log = [*ledger.enrol("ann", "women", (1, 1)), *ledger.enrol("eva", "women", (1, 1))]
     >>> replay(Method("simple"), 3, log).difference is None
     True
     """
@@ -180,4 +180,4 @@ def _replayed_lines(ledger: Ledger, line: Line) -> tuple[Line, ...]:
         returned = ledger.reassign(line.person, line.targets)
         # No line where the replay has no room: the difference to the logged line is then reported.
         return () if returned is None else (returned,)
-    return ledger.arrive(line.person, line.stratum, line.targets)
+    return ledger.enrol(line.person, line.stratum, line.targets)

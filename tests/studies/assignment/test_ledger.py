@@ -60,7 +60,7 @@ def test_a_study_that_fills_keeps_every_invariant(
     ledger, log = Ledger(method, seed), []
     n = sum(targets)
     for person, stratum in enumerate(arrivals):
-        lines = ledger.arrive(person, stratum, targets)
+        lines = ledger.enrol(person, stratum, targets)
         assert bool(lines) == (person < n)
         log += lines
         totals = counts(ledger, len(targets))
@@ -73,7 +73,7 @@ def test_a_study_that_fills_keeps_every_invariant(
     used = [(line.stratum, line.place) for line in log if line.kind in ("assigned", "skipped")]
     assert len(used) == len(set(used))
     again = Ledger(method, seed)
-    assert [line for person, s in enumerate(arrivals) for line in again.arrive(person, s, targets)] == log
+    assert [line for person, s in enumerate(arrivals) for line in again.enrol(person, s, targets)] == log
     assert replay(method, seed, log).difference is None
 
 
@@ -87,7 +87,7 @@ def test_people_who_leave_and_return_break_no_target_and_the_log_replays(
     for _ in range(data.draw(st.integers(10, 60))):
         event = data.draw(st.sampled_from(["arrive", "arrive", "leave", "come back", "raise"]))
         if event == "arrive":
-            log += ledger.arrive(newcomer, data.draw(st.sampled_from(STRATA)), targets)
+            log += ledger.enrol(newcomer, data.draw(st.sampled_from(STRATA)), targets)
             newcomer += 1
         elif event == "leave" and ledger.holding:
             log.append(ledger.leave(data.draw(st.sampled_from(sorted(ledger.holding))), targets))
@@ -104,7 +104,7 @@ def test_people_who_leave_and_return_break_no_target_and_the_log_replays(
         held = [(stratum, slot.place) for stratum, slot in ledger.holding.values()]
         assert len(held) == len(set(held))
         assert all(n <= target for n, target in zip(counts(ledger, n_conditions), targets, strict=True))
-    while lines := ledger.arrive(newcomer, data.draw(st.sampled_from(STRATA)), targets):
+    while lines := ledger.enrol(newcomer, data.draw(st.sampled_from(STRATA)), targets):
         log += lines
         newcomer += 1
     assert counts(ledger, n_conditions) == targets
@@ -119,7 +119,7 @@ def test_people_who_leave_and_return_break_no_target_and_the_log_replays(
 def full_log(method: Method) -> list[Line]:
     ledger, log = Ledger(method, 4), []
     for person in range(12):
-        log += ledger.arrive(person, STRATA[person % 2], (4, 4, 4))
+        log += ledger.enrol(person, STRATA[person % 2], (4, 4, 4))
     return [*log, ledger.leave(3, (4, 4, 4)), *filter(None, [ledger.reassign(3, (4, 4, 4))])]
 
 
@@ -159,7 +159,7 @@ def test_a_replay_says_where_a_line_lacks_or_is_too_many() -> None:
 
 def test_a_return_without_room_is_a_difference() -> None:
     ledger = Ledger(Method("simple"), 1)
-    log = [*ledger.arrive(0, "all", (1, 1)), ledger.leave(0, (1, 1))]
+    log = [*ledger.enrol(0, "all", (1, 1)), ledger.leave(0, (1, 1))]
     condition = log[0].condition
     back = ledger.reassign(0, (1, 1))
     assert back is not None
@@ -184,7 +184,7 @@ def test_assigning_hands_each_method_its_own_settings() -> None:
 
 def test_a_returner_retakes_the_old_place_or_is_assigned_a_new_one() -> None:
     ledger = Ledger(Method("simple"), 1)
-    (first,) = ledger.arrive(0, "all", (2, 2))
+    (first,) = ledger.enrol(0, "all", (2, 2))
     ledger.leave(0, (2, 2))
     back = ledger.reassign(0, (2, 2))
     assert back is not None
@@ -200,7 +200,7 @@ def test_people_of_a_target_of_none_always_find_room() -> None:
     for name in METHODS:
         ledger = Ledger(Method(name), 1)
         for person in range(30):
-            assert ledger.arrive(person, "all", (None, None))
+            assert ledger.enrol(person, "all", (None, None))
         assert sum(counts(ledger, 2)) == 30
 
 

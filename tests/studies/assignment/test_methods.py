@@ -122,7 +122,7 @@ def test_the_simulation_agrees_with_the_assignment_that_studies_use(name: str, w
         drawn = rng.choice(list(shares), size=10, p=list(shares.values()))
         for person, stratum in enumerate(drawn):
             is_merged = name == "permuted_blocks"
-            ledger.arrive(person, merged.get(stratum, stratum) if is_merged else str(stratum), targets)
+            ledger.enrol(person, merged.get(stratum, stratum) if is_merged else str(stratum), targets)
         total = Counter(slot.condition for _s, slot in ledger.holding.values())
         halfway.append(max(total[c] for c in range(3)) - min(total[c] for c in range(3)))
         own = Counter((merged.get(s, s), slot.condition) for s, slot in ledger.holding.values())

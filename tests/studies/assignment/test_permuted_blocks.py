@@ -39,7 +39,7 @@ class Sequence:
     def taken(self, stratum: str) -> set[int]:
         return {place for s, place in self.held if s == stratum}
 
-    def arrive(self, stratum: str) -> int | None:
+    def enrol(self, stratum: str) -> int | None:
         if not any(self.rooms()):
             return None
         sequence = slots(self.seed, stratum, len(self.targets), self.multiples, self.weights)
@@ -131,7 +131,7 @@ def test_block_order_refuses_weights_of_other_conditions(weights: tuple[int, ...
 def test_a_study_with_unequal_targets_does_not_end_in_one_condition(seed: int, multiples: tuple[int, ...]) -> None:
     targets = [30, 30, 60]
     study = Sequence(seed, targets, multiples, block_weights(targets))
-    given_out = [study.arrive("women") for _ in range(120)]
+    given_out = [study.enrol("women") for _ in range(120)]
     assert Counter(given_out) == {0: 30, 1: 30, 2: 60}
     # What is left for the last block is in the targets' ratio too: at most six of the largest condition in a row.
     assert len(set(given_out[-7:])) > 1
@@ -179,7 +179,7 @@ def test_a_study_that_fills_keeps_every_invariant(
     study = Sequence(seed, targets, multiples, weights)
     given_out = []
     for stratum in arrivals:
-        given_out.append(study.arrive(stratum))
+        given_out.append(study.enrol(stratum))
         assert all(count <= targets[c] for c, count in study.counts().items())
         for name in STRATA:
             assert study.spread(name) <= max(multiples)
@@ -187,7 +187,7 @@ def test_a_study_that_fills_keeps_every_invariant(
     assert [c is None for c in given_out] == [False] * n + [True] * (len(arrivals) - n)
     assert study.counts() == Counter(dict(enumerate(targets)))
     replayed = Sequence(seed, targets, multiples, weights)
-    assert [replayed.arrive(stratum) for stratum in arrivals] == given_out
+    assert [replayed.enrol(stratum) for stratum in arrivals] == given_out
 
 
 def test_the_first_nine_of_six_strata_are_seldom_uneven_overall_and_never_within_a_stratum() -> None:
@@ -196,7 +196,7 @@ def test_the_first_nine_of_six_strata_are_seldom_uneven_overall_and_never_within
     for seed in range(1000):
         study = Sequence(f"study {seed}", [30, 30, 30], multiples=(1, 2, 3))
         for stratum in random.Random(seed).choices(groups, [24, 24, 24, 24, 2, 2], k=9):
-            study.arrive(stratum)
+            study.enrol(stratum)
         counts = sorted(study.counts()[condition] for condition in range(3))
         uneven += counts[2] - counts[0] >= 5  # 6, 2 and 1, or worse
         assert all(study.spread(stratum) <= 3 for stratum in groups)
@@ -210,15 +210,15 @@ def test_slots_given_back_are_filled_first_and_balance_returns(
 ) -> None:
     study = Sequence(seed, [6] * n_conditions)
     for _ in range(data.draw(st.integers(5, 6 * n_conditions))):
-        study.arrive(data.draw(st.sampled_from(STRATA)))
+        study.enrol(data.draw(st.sampled_from(STRATA)))
     gone = data.draw(st.lists(st.sampled_from(sorted(study.held)), unique=True, max_size=6))
     for key in gone:
         del study.held[key]
     for stratum in {stratum for stratum, _place in gone}:
         for _ in [s for s, _place in gone if s == stratum]:
-            study.arrive(stratum)
+            study.enrol(stratum)
         assert study.spread(stratum) <= 1
-    while study.arrive(data.draw(st.sampled_from(STRATA))) is not None:
+    while study.enrol(data.draw(st.sampled_from(STRATA))) is not None:
         assert all(count <= 6 for count in study.counts().values())
     assert study.counts() == Counter(dict.fromkeys(range(n_conditions), 6))
 
