@@ -186,25 +186,25 @@ class Children:
         Another worker takes over what a lost worker held when the lease runs out. Children that keep ending are not
         restarted after a few times in a row: raises ParallaxError `up.child_ended`.
         """
-        self._keep_up(threading.Event())
+        self._supervise(threading.Event())
 
     @contextmanager
-    def kept_up(self) -> Iterator[None]:
+    def supervised(self) -> Iterator[None]:
         """Restart children that end while the block runs, as `wait` does: the block may be waiting for their work.
 
         Main thread only. Raises ParallaxError `up.child_ended`, interrupting the block, if children keep ending.
         """
         is_over, problems, this_thread = threading.Event(), [], threading.get_ident()
 
-        def keep_up() -> None:
+        def supervise() -> None:
             try:
-                self._keep_up(is_over)
+                self._supervise(is_over)
             except ParallaxError as problem:
                 problems.append(problem)
                 # The main thread may sleep in a system call for minutes; only a signal interrupts it.
                 signal.pthread_kill(this_thread, signal.SIGINT)
 
-        watcher = threading.Thread(target=keep_up, daemon=True)
+        watcher = threading.Thread(target=supervise, daemon=True)
         watcher.start()
         try:
             yield
@@ -217,7 +217,7 @@ class Children:
             is_over.set()
             watcher.join()
 
-    def _keep_up(self, is_over: threading.Event) -> None:
+    def _supervise(self, is_over: threading.Event) -> None:
         ended_at: list[float] = []
         while not is_over.is_set():
             for index, (name, process) in enumerate(self._running):

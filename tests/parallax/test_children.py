@@ -143,7 +143,7 @@ def test_a_worker_that_dies_while_its_command_works_is_started_again(settings: A
     children._start("worker-1", [sys.executable, "-c", "import time; time.sleep(60)"])
     first = children._running[0][1]
     try:
-        with children.kept_up():
+        with children.supervised():
             first.kill()
             deadline = time.monotonic() + 20
             while children._running[0][1] is first and time.monotonic() < deadline:
@@ -159,7 +159,7 @@ def test_workers_that_keep_ending_interrupt_the_command_and_say_where_to_look(se
     children._start("worker-1", [sys.executable, "-c", "raise SystemExit(3)"])
     try:
         said = r"worker-1 ended with status 3; see .*worker-1\.log"
-        with pytest.raises(ParallaxError, match=said), children.kept_up():
+        with pytest.raises(ParallaxError, match=said), children.supervised():
             time.sleep(60)
     finally:
         children.stop()

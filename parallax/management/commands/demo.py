@@ -157,7 +157,7 @@ class Command(ParallaxCommand):
             n_algorithms = number_word(self.demo.n).capitalize()
             with self.step(f"  {n_algorithms} algorithms trained and measured offline on the site's workers"):
                 site.wait_for_worker()
-                with site.kept_up():
+                with site.supervised():
                     inputs = {name: getattr(self.demo, name) for name in ("algorithms", "relevant", "irrelevant")}
                     call_command("evaluate", self.demo.dataset, **EVALUATION, **inputs, seed=SEED, stdout=self.stdout)
             run = newest_succeeded_run(version, n_algorithms=self.demo.n)
