@@ -34,11 +34,11 @@ def check_settings(study: Study) -> Iterator[Finding]:
 
 def check_answers(study: Study) -> Iterator[Finding]:
     """Rows that are doubled, lost, or belong to no question; statuses that no log explains."""
-    for check in (_doubled, _finished, _lists, _strays, _erased, _unlogged):
+    for check in (_duplicates, _finished, _lists, _orphans, _erased, _unlogged):
         yield from check(study)
 
 
-def _doubled(study: Study) -> Iterator[Finding]:
+def _duplicates(study: Study) -> Iterator[Finding]:
     for model, fields in (
         (Response, ("participant_id", "question", "rank")),
         (ProfileRating, ("participant_id", "item_id")),
@@ -101,7 +101,7 @@ def _lists(study: Study) -> Iterator[Finding]:
         yield finding("list.lost", study.slug, what, participant=[person.pk])
 
 
-def _strays(study: Study) -> Iterator[Finding]:
+def _orphans(study: Study) -> Iterator[Finding]:
     """Answers to what is not asked, or about a rank that no list has."""
     questionnaire = questionnaire_from(study.questionnaire)
     whole = {q.key for q in (*questionnaire.about, *questionnaire.overall, *questionnaire.after)}
