@@ -35,7 +35,7 @@ OTHER_REGION = {"AuthorizationHeaderMalformed", "IllegalLocationConstraintExcept
 OTHER_ACCOUNT = {"ExpiredToken", "InvalidAccessKeyId", "InvalidToken", "SignatureDoesNotMatch"}
 
 
-def _in_our_words(name: str) -> Callable[..., Any]:
+def _with_translated_errors(name: str) -> Callable[..., Any]:
     """A method of django-storages, with the errors of this module."""
     method = getattr(S3Storage, name)
 
@@ -110,11 +110,15 @@ class BucketStorage(S3Storage):  # type: ignore[misc]  # django-storages has no 
                 raise
             return opened
 
-    _save, delete, exists = _in_our_words("_save"), _in_our_words("delete"), _in_our_words("exists")
+    _save, delete, exists = (
+        _with_translated_errors("_save"),
+        _with_translated_errors("delete"),
+        _with_translated_errors("exists"),
+    )
     listdir, size, get_modified_time = (
-        _in_our_words("listdir"),
-        _in_our_words("size"),
-        _in_our_words("get_modified_time"),
+        _with_translated_errors("listdir"),
+        _with_translated_errors("size"),
+        _with_translated_errors("get_modified_time"),
     )
 
 
