@@ -27,7 +27,7 @@ def table_csv(table: Table) -> str:
         heads += [f"{column.name}, low", f"{column.name}, high"] if is_interval else [column.name]
     stream = io.StringIO(newline="")
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow([_defused(head) for head in heads])
+    writer.writerow([_escaped_formula(head) for head in heads])
     for row in table.rows:
         line: list[Any] = [row.group] if table.group_name else []
         for cell, is_interval in zip(row.cells, spans, strict=True):
@@ -35,7 +35,7 @@ def table_csv(table: Table) -> str:
                 line += cell.value.split() if isinstance(cell.value, str) else ["", ""]
             else:
                 line.append("" if cell.value is None else cell.value)
-        writer.writerow([_defused(value) for value in line])
+        writer.writerow([_escaped_formula(value) for value in line])
     return stream.getvalue()
 
 
@@ -46,7 +46,7 @@ def _is_interval(table: Table, index: int) -> bool:
     )
 
 
-def _defused(value: Any) -> Any:
+def _escaped_formula(value: Any) -> Any:
     """A text that a spreadsheet would run is marked as text; numbers stay numbers."""
     if isinstance(value, str) and value.startswith(FORMULA_STARTS):
         try:
