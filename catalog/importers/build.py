@@ -46,7 +46,7 @@ def build(
     _choose_events(rows, part, proposal)
     _number_rows(rows, proposal, by_name)
     _fill_ids(rows, part)
-    _worth(rows, part, options)
+    _divide_by_amount(rows, part, options)
     finding = _scale(rows, proposal, problems, policy)
     items = _items(rows, part, proposal, listed, policy, notes)
     if proposal.merges_titles and items is not None:
@@ -225,7 +225,7 @@ def _fill_ids(rows: Rows, part: Part) -> None:
         rows.keep(is_named, item, "no id", "neither an id nor a title is there")
 
 
-def _worth(rows: Rows, part: Part, options: Options) -> None:
+def _divide_by_amount(rows: Rows, part: Part, options: Options) -> None:
     """What one piece was worth, where rows have amounts; Ta-Feng's, as price or as profit."""
     amount, cost, paid = part.column("amount"), part.column("cost"), rows.names.get("utility")
     if not amount or paid is None:

@@ -114,7 +114,7 @@ def assemble(
     arrays: dict[str, NDArray[Any]] = {"user": users, "item": codes}
     arrays |= {role: selected_rows(rows.column(role), is_kept) for role in roles}
     if "utility" in arrays:
-        items = _worth(items, codes, arrays["utility"])
+        items = _with_utilities(items, codes, arrays["utility"])
     is_used = np.ones(len(users) if is_usage else 0, dtype=np.float32)
     arrays["rating"] = is_used if is_usage else arrays["rating"].astype(np.float32, copy=False)
     n_kept, repeated = len(users), Problems()
@@ -195,7 +195,7 @@ def _usable(
     return is_kept, codes
 
 
-def _worth(
+def _with_utilities(
     items: tuple[ParsedItem, ...], items_rated: NDArray[np.int32], utilities: NDArray[Any]
 ) -> tuple[ParsedItem, ...]:
     """The items with the mean utility of their rows, where it is above 0 and they have none of their own."""
