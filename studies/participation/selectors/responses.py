@@ -214,7 +214,7 @@ class RecordReader:
         while at_once := list(itertools.islice(participants, ROWS_AT_ONCE)):
             keys = [participant.pk for participant in at_once]
             answers, slots = self._answers(keys), self._slots(keys)
-            profiles, looked = ({}, {}) if self.is_lean else (self._profiles(keys), self._looked_at(keys))
+            profiles, looked = ({}, {}) if self.is_lean else (self._profiles(keys), self._opened_items(keys))
             rated = _rated(keys) if self.is_lean else {}
             for participant in at_once:
                 pk = participant.pk
@@ -246,7 +246,7 @@ class RecordReader:
             self._parsed[written] = value
         return self._parsed[written]
 
-    def _looked_at(self, keys: Sequence[int]) -> dict[int, dict[str, set[str]]]:
+    def _opened_items(self, keys: Sequence[int]) -> dict[int, dict[str, set[str]]]:
         """Item events from the recommendation list onwards; the rating page may show the same items earlier."""
         looked: dict[int, dict[str, set[str]]] = defaultdict(dict)
         events = Event.objects.filter(participant__in=keys, kind__in=LOOKED_AT, page__in=WITH_LIST).order_by("pk")
