@@ -153,7 +153,7 @@ def _create(attempt: EntryAttempt, admission: Admission, token: str) -> Particip
     if attempt.recruiting.signing_key:
         parameters.pop(SIGNATURE, None)  # it would reveal the id in exports without ids
     # Two visitors with one id wait for each other; visitors without ids need not.
-    has_id = attempt.mode == Mode.LIVE and panel.who(external) is not None
+    has_id = attempt.mode == Mode.LIVE and panel.identify(external) is not None
     study = locked_study(attempt.study.pk) if has_id else Study.objects.get(pk=attempt.study.pk)
     refuse_unless_open(study, attempt.mode)
     is_known = has_id and known_id(study=study, panel=panel, parameters=external) is not None

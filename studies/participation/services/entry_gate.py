@@ -187,7 +187,7 @@ def admission_of(attempt: EntryAttempt) -> Admission:
             _("Each participant enters this study by a personal link. Please open the one that was sent to you."),
         )
     if recruiting.entrance == Entrance.GUEST:
-        if not _is_guest(study, recruiting.panel.who(attempt.parameters)):
+        if not _is_guest(study, recruiting.panel.identify(attempt.parameters)):
             raise _not_invited()
         return Admission(Entrance.GUEST)
     if attempt.is_signed:
@@ -197,7 +197,7 @@ def admission_of(attempt: EntryAttempt) -> Admission:
     if recruiting.entrance == Entrance.SIGNED:
         raise _not_invited()
     if recruiting.entrance == Entrance.PANEL_ID:
-        if recruiting.panel.who(attempt.parameters) is None:
+        if recruiting.panel.identify(attempt.parameters) is None:
             raise ParallaxError(
                 "study.no_panel_id",
                 _("Each participant enters this study once, from the site that invited them. Please open it there."),

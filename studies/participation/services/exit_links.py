@@ -84,6 +84,6 @@ def _exit(settings: RecruitmentSettings, outcome: str, code: str, parameters: Ma
     exit_, panel = settings.exits[outcome], settings.panel
     url, template = "", exit_.template(panel)
     if template and mode != Mode.SIMULATED:
-        known = panel.who(parameters)
+        known = panel.identify(parameters)
         url = exits.redirect_url(template, code=code, known_as=known[1] if known else "", parameters=parameters)
     return ExitLink(outcome, code, url, panel.name if panel.key != "none" else "", exit_.text)

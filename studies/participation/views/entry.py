@@ -226,7 +226,7 @@ def _remembered(request: HttpRequest, attempt: EntryAttempt) -> str:
         participant = resuming.resume(token=token, network=attempt.network)
     except (signing.BadSignature, ParallaxError):
         return ""
-    who = attempt.recruiting.panel.who(attempt.parameters)
+    who = attempt.recruiting.panel.identify(attempt.parameters)
     is_theirs = who is None or participant.external_ids.filter(name=who[0], value=who[1]).exists()
     return token if is_theirs else ""
 

@@ -66,7 +66,7 @@ class Panel:
         """Return whether the link is a preview of the task, not yet accepted."""
         return self.preview is not None and parameters.get(self.preview[0]) == self.preview[1]
 
-    def who(self, parameters: Mapping[str, str]) -> tuple[str, str] | None:
+    def identify(self, parameters: Mapping[str, str]) -> tuple[str, str] | None:
         """Return the parameter that identifies the participant, with its value.
 
         A participant's id takes precedence over a submission's; None if the link has no id. Unfilled placeholders do

@@ -184,7 +184,7 @@ def panel_with(names: Mapping[str, Any]) -> Panel:
 
     Examples
     --------
-    >>> panel_with({"person": ["pid"]}).who({"pid": "7"})
+    >>> panel_with({"person": ["pid"]}).identify({"pid": "7"})
     ('pid', '7')
     """
     person = checked_names(list(names.get("person") or ())) or (LABEL,)
@@ -208,7 +208,7 @@ def panel_of(key: str, names: Mapping[str, Any] | None = None) -> Panel:
 
     Examples
     --------
-    >>> panel_of("prolific").who({"SESSION_ID": "s1"})
+    >>> panel_of("prolific").identify({"SESSION_ID": "s1"})
     ('SESSION_ID', 's1')
     """
     if key == GENERIC:

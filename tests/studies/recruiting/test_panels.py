@@ -51,7 +51,7 @@ def test_every_panel_speaks_the_one_vocabulary() -> None:
     ],
 )
 def test_a_link_names_whom_its_panel_says(key: str, parameters: dict[str, str], who: Any) -> None:
-    assert panel_of(key).who(parameters) == who
+    assert panel_of(key).identify(parameters) == who
 
 
 def test_links_to_paste_have_the_panels_own_placeholders() -> None:
@@ -72,7 +72,7 @@ def test_a_mapping_of_ones_own_names_person_and_submission() -> None:
     panel = panel_with({"person": ["pid", "pid", "uid"], "submission": ["sid"]})
     assert panel.ids == ("pid", "uid", "sid")
     assert panel.query == "?pid=…"
-    assert panel.who({"sid": "1"}) == ("sid", "1")
+    assert panel.identify({"sid": "1"}) == ("sid", "1")
     for names, told in ((["as"], "used by this site"), (["a b"], "letters, digits"), (list("abcdef"), "At most 5")):
         with pytest.raises(ParameterError, match=told):
             panel_with({"person": names})
