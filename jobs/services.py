@@ -58,7 +58,7 @@ def do_job(*, job_id: int) -> bool:
         logger.info("dropped the message of a job that is gone job=%s", job_id)
         return False
     # Messages are delivered at least once, and late: the row decides whether there is anything to do.
-    if (job.status == JobStatus.QUEUED and not _is_ready(job)) or not take(job):
+    if (job.status == JobStatus.QUEUED and not _is_ready(job)) or not lease_job(job):
         return False
     is_done = _execute(job)
     if job.definition.after:
@@ -66,7 +66,7 @@ def do_job(*, job_id: int) -> bool:
     return is_done
 
 
-def take(job: Job) -> bool:
+def lease_job(job: Job) -> bool:
     """Lease a job to this process; False where another process holds it, it is over, or it has just failed."""
     if not LEASES.lease(job, actor=job.owner, activity="Starting"):
         return False

@@ -19,7 +19,7 @@ from jobs.archives import clean_jobs
 from jobs.kinds import KINDS, Kind, Progress
 from jobs.leases import GONE, MAX_ATTEMPTS, Heartbeat, LeaseLost
 from jobs.models import JOB_MOVES, Job, JobStatus
-from jobs.services import HINT_SECONDS, LEASES, cancel, do_job, enqueue, request, sweep, take
+from jobs.services import HINT_SECONDS, LEASES, cancel, do_job, enqueue, lease_job, request, sweep
 from jobs.tasks import FORMER, drop_former
 from parallax.celery import app
 from tests.factories.accounts import UserFactory
@@ -80,7 +80,7 @@ def again(job: Job) -> Job:
 
 def taken(job: Job) -> Job:
     job = again(job)
-    assert take(job)
+    assert lease_job(job)
     return job
 
 
