@@ -236,7 +236,7 @@ def scope(results: Results) -> str:
     return f"This concerns these {number_word(n)} models on this catalogue. It says nothing about other algorithms."
 
 
-def in_full(results: Results) -> list[str]:
+def full_text(results: Results) -> list[str]:
     """The headline, its evidence and its scope as plain text."""
     paragraphs = ["".join(run.text for run in headline(results)), *evidence(results), scope(results)]
     return [paragraph for paragraph in paragraphs if paragraph]

@@ -184,7 +184,7 @@ def _introduction(replication: Replication) -> Section:
         f"Replicated is: {replication.paper.source}. Every published number below is printed there; what the paper "
         "only draws is left blank and not read off."
     )
-    section.say(*verdict.in_full(results))
+    section.say(*verdict.full_text(results))
     section.put(comparison_tables.conditions(results, replication.paper, replication.facts))
     return section
 

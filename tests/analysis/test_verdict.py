@@ -48,7 +48,7 @@ def sample() -> Results:
 def screen(results: Results) -> str:
     """The first screen as plain text."""
     tiles = [f"[{tile.heading}] {tile.number} | {tile.evidence}" for tile in facts(results)]
-    return "\n".join([*verdict.in_full(results), *verdict.limitations(results), *tiles]) + "\n"
+    return "\n".join([*verdict.full_text(results), *verdict.limitations(results), *tiles]) + "\n"
 
 
 def with_advantage(results: Results, **changes: Any) -> Results:
@@ -158,7 +158,7 @@ def test_novelty_is_higher_and_never_better(sample: Results) -> None:
     primary = sample.primary
     assert primary is not None
     results = replace(sample, comparisons=(replace(primary, variable_key="fon"),))
-    said = " ".join(verdict.in_full(results))
+    said = " ".join(verdict.full_text(results))
     assert "first-order novelty was .26 higher with the one that has the higher recall" in said
     assert "better" not in said
 

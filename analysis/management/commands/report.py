@@ -128,7 +128,7 @@ def summary_lines(report: Report) -> list[str]:
     lines = ["", f"Report {report.number} of {report.study.slug}, inputs {report.inputs_hash[:12]}"]
     notice = verdict.simulated_notice(results)
     lines += [notice] if notice else []
-    lines += [*verdict.in_full(results), *verdict.limitations(results)]
+    lines += [*verdict.full_text(results), *verdict.limitations(results)]
     if results.planned is not None:
         lines += plan_narrative.deviations(results, results.planned)
     n, whole = results.objective.n, results.objective.lengths[0]
