@@ -106,10 +106,10 @@ class Leases(Generic[Row]):
 
     def lease(self, row: Row, *, actor: Any = None, **changes: Any) -> bool:
         """Lease a row to this process; False where another process holds it or it is over."""
-        if self._is_dead(row):
+        if self._is_expired(row):
             # Through the queue and not straight to this process, so that the log tells the death of a worker from the
             # new attempt.
-            self._release_dead(row.pk)
+            self._release_expired(row.pk)
             row.refresh_from_db(fields=["status", "attempts"])
         lease = {"lease": lease_token(), "leased_until": _lease_end(), "attempts": row.attempts + 1}
         try:
@@ -120,7 +120,7 @@ class Leases(Generic[Row]):
 
     def leasable(self, now: datetime) -> Q:
         """A condition on rows that are queued, or whose worker is gone."""
-        return Q(status=QUEUED) | self._dead(now)
+        return Q(status=QUEUED) | self._expired(now)
 
     def own(self, row: Row) -> QuerySet[Row]:
         """The row as a query, which matches as long as this process holds the lease."""
@@ -167,17 +167,17 @@ class Leases(Generic[Row]):
     def release_dead(self, rows: QuerySet[Row] | None = None) -> int:
         """Return every row (of `rows`) whose worker is gone to the queue; returns how many."""
         among = self.model._default_manager.all() if rows is None else rows
-        dead = among.filter(self._dead(timezone.now())).order_by("pk").values_list("pk", flat=True)
+        dead = among.filter(self._expired(timezone.now())).order_by("pk").values_list("pk", flat=True)
         # One transaction each: a single one would lock every row until the last is done, and heartbeats would wait for
         # it.
-        return sum(self._release_dead(pk) for pk in list(dead))
+        return sum(self._release_expired(pk) for pk in list(dead))
 
     @transaction.atomic
-    def _release_dead(self, pk: Any) -> bool:
+    def _release_expired(self, pk: Any) -> bool:
         # Read again under the lock, because a heartbeat that was late may have renewed the lease since the list was
         # read.
         row = self.model._default_manager.select_for_update().filter(pk=pk).first()
-        if row is None or not self._is_dead(row):
+        if row is None or not self._is_expired(row):
             return False
         self._move(row, to=QUEUED, reason=GONE, **self.cleared, **NO_LEASE)
         logger.warning("released dead lease %s=%s attempts=%s", self.model._meta.model_name, pk, row.attempts)
@@ -194,10 +194,10 @@ class Leases(Generic[Row]):
     def _move(self, row: Row, **changes: Any) -> None:
         move(row, allowed=self.moves, is_logged=self.is_logged, **changes)
 
-    def _dead(self, now: datetime) -> Q:
+    def _expired(self, now: datetime) -> Q:
         return Q(status=self.leased) & (Q(leased_until__isnull=True) | Q(leased_until__lt=now))
 
-    def _is_dead(self, row: Row) -> bool:
+    def _is_expired(self, row: Row) -> bool:
         return row.status == self.leased and (row.leased_until is None or row.leased_until < timezone.now())
 
 
