@@ -1,4 +1,4 @@
-"""Errors that cross packages: two for pure code, and one with a stable code for everything above it."""
+"""Errors that cross packages: two for pure code, refusals with a stable code above it, and a storage that is down."""
 
 from __future__ import annotations
 

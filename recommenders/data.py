@@ -56,10 +56,10 @@ class Ratings:
                 )
             if not ((self.counts >= 1) & (self.counts == np.floor(self.counts))).all():
                 raise DataError("Counts of observations must be whole numbers of at least 1.")
-        counts = np.bincount(user_items.indices, minlength=user_items.shape[1]).astype(np.int64)
-        counts.flags.writeable = False
+        item_counts = np.bincount(user_items.indices, minlength=user_items.shape[1]).astype(np.int64)
+        item_counts.flags.writeable = False
         object.__setattr__(self, "user_items", user_items)
-        object.__setattr__(self, "item_counts", counts)
+        object.__setattr__(self, "item_counts", item_counts)
 
     @classmethod
     def from_triples(
