@@ -32,8 +32,10 @@ class ParallaxError(Exception):
 
     @property
     def problems(self) -> list[str]:
-        """The sentences of all problems in `extra`, or the message alone."""
-        return self.extra.get("problems") or [self.message]
+        """The sentences of all problems in `extra`, or the message alone: a refused import states its problems as
+        facts, and its message has the sentences.
+        """
+        return [problem for problem in self.extra.get("problems", ()) if isinstance(problem, str)] or [self.message]
 
 
 class NotAllowedInState(ParallaxError):
