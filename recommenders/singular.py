@@ -209,11 +209,7 @@ def takes_lanczos(n_rows: int, n_columns: int, factors: int) -> bool:
 def _settled(vectors: Floats, values: Floats) -> Floats:
     """Set what carries nothing to 0, in place, and fix signs."""
     vectors[:, ~_is_carrying(values)] = 0.0
-    sizes = np.abs(vectors)
-    # Entries equal up to rounding count as equally large.
-    is_largest = sizes >= sizes.max(axis=0) * (1 - 1e-9)
-    leading = vectors[is_largest.argmax(axis=0), np.arange(vectors.shape[1])]
-    return np.ascontiguousarray(vectors * np.where(leading < 0, -1.0, 1.0))
+    return np.ascontiguousarray(vectors * _signs(vectors))
 
 
 def _by_column_gram(
@@ -252,3 +248,11 @@ def _leading_eigenpairs(gram: Floats, count: int, progress: Progress) -> tuple[F
 
 def _is_carrying(values: Floats) -> Flags:
     return np.asarray((values > NULL_SHARE * values[0]) & (values > 0))
+
+
+def _signs(vectors: Floats) -> Floats:
+    """Return 1 or -1 for each column; entries equal up to rounding count as equally large."""
+    sizes = np.abs(vectors)
+    is_largest = sizes >= sizes.max(axis=0) * (1 - 1e-9)
+    leading = vectors[is_largest.argmax(axis=0), np.arange(vectors.shape[1])]
+    return np.where(leading < 0, -1.0, 1.0)
