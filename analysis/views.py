@@ -43,20 +43,16 @@ def report_list(request: HttpRequest) -> HttpResponse:
     slug = request.GET.get("study", "").replace("\x00", "")  # PostgreSQL keeps no NUL
     membership = membership_of(request.user, slug) if slug else None
     if membership is not None and membership.role in READERS:
-        return _reports_of_study(request, Membership(membership.study, membership.role))
+        study = membership.study
+        can_report = studies_to_report(request.user).filter(pk=study.pk).exists()
+        context = {
+            "reports": reports_of(request.user).filter(study=study),
+            "can_report": can_report,
+            "is_shut": can_report and are_outcomes_blinded(study, [mode_to_report(study)]),
+        }
+        return study_page(request, Membership(membership.study, membership.role), "analysis/study.html", context, tab=REPORT)
     context = {"reports": reports_of(request.user), "has_studies": studies_to_report(request.user).exists()}
     return render(request, "analysis/list.html", context)
-
-
-def _reports_of_study(request: HttpRequest, membership: Membership) -> HttpResponse:
-    study = membership.study
-    can_report = studies_to_report(request.user).filter(pk=study.pk).exists()
-    context = {
-        "reports": reports_of(request.user).filter(study=study),
-        "can_report": can_report,
-        "is_shut": can_report and are_outcomes_blinded(study, [mode_to_report(study)]),
-    }
-    return study_page(request, membership, "analysis/study.html", context, tab=REPORT)
 
 
 @require_http_methods(["GET", "POST"])

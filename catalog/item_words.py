@@ -52,40 +52,24 @@ def forms_of(words: Words, language: str) -> dict[str, str]:
     >>> forms_of(Words("elemento", "elementi", gender="m"), "it")["of_the_items"]
     'degli elementi'
     """
+    one, many = words.one, words.many
     if language == "it":
-        return _italian(words)
-    if language == "de":
+        if words.gender == FEMININE:
+            article = "un’" if _VOWEL.match(one) else "una "
+            the, of_the, on_the = "le", "delle", "sulle"
+        else:
+            article = "uno " if _IMPURE.match(one) else "un "
+            is_gli = _IMPURE.match(many) or _VOWEL.match(many)
+            the, of_the, on_the = ("gli", "degli", "sugli") if is_gli else ("i", "dei", "sui")
+        phrases = (f"{article}{one}", f"{the} {many}", f"{of_the} {many}", f"{on_the} {many}")
+    elif language == "de":
         article = {FEMININE: "eine", NEUTER: "ein"}.get(words.gender, "einen")  # as the object of a sentence
-        dative = words.many if words.many.endswith(("n", "s")) else f"{words.many}n"
-        return {
-            "an_item": f"{article} {words.one}",
-            "the_items": f"die {words.many}",
-            "of_the_items": f"der {words.many}",
-            "on_the_items": f"zu den {dative}",
-        }
-    article = "an" if words.one[:1].lower() in "aeiou" else "a"
-    return {
-        "an_item": f"{article} {words.one}",
-        "the_items": f"the {words.many}",
-        "of_the_items": f"of the {words.many}",
-        "on_the_items": f"about the {words.many}",
-    }
-
-
-def _italian(words: Words) -> dict[str, str]:
-    if words.gender == FEMININE:
-        article = "un’" if _VOWEL.match(words.one) else "una "
-        the, of_the, on_the = "le", "delle", "sulle"
+        dative = many if many.endswith(("n", "s")) else f"{many}n"
+        phrases = (f"{article} {one}", f"die {many}", f"der {many}", f"zu den {dative}")
     else:
-        article = "uno " if _IMPURE.match(words.one) else "un "
-        is_gli = _IMPURE.match(words.many) or _VOWEL.match(words.many)
-        the, of_the, on_the = ("gli", "degli", "sugli") if is_gli else ("i", "dei", "sui")
-    return {
-        "an_item": f"{article}{words.one}",
-        "the_items": f"{the} {words.many}",
-        "of_the_items": f"{of_the} {words.many}",
-        "on_the_items": f"{on_the} {words.many}",
-    }
+        article = "an" if one[:1].lower() in "aeiou" else "a"
+        phrases = (f"{article} {one}", f"the {many}", f"of the {many}", f"about the {many}")
+    return dict(zip(("an_item", "the_items", "of_the_items", "on_the_items"), phrases, strict=True))
 
 
 def agreeing(endings: str, gender: str) -> str:

@@ -17,7 +17,7 @@ from core.models import TimeStampedModel
 from core.provenance import digest_of
 from jobs.models import Job
 
-DRAWINGS = "2"  # another number where what is drawn of the same item changes
+DRAWINGS_VERSION = "2"  # incremented whenever the same item is drawn differently
 
 
 class DatasetQuerySet(models.QuerySet["Dataset"]):
@@ -161,7 +161,7 @@ class Item(models.Model):
     @cached_property
     def poster_url(self) -> str:
         """The address of its poster, which changes with the poster, because browsers cache it for a year."""
-        changes_with = digest_of([self.poster_key, self.year, self.image or DRAWINGS])[:12]
+        changes_with = digest_of([self.poster_key, self.year, self.image or DRAWINGS_VERSION])[:12]
         return f"{reverse('catalog:poster', args=[self.pk])}?v={changes_with}"
 
     @property

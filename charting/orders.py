@@ -44,7 +44,10 @@ def layered_order(names: Sequence[str], pairs: Sequence[Pair]) -> Layout:
     >>> layered_order(["A", "B", "C"], [("A", "B"), ("A", "C")]).positions
     {'A': (0.0, 0), 'B': (-0.5, 1), 'C': (0.5, 1)}
     """
-    layer_of = _layers(names, pairs)
+    layer_of = dict.fromkeys(names, 0)
+    for _ in names:
+        for upper, lower in pairs:  # a layer below the lowest that dominates it
+            layer_of[lower] = max(layer_of[lower], layer_of[upper] + 1)
     rows: list[list[_Slot]] = [[] for _ in range(max(layer_of.values(), default=-1) + 1)]
     for name in names:
         rows[layer_of[name]].append(name)
@@ -66,15 +69,6 @@ def layered_order(names: Sequence[str], pairs: Sequence[Pair]) -> Layout:
         max((sum(map(_width, row)) for row in rows), default=0.0),
         len(rows),
     )
-
-
-def _layers(names: Sequence[str], pairs: Sequence[Pair]) -> dict[str, int]:
-    """The layer of each condition: one below the lowest that dominates it."""
-    layer_of = dict.fromkeys(names, 0)
-    for _ in names:
-        for upper, lower in pairs:
-            layer_of[lower] = max(layer_of[lower], layer_of[upper] + 1)
-    return layer_of
 
 
 def _with_few_crossings(rows: list[list[_Slot]], links: Sequence[tuple[_Slot, _Slot]]) -> list[list[_Slot]]:

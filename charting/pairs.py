@@ -175,7 +175,16 @@ def _grid(data: Mapping[str, Any], title: str, width: int, mark: str) -> str:
         value = "" if is_narrow else f'<tspan dx="6" fill="{LIGHT.objective}">{escape(data["values"][name])}</tspan>'
         look = {"data_algorithms": escape(name), "font_size": 14}
         svg.text(number * size + 8, _TOP + number * height + height / 2 + 5, f"{_short(name)}{value}", **look)
-    return _with_counts(svg, data["cells"], _TOP + k * height + 10, mark)
+    # The counts beneath the grid are its legend too.
+    top, step = _TOP + k * height + 10, width / len(KINDS)
+    for number, kind in enumerate(KINDS):
+        n, x = sum(cell["kind"] == kind for cell in data["cells"]), number * step
+        svg.parts.append(_glyph(kind, x + 11, top + 14, 9))
+        svg.text(x + 28, top + 20, str(n), font_size=18, font_weight=600, fill=LIGHT.ink if n else LIGHT.quiet)
+        lines = kind.split() if is_narrow else [kind]
+        for line, word in enumerate(lines):
+            svg.text(x, top + 41 + 14 * line, word, fill=LIGHT.quiet, font_size=11 if len(lines) > 1 else 12)
+    return svg.finished(top + (60 if is_narrow else 46), mark)
 
 
 def _cell(cell: Mapping[str, Any], at: tuple[int, int], corner: tuple[float, float], size: tuple[float, float]) -> str:
@@ -205,19 +214,6 @@ def _cell(cell: Mapping[str, Any], at: tuple[int, int], corner: tuple[float, flo
         f'<rect class="hit" x="{x + 1:g}" y="{y + 1:g}" width="{w - 2:g}" height="{h - 2:g}" rx="6" fill="none" '
         f'pointer-events="all"/>{ground}{_glyph(kind, x + w / 2, y + h / 2, 0.28 * min(w, h))}</g>'
     )
-
-
-def _with_counts(svg: _Svg, cells: Sequence[Mapping[str, Any]], top: float, mark: str) -> str:
-    """The counts beneath the grid, which are its legend too."""
-    step = svg.width / len(KINDS)
-    for number, kind in enumerate(KINDS):
-        n, x = sum(cell["kind"] == kind for cell in cells), number * step
-        svg.parts.append(_glyph(kind, x + 11, top + 14, 9))
-        svg.text(x + 28, top + 20, str(n), font_size=18, font_weight=600, fill=LIGHT.ink if n else LIGHT.quiet)
-        lines = kind.split() if svg.width < NARROW else [kind]
-        for line, word in enumerate(lines):
-            svg.text(x, top + 41 + 14 * line, word, fill=LIGHT.quiet, font_size=11 if len(lines) > 1 else 12)
-    return svg.finished(top + (60 if svg.width < NARROW else 46), mark)
 
 
 def _lists(data: Mapping[str, Any], title: str, width: int, mark: str) -> str:

@@ -1,4 +1,4 @@
-"""Errors that cross packages: two for pure code, and one with a stable code for everything above it."""
+"""Errors that cross packages: two for pure code, refusals with a stable code above it, and a storage that is down."""
 
 from __future__ import annotations
 
@@ -32,8 +32,10 @@ class ParallaxError(Exception):
 
     @property
     def problems(self) -> list[str]:
-        """The sentences of all problems in `extra`, or the message alone."""
-        return self.extra.get("problems") or [self.message]
+        """The sentences of all problems in `extra`, or the message alone: a refused import states its problems as
+        facts, and its message has the sentences.
+        """
+        return [problem for problem in self.extra.get("problems", ()) if isinstance(problem, str)] or [self.message]
 
 
 class NotAllowedInState(ParallaxError):

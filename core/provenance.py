@@ -71,10 +71,8 @@ def rng_for(seed: int, *names: str | int) -> np.random.Generator:
 @cache
 def versions() -> dict[str, str]:
     """Versions of the code, of Python and of the libraries that numbers depend on."""
-    version_of = {"parallax": CODE_VERSION, "python": platform.python_version()}
-    for name in LIBRARIES:
-        version_of[name] = metadata.version(name)
-    return version_of
+    libraries = {name: metadata.version(name) for name in LIBRARIES}
+    return {"parallax": CODE_VERSION, "python": platform.python_version(), **libraries}
 
 
 def current_code_digest() -> str:

@@ -21,10 +21,11 @@ class ModelQuerySet(models.QuerySet["TrainedModel"]):
 
     def visible_to(self, researcher: Any) -> Self:
         """The models on visible datasets that a visible run uses, or no run at all."""
-        uses = (RunAlgorithm.objects.filter(model=OuterRef("pk")), RunPart.objects.filter(model=OuterRef("pk")))
+        uses = RunAlgorithm.objects.filter(model=OuterRef("pk"))
+        fits = RunPart.objects.filter(model=OuterRef("pk"))
         of_visible_runs = in_projects_of(researcher, "run__project")
-        is_used = Exists(uses[0]) | Exists(uses[1])
-        is_shown = Exists(uses[0].filter(of_visible_runs)) | Exists(uses[1].filter(of_visible_runs))
+        is_used = Exists(uses) | Exists(fits)
+        is_shown = Exists(uses.filter(of_visible_runs)) | Exists(fits.filter(of_visible_runs))
         return self.filter(in_projects_of(researcher, "version__dataset__project")).filter(is_shown | ~is_used)
 
 
@@ -96,9 +97,7 @@ class EvaluationRun(TimeStampedModel):
     status = models.CharField(max_length=20, choices=RunStatus, default=RunStatus.QUEUED)
     split = models.JSONField()  # {"name": "probe", "share": 0.1}
     protocol = models.JSONField()  # {"name": "one-plus-random", "negatives": 1000, "relevant": 5, "irrelevant": 1, ...}
-    task = models.CharField(
-        max_length=20, default="some"
-    )  # what people are to do with the lists, of protocols.registry
+    task = models.CharField(max_length=20, default="some")  # what the lists are for: a key of `definition.TASKS`
     metrics = models.JSONField(default=list)  # requested in addition to those of the protocol: ["ndcg@10"]
     comments = models.JSONField(default=list)  # sentences about choices that do not suit the task
     reserve = models.FloatField(default=0.0)
@@ -193,9 +192,8 @@ class MetricResult(models.Model):
 
     algorithm = models.ForeignKey(RunAlgorithm, on_delete=models.CASCADE, related_name="results")
     profile_length = models.PositiveSmallIntegerField(default=0)  # 0: the whole profile
-    metric = models.CharField(
-        max_length=LONGEST_METRIC_NAME
-    )  # recall, fallout, precision-raghavan, f; others by their full name
+    # recall, fallout, precision-raghavan, f; others by their full name
+    metric = models.CharField(max_length=LONGEST_METRIC_NAME)
     value = models.FloatField(null=True)  # at the run's n; None if undefined
     reason = models.CharField(max_length=200, blank=True)  # why it is undefined, if due to the algorithm
     by_n = models.JSONField(default=list)  # at 1, 2, 3, …

@@ -23,8 +23,8 @@ from pydantic import (
 from core.errors import ParallaxError, ParameterError
 from core.field_problems import FieldProblems, read_model
 from evaluation.metrics.definition import LONGEST_METRIC_NAME, TASKS
-from evaluation.metrics.registry import Metric, metric
-from evaluation.protocols.registry import PROTOCOLS, Definition, protocol
+from evaluation.metrics.registry import metric
+from evaluation.protocols.registry import PROTOCOLS, protocol
 from evaluation.splitting.registry import SPLITS, spec_of
 from recommenders import registry
 
@@ -192,7 +192,31 @@ class RunSettings(BaseModel):
         complete = definition.completed(self.protocol)
         self._check_split(complete)
         for name in self.metrics:
-            _check_metric(metric(name), definition, complete)
+            measure = metric(name)
+            if measure.definition.is_of_pairs:
+                raise ParameterError(
+                    f"{measure} compares two algorithms. Every full-ranking run measures it for all pairs; leave it "
+                    "out."
+                )
+            if measure.key not in definition.metrics:
+                raise ParameterError(
+                    f"{definition.key} does not measure {measure}; its metrics are {', '.join(definition.metrics)}."
+                )
+            if measure.n is not None and measure.n > MAX_N:
+                raise ParameterError(f"The list of {measure} is longer than {MAX_N}, the maximum.")
+            if len(str(measure)) > LONGEST_METRIC_NAME:
+                raise ParameterError(
+                    f"The name {measure} has {len(str(measure))} characters; at most {LONGEST_METRIC_NAME} are stored. "
+                    "Give its choices fewer values or digits."
+                )
+            if measure.ties != complete.get("ties", "expected"):
+                raise ParameterError(
+                    f"{measure} counts ties as {measure.ties}, the run as {complete.get('ties', 'expected')}."
+                )
+            if "g" in measure.definition.choices and measure.g != complete.get("g"):
+                raise ParameterError(
+                    f"The generality g of {measure} differs from that of the run. Set it for the run (--g) instead."
+                )
         return self
 
     def _check_split(self, protocol: Mapping[str, Any]) -> None:
@@ -221,30 +245,6 @@ class RunSettings(BaseModel):
             raise ParameterError(
                 "The split ranks all test items (candidates=all) only in the protocol test-observations."
             )
-
-
-def _check_metric(measure: Metric, definition: Definition, protocol: Mapping[str, Any]) -> None:
-    if measure.definition.is_of_pairs:
-        raise ParameterError(
-            f"{measure} compares two algorithms. Every full-ranking run measures it for all pairs; leave it out."
-        )
-    if measure.key not in definition.metrics:
-        raise ParameterError(
-            f"{definition.key} does not measure {measure}; its metrics are {', '.join(definition.metrics)}."
-        )
-    if measure.n is not None and measure.n > MAX_N:
-        raise ParameterError(f"The list of {measure} is longer than {MAX_N}, the maximum.")
-    if len(str(measure)) > LONGEST_METRIC_NAME:
-        raise ParameterError(
-            f"The name {measure} has {len(str(measure))} characters; at most {LONGEST_METRIC_NAME} are stored. Give "
-            "its choices fewer values or digits."
-        )
-    if measure.ties != protocol.get("ties", "expected"):
-        raise ParameterError(f"{measure} counts ties as {measure.ties}, the run as {protocol.get('ties', 'expected')}.")
-    if "g" in measure.definition.choices and measure.g != protocol.get("g"):
-        raise ParameterError(
-            f"The generality g of {measure} differs from that of the run. Set it for the run (--g) instead."
-        )
 
 
 class RunSpec(RunSettings):

@@ -131,8 +131,9 @@ class KruskalResult:
     p: float  # of chi-square
     tie_correction: float  # the divisor, in (0, 1]; 1 without ties
     mean_ranks: dict[str, float]  # 1 for the smallest value
-    rank_epsilon_squared: float  # H / (n - 1); not an effect size of the analysis of variance, nor is the next
-    # (H - k + 1) / (n - k), may be negative; None with one observation in every condition
+    # These two are no effect sizes of the analysis of variance.
+    rank_epsilon_squared: float  # H / (n - 1)
+    # (H - k + 1) / (n - k), may be negative; None with one observation in every condition.
     rank_eta_squared: float | None
     n: int
     left_out: tuple[str, ...]
@@ -208,5 +209,5 @@ class AgreementResult:
     p: float  # two-sided: share of permutations whose statistic is at least as extreme as the observed one
     p_method: str  # "exact permutation" (all orders), "exact" (no ties) or "Monte Carlo" (100,000 orders)
     n: int  # algorithms compared
-    # smallest |coefficient| with p < .05, given these ties; None if no order reaches it
+    # The smallest |coefficient| with p < .05, given these ties; None if no order reaches it.
     smallest_detectable: float | None

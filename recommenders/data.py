@@ -48,12 +48,19 @@ class Ratings:
         is_point = self.scale.holds(user_items.data)
         _refuse_values(user_items, is_point, "rating", f"is not a point of the scale {self.scale.words()}")
         if self.counts is not None:
-            _refuse_counts(self.counts, self.user_items)
-        counts = np.bincount(user_items.indices, minlength=user_items.shape[1]).astype(np.int64)
+            if not self.user_items.has_sorted_indices:
+                raise DataError("Counts of observations need ratings in order of user and item.")
+            if self.counts.shape != (self.user_items.nnz,):
+                raise DataError(
+                    f"{self.user_items.nnz} ratings need as many counts of observations; got {self.counts.size}."
+                )
+            if not ((self.counts >= 1) & (self.counts == np.floor(self.counts))).all():
+                raise DataError("Counts of observations must be whole numbers of at least 1.")
+        item_counts = np.bincount(user_items.indices, minlength=user_items.shape[1]).astype(np.int64)
         # Models share these arrays with the ratings; a change by one would be seen by all.
-        counts.flags.writeable = False
+        item_counts.flags.writeable = False
         object.__setattr__(self, "user_items", user_items)
-        object.__setattr__(self, "item_counts", counts)
+        object.__setattr__(self, "item_counts", item_counts)
 
     @classmethod
     def from_triples(
@@ -245,15 +252,6 @@ def _canonical(matrix: Any, what: str) -> sparse.csr_array:
         view.flags.writeable = False
         setattr(csr, name, view)
     return csr
-
-
-def _refuse_counts(counts: NDArray[Any], matrix: sparse.csr_array) -> None:
-    if not matrix.has_sorted_indices:
-        raise DataError("Counts of observations need ratings in order of user and item.")
-    if counts.shape != (matrix.nnz,):
-        raise DataError(f"{matrix.nnz} ratings need as many counts of observations; got {counts.size}.")
-    if not ((counts >= 1) & (counts == np.floor(counts))).all():
-        raise DataError("Counts of observations must be whole numbers of at least 1.")
 
 
 def _from_triples(

@@ -74,7 +74,15 @@ def _sorted_few(similarities: Floats, keep: int | None, keys: NDArray[np.uint64]
     kernels.pack_rows(similarities, lengths, rounded, rounded.view(np.uint32), keys)
     bounds = np.concatenate(([0], np.cumsum(lengths)))
     if keep is not None:
-        keys, bounds = _best_keys(keys, bounds, keep)
+        # Each row's first keys, unsorted: at least `keep` of them, and all that float32 holds for equal.
+        selected = []
+        for first, last in pairwise(bounds):
+            row = keys[first:last]
+            if row.size > keep:
+                edge = np.partition(row, keep - 1)[keep - 1] | np.uint64(0xFFFFFFFF)
+                row = row[row <= edge]
+            selected.append(row)
+        keys, bounds = np.concatenate(selected), np.concatenate(([0], np.cumsum([row.size for row in selected])))
     for first, last in pairwise(bounds.tolist()):
         keys[first:last].sort()
     items, values = np.empty(bounds[-1], dtype=np.int32), np.empty(bounds[-1])
@@ -84,20 +92,6 @@ def _sorted_few(similarities: Floats, keep: int | None, keys: NDArray[np.uint64]
     lengths = np.diff(bounds)
     rank = np.arange(items.size) - np.repeat(bounds[:-1], lengths)
     return np.minimum(lengths, keep), items[rank < keep], values[rank < keep]
-
-
-def _best_keys(keys: NDArray[np.uint64], bounds: Integers, keep: int) -> tuple[NDArray[np.uint64], Integers]:
-    """Return each row's first keys, unsorted: at least `keep` of them, and all that float32 holds for equal."""
-    selected = []
-    for first, last in pairwise(bounds):
-        row = keys[first:last]
-        if row.size > keep:
-            # All items whose similarity float32 holds for equal stay, because the kernel decides their order in 64
-            # bits.
-            edge = np.partition(row, keep - 1)[keep - 1] | np.uint64(0xFFFFFFFF)
-            row = row[row <= edge]
-        selected.append(row)
-    return np.concatenate(selected), np.concatenate(([0], np.cumsum([row.size for row in selected])))
 
 
 def joined(ranges: list[list[Rows]]) -> Neighbours:

@@ -88,7 +88,8 @@ class UserNeighbourhood(Algorithm):
         return 0.0
 
     def _score(self, user_items: sparse.csr_array) -> Floats:
-        is_centred, is_missing_zero = self._prediction()
+        is_centred, is_missing_zero = self.params.prediction == "centred", self.params.prediction == "zero"
+        is_among_raters = self.params.among == "raters"
         n_users = self.means.shape[0]
         offsets = self.means if is_centred else np.zeros(n_users)
         weights, common = np.empty(n_users), np.empty(n_users, dtype=np.int64)
@@ -101,7 +102,6 @@ class UserNeighbourhood(Algorithm):
             # Before the sort: sums in another order differ in their last digits, and ties would be decided by them.
             rounded = np.round(weights, WEIGHT_DECIMALS)
             order = nearest(rounded, common)
-            is_among_raters = self.params.among == "raters"
             self._predict(
                 *(order, rounded, offsets, out[row]), is_among_raters=is_among_raters, is_missing_zero=is_missing_zero
             )
@@ -139,10 +139,6 @@ class UserNeighbourhood(Algorithm):
             is_missing_zero,
             out,
         )
-
-    @abstractmethod
-    def _prediction(self) -> tuple[bool, bool]:
-        """Return whether ratings are taken from their users' means, and whether missing ones count as 0."""
 
     @abstractmethod
     def _weigh(self, items: NDArray[np.int32], ratings: Floats, mean: float, weights: Floats, common: Integers) -> None:
@@ -245,12 +241,11 @@ class UserKNNPearson(UserNeighbourhood):
         )
 
     def _score(self, user_items: sparse.csr_array) -> Floats:
-        return super()._score(user_items) if self.params.missing == "left-out" else self._score_whole(user_items)
-
-    def _score_whole(self, user_items: sparse.csr_array) -> Floats:
-        """Score with every absent rating as 0: the sums over all items follow from those over the stored."""
         from recommenders.kernels.user_neighbours import cosine_weights, pearson_weights
 
+        if self.params.missing == "left-out":
+            return super()._score(user_items)
+        # Every absent rating is 0: the sums over all items follow from those over the stored.
         n_items, n_users = self.n_items, self.means.shape[0]
         means = self.means * np.diff(self.user_indptr) / n_items
         variances = _above_rounding(self.norms**2 - n_items * means**2, self.norms)
@@ -279,9 +274,6 @@ class UserKNNPearson(UserNeighbourhood):
             if self.params.prediction == "centred" and order.size:
                 out[row] += own_means[row] - rounded[order] @ means[order] / np.abs(rounded[order]).sum()
         return self._silence(out, user_items)
-
-    def _prediction(self) -> tuple[bool, bool]:
-        return self.params.prediction == "centred", False
 
     def _weigh(self, items: NDArray[np.int32], ratings: Floats, mean: float, weights: Floats, common: Integers) -> None:
         from recommenders.kernels.user_neighbours import pearson_weights
@@ -343,9 +335,6 @@ class UserKNNCosine(UserNeighbourhood):
         """Return the scale's middle; in usage data everything is positive."""
         # A scale of one point has no middle that anything lies above.
         return 0.0 if scale.low == scale.high else scale.middle
-
-    def _prediction(self) -> tuple[bool, bool]:
-        return self.params.prediction == "centred", self.params.prediction == "zero"
 
     def _weigh(self, items: NDArray[np.int32], ratings: Floats, mean: float, weights: Floats, common: Integers) -> None:
         from recommenders.kernels.user_neighbours import cosine_weights

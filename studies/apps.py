@@ -15,9 +15,9 @@ class StudiesConfig(AppConfig):
     name = "studies"
 
     def ready(self) -> None:
-        """Listen for erasures, so that no stored export outlives the answers of a participant in it, and for accepted
-        invitations and closed accounts, so that roles are granted and no study loses its owner. Members see the
-        pictures that their studies show.
+        """Register the kinds of jobs, and listen to other apps: for erasures, so that no stored export outlives the
+        answers of a participant in it; for accepted invitations and closed accounts, so that roles are granted and no
+        study loses its owner. Members may see the pictures that their studies show.
         """
         register(
             Kind("export", "Export", work="studies.data.services.exports.write_requested", kept_days=7),

@@ -37,10 +37,11 @@ class Institution:
 def institution() -> Institution | None:
     """The configured provider, if there is one."""
     apps: list[dict[str, Any]] = settings.SOCIALACCOUNT_PROVIDERS.get("openid_connect", {}).get("APPS", [])
-    for app in apps:
-        more = app["settings"]
-        return Institution(app["provider_id"], app["name"], tuple(more["domains"]), more["may_create"])
-    return None
+    if not apps:
+        return None
+    app = apps[0]  # the settings configure one
+    options = app["settings"]
+    return Institution(app["provider_id"], app["name"], tuple(options["domains"]), options["may_create"])
 
 
 def refusal(request: HttpRequest, text: str, *, status: int = 403) -> HttpResponse:
@@ -48,8 +49,8 @@ def refusal(request: HttpRequest, text: str, *, status: int = 403) -> HttpRespon
     return render(request, "accounts/single_sign_on_failed.html", {"text": text}, status=status)
 
 
-def _refuse(request: HttpRequest, text: str) -> NoReturn:
-    raise ImmediateHttpResponse(refusal(request, text))
+def _refuse(request: HttpRequest, text: str, *, status: int = 403) -> NoReturn:
+    raise ImmediateHttpResponse(refusal(request, text, status=status))
 
 
 def _verified_email(claims: dict[str, Any]) -> str:
@@ -64,12 +65,12 @@ class InstitutionAdapter(DefaultSocialAccountAdapter):
     def populate_user(self, request: HttpRequest, sociallogin: Any, data: dict[str, Any]) -> Any:
         """Take the verified address and the name; no other claim is stored."""
         claims = sociallogin.account.extra_data
-        about, token = claims.get("userinfo") or {}, claims.get("id_token") or {}
-        if about and token and about.get("sub") != token.get("sub"):
+        userinfo, id_token = claims.get("userinfo") or {}, claims.get("id_token") or {}
+        if userinfo and id_token and userinfo.get("sub") != id_token.get("sub"):
             raise PermissionDenied("The identity and the information are about different people.")
         user = sociallogin.user
-        user.email = _verified_email(about or token)
-        user.name = str((about or token).get("name") or "")[:150]
+        user.email = _verified_email(userinfo or id_token)
+        user.name = str((userinfo or id_token).get("name") or "")[:150]
         sociallogin.email_addresses = []
         sociallogin.account.extra_data = {}
         return user
@@ -107,7 +108,8 @@ class InstitutionAdapter(DefaultSocialAccountAdapter):
         return user
 
     def on_authentication_error(self, request: HttpRequest, provider: Any, **_more: Any) -> None:
-        raise ImmediateHttpResponse(refusal(request, FAILED, status=401))
+        """Show the failed sign-in as a page of the site."""
+        _refuse(request, FAILED, status=401)
 
     def list_apps(self, request: Any, provider: Any = None, client_id: Any = None) -> list[Any]:
         """Providers of the settings; rows in the database are none."""

@@ -176,20 +176,16 @@ def _factor_sentence(factors: BayesFactors) -> str:
         (factors.contrast, "a difference in the planned contrast", "none"),
     ):
         if isinstance(factor, BayesFactor):
-            sentences.append(_evidence(factor, effect, none))
+            value, likely, unlikely, symbol = factor.alternative, effect, none, "BF₁₀"
+            if factor.log < 0:
+                value, likely, unlikely, symbol = factor.null, none, effect, "BF₀₁"
+            sentences.append(
+                f"The data are {times(value)} as likely under {likely} as under {unlikely} "
+                f"({symbol} {equal_to(value)}, JZS prior of scale {number(factor.scale, 2)})."
+            )
         elif isinstance(factor, Undefined):
             sentences.append(f"There is no Bayes factor for {effect}. {factor.reason}")
     return " ".join(sentences)
-
-
-def _evidence(factor: BayesFactor, effect: str, none: str) -> str:
-    value, likely, unlikely, symbol = factor.alternative, effect, none, "BF₁₀"
-    if factor.log < 0:
-        value, likely, unlikely, symbol = factor.null, none, effect, "BF₀₁"
-    return (
-        f"The data are {times(value)} as likely under {likely} as under {unlikely} "
-        f"({symbol} {equal_to(value)}, JZS prior of scale {number(factor.scale, 2)})."
-    )
 
 
 def times(value: float) -> str:

@@ -52,7 +52,21 @@ def summary_section(results: Results, figure: FigureMaker) -> Section:
     """The scatter of the primary pair, and every measure by algorithm."""
     section = Section("summary", "Both sides of every algorithm")
     if has_verdict(results) and results.primary is not None:
-        numbers = _both_sides_table(results, results.primary)
+        leading, length = primary_variable(results), results.objective.at(results.primary.profile_length)
+        tested = [kind for kind in results.objective.tested if length.defined_values(kind)]
+        numbers = table(
+            "both-sides",
+            "Both sides by algorithm",
+            sorted(results.conditions, key=lambda condition: _rank_key(leading, condition.label)),
+            Words("Algorithm", lambda condition: condition.label),
+            Numbers("n", lambda condition: whole(condition.n)),
+            *(_mean_column(variable) for variable in results.variables),
+            *(_metric_column(length, kind, kind_at(kind, results.objective.n)) for kind in tested),
+            *_rank_sets(results.primary),
+            note=f"From highest to lowest by {leading.variable.in_text}. Perceived measures are means over "
+            f"participants, novelty as shares of items; objective measures are of "
+            f"{length_name(length.profile_length)}, {length.aggregation}. Ranks: simultaneous confidence sets.",
+        )
         section.draw(_scatter(results, results.primary, numbers, figure))
         section.put(numbers)
     return section
@@ -444,24 +458,6 @@ def _conclusion(pair: BoundedPair) -> str:
 
 
 # Charts
-
-
-def _both_sides_table(results: Results, primary: Comparison) -> Table:
-    leading, length = primary_variable(results), results.objective.at(primary.profile_length)
-    tested = [kind for kind in results.objective.tested if length.defined_values(kind)]
-    return table(
-        "both-sides",
-        "Both sides by algorithm",
-        sorted(results.conditions, key=lambda condition: _rank_key(leading, condition.label)),
-        Words("Algorithm", lambda condition: condition.label),
-        Numbers("n", lambda condition: whole(condition.n)),
-        *(_mean_column(variable) for variable in results.variables),
-        *(_metric_column(length, kind, kind_at(kind, results.objective.n)) for kind in tested),
-        *_rank_sets(primary),
-        note=f"From highest to lowest by {leading.variable.in_text}. Perceived measures are means over participants, "
-        f"novelty as shares of items; objective measures are of {length_name(length.profile_length)}, "
-        f"{length.aggregation}. Ranks: simultaneous confidence sets.",
-    )
 
 
 def _mean_column(variable: PerceivedVariable) -> Numbers[ConditionFacts]:

@@ -48,17 +48,34 @@ def power_section(results: Results, figure: FigureMaker) -> Section:
     """The supplement's power curve."""
     section, power = Section("power", "Power"), results.power
     if power is not None and not isinstance(power, Undefined):
+        n, n_values = power.n_per_condition, list(power.n_values)
         caption = (
             "Power of the analysis of variance by effect size (Cohen's f) and participants in each condition; the "
-            f"hairline marks the {power.n_per_condition} of this report."
+            f"hairline marks the {n} of this report."
         )
         rows = tuple(
-            Row((whole(n), *(decimal(curve.power[index], 2, is_share=True) for curve in power.effects)))
-            for index, n in enumerate(power.n_values)
+            Row((whole(size), *(decimal(curve.power[row], 2, is_share=True) for curve in power.effects)))
+            for row, size in enumerate(n_values)
         )
         columns = (Column("Participants per condition", True), *(Column(curve.name, True) for curve in power.effects))
         numbers = Table("power", "Power of the analysis of variance", columns, rows)
-        section.draw(figure("power", _power_chart(power), caption, numbers))
+        lines = {curve.name: curve.power for curve in power.effects}
+        index = n_values.index(n)
+        reached = ", ".join(f"{name} {number(line[index], 2, is_share=True)}" for name, line in lines.items())
+        at_stated = number(power.at_stated.power, 2, True)
+        chart = marks.curves(
+            lines,
+            title=f"{n} participants per condition give a power of {at_stated} for {power.stated}",
+            y_title="Power of the analysis of variance",
+            n_values=n_values,
+            at_n=n,
+            emphasised=(power.stated,),
+            side="neutral",
+            x_title="Participants per condition",
+            description="Line chart of power by participants per condition, "
+            f"{n_values[0]}–{n_values[-1]}; {n}: {reached}.",
+        )
+        section.draw(figure("power", chart, caption, numbers))
     return section
 
 
@@ -339,23 +356,4 @@ def consort(results: Results) -> Spec | None:
             excluded=excluded,
             analysed=flow.analysed,
         )
-    )
-
-
-def _power_chart(power: Power) -> Spec:
-    lines = {curve.name: curve.power for curve in power.effects}
-    n_values, n = list(power.n_values), power.n_per_condition
-    index = n_values.index(n)
-    reached = ", ".join(f"{name} {number(line[index], 2, is_share=True)}" for name, line in lines.items())
-    at_stated = number(power.at_stated.power, 2, True)
-    return marks.curves(
-        lines,
-        title=f"{n} participants per condition give a power of {at_stated} for {power.stated}",
-        y_title="Power of the analysis of variance",
-        n_values=n_values,
-        at_n=n,
-        emphasised=(power.stated,),
-        side="neutral",
-        x_title="Participants per condition",
-        description=f"Line chart of power by participants per condition, {n_values[0]}–{n_values[-1]}; {n}: {reached}.",
     )

@@ -124,7 +124,14 @@ def _curves(length: ProfileLength, kind: str, n: int, figure: FigureMaker) -> Fi
         f"of the tables.{' Lower is better.' if kind == 'fallout' else ''}"
     )
     chart = marks.curves(lines, title=_curves_title(length, kind, n), y_title=kind_name(kind), at_n=n)
-    return figure(f"curves-{kind}", chart, caption, _curve_table(length, kind))
+    by_n = length.by_n[kind]
+    heads = ["Algorithm", *map(str, range(1, 1 + max(map(len, by_n.values()))))]
+    rows: list[list[str | Cell]] = [
+        [name, *(decimal(value, 3, is_share=True) for value in by_n[name])] for name in length.conditions
+    ]
+    title = f"{kind_name(kind)} at every N, {length.averaged}"
+    numbers = plain_table(f"{kind}-by-n-{slug(length.profile_length)}", title, heads, rows)
+    return figure(f"curves-{kind}", chart, caption, numbers)
 
 
 # Sentences
@@ -453,16 +460,6 @@ def _served_table(objective: ObjectiveSide) -> Table | None:
         note="The protocol breaks ties of equal scores at random; served lists have a fixed order, and slots without a "
         "score are filled by popularity.",
     )
-
-
-def _curve_table(length: ProfileLength, kind: str) -> Table:
-    lines = length.by_n[kind]
-    heads = ["Algorithm", *map(str, range(1, 1 + max(map(len, lines.values()), default=0)))]
-    rows: list[list[str | Cell]] = [
-        [name, *(decimal(value, 3, is_share=True) for value in lines[name])] for name in length.conditions
-    ]
-    title = f"{kind_name(kind)} at every N, {length.averaged}"
-    return plain_table(f"{kind}-by-n-{slug(length.profile_length)}", title, heads, rows)
 
 
 def _objective_order(length: ProfileLength, kind: str) -> Table:

@@ -45,16 +45,7 @@ class Download:
         return HttpResponse(self.content, content_type=self.content_type, headers=headers)
 
 
-def download_if_ready(*, report: Report, name: str, actor: Any = None) -> Download | None:
-    """Return one file of a report; None where a worker has to draw it first.
-
-    Drawing takes seconds, during which a web process would answer no participant. Raises as `download`.
-    """
-    is_drawn = stored_file(report, name).is_drawn
-    return None if is_drawn and not is_cached(report, name) else download(report=report, name=name, actor=actor)
-
-
-def stored_file(report: Report, name: str, progress: Progress = no_progress) -> File:
+def stored_file(report: Report, name: str, progress: Progress = silent) -> File:
     """One file of a report; what is drawn for it is drawn once. Raises `report.no_such_file`."""
     file = file_of(report, name, lambda: cached_document(report), progress, partial(cached, report))
     if file is None:
@@ -187,9 +178,9 @@ def file_or_request(*, report: Report, name: str, actor: Any = None) -> Download
     """
     if name == PACKAGE and report.is_pilot:
         raise ParallaxError("report.no_such_file", "A pilot report has no study package.")
-    file = (
-        download_package(report=report, actor=actor)
-        if name == PACKAGE
-        else download_if_ready(report=report, name=name, actor=actor)
-    )
-    return file or request_files(report=report, asked_by=actor)
+    if name == PACKAGE:
+        return download_package(report=report, actor=actor) or request_files(report=report, asked_by=actor)
+    # Drawing takes seconds, during which a web process would answer no participant.
+    if stored_file(report, name).is_drawn and not is_cached(report, name):
+        return request_files(report=report, asked_by=actor)
+    return download(report=report, name=name, actor=actor)

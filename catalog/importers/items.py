@@ -27,16 +27,13 @@ from catalog.importers.proposal import Part, Proposal
 from catalog.importers.reading import read
 from catalog.importers.reading.tables import Kind, Table, shown
 from catalog.importers.sources import SourceFile, refuse
+from catalog.titles import natural
 
 UTILITY_KIND = "utility"  # a feature whose value is a number: what the item is worth
 FACTS = ("title", "author", "year", "image", "plot", "trailer")  # of items, that the ratings may have too
 _NO_GENRE = frozenset({"", "(no genres listed)", "unknown"})
 _NO_VALUE = frozenset({"null", "none", "nan", "n/a", "na", "\\n"})
 _YEAR = re.compile(r"(?<!\d)(\d{4})(?!\d)")
-# Articles that catalogues move to the end of a title. Several languages share a form.
-_ARTICLES = "the a an le la les l' un une il lo gli i uno una el los las o os as"
-_GERMANIC = "der die das ein eine de het een den det en et"
-ARTICLES = frozenset(f"{_ARTICLES} {_GERMANIC}".split())
 _TITLE_YEAR = re.compile(r"\s*\((\d{4})(?:\s*[–-]\s*\d{0,4})?\)\s*$")
 _IN_PARENTHESES = re.compile(r"\s+\(([^()]+)\)\s*$")
 _ALSO_KNOWN_AS = re.compile(r"^a\.?k\.?a\.?\s+", re.IGNORECASE)
@@ -50,22 +47,6 @@ class Title:
     text: str  # as people say it
     year: int | None  # the first, of a span of years
     aliases: tuple[str, ...]  # other titles that stood behind it in parentheses, as people say them
-
-
-def natural(title: str) -> str:
-    """A title with its article in front.
-
-    Examples
-    --------
-    >>> natural("Matrix, The"), natural("Avventura, L'"), natural("Lust, Caution")
-    ('The Matrix', "L'Avventura", 'Lust, Caution')
-    """
-    title = " ".join(title.split())
-    front, comma, last = title.rpartition(", ")
-    article = last.replace("’", "'")
-    if not comma or article.lower() not in ARTICLES:
-        return title
-    return f"{last}{'' if article.endswith(chr(39)) else ' '}{front}"
 
 
 def parse_title(title: str) -> Title:

@@ -48,12 +48,9 @@ class ScaleFinding:
     @property
     def add(self) -> int:
         """The whole number that is added to every rating, because 0 is kept for what is not rated."""
-        return added_to(self.scale) if self.scale is not None else 0
-
-
-def added_to(scale: RatingScale) -> int:
-    """The smallest whole number that brings the lowest point of a scale at or below 0 to at least 1."""
-    return math.ceil(1 - scale.low) if scale.low <= 0 else 0
+        if self.scale is None or self.scale.low > 0:
+            return 0
+        return math.ceil(1 - self.scale.low)  # the smallest that brings the lowest point to at least 1
 
 
 def usual_limits(

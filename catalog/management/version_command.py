@@ -82,7 +82,13 @@ class VersionCommand(ParallaxCommand):
         parser.add_argument("--json", type=Path, metavar="FILE", help=self.json_help)
 
     def sentence(self, refusal: ParallaxError) -> str:
-        return in_flags(refusal)
+        """A refusal of an import as a command prints it: options are named by their flags."""
+        if "untaken" in refusal.extra:
+            untaken = _listed(refusal.extra["untaken"])
+            accepted = _listed(refusal.extra["taken"]) or "none of these options: its columns are fixed"
+            return f"Format {refusal.extra['format']} does not take {untaken}; it takes {accepted}."
+        flags = _listed(refusal.extra.get("options", ()))
+        return f"{refusal} Use {flags}." if flags else str(refusal)
 
     def handle(self, *args: Any, **options: Any) -> None:
         file: Path | None = options["json"]
@@ -137,17 +143,6 @@ def pairs(texts: Iterable[str], form: str) -> dict[str, str]:
             raise CommandError(f"{form}; {text!r} is not.")
         values[name] = value
     return values
-
-
-def in_flags(refusal: ParallaxError) -> str:
-    """A refusal of an import as a command prints it: options are named by their flags."""
-    if "untaken" in refusal.extra:
-        accepted = _listed(refusal.extra["taken"]) or "none of these options: its columns are fixed"
-        return (
-            f"Format {refusal.extra['format']} does not take {_listed(refusal.extra['untaken'])}; it takes {accepted}."
-        )
-    flags = _listed(refusal.extra.get("options", ()))
-    return f"{refusal} Use {flags}." if flags else str(refusal)
 
 
 def in_words(proposal: Proposal) -> str:

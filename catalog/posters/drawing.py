@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from xml.sax.saxutils import quoteattr  # writes, and parses nothing  # nosec B406
 
-from catalog.posters.lettering import card_lettering, lettering, natural_title, printable
+from catalog.posters.lettering import card_lettering, lettering, printable
 from catalog.posters.motifs import MOTIFS, PALETTES, Draw
+from catalog.titles import natural
 from core.errors import ParameterError
 
 WIDTH = 200
@@ -77,7 +78,7 @@ def card_svg(title: str, year: int | None, author: str) -> str:
 
 
 def _shown(title: str) -> str:
-    shown = natural_title(printable(title))
+    shown = natural(printable(title))
     if not shown:
         raise ParameterError(f"The title {title!r} shows nothing; a poster needs at least one character.")
     return shown

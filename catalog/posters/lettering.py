@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
@@ -31,11 +30,6 @@ JOINERS = ("\u200c", ZERO_WIDTH_JOINER)
 LATIN_ENDS = "\u0250"
 RIGHT_TO_LEFT_MARK = "\u200f"
 
-LEADING_ARTICLE = re.compile(
-    r"^(?P<rest>.+), (?P<article>the|an?|l['’]|l[aeo]s?|les|il|gli|el|d(?:er|ie|as|en|et)|eine?|un[aeo]?)$",
-    re.IGNORECASE,
-)
-
 
 def printable(text: str) -> str:
     """On one line, single-spaced, composed, without what XML forbids or what turns the text around."""
@@ -46,15 +40,6 @@ def printable(text: str) -> str:
         if char in JOINERS or (unicodedata.category(char) not in {"Cs", "Cf"} and ord(char) & 0xFFFE != 0xFFFE)
     )
     return " ".join("".join(shown).split())
-
-
-def natural_title(title: str) -> str:
-    """Move an article behind a comma at the end to the front."""
-    match = LEADING_ARTICLE.match(title)
-    if match is None:
-        return title
-    gap = "" if match["article"].endswith(("'", "’")) else " "
-    return f"{match['article']}{gap}{match['rest']}"
 
 
 def lettering(title: str, year: int | None, colour: str) -> str:

@@ -24,43 +24,35 @@ def load_demo_dataset(*, seed: int = 1, owner: Any = None) -> DatasetVersion:
     """Import the demo films with generated clips of the best-known, and with ratings drawn from the model of taste; the
     same seed gives the same version.
     """
-    return import_parsed(
-        parsed=_parsed(
-            demo_films(),
-            seed,
-            prefix="demo",
-            kinds=("genre", "director", "cast", "country", "decade"),
-            scale=RatingScale(1, 5, 1),
-            warning=f"The ratings are synthetic: a model of taste with seed {seed} drew them. They say nothing about "
-            "the films or about people.",
-        ),
-        name=DEMO_NAME,
-        title="Demo films",
-        source_format="demo",
-        is_synthetic=True,
-        owner=owner,
-        item_type="film",
+    warning = (
+        f"The ratings are synthetic: a model of taste with seed {seed} drew them. They say nothing about the films or "
+        "about people."
     )
+    kinds = ("genre", "director", "cast", "country", "decade")
+    parsed = _parsed(demo_films(), seed, prefix="demo", kinds=kinds, scale=RatingScale(1, 5, 1), warning=warning)
+    return _imported(parsed, DEMO_NAME, "Demo films", "film", owner)
 
 
 def load_demo_books(*, seed: int = 1, owner: Any = None) -> DatasetVersion:
     """Import the demo books with usage data: who read which book, drawn from the model of taste."""
+    warning = (
+        f"The usage data are synthetic: a model of taste with seed {seed} drew them. They say nothing about the books "
+        "or about people."
+    )
+    kinds = ("author", "genre", "country", "decade")
+    parsed = _parsed(demo_books(), seed, prefix="demo-book", kinds=kinds, scale=USED, warning=warning)
+    return _imported(parsed, DEMO_BOOKS_NAME, "Demo books", "book", owner)
+
+
+def _imported(parsed: ParsedDataset, name: str, title: str, item_type: str, owner: Any) -> DatasetVersion:
     return import_parsed(
-        parsed=_parsed(
-            demo_books(),
-            seed,
-            prefix="demo-book",
-            kinds=("author", "genre", "country", "decade"),
-            scale=USED,
-            warning=f"The usage data are synthetic: a model of taste with seed {seed} drew them. They say nothing "
-            "about the books or about people.",
-        ),
-        name=DEMO_BOOKS_NAME,
-        title="Demo books",
+        parsed=parsed,
+        name=name,
+        title=title,
         source_format="demo",
         is_synthetic=True,
         owner=owner,
-        item_type="book",
+        item_type=item_type,
     )
 
 

@@ -74,26 +74,21 @@ def _write(upload: UploadedFile[Any], path: Path) -> None:
 
 def folder_of(name: str, part: str) -> Path:
     """The path of a part of a folder, which need not be there; fetched where another machine has received it."""
-    path = _root() / name / part
-    if name and not path.is_dir() and not is_folder(storages["default"]):
-        _fetch(name, part)
-    return path
-
-
-def _fetch(name: str, part: str) -> None:
-    """Copy a part of a folder from the storage to this machine at once; nothing happens where it is not there."""
-    storage = storages["default"]
-    with tempfile.TemporaryDirectory(dir=_root(), prefix=".part-") as temporary:
+    path, storage = _root() / name / part, storages["default"]
+    if not name or path.is_dir() or is_folder(storage):
+        return path
+    with tempfile.TemporaryDirectory(dir=_root(), prefix=".part-") as temporary:  # seen at once, when it is whole
         files = storage.listdir(f"{SHARED}/{name}/{part}")[1]
         for file in files:
-            path = Path(temporary) / part / Path(file).name
-            path.parent.mkdir(mode=0o700, exist_ok=True)
-            with storage.open(f"{SHARED}/{name}/{part}/{file}") as source, path.open("xb") as target:
+            copy = Path(temporary) / part / Path(file).name
+            copy.parent.mkdir(mode=0o700, exist_ok=True)
+            with storage.open(f"{SHARED}/{name}/{part}/{file}") as source, copy.open("xb") as target:
                 shutil.copyfileobj(source, target)
         if files:
-            (_root() / name).mkdir(mode=0o700, exist_ok=True)
+            path.parent.mkdir(mode=0o700, exist_ok=True)
             with contextlib.suppress(OSError):  # another process has fetched it
-                (Path(temporary) / part).rename(_root() / name / part)
+                (Path(temporary) / part).rename(path)
+    return path
 
 
 def file_in(name: str, part: str) -> Path | None:

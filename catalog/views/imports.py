@@ -201,18 +201,15 @@ def job_page(request: HttpRequest, pk: int) -> HttpResponse:
     if job.status == JobStatus.SUCCEEDED and (version := version_made_by(job)) is not None:
         if is_part:
             return HttpResponse(headers={"HX-Redirect": page_of(job)})
-        _add_message_once(request, job.result["message"])
+        # A page that polls may be sent on twice: the message is added once.
+        text = job.result["message"]
+        waiting = list(messages.get_messages(request))  # which takes them
+        for message in waiting:
+            messages.add_message(request, message.level, message.message, message.extra_tags)
+        if text not in map(str, waiting):
+            messages.success(request, text)
         return redirect(version)
     return render(request, f"console/catalog/{'_job' if is_part else 'job'}.html", {"job": job})
-
-
-def _add_message_once(request: HttpRequest, text: str) -> None:
-    """Add a message, unless it waits already: a page that polls may be sent on twice."""
-    waiting = list(messages.get_messages(request))  # which takes them
-    for message in waiting:
-        messages.add_message(request, message.level, message.message, message.extra_tags)
-    if text not in map(str, waiting):
-        messages.success(request, text)
 
 
 @require_POST

@@ -130,9 +130,12 @@ def metric(name: str) -> Metric:
     for part in match["choices"].split(",") if match["choices"] is not None else []:
         choice, _, text = (piece.strip() for piece in part.partition("="))
         if choice not in known.choices or choice in choices or not text:
-            takes = f"takes {' and '.join(known.choices)}, each once" if known.choices else "takes no choices"
-            example = f", as in '{choice_example(known.options[0])}'" if known.options else ""
-            raise ParameterError(f"{part!r} in {name!r} is not valid: {key} {takes}{example}.")
+            takes = "takes no choices"
+            if known.options:
+                option = known.options[0]
+                example = f"{option.name}={written(0.8 if option.default is None else option.default)}"
+                takes = f"takes {' and '.join(known.choices)}, each once, as in '{example}'"
+            raise ParameterError(f"{part!r} in {name!r} is not valid: {key} {takes}.")
         choices[choice] = next(option for option in known.options if option.name == choice).check(text, name)
     return Metric(key, None if match["n"] is None else int(match["n"]), tuple(choices.items()))
 
@@ -148,8 +151,3 @@ def direction_of(name: str) -> Literal["higher", "lower", "neither"]:
     """
     key = name.partition("@")[0].partition("(")[0]
     return definition(_ALSO.get(key, key)).direction
-
-
-def choice_example(option: Choice) -> str:
-    """Return an example of a choice as stated in a name."""
-    return f"{option.name}={written(0.8 if option.default is None else option.default)}"

@@ -32,6 +32,8 @@ def popularity_ranks(cases: Cases, popularity: NDArray[np.integer[Any]]) -> NDAr
     ...                    relevant=5, irrelevant=1, seed=1, every=True, excluded="trained")
     >>> popularity_ranks(cases, np.array([9, 1, 1, 7])).tolist()
     [2]
+    >>> popularity_thirds(cases, np.array([9, 1, 1, 7])).tolist()
+    [2]
     """
     order = np.empty(cases.n_items, dtype=np.int64)
     order[np.lexsort((np.arange(cases.n_items), -np.asarray(popularity)))] = np.arange(cases.n_items)
@@ -48,17 +50,7 @@ def popularity_thirds(cases: Cases, popularity: NDArray[np.integer[Any]]) -> NDA
 
     Items are ordered by popularity, then item number; an item belongs where the middle of its ratings lies. So a third
     of the popular items is small, and the thirds have about as many cases. `popularity`: int array, shape (n_items,).
-    Returns an int64 array, shape (n_cases,).
-
-    Examples
-    --------
-    >>> from scipy.sparse import csr_array
-    >>> from evaluation.protocols.cases import build_cases
-    >>> train = csr_array(np.array([[4.0, 0, 0, 0]]))
-    >>> cases = build_cases(train, np.array([0]), np.array([1]), np.array([5.0]),
-    ...                    relevant=5, irrelevant=1, seed=1, every=True, excluded="trained")
-    >>> popularity_thirds(cases, np.array([9, 1, 1, 7])).tolist()
-    [2]
+    Returns an int64 array, shape (n_cases,). For an example see `popularity_ranks`.
     """
     order = np.lexsort((np.arange(cases.n_items), -np.asarray(popularity)))
     counts = np.asarray(popularity, dtype=np.float64)[order]

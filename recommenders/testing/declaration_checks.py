@@ -11,7 +11,7 @@ from scipy import sparse
 from core.errors import DataError, ParameterError
 from recommenders.data import Profiles, Ratings
 from recommenders.data_limits import TrainingSize
-from recommenders.parameters import ParameterInfo, Parameters
+from recommenders.parameters import Parameters
 from recommenders.testing.trial import HALF_STARS, Trial, require, require_refusal, uniform_features
 
 
@@ -33,7 +33,14 @@ def wrong_parameters_are_refused(trial: Trial) -> None:
     """A wrong type, a value outside the limits or choices, and an unknown name raise ParameterError."""
     make = trial.algorithm.Params.from_mapping
     for info in trial.algorithm.Params.described():
-        for value in _wrong_values(info):
+        values: list[Any] = [None]
+        if info.minimum is not None:
+            values.append(info.type(info.minimum - 1))
+        if info.maximum is not None:
+            values.append(info.type(info.maximum + 1))
+        if info.choices:
+            values.append("".join(info.choices))
+        for value in values:
             call = partial(make, {info.name: value})
             require_refusal(ParameterError, info.name, f"{info.name}={value!r}", call)
     require_refusal(ParameterError, "no_such_name", "an unknown name", lambda: make({"no_such_name": 1}))
@@ -103,14 +110,3 @@ def memory_estimate_grows_with_the_data(trial: Trial) -> None:
     require(all(isinstance(each, int) for each in estimates), f"fit_bytes returns no whole number: {estimates}.")
     require(estimates[0] > 0, f"fit_bytes returns {estimates[0]}.")
     require(estimates == sorted(set(estimates)), f"fit_bytes does not grow with the data: {estimates}.")
-
-
-def _wrong_values(info: ParameterInfo) -> list[Any]:
-    values: list[Any] = [None]
-    if info.minimum is not None:
-        values.append(info.type(info.minimum - 1))
-    if info.maximum is not None:
-        values.append(info.type(info.maximum + 1))
-    if info.choices:
-        values.append("".join(info.choices))
-    return values

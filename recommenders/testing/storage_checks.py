@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from recommenders.data import Ratings
 from recommenders.testing.trial import Trial, contents, require, require_refusal
@@ -32,7 +30,10 @@ def stored_model_has_the_same_scores(trial: Trial) -> None:
         require(array.ndim >= 1, f"{name} is a single number; store an array of length one.")
         require(array.dtype != np.object_, f"{name} holds Python objects.")
     with TemporaryDirectory() as folder:
-        again = type(model).from_state(_stored(state, Path(folder)), model.params, model.scale)
+        for name, array in state.items():
+            np.save(Path(folder) / f"{name}.npy", array, allow_pickle=False)
+        loaded = {name: np.load(Path(folder) / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in state}
+        again = type(model).from_state(loaded, model.params, model.scale)
         is_same = again.score(trial.profiles).tobytes() == model.score(trial.profiles).tobytes()
         require(is_same, "The loaded model has other scores; `_score` may use only arrays, params, scale, popularity.")
         require(contents(again.state()) == contents(state), "The loaded model has another state than the stored one.")
@@ -51,12 +52,6 @@ def inputs_are_not_changed(trial: Trial) -> None:
 
 def _matrix_bytes(matrix: Any) -> tuple[bytes, ...]:
     return matrix.data.tobytes(), matrix.indices.tobytes(), matrix.indptr.tobytes()
-
-
-def _stored(state: Mapping[str, NDArray[Any]], folder: Path) -> dict[str, NDArray[Any]]:
-    for name, array in state.items():
-        np.save(folder / f"{name}.npy", array, allow_pickle=False)
-    return {name: np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in state}
 
 
 def progress_rises_to_one(trial: Trial) -> None:

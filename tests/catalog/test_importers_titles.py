@@ -6,7 +6,8 @@ import csv
 
 import pytest
 
-from catalog.importers.items import Title, natural, parse_title
+from catalog.importers.items import Title, parse_title
+from catalog.titles import natural
 
 pytestmark = pytest.mark.unit
 

@@ -400,7 +400,12 @@ def dialect(
     def quotes(candidate: str) -> bool:
         if len(candidate) > 1 or len(quotings) == 1 or not has_marks:  # a mark further on may enclose a field
             return quotings[-1] and len(candidate) == 1
-        return _encloses(sample, candidate)
+        # In a file of commas a mark that opens a field and is never closed is a fault; in a file of tabs it is text.
+        part, text = re.escape(candidate), "\n".join(sample)
+        rest, whole = re.subn(rf'(?m)(?<![^{part}\n])"(?:[^"]|"")*"(?=[{part}\r\n]|\Z)', "", text)
+        is_strict = candidate in (",", ";")
+        stray = len(re.findall(rf'[^{part}\n]"' if is_strict else '"', rest))
+        return whole > stray or (is_strict and whole == stray)
 
     def score(candidate: str) -> tuple[float, ...]:
         rows = [fields for _, fields in _parse(sample, candidate, quotes(candidate), 0, "")]
@@ -425,18 +430,6 @@ def dialect(
     if not delimiter and not score(best)[2]:
         raise _one_column(file, lines[0], None)
     return best, quotes(best)
-
-
-def _encloses(lines: Sequence[str], delimiter: str) -> bool:
-    """Whether quotation marks enclose fields, more often than they stand elsewhere.
-
-    In a file of commas a mark that opens a field and is never closed is a fault; in a file of tabs it is text.
-    """
-    part, text = re.escape(delimiter), "\n".join(lines)
-    rest, whole = re.subn(rf'(?m)(?<![^{part}\n])"(?:[^"]|"")*"(?=[{part}\r\n]|\Z)', "", text)
-    is_strict = delimiter in (",", ";")
-    stray = len(re.findall(rf'[^{part}\n]"' if is_strict else '"', rest))
-    return whole > stray or (is_strict and whole == stray)
 
 
 def _is_uniform(texts: Sequence[str], rest: Sequence[str]) -> bool:

@@ -178,19 +178,14 @@ def _columns(wanted: LayoutFile, examined: InspectedFile) -> tuple[Column, ...] 
             n = sum(bool(re.fullmatch(pattern, text)) for text in examined.texts(at))
             if n < _LEAST * len(examined.rows):
                 return None
-    return tuple(
-        Column.of(name, role, "certain", "named layout")
-        for name, role in zip(_names(wanted), wanted.fields, strict=True)
-    )
-
-
-def _names(wanted: LayoutFile) -> tuple[str, ...]:
-    """Names for the columns of a file without a header: what they hold, each once."""
+    # Columns of a file without a header are named by what they hold, each once.
     names: list[str] = []
     for number, role in enumerate(wanted.fields, start=1):
         name = role.rpartition(":")[2]
         names.append(name if name and name not in names else f"Column {number}")
-    return tuple(names)
+    return tuple(
+        Column.of(name, role, "certain", "named layout") for name, role in zip(names, wanted.fields, strict=True)
+    )
 
 
 def _is_on_scale(examined: InspectedFile, columns: Sequence[Column], rated: Values) -> bool:

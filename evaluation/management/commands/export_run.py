@@ -12,7 +12,6 @@ from django.core.management.base import CommandError
 from core.commands import ParallaxCommand
 from evaluation import exports
 from evaluation.enums import RunStatus
-from evaluation.models import EvaluationRun
 from evaluation.selectors.runs import run_numbered
 from evaluation.selectors.user_groups import grouped_metrics
 
@@ -30,25 +29,22 @@ class Command(ParallaxCommand):
             raise CommandError(f"Run {run.pk} is {run.get_status_display().lower()}; only succeeded runs have results.")
         folder: Path = options["out"]
         try:
-            self._write(run, folder)
+            folder.mkdir(parents=True, exist_ok=True)
+            document = json.dumps(exports.run_document(run), indent=2, ensure_ascii=False, allow_nan=False)
+            (folder / "run.json").write_text(f"{document}\n")
+            written = ["run.json"]
+            tables = {"metrics.csv": exports.metric_rows(run), "users.csv": exports.user_rows(run)}
+            if grouped_metrics(run):
+                tables["groups.csv"] = exports.group_rows(run)
+            for name, rows in tables.items():
+                with (folder / name).open("w", newline="") as file:
+                    file.writelines(exports.csv_lines(rows))
+                written.append(name)
+            for name in exports.FIGURES.get(run.protocol["name"], ()):
+                drawing = exports.figure(run, name)
+                if drawing is not None:
+                    (folder / f"{name}.svg").write_text(drawing)
+                    written.append(f"{name}.svg")
+            self.stdout.write(f"Run {run.pk} written to {folder}: {', '.join(written)}.")
         except OSError as problem:
             raise CommandError(f"Cannot write to {folder}: {problem.strerror or problem}.") from problem
-
-    def _write(self, run: EvaluationRun, folder: Path) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        document = json.dumps(exports.run_document(run), indent=2, ensure_ascii=False, allow_nan=False)
-        (folder / "run.json").write_text(f"{document}\n")
-        written = ["run.json"]
-        tables = {"metrics.csv": exports.metric_rows(run), "users.csv": exports.user_rows(run)}
-        if grouped_metrics(run):
-            tables["groups.csv"] = exports.group_rows(run)
-        for name, rows in tables.items():
-            with (folder / name).open("w", newline="") as file:
-                file.writelines(exports.csv_lines(rows))
-            written.append(name)
-        for name in exports.FIGURES.get(run.protocol["name"], ()):
-            drawing = exports.figure(run, name)
-            if drawing is not None:
-                (folder / f"{name}.svg").write_text(drawing)
-                written.append(f"{name}.svg")
-        self.stdout.write(f"Run {run.pk} written to {folder}: {', '.join(written)}.")

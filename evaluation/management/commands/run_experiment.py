@@ -10,12 +10,10 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import CommandError
 
-from catalog.models import DatasetVersion
 from catalog.selectors.datasets import newest_version
 from core.commands import ParallaxCommand
 from core.errors import ParallaxError
 from evaluation.enums import RunStatus
-from evaluation.experiments.schema import Experiment
 from evaluation.experiments.yaml_loader import load, shipped
 from evaluation.management.arguments import at_least_one
 from evaluation.management.progress_line import ProgressLine
@@ -25,7 +23,7 @@ from evaluation.selectors.cases import candidate_warning
 from evaluation.selectors.runs import failed_algorithms
 from evaluation.services.experiment_files import WrittenOutcome, write_experiment
 from evaluation.services.experiment_outcome import SYNTHETIC, size_sentence
-from evaluation.services.experiments import CheckedPlan, plan_experiment, read_experiment, run_of_plan
+from evaluation.services.experiments import plan_experiment, read_experiment, run_of_plan
 from evaluation.services.model_size import with_chosen_sizes
 
 
@@ -89,7 +87,11 @@ class Command(ParallaxCommand):
         threads = options["threads"] or settings.NUMERIC_THREADS
         plans = plan_experiment(experiment=experiment, version=version, seed=options["seed"], threads=threads)
         if experiment.searched and not options["default_sizes"]:
-            experiment = self._with_sizes(experiment, version, plans)
+            self.stdout.write(f"Choosing the sizes of {'; '.join(experiment.searched)}.")
+            with ProgressLine(self.stderr) as progress:
+                experiment = with_chosen_sizes(experiment=experiment, version=version, planned=plans, progress=progress)
+            for name, searched, choice in experiment.choices:
+                self.stdout.write(size_sentence(experiment, name, searched, choice))
             plans = plan_experiment(experiment=experiment, version=version, seed=options["seed"], threads=threads)
         runs_of = "one run" if len(plans) == 1 else f"{len(plans)} runs"
         self.stdout.write(f"{experiment.title}, on {version}: {runs_of}.")
@@ -106,14 +108,6 @@ class Command(ParallaxCommand):
                 monitored.finish(run)
                 refuse_unfinished(run)
         return write_experiment(experiment=experiment, runs=runs, folder=options["out"])
-
-    def _with_sizes(self, experiment: Experiment, version: DatasetVersion, plans: dict[str, CheckedPlan]) -> Experiment:
-        self.stdout.write(f"Choosing the sizes of {'; '.join(experiment.searched)}.")
-        with ProgressLine(self.stderr) as progress:
-            chosen = with_chosen_sizes(experiment=experiment, version=version, planned=plans, progress=progress)
-        for name, runs, choice in chosen.choices:
-            self.stdout.write(size_sentence(chosen, name, runs, choice))
-        return chosen
 
 
 def refuse_unfinished(run: EvaluationRun) -> None:
