@@ -50,7 +50,7 @@ def report_list(request: HttpRequest) -> HttpResponse:
             "can_report": can_report,
             "is_shut": can_report and are_outcomes_blinded(study, [mode_to_report(study)]),
         }
-        return study_page(request, Membership(membership.study, membership.role), "analysis/study.html", context, tab=REPORT)
+        return study_page(request, Membership(study, membership.role), "analysis/study.html", context, tab=REPORT)
     context = {"reports": reports_of(request.user), "has_studies": studies_to_report(request.user).exists()}
     return render(request, "analysis/list.html", context)
 

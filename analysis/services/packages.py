@@ -45,7 +45,7 @@ class Download:
         return HttpResponse(self.content, content_type=self.content_type, headers=headers)
 
 
-def stored_file(report: Report, name: str, progress: Progress = silent) -> File:
+def stored_file(report: Report, name: str, progress: Progress = no_progress) -> File:
     """One file of a report; what is drawn for it is drawn once. Raises `report.no_such_file`."""
     file = file_of(report, name, lambda: cached_document(report), progress, partial(cached, report))
     if file is None:
