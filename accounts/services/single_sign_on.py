@@ -52,12 +52,6 @@ def _refuse(request: HttpRequest, text: str) -> NoReturn:
     raise ImmediateHttpResponse(refusal(request, text))
 
 
-def _verified_email(claims: dict[str, Any]) -> str:
-    """The address that the institution verified, in lower case; empty if it did not."""
-    is_verified = claims.get("email_verified") in (True, "true")
-    return str(claims.get("email") or "").strip().lower() if is_verified else ""
-
-
 class InstitutionAdapter(DefaultSocialAccountAdapter):
     """Links accounts by verified addresses, and creates them for allowed domains only."""
 
@@ -67,9 +61,10 @@ class InstitutionAdapter(DefaultSocialAccountAdapter):
         about, token = claims.get("userinfo") or {}, claims.get("id_token") or {}
         if about and token and about.get("sub") != token.get("sub"):
             raise PermissionDenied("The identity and the information are about different people.")
-        user = sociallogin.user
-        user.email = _verified_email(about or token)
-        user.name = str((about or token).get("name") or "")[:150]
+        identity, user = about or token, sociallogin.user
+        is_verified = identity.get("email_verified") in (True, "true")
+        user.email = str(identity.get("email") or "").strip().lower() if is_verified else ""
+        user.name = str(identity.get("name") or "")[:150]
         sociallogin.email_addresses = []
         sociallogin.account.extra_data = {}
         return user
