@@ -5,16 +5,16 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from core.commands import ParallaxCommand
 from core.errors import ParallaxError
 from studies.design.selectors.launch_overview import launch_overview
 from studies.design.services.launch import launch_problems, launch_study
 from studies.enums import Mode, StudyStatus
+from studies.management.study_command import StudyCommand
 from studies.models import Study
 from studies.recruitment.services.entry_links import entry_link
 
 
-class Command(ParallaxCommand):
+class Command(StudyCommand):
     help = "Check a draft study, print what will be frozen and what is missing, freeze the design, and open the study."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -26,9 +26,7 @@ class Command(ParallaxCommand):
         return "\n".join(["The study was not launched.", *refusal.problems])
 
     def handle(self, *args: Any, **options: Any) -> None:
-        study = Study.objects.filter(slug=options["slug"]).first()
-        if study is None:
-            raise CommandError(f"There is no study {options['slug']}.")
+        study = self.study(options["slug"])
         self.stdout.write("Checking the design and making a list in every condition …")
         if study.status == StudyStatus.DRAFT:
             self._print_overview(study)
