@@ -35,21 +35,17 @@ TABLES = {
 }
 
 
-def _stem(study: Study, name: str, options: Options) -> str:
-    word = re.sub(r"[^a-zA-Z0-9]", "", study.slug)
-    mark = "_identifiable-true" if options.include_external_ids else ""
-    return f"data/study-{word}{mark}_description-{name}"
-
-
 def write_package(
     study: Study, tables: Mapping[str, Table], source: Source, options: Options, folder: Path
 ) -> list[Written]:
     """Write the package; every table is in data/ with its codebooks."""
     files: list[Written] = []
     described: dict[str, dict[str, Any]] = {}
+    word = re.sub(r"[^a-zA-Z0-9]", "", study.slug)
+    mark = "_identifiable-true" if options.include_external_ids else ""
     for kind, (name, _words) in TABLES.items():
-        table, stem = tables[kind], _stem(study, name, options)
-        files += write_whole(folder, stem, table, source)
+        table = tables[kind]
+        files += write_whole(folder, f"data/study-{word}{mark}_description-{name}", table, source)
         for variable in table.variables:
             described.setdefault(variable.name, property_value(variable))
     files += _materials(study, folder)
