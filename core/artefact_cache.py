@@ -81,8 +81,10 @@ class ArtefactCache:
                     self.discard(other)
                     total -= size
         for unfinished in self._subfolder("parts").iterdir():
-            if _newest_change(unfinished) < time.time() - ABANDONED_SECONDS:
-                shutil.rmtree(unfinished, ignore_errors=True)
+            with suppress(FileNotFoundError):  # finished or deleted meanwhile
+                changed = max(path.stat().st_mtime for path in (unfinished, *unfinished.rglob("*")))
+                if changed < time.time() - ABANDONED_SECONDS:
+                    shutil.rmtree(unfinished, ignore_errors=True)
 
     def discard(self, key: str) -> None:
         """Delete an entry; nothing happens where it is absent. Who has its files open keeps them."""
@@ -130,11 +132,3 @@ def _note_use(entry: Path) -> bool:
     except (FileNotFoundError, NotADirectoryError):
         return False
     return True
-
-
-def _newest_change(part: Path) -> float:
-    """When a folder that is being filled changed last; now, where it is gone."""
-    try:
-        return max(path.stat().st_mtime for path in (part, *part.rglob("*")))
-    except FileNotFoundError:
-        return time.time()

@@ -48,7 +48,14 @@ def write_package(
         files += write_whole(folder, f"data/study-{word}{mark}_description-{name}", table, source)
         for variable in table.variables:
             described.setdefault(variable.name, property_value(variable))
-    files += _materials(study, folder)
+    version = study.versions.order_by("-number").first()
+    design = version.snapshot if version else {"settings": study.settings, "seed": study.seed, **seed_facts(study)}
+    files.append(write_json(folder, "materials/design.json", {"design_hash": study.design_hash, "design": design}))
+    files.append(write_json(folder, "materials/questionnaire.json", filled(study.questionnaire, study.design)))
+    for language in sorted(languages_of(study)):
+        for name in ("consent", "debriefing"):
+            if text := texts_of(study, language).get(name):
+                files.append(write_text(folder, f"materials/{name}-{language}.md", f"{text.rstrip()}\n"))
     files.append(write_json(folder, "dataset_description.json", _description(study, list(described.values()), source)))
     files.append(write_text(folder, "README.md", _readme(study, files, source, options)))
     files.append(write_text(folder, "CHANGES.md", _changes(study)))
@@ -75,20 +82,6 @@ def _description(study: Study, variables: list[dict[str, Any]], source: Source) 
         "creator": {"@type": "SoftwareApplication", "name": "Parallax", "softwareVersion": CODE_VERSION},
         "variableMeasured": variables,
     }
-
-
-def _materials(study: Study, folder: Path) -> list[Written]:
-    version = study.versions.order_by("-number").first()
-    design = version.snapshot if version else {"settings": study.settings, "seed": study.seed, **seed_facts(study)}
-    files = [
-        write_json(folder, "materials/design.json", {"design_hash": study.design_hash, "design": design}),
-        write_json(folder, "materials/questionnaire.json", filled(study.questionnaire, study.design)),
-    ]
-    for language in sorted(languages_of(study)):
-        for name in ("consent", "debriefing"):
-            if text := texts_of(study, language).get(name):
-                files.append(write_text(folder, f"materials/{name}-{language}.md", f"{text.rstrip()}\n"))
-    return files
 
 
 def _readme(study: Study, files: list[Written], source: Source, options: Options) -> str:
