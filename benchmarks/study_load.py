@@ -144,7 +144,8 @@ def integrity_findings() -> int:
 
 
 def _walk(study: Any, url: str, chosen: argparse.Namespace) -> bool:
-    from studies.data.exports import Options, write_export
+    from studies.data.exports.export_files import write_export
+    from studies.data.exports.tables import Options
     from studies.enums import Mode
     from studies.simulation.services import pilot
 

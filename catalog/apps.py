@@ -6,6 +6,10 @@ from django.apps import AppConfig
 
 from jobs.kinds import Kind, register
 
+# Who else may see the pictures of a version, added by storeys above: dotted paths of functions of an account and the
+# version's primary key.
+PICTURE_READERS: set[str] = set()
+
 
 class CatalogConfig(AppConfig):
     """The catalog app."""

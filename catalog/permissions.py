@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
+
+from django.utils.module_loading import import_string
 
 from accounts.enums import ProjectRole
 from accounts.models import Project
+from catalog.apps import PICTURE_READERS
 from catalog.models import Dataset, DatasetVersion
 from catalog.selectors.datasets import may_change
-
-# Storeys above let more accounts see the pictures of a version: those whose studies show them.
-_further_readers: list[Callable[[Any, int], bool]] = []
-
-
-def let_see_pictures(may_see: Callable[[Any, int], bool]) -> None:
-    """Register who else may see pictures: a function of an account and the primary key of a version."""
-    if may_see not in _further_readers:
-        _further_readers.append(may_see)
 
 
 def may_see_pictures(user: Any, version: DatasetVersion) -> bool:
@@ -25,7 +18,7 @@ def may_see_pictures(user: Any, version: DatasetVersion) -> bool:
     if not user.is_authenticated:
         return False
     is_visible = Dataset.objects.visible_to(user).filter(pk=version.dataset_id).exists()
-    return is_visible or any(may_see(user, version.pk) for may_see in _further_readers)
+    return is_visible or any(import_string(may_see)(user, version.pk) for may_see in PICTURE_READERS)
 
 
 def may_retire(user: Any, version: DatasetVersion) -> bool:

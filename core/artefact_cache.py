@@ -71,7 +71,20 @@ class ArtefactCache:
         except OSError as problem:
             if problem.errno not in (errno.ENOTEMPTY, errno.EEXIST):
                 raise
-        self._evict(needed=key)
+        with self._lock(EVICTION):
+            entries = sorted(self._sizes())
+            total = sum(size for _, _, size in entries)
+            for _, other, size in entries:
+                if total <= self.limit:
+                    break
+                if other != key:
+                    self.discard(other)
+                    total -= size
+        for unfinished in self._subfolder("parts").iterdir():
+            with suppress(FileNotFoundError):  # finished or deleted meanwhile
+                changed = max(path.stat().st_mtime for path in (unfinished, *unfinished.rglob("*")))
+                if changed < time.time() - ABANDONED_SECONDS:
+                    shutil.rmtree(unfinished, ignore_errors=True)
 
     def discard(self, key: str) -> None:
         """Delete an entry; nothing happens where it is absent. Who has its files open keeps them."""
@@ -82,20 +95,6 @@ class ArtefactCache:
 
     def size(self) -> int:
         return sum(size for _, _, size in self._sizes())
-
-    def _evict(self, needed: str) -> None:
-        with self._lock(EVICTION):
-            entries = sorted(self._sizes())
-            total = sum(size for _, _, size in entries)
-            for _, key, size in entries:
-                if total <= self.limit:
-                    break
-                if key != needed:
-                    self.discard(key)
-                    total -= size
-        for part in self._subfolder("parts").iterdir():
-            if _newest_change(part) < time.time() - ABANDONED_SECONDS:
-                shutil.rmtree(part, ignore_errors=True)
 
     def _sizes(self) -> Iterator[tuple[float, str, int]]:
         for entry in self._subfolder("entries").iterdir():
@@ -133,11 +132,3 @@ def _note_use(entry: Path) -> bool:
     except (FileNotFoundError, NotADirectoryError):
         return False
     return True
-
-
-def _newest_change(part: Path) -> float:
-    """When a folder that is being filled changed last; now, where it is gone."""
-    try:
-        return max(path.stat().st_mtime for path in (part, *part.rglob("*")))
-    except FileNotFoundError:
-        return time.time()

@@ -232,7 +232,7 @@ def _load(root: str, kind: str, digest: str) -> Artefact:
 
 def _opened(folder: Path, kind: str, digest: str) -> Artefact:
     try:
-        whole = json.loads((folder / "meta.json").read_bytes())
+        whole = json.loads((folder / META).read_bytes())
         arrays: Arrays = {
             name: np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in whole["arrays"]
         }

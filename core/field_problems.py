@@ -10,14 +10,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from core.errors import ParameterError
 
 Path = tuple[str | int, ...]
 Model = TypeVar("Model", bound=BaseModel)
-T = TypeVar("T")
 LONGEST_VALUE = 80  # characters of a refused value that are repeated
 
 # What was expected in place of the value, by pydantic's type of error; braces name facts in the error's context.
@@ -94,14 +93,6 @@ def read_model(kind: type[Model], document: Any) -> Model:
     """
     try:
         return kind.model_validate(document)
-    except ValidationError as error:
-        raise FieldProblems(problems_of(error, document)) from error
-
-
-def read_value(adapter: TypeAdapter[T], document: Any) -> T:
-    """As `read_model`, for a type that is not a model, such as a union or a list of models."""
-    try:
-        return adapter.validate_python(document)
     except ValidationError as error:
         raise FieldProblems(problems_of(error, document)) from error
 

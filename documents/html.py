@@ -93,7 +93,11 @@ def _classes(*names: str) -> str:
 
 def figure_html(figure: Figure) -> str:
     """A figure with its caption and its numbers; without a drawing, with the specification that the page draws."""
-    drawing = figure.drawing or (_pictures(figure) if PICTURE in figure.spec else "")
+    drawing = figure.drawing
+    if not drawing and PICTURE in figure.spec:
+        # No browser lays it out anew: drawn once for wide screens and once for phones.
+        drawn = ((name, inline_svg(figure.spec, width=width)) for name, width in WIDTHS.items())
+        drawing = "".join(f'<div class="drawn {name}">{svg}</div>' for name, svg in drawn)
     chart = "" if drawing else f' data-chart="{figure.element_id}"'
     specs = "" if drawing else json.dumps(figure.specs).translate(_IN_SCRIPT)
     script = f'<script id="{figure.element_id}" type="application/json">{specs}</script>'
@@ -103,13 +107,6 @@ def figure_html(figure: Figure) -> str:
     if figure.table is not None:
         parts.append(_folded("Data of this figure", figure.table))
     return "\n".join([*parts, "</figure>"])
-
-
-def _pictures(figure: Figure) -> str:
-    """A picture that no browser lays out anew: once for wide screens and once for phones."""
-    return "".join(
-        f'<div class="drawn {name}">{inline_svg(figure.spec, width=width)}</div>' for name, width in WIDTHS.items()
-    )
 
 
 def _folded(title: str, table: Table) -> str:

@@ -53,12 +53,9 @@ def clean_jobs() -> None:
                 if not import_string(kind.keeps_file)(job):
                     default_storage.delete(job.file)
                     Job.objects.filter(pk=job.pk, file=job.file).update(file="")
-    if cache.add(UNNAMED_KEY, True, UNNAMED_SECONDS):
-        _delete_unnamed()
-
-
-def _delete_unnamed() -> None:
-    # Their job or study was deleted, or their worker was gone before it was done.
+    if not cache.add(UNNAMED_KEY, True, UNNAMED_SECONDS):
+        return
+    # Files without a job: it or its study was deleted, or its worker was gone before it was done.
     in_use = set(Job.objects.exclude(file="").values_list("file", flat=True))
     limit = timezone.now() - timedelta(seconds=UNNAMED_SECONDS)
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -162,23 +162,17 @@ def sweep() -> int:
     returns how many were due. Safe to run twice at once, and by any process.
     """
     LEASES.release_dead()
-    due = list(_due())
+    now = timezone.now()
+    is_due = Q(hinted_at__isnull=True) | Q(hinted_at__lt=now - timedelta(seconds=HINT_SECONDS))
+    queued = Job.objects.filter(is_due, status=JobStatus.QUEUED)
+    keys = list(queued.order_by("pk").values_list("pk", flat=True))
+    # Marked one by one with the condition repeated: of two sweeps at once, only one update per row finds it unmarked.
+    due = [pk for pk in keys if queued.filter(pk=pk).update(hinted_at=now)]
     for job in Job.objects.filter(pk__in=due).order_by("pk"):
         _advance(job)
     with deferring_cleanup():
         clean_jobs()
     return len(due)
-
-
-def _due() -> Iterator[int]:
-    """Yield the keys of jobs whose message is due, and mark them; of two processes, one is given each key."""
-    now = timezone.now()
-    is_due = Q(hinted_at__isnull=True) | Q(hinted_at__lt=now - timedelta(seconds=HINT_SECONDS))
-    queued = Job.objects.filter(is_due, status=JobStatus.QUEUED)
-    # Marked one by one with the condition repeated: of two sweeps at once, only one update per row finds it unmarked.
-    for pk in list(queued.order_by("pk").values_list("pk", flat=True)):
-        if queued.filter(pk=pk).update(hinted_at=now):
-            yield pk
 
 
 def _advance(job: Job) -> None:

@@ -121,7 +121,11 @@ def explanation(problem: Exception) -> str | None:
         case CommandError() | ImproperlyConfigured() | StorageUnavailable() | StorageRefused():
             return str(problem)
         case DatabaseError() | InterfaceError():
-            return _database_explanation(str(problem))
+            words = str(problem)
+            first = (words.strip().splitlines() or ["no reason given"])[0].rstrip(".")
+            other = "The database {name} refused: {words}. Run the command with --traceback for technical details."
+            sentence = next((sentence for sign, sentence in DATABASE_ERRORS if sign in words), other)
+            return sentence.format(name=database_name(), words=first)
         case EOFError():
             return "The command asks for input, and there is none. Run it in a terminal."
         case ModuleNotFoundError() if str(problem.name).split(".")[0] not in {*APPS, "core", "jobs"}:
@@ -140,11 +144,3 @@ def _probable_file() -> Path:
         output = Path(f"/proc/self/fd/{sys.stdout.fileno()}").readlink()
         files += [output] if output.is_file() else []
     return min(files, key=lambda file: shutil.disk_usage(file if file.is_dir() else file.absolute().parent).free)
-
-
-def _database_explanation(words: str) -> str:
-    first = (words.strip().splitlines() or ["no reason given"])[0].rstrip(".")
-    for sign, sentence in DATABASE_ERRORS:
-        if sign in words:
-            return sentence.format(name=database_name(), words=first)
-    return f"The database {database_name()} refused: {first}. Run the command with --traceback for technical details."

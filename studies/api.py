@@ -20,7 +20,7 @@ from core.api import StrictView
 from evaluation.exports import record_texts
 from evaluation.serializers import CsvRenderer
 from studies.data.codebook.variable import as_json, table_schema
-from studies.data.exports import exported_modes
+from studies.data.exports.export_files import exported_modes
 from studies.data.exports.rows import Source
 from studies.data.exports.table_files import table_texts, values_by_name
 from studies.data.exports.tables import KEYS, tables_of

@@ -6,6 +6,7 @@ from importlib import import_module
 
 from django.apps import AppConfig
 
+from catalog.apps import PICTURE_READERS
 from jobs.kinds import Kind, register
 
 
@@ -23,7 +24,6 @@ class StudiesConfig(AppConfig):
             Kind("export", "Export", work="studies.data.services.exports.write_requested", kept_days=7),
             Kind("simulation", "Simulation", work="studies.simulation.services.pilot.simulate"),
         )
-        import_module("studies.data.services.exports")
+        import_module("studies.data.services.erasure")
         import_module("studies.team.services.members")
-        let_see_pictures = import_module("catalog.permissions").let_see_pictures
-        let_see_pictures(import_module("studies.team.permissions").shows_items_to)
+        PICTURE_READERS.add("studies.team.permissions.shows_items_to")

@@ -1,4 +1,4 @@
-"""States of studies and participants, and the transitions between them."""
+"""States, roles and kinds of the rows of a study, and which state may become which."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ParticipantStatus(TextChoices):
     """Status of a participant.
 
     CONSENTED: gave consent, not yet assigned. ACTIVE: has a slot. ABANDONED: idle beyond the limit; the slot was
-    released. STARTED is reserved for entries before consent (personal and panel links).
+    released. RETURNED: gave a panel's submission back. STARTED is reserved for entries before consent.
     """
 
     STARTED = "started"
@@ -63,6 +63,7 @@ PARTICIPANT_MOVES: dict[str, frozenset[str]] = {
     _S.ATTENTION_FAILED: frozenset({_S.WITHDRAWN}),
     _S.RETURNED: frozenset({_S.WITHDRAWN}),
 }
+# The states with a slot, unless the plan excluded the participant and their slot was opened again.
 HOLDS_SLOT = frozenset({_S.ACTIVE, _S.COMPLETED})
 
 

@@ -299,7 +299,7 @@ class StratumRule(_Settings):
 
     @model_validator(mode="after")
     def _has_levels(self) -> StratumRule:
-        if bool(self.groups is not None) == bool(self.bands):
+        if (self.groups is not None) == bool(self.bands):
             raise ParameterError(f"The stratum by {self.question!r} has either groups or bands.")
         ends = [end for band in self.bands or () for end in band]
         if ends != sorted(ends):

@@ -80,15 +80,6 @@ def deliver(*, invitation: Invitation, key: str, site: str, by: str = BY_LINK) -
     link = site + reverse("accounts:invitation", args=[key])
     if by != BY_MAIL or not invitation.email or not settings.EMAIL_HOST:
         return Delivery(invitation, link)
-    try:
-        _letter(invitation, link).send()
-    except (SMTPException, OSError) as problem:
-        logger.error("invitation not sent invitation=%s: %s", invitation.pk, type(problem).__name__)
-        return Delivery(invitation, link, has_failed=True)
-    return Delivery(invitation, "")
-
-
-def _letter(invitation: Invitation, link: str) -> EmailMessage:
     inviter = invitation.invited_by
     lines = [
         f"{inviter} ({inviter.email}) invites you to Parallax." if inviter else "You are invited to Parallax.",
@@ -102,7 +93,12 @@ def _letter(invitation: Invitation, link: str) -> EmailMessage:
         "If you did not expect this invitation, ignore this e-mail.",
         "",
     ]
-    return EmailMessage("Invitation to Parallax", "\n".join(lines), to=[invitation.email])
+    try:
+        EmailMessage("Invitation to Parallax", "\n".join(lines), to=[invitation.email]).send()
+    except (SMTPException, OSError) as problem:
+        logger.error("invitation not sent invitation=%s: %s", invitation.pk, type(problem).__name__)
+        return Delivery(invitation, link, has_failed=True)
+    return Delivery(invitation, "")
 
 
 @transaction.atomic

@@ -53,12 +53,6 @@ def _refuse(request: HttpRequest, text: str, *, status: int = 403) -> NoReturn:
     raise ImmediateHttpResponse(refusal(request, text, status=status))
 
 
-def _verified_email(claims: dict[str, Any]) -> str:
-    """The address that the institution verified, in lower case; empty if it did not."""
-    is_verified = claims.get("email_verified") in (True, "true")
-    return str(claims.get("email") or "").strip().lower() if is_verified else ""
-
-
 class InstitutionAdapter(DefaultSocialAccountAdapter):
     """Links accounts by verified addresses, and creates them for allowed domains only."""
 
@@ -68,9 +62,10 @@ class InstitutionAdapter(DefaultSocialAccountAdapter):
         userinfo, id_token = claims.get("userinfo") or {}, claims.get("id_token") or {}
         if userinfo and id_token and userinfo.get("sub") != id_token.get("sub"):
             raise PermissionDenied("The identity and the information are about different people.")
-        user = sociallogin.user
-        user.email = _verified_email(userinfo or id_token)
-        user.name = str((userinfo or id_token).get("name") or "")[:150]
+        identity, user = userinfo or id_token, sociallogin.user
+        is_verified = identity.get("email_verified") in (True, "true")
+        user.email = str(identity.get("email") or "").strip().lower() if is_verified else ""
+        user.name = str(identity.get("name") or "")[:150]
         sociallogin.email_addresses = []
         sociallogin.account.extra_data = {}
         return user

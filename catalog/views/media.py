@@ -18,8 +18,8 @@ from catalog.permissions import may_see_pictures
 from catalog.posters import card_svg, poster_svg
 from catalog.selectors.datasets import picture_of
 from catalog.selectors.items import headlines_at, title_in
+from catalog.views.byte_ranges import file_response
 from core.artefacts import open_file
-from core.byte_ranges import file_response
 from core.errors import ParameterError
 from core.provenance import digest_of
 

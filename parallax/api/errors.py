@@ -43,10 +43,14 @@ NOT_FOUND = "Not found, or you have no access to it."
 
 def answer(problem: Exception, context: dict[str, Any]) -> Response | None:
     """Turn an exception of a view into an error response; return None for unexpected exceptions."""
+    http_status: int
     extra: dict[str, Any] = {}
     headers: dict[str, str] = {}
     if isinstance(problem, ParallaxError):
-        http_status, code, message, extra = _status_of(problem), problem.code, problem.message, problem.extra
+        # A missing stored file may be restored; any other refusal stands.
+        is_missing = isinstance(problem, ArtefactError)
+        http_status = status.HTTP_503_SERVICE_UNAVAILABLE if is_missing else status.HTTP_409_CONFLICT
+        code, message, extra = problem.code, problem.message, problem.extra
     elif isinstance(problem, Http404):
         http_status, code, message = status.HTTP_404_NOT_FOUND, "not_found", NOT_FOUND
     elif isinstance(problem, PermissionDenied):
@@ -77,11 +81,6 @@ def answer(problem: Exception, context: dict[str, Any]) -> Response | None:
     if request is not None:
         request.accepted_renderer, request.accepted_media_type = JSONRenderer(), JSONRenderer.media_type
     return Response({"code": code, "message": message, "extra": extra}, status=http_status, headers=headers)
-
-
-def _status_of(refusal: ParallaxError) -> int:
-    """503 for a missing stored file, which may be restored; 409 for any other refusal."""
-    return status.HTTP_503_SERVICE_UNAVAILABLE if isinstance(refusal, ArtefactError) else status.HTTP_409_CONFLICT
 
 
 def add_refusals(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:

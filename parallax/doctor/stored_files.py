@@ -38,8 +38,17 @@ def check_storages() -> Iterator[Diagnosis]:
                 f"They are in {settings.VAR_DIR}: run all web servers and workers on this machine, or set "
                 "PARALLAX_ARTEFACTS_S3 (docs/how-to/run-on-several-machines.md).",
             )
+        return
+    cache = ArtefactCache(settings.ARTEFACT_CACHE, settings.ARTEFACT_CACHE_SIZE)
+    try:
+        with cache.new_folder():
+            pass
+    except (StorageRefused, OSError) as fault:
+        yield problem(
+            "Artefact cache", str(fault), "Set PARALLAX_ARTEFACT_CACHE to a folder that this account may write."
+        )
     else:
-        yield from _of_cache()
+        yield ok("Artefact cache", f"{cache.size() / 1e9:.1f} of {cache.limit / 1e9:.1f} GB in {cache.root}.")
 
 
 def check_import_folder() -> Iterator[Diagnosis]:
@@ -70,16 +79,3 @@ def _of_server(subject: str, storage: Storage) -> Diagnosis:
             subject, f"{address} returned other bytes or another list than were written.", f"Check {VARIABLES}."
         )
     return ok(subject, f"A file in {address} was written, listed, read and deleted.")
-
-
-def _of_cache() -> Iterator[Diagnosis]:
-    cache = ArtefactCache(settings.ARTEFACT_CACHE, settings.ARTEFACT_CACHE_SIZE)
-    try:
-        with cache.new_folder():
-            pass
-    except (StorageRefused, OSError) as fault:
-        yield problem(
-            "Artefact cache", str(fault), "Set PARALLAX_ARTEFACT_CACHE to a folder that this account may write."
-        )
-        return
-    yield ok("Artefact cache", f"{cache.size() / 1e9:.1f} of {cache.limit / 1e9:.1f} GB in {cache.root}.")

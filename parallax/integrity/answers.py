@@ -14,7 +14,8 @@ from django.db.models import Count
 
 from core.models import LogEntry
 from parallax.integrity.findings import Finding, finding
-from studies.data.exports import Options, write_export
+from studies.data.exports.export_files import write_export
+from studies.data.exports.tables import Options
 from studies.enums import Mode, ParticipantStatus
 from studies.instrument.flow import STEPS
 from studies.instrument.questionnaires.schema import questionnaire_from

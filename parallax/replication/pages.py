@@ -153,9 +153,9 @@ def figures(replication: Replication) -> dict[str, Figure]:
 
 def sections(replication: Replication, figures: Mapping[str, Figure]) -> list[Section]:
     """The whole page below its title."""
-    tables = replication.tables()
+    results, report, tables = replication.results, replication.report, replication.tables()
     statements = Section("statements", "Statements of the paper")
-    statements.say(_count(replication.claims, is_live=replication.results.is_live))
+    statements.say(_count(replication.claims, is_live=results.is_live))
     statements.put(tables["claims"])
     orders = Section("orders", "Table 1: the partial orders")
     orders.put(tables["table-1"])
@@ -171,7 +171,18 @@ def sections(replication: Replication, figures: Mapping[str, Figure]) -> list[Se
         section.draw(figures.get(key))
         section.put(tables[key])
         variables.append(section)
-    return [_introduction(replication), statements, orders, metrics, *variables, *_ending(replication)]
+    plan = Section("plan", "Plan and deviations")
+    if planned := results.planned:
+        plan.enumerate((*plan_narrative.frozen(results, planned), *plan_narrative.deviations(results, planned)))
+    slips = Section("slips", "Slips in the paper")
+    slips.enumerate(replication.paper.slips)
+    file_list = Section("files", "Where everything is")
+    file_list.say(
+        f"The study is {report.study.slug}; its report number {report.number} is in the folder report, inputs "
+        f"{report.inputs_hash[:12]}, design {report.study.design_hash[:12]}. Tables are in tables, figures in "
+        "figures, every number in replication.json."
+    )
+    return [_introduction(replication), statements, orders, metrics, *variables, plan, slips, file_list]
 
 
 def _introduction(replication: Replication) -> Section:
@@ -187,22 +198,6 @@ def _introduction(replication: Replication) -> Section:
     section.say(*verdict.full_text(results))
     section.put(comparison_tables.conditions(results, replication.paper, replication.facts))
     return section
-
-
-def _ending(replication: Replication) -> tuple[Section, ...]:
-    results, report = replication.results, replication.report
-    plan = Section("plan", "Plan and deviations")
-    if planned := results.planned:
-        plan.enumerate((*plan_narrative.frozen(results, planned), *plan_narrative.deviations(results, planned)))
-    slips = Section("slips", "Slips in the paper")
-    slips.enumerate(replication.paper.slips)
-    file_list = Section("files", "Where everything is")
-    file_list.say(
-        f"The study is {report.study.slug}; its report number {report.number} is in the folder report, inputs "
-        f"{report.inputs_hash[:12]}, design {report.study.design_hash[:12]}. Tables are in tables, figures in "
-        "figures, every number in replication.json."
-    )
-    return plan, slips, file_list
 
 
 def _count(judgements: list[Judgement], *, is_live: bool) -> str:

@@ -174,17 +174,16 @@ def do_next_step(job: Job, progress: ReportStage) -> dict[str, Any]:
     The first step of a simulated one launches its study and requests its participants, and returns it to the queue;
     the last builds the report and writes the files.
     """
-    return _launch(job, progress) if study_of(job) is None else _write(job, progress)
-
-
-def _launch(job: Job, progress: ReportStage) -> dict[str, Any]:
-    """Launch the study and request its participants; a study that exists already is continued."""
+    if study_of(job) is not None:
+        return _write(job, progress)
     chosen, actor, run = settings_of(job), job.owner, run_of(job)
     if actor is None or run is None:
         raise ParallaxError("replicate.no_owner", "The account that asked for this replication has been deleted.")
     _require_own_study(slug=stages.slug_of(run, chosen), actor=actor)
     progress("Launching the study")
-    study = stages.launched_study(run=run, chosen=chosen, owner=actor, progress=progress)
+    study = stages.launched_study(
+        run=run, chosen=chosen, owner=actor, progress=progress
+    )  # an existing one is continued
     simulation = request_simulation(
         study=study,
         per_condition=chosen.per_condition,

@@ -12,7 +12,6 @@ from django.views.decorators.http import require_http_methods, require_safe
 from catalog.selectors.datasets import newest_version
 from core.networks import site_of
 from core.outcomes import refusals_in
-from jobs.models import Job
 from parallax.replication.forms import ReplicationForm
 from parallax.replication.published import published
 from parallax.replication.services import (
@@ -35,7 +34,12 @@ def replication_start(request: HttpRequest) -> HttpResponse:
     form = ReplicationForm(request.POST or None, researcher=request.user)
     if request.method == "POST" and form.is_valid():
         with refusals_in(form, "data_from"):
-            return redirect("replication:job", pk=_started(request, form, site).pk)
+            if form.dataset_name:
+                version, chosen = newest_version(form.dataset_name, form.datasets), form.chosen()
+                job = start_simulated(paper=TEMPLATE, version=version, chosen=chosen, base_url=site, actor=request.user)
+            else:
+                job = start_comparison(paper=TEMPLATE, study=form.study, actor=request.user)
+            return redirect("replication:job", pk=job.pk)
     context = {
         "form": form,
         "simulated_fields": [form[name] for name in form.simulated_fields],
@@ -44,13 +48,6 @@ def replication_start(request: HttpRequest) -> HttpResponse:
         "jobs": replications_of(request.user)[:LATEST],
     }
     return render(request, "console/replication/start.html", context)
-
-
-def _started(request: HttpRequest, form: ReplicationForm, site: str) -> Job:
-    if not form.dataset_name:
-        return start_comparison(paper=TEMPLATE, study=form.study, actor=request.user)
-    version = newest_version(form.dataset_name, form.datasets)
-    return start_simulated(paper=TEMPLATE, version=version, chosen=form.chosen(), base_url=site, actor=request.user)
 
 
 @never_cache

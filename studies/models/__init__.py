@@ -1,4 +1,4 @@
-"""Rows of the human side."""
+"""The tables of studies: their design, recruitment, participants, answers and notices."""
 
 from studies.models.notice import Notice, NoticeReceipt
 from studies.models.participant import Allocation, Exclusion, ExternalId, Participant

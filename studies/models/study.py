@@ -1,4 +1,4 @@
-"""Studies, their frozen versions, conditions, members, and the last deletion from a questionnaire."""
+"""Studies, their frozen versions, consent texts, conditions, members, and the last change of a questionnaire."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Study(TimeStampedModel):
     answers_kept_days = models.PositiveIntegerField(null=True, blank=True)
     outcomes_opened_at = models.DateTimeField(null=True, blank=True)  # unblinded early; reason and person in the log
     archived_at = models.DateTimeField(null=True, blank=True)  # archived studies are read-only and not listed
-    flags_looked_at = models.DateTimeField(null=True, blank=True)  # see studies.team.services.notices
+    flags_looked_at = models.DateTimeField(null=True, blank=True)  # see studies.monitoring.services.notice_rules
 
     jobs = GenericRelation(Job, "subject_id", "subject_type")
 
@@ -93,7 +93,10 @@ class Study(TimeStampedModel):
 
     @property
     def design(self) -> StudySettings:
-        """The settings, read once; one that cannot be used has its default, and the launch names it."""
+        """The settings, read once; one that cannot be used has its default, and the launch names it.
+
+        They are read anew when a setting is replaced, and not when a value is changed inside one.
+        """
         read = self.__dict__.get("_design")
         if read is None or read[0] != self.settings:
             read = self.__dict__["_design"] = (copy.copy(self.settings), read_settings(self.settings))

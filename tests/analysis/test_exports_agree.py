@@ -9,7 +9,8 @@ import pytest
 from scipy import stats
 
 from analysis.services import build_report
-from studies.data.exports import Options, write_export
+from studies.data.exports.export_files import write_export
+from studies.data.exports.tables import Options
 from studies.models import Participant, Study
 from studies.monitoring.services.exclusions import exclude
 from tests.factories.analysis import planted_person

@@ -135,7 +135,7 @@ def test_command_writes_every_file_and_the_same_bytes_again(
 
 @pytest.mark.integration
 def test_command_refuses_in_sentences(planted: Study) -> None:
-    with pytest.raises(CommandError, match="There is no study called nowhere"):
+    with pytest.raises(CommandError, match="There is no study called 'nowhere'"):
         call_command("report", "nowhere")
     with pytest.raises(CommandError, match="There is no run 999"):
         call_command("report", planted.slug, run=999)

@@ -16,7 +16,7 @@ from analysis.files.formats import report_quarto
 from analysis.services import build_report
 from analysis.services.report_cache import cached_document
 from documents.markdown import escaped
-from studies.data.exports import write_export
+from studies.data.exports.export_files import write_export
 from studies.design.narrative.preregistration import FORMS, preregistration
 from studies.design.selectors.planning import preregistration_plan
 from studies.models import Condition

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page
 
-from studies.data.exports import write_export
+from studies.data.exports.export_files import write_export
 from studies.models import Event, Participant
 from tests.e2e import test_participant_way as way
 from tests.e2e.test_robust_way import agree, tell_about

@@ -21,7 +21,8 @@ from evaluation import exports
 from evaluation.models import EvaluationRun, TrainedModel
 from jobs.models import Job
 from jobs.services import do_job
-from studies.data.exports import Options, write_export
+from studies.data.exports.export_files import write_export
+from studies.data.exports.tables import Options
 from studies.design.services.launch import close_study
 from studies.enums import Mode, Role
 from studies.models import Event, Study

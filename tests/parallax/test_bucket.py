@@ -46,7 +46,7 @@ from parallax.doctor.diagnosis import Diagnosis, Level
 from parallax.integrity.artefacts import check_artefacts
 from parallax.outages import is_outage
 from studies import tasks as study_tasks
-from studies.data.exports import Options
+from studies.data.exports.tables import Options
 from studies.data.services.exports import request_export
 from studies.enums import Mode, StudyStatus
 from studies.participation.services import ratings, recommending

@@ -28,12 +28,25 @@ print(*[name for name in {large!r} if name in sys.modules])
 """
 
 
+LOADED = """
+import sys, django
+django.setup()
+print(*[name for name in {large!r} if name in sys.modules])
+"""
+
+
 @pytest.mark.slow
-def test_a_web_server_a_worker_and_a_command_start_without_the_large_libraries() -> None:
-    program = SETTLED.format(large=LARGE)
+@pytest.mark.parametrize(("program", "large"), [(SETTLED, LARGE), (LOADED, ("scipy", *LARGE))], ids=["all", "help"])
+def test_a_web_server_a_worker_and_a_command_start_without_the_large_libraries(
+    program: str, large: tuple[str, ...]
+) -> None:
     environment = {"DJANGO_SETTINGS_MODULE": "parallax.settings", "PATH": ""}
     said = subprocess.run(
-        [sys.executable, "-c", program], cwd=Path(__file__).parents[2], env=environment, capture_output=True, text=True
+        [sys.executable, "-c", program.format(large=large)],
+        cwd=Path(__file__).parents[2],
+        env=environment,
+        capture_output=True,
+        text=True,
     )
     assert said.returncode == 0, said.stderr
     assert said.stdout.split() == []

@@ -26,7 +26,7 @@ def make() -> None:
     from django.urls import reverse
 
     call_command("migrate", verbosity=0)
-    from studies.data.exports import FORMATS
+    from studies.data.exports.export_files import FORMATS
     from tests.gallery.pages import _addresses
     from tests.gallery.small import small_installation
 

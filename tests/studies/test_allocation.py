@@ -253,5 +253,5 @@ def test_a_skip_that_vanished_is_told_as_nothing() -> None:
 
 
 def test_the_command_refuses_an_unknown_study() -> None:
-    with pytest.raises(CommandError, match="no study nothing"):
+    with pytest.raises(CommandError, match="no study called 'nothing'"):
         call_command("replay_allocation", "nothing")

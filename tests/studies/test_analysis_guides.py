@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from studies.data.exports import write_export
+from studies.data.exports.export_files import write_export
 from tests.factories.studies import completed, make_study
 
 ROOT = Path(__file__).resolve().parents[2]

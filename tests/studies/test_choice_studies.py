@@ -23,7 +23,8 @@ from core.errors import ParallaxError
 from evaluation.services.serving import recommend
 from studies.console.forms.console import DesignForm
 from studies.data.codebook.items import wide_variables
-from studies.data.exports import Options, write_export
+from studies.data.exports.export_files import write_export
+from studies.data.exports.tables import Options
 from studies.design.narrative.preregistration import preregistration
 from studies.design.selectors.launch_overview import launch_overview
 from studies.design.selectors.planning import preregistration_plan

@@ -91,7 +91,7 @@ def test_create_study_says_what_is_wrong(options: dict[str, object], words: str)
 @pytest.mark.parametrize("command", ["launch_study", "export_study"])
 def test_an_unknown_study_is_named(command: str, tmp_path: Path) -> None:
     options = {"out": tmp_path} if command == "export_study" else {}
-    with pytest.raises(CommandError, match="no study nowhere"):
+    with pytest.raises(CommandError, match="no study called 'nowhere'"):
         _said(command, "nowhere", **options)
 
 

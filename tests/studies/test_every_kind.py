@@ -10,7 +10,8 @@ import pytest
 from lxml import html
 
 from core.provenance import digest_of
-from studies.data.exports import Options, write_export
+from studies.data.exports.export_files import write_export
+from studies.data.exports.tables import Options
 from studies.design.presets.loader import load_preset
 from studies.enums import AllocationKind, ParticipantStatus
 from studies.models import Allocation, Event, Response, Study

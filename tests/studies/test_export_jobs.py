@@ -16,8 +16,8 @@ from django.utils import timezone
 
 from jobs.models import Job, JobStatus
 from jobs.services import do_job, sweep
-from studies.data.exports import Options
-from studies.data.services import exports
+from studies.data.exports.tables import Options
+from studies.data.services import erasure, exports
 from studies.data.services.exports import request_export
 from studies.data.services.retention import erase_expired, set_retention
 from studies.design.services.launch import close_study
@@ -81,7 +81,7 @@ close_study(study=study)
 ASK = """
 import django
 django.setup()
-from studies.data.exports import Options
+from studies.data.exports.tables import Options
 from studies.models import Study
 from studies.data.services.exports import request_export
 request_export(study=Study.objects.get(), kind="psych-ds", options=Options())
@@ -150,7 +150,7 @@ def test_an_archive_goes_with_the_data_in_it(
         erased_by(what, study, person)
     assert not default_storage.exists(job.file)
     left = again(job)
-    assert (left.status, left.file, left.error) == (JobStatus.SUCCEEDED, "", exports.DROPPED)
+    assert (left.status, left.file, left.error) == (JobStatus.SUCCEEDED, "", erasure.DROPPED)
     client.force_login(study.memberships.get().researcher)
     address = reverse("studies:export-file", args=[study.slug, job.pk])
     page = client.get(address, follow=True)

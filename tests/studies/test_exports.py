@@ -20,8 +20,10 @@ from catalog.models import Item
 from core.errors import ParallaxError
 from studies.data.codebook.cells import cell
 from studies.data.codebook.items import wide_variables
-from studies.data.exports import FORMATS, Options, Written, write_export, zipped_to
+from studies.data.exports.export_files import FORMATS, write_export
 from studies.data.exports.rows import Source
+from studies.data.exports.table_files import Written, zipped_to
+from studies.data.exports.tables import Options
 from studies.enums import Mode
 from studies.models import ExternalId, Participant, RecommendedItem, Study, StudyVersion
 from studies.monitoring.services.exclusions import exclude

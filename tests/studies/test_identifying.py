@@ -23,8 +23,8 @@ from core.provenance import digest_of
 from parallax.integrity.answers import check_answers, check_exports
 from studies.data.codebook.items import wide_variables
 from studies.data.codebook.variable import YES
-from studies.data.exports import FORMATS, Options, write_export
-from studies.data.exports.tables import KEYS
+from studies.data.exports.export_files import FORMATS, write_export
+from studies.data.exports.tables import KEYS, Options
 from studies.data.services.retention import erase_expired, set_retention
 from studies.design.presets.loader import load_preset
 from studies.design.services.amending import reword_questionnaire

@@ -13,7 +13,8 @@ from django.core.signals import request_finished, request_started
 from django.db import close_old_connections
 
 from core.errors import ParameterError
-from studies.data.exports import Options, write_export
+from studies.data.exports.export_files import write_export
+from studies.data.exports.tables import Options
 from studies.enums import ParticipantStatus
 from studies.instrument.questionnaires.document import DocumentProblems, read_document, write_document
 from studies.instrument.questionnaires.schema import Question, questionnaire_from

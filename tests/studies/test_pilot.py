@@ -18,7 +18,8 @@ from analysis.results.report import Results
 from analysis.services.report_builder import build_report
 from core.errors import ParallaxError
 from core.models import LogEntry
-from studies.data.exports import Options, write_export
+from studies.data.exports.export_files import write_export
+from studies.data.exports.tables import Options
 from studies.design.services.design import change_design
 from studies.design.services.launch import design_snapshot, launch_study
 from studies.design.services.questionnaires import delete_question

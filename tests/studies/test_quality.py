@@ -27,8 +27,8 @@ from jobs.archives import clean_jobs
 from jobs.models import JobStatus
 from jobs.services import do_job
 from parallax.integrity.answers import check_answers, check_exports
-from studies.data.exports import Options
 from studies.data.exports.rows import Source
+from studies.data.exports.tables import Options
 from studies.data.services import exports
 from studies.data.services.retention import erase_expired, set_retention
 from studies.design.services.launch import close_study

@@ -14,7 +14,8 @@ from django.core.handlers.wsgi import WSGIHandler
 from django.core.signals import request_finished, request_started
 from django.db import close_old_connections
 
-from studies.data.exports import Options, write_export
+from studies.data.exports.export_files import write_export
+from studies.data.exports.tables import Options
 from studies.enums import Mode, ParticipantStatus
 from studies.instrument.questionnaires.schema import questionnaire_from
 from studies.models import Participant, RecommendedItem, Response, Study

@@ -17,19 +17,18 @@ from analysis.present import verdict
 from analysis.present.words import decimal
 from analysis.services import build_report
 from analysis.services.bayesian_jobs import request_bayesian
-from core.commands import ParallaxCommand
 from documents.numbers import NONE, number
 from evaluation.models import EvaluationRun
 from evaluation.reported_kinds import ERRORS, kind_word
 from jobs.services import do_job
 from studies.enums import Mode
 from studies.instrument import flags
-from studies.models import Study
+from studies.management.study_command import StudyCommand
 
 SHORT = {"fon": "FON", "son": "SON"}
 
 
-class Command(ParallaxCommand):
+class Command(StudyCommand):
     help = "Build the report of a study: perceived and objective quality of the same models."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -77,9 +76,7 @@ class Command(ParallaxCommand):
         deviations.add_argument("--with-excluded", action="store_true", help="include participants excluded by hand")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        study = Study.objects.filter(slug=options["slug"]).first()
-        if study is None:
-            raise CommandError(f"There is no study called {options['slug']}.")
+        study = self.study(options["slug"])
         run = None
         if options["run"] is not None:
             run = EvaluationRun.objects.filter(pk=options["run"]).first()

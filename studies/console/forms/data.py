@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django import forms
 
-from studies.data.exports import FORMATS
+from studies.data.exports.export_files import FORMATS
 from studies.data.services.retention import LONGEST_DAYS
 from studies.models import Study
 from studies.monitoring.services.exclusions import LONGEST_REASON

@@ -23,7 +23,8 @@ from studies.allocation.selectors import allocations
 from studies.console.forms.data import ExportForm, RetentionForm, WithdrawalForm
 from studies.console.views.outcomes import button, reason_given
 from studies.console.views.workspace import DATA, study_page
-from studies.data.exports import FORMATS, Options
+from studies.data.exports.export_files import FORMATS
+from studies.data.exports.tables import Options
 from studies.data.services import exports
 from studies.data.services.retention import set_retention
 from studies.enums import Mode, StudyStatus

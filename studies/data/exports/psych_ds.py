@@ -35,24 +35,27 @@ TABLES = {
 }
 
 
-def _stem(study: Study, name: str, options: Options) -> str:
-    word = re.sub(r"[^a-zA-Z0-9]", "", study.slug)
-    mark = "_identifiable-true" if options.include_external_ids else ""
-    return f"data/study-{word}{mark}_description-{name}"
-
-
 def write_package(
     study: Study, tables: Mapping[str, Table], source: Source, options: Options, folder: Path
 ) -> list[Written]:
     """Write the package; every table is in data/ with its codebooks."""
     files: list[Written] = []
     described: dict[str, dict[str, Any]] = {}
+    word = re.sub(r"[^a-zA-Z0-9]", "", study.slug)
+    mark = "_identifiable-true" if options.include_external_ids else ""
     for kind, (name, _words) in TABLES.items():
-        table, stem = tables[kind], _stem(study, name, options)
-        files += write_whole(folder, stem, table, source)
+        table = tables[kind]
+        files += write_whole(folder, f"data/study-{word}{mark}_description-{name}", table, source)
         for variable in table.variables:
             described.setdefault(variable.name, property_value(variable))
-    files += _materials(study, folder)
+    version = study.versions.order_by("-number").first()
+    design = version.snapshot if version else {"settings": study.settings, "seed": study.seed, **seed_facts(study)}
+    files.append(write_json(folder, "materials/design.json", {"design_hash": study.design_hash, "design": design}))
+    files.append(write_json(folder, "materials/questionnaire.json", filled(study.questionnaire, study.design)))
+    for language in sorted(languages_of(study)):
+        for name in ("consent", "debriefing"):
+            if text := texts_of(study, language).get(name):
+                files.append(write_text(folder, f"materials/{name}-{language}.md", f"{text.rstrip()}\n"))
     files.append(write_json(folder, "dataset_description.json", _description(study, list(described.values()), source)))
     files.append(write_text(folder, "README.md", _readme(study, files, source, options)))
     files.append(write_text(folder, "CHANGES.md", _changes(study)))
@@ -79,20 +82,6 @@ def _description(study: Study, variables: list[dict[str, Any]], source: Source) 
         "creator": {"@type": "SoftwareApplication", "name": "Parallax", "softwareVersion": CODE_VERSION},
         "variableMeasured": variables,
     }
-
-
-def _materials(study: Study, folder: Path) -> list[Written]:
-    version = study.versions.order_by("-number").first()
-    design = version.snapshot if version else {"settings": study.settings, "seed": study.seed, **seed_facts(study)}
-    files = [
-        write_json(folder, "materials/design.json", {"design_hash": study.design_hash, "design": design}),
-        write_json(folder, "materials/questionnaire.json", filled(study.questionnaire, study.design)),
-    ]
-    for language in sorted(languages_of(study)):
-        for name in ("consent", "debriefing"):
-            if text := texts_of(study, language).get(name):
-                files.append(write_text(folder, f"materials/{name}-{language}.md", f"{text.rstrip()}\n"))
-    return files
 
 
 def _readme(study: Study, files: list[Written], source: Source, options: Options) -> str:

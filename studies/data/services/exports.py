@@ -4,34 +4,28 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
-from collections.abc import Sequence
 from dataclasses import asdict
-from functools import partial
 from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
 from django.core.files import File
-from django.core.files.storage import default_storage
 from django.db import transaction
-from django.dispatch import receiver
 
 from core.errors import ParallaxError
 from jobs.archives import store
 from jobs.kinds import Progress
-from jobs.models import Job, JobStatus
-from jobs.services import LEASES, request
+from jobs.models import Job
+from jobs.services import request
 from studies.allocation.services.slots import locked_study
-from studies.data.exports import FORMATS, Options, exported_modes, write_export, zipped_to
-from studies.enums import Mode
-from studies.models import Participant, Study
+from studies.data.exports.export_files import FORMATS, exported_modes, write_export
+from studies.data.exports.table_files import zipped_to
+from studies.data.exports.tables import Options
+from studies.models import Study
 from studies.monitoring.selectors.outcomes import WITHOUT_OUTCOMES
 from studies.monitoring.services.blinding import note_export, require_open
-from studies.participation.services.withdrawal import answers_erased
 
 AT_ONCE = 500  # participants; more are exported by a worker
-DROPPED = "Deleted: a participant's data were erased after this export was created. Request it again."
-ERASED_MEANWHILE = "A participant's data were erased while this export was being created."
 
 
 def is_large(study: Study) -> bool:
@@ -94,28 +88,3 @@ def write_requested(job: Job, progress: Progress) -> dict[str, Any]:
             return {"file": store(job, File(archive)), "result": {"sha256": digest, "n_bytes": n_bytes}}
     except OSError as problem:
         raise ParallaxError("export.not_written", str(problem)) from problem
-
-
-def drop_archives(*, study: Study) -> int:
-    """Delete a study's stored archives and restart exports under way; return the number of both.
-
-    Called when a participant's data are erased; the caller holds the study's lock. Files are deleted on commit.
-    """
-    jobs = study.jobs.filter(kind="export", status__in=(JobStatus.RUNNING, JobStatus.SUCCEEDED))
-    dropped = 0
-    for job in jobs.select_for_update().order_by("pk"):
-        if job.status == JobStatus.RUNNING:
-            dropped += LEASES.revoke(job.pk, reason=ERASED_MEANWHILE)
-        elif job.file:
-            transaction.on_commit(partial(default_storage.delete, job.file), robust=True)
-            job.file, job.error = "", DROPPED
-            job.save(update_fields=["file", "error", "updated_at"])
-            dropped += 1
-    return dropped
-
-
-@receiver(answers_erased, dispatch_uid="studies.drop_archives")
-def drop_archives_of_erased(*, study: Study, participants: Sequence[Participant], **_details: Any) -> None:
-    """Delete the stored exports of a study whose participants' answers are erased; previews are in no export."""
-    if any(participant.mode != Mode.PREVIEW for participant in participants):
-        drop_archives(study=study)

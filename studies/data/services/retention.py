@@ -15,7 +15,7 @@ from django.utils import timezone
 from core.errors import ParallaxError
 from core.transitions import record
 from studies.allocation.services.slots import locked_study
-from studies.data.services.exports import drop_archives
+from studies.data.services.erasure import drop_archives
 from studies.instrument.questionnaires.schema import ERASED
 from studies.models import ExternalId, Guest, Interview, Participant, PersonalLink, Study, Submission
 from studies.participation.selectors.responses import identifying_answers

@@ -284,22 +284,19 @@ def _covariates(plan: Plan) -> str:
 
 
 def _exclusions(plan: Plan) -> str:
+    missing = "Every question that these analyses use is required, so completers have no missing answers."
+    if plan.scales:
+        missing = (
+            "Every question behind the perceived variables is required, so completers have no missing answers. "
+            "A participant who answered too few questions of a scale has no score of it and is left out of the tests "
+            "of that scale alone."
+        )
     admitted = f" Admitted are: {'; '.join(plan.admitted)}." if plan.admitted else ""
     return (
         "Analysed are all who complete the study. Those who leave before the end, withdraw or return their "
         "submission are not; their number is reported for each condition, and their slot goes to another participant."
         f"{admitted} {rule_of_exclusion(plan.analysis)} {REFILL_SENTENCE + ' ' if plan.design.refill_excluded else ''}"
-        f"Values are not trimmed. {_missing(plan)}"
-    )
-
-
-def _missing(plan: Plan) -> str:
-    if not plan.scales:
-        return "Every question that these analyses use is required, so completers have no missing answers."
-    return (
-        "Every question behind the perceived variables is required, so completers have no missing answers. "
-        "A participant who answered too few questions of a scale has no score of it and is left out of the tests of "
-        "that scale alone."
+        f"Values are not trimmed. {missing}"
     )
 
 

@@ -117,16 +117,12 @@ def load_preset(key: str) -> Preset:
 def _shipped(key: str) -> Preset:
     data = yaml.safe_load((FOLDER / f"{key}.yaml").read_text(encoding="utf-8"))
     preset = read_model(Preset, data)
-    preset.texts.update({language: _unwrapped(texts) for language, texts in preset.texts.items()})
+    # People edit each paragraph on one line of a field; the file wraps its lines.
+    for texts in preset.texts.values():
+        wrapped = {name: text for name, text in texts.items() if isinstance(text, str)}
+        texts.update({name: _LINE_BREAK.sub(" ", text.rstrip("\n")) for name, text in wrapped.items()})
     check_design(settings=preset.settings, questionnaire=preset.questionnaire, texts=preset.texts)
     return preset
-
-
-def _unwrapped(texts: Mapping[str, Any]) -> dict[str, Any]:
-    # People edit each paragraph on one line of a field; the file wraps its lines.
-    return {
-        name: _LINE_BREAK.sub(" ", text.rstrip("\n")) if isinstance(text, str) else text for name, text in texts.items()
-    }
 
 
 def check_design(

@@ -88,22 +88,14 @@ class LaunchOverview:
 
 def launch_overview(study: Study) -> LaunchOverview:
     """Read a draft as the launch would freeze it."""
-    conditions = tuple(
-        ConditionPlan(
-            condition.label,
-            ": ".join(filter(None, [_title(condition.model.algorithm), parameters_in_words(condition.model.params)])),
-            condition.model_digest,
-            condition.target,
-        )
-        for condition in study.conditions.select_related("model").order_by("position")
-    )
-    return LaunchOverview(conditions, tuple(_facts(study, conditions)), tuple(_gaps(study)))
-
-
-def _title(key: str) -> str:
-    # The package that adds an algorithm may not be installed any more.
-    known = registry.keys()
-    return registry.algorithm(key).title if key in known else key
+    known, conditions = registry.keys(), []
+    for condition in study.conditions.select_related("model").order_by("position"):
+        algorithm, params = condition.model.algorithm, parameters_in_words(condition.model.params)
+        # The package that adds an algorithm may not be installed any more.
+        title = registry.algorithm(algorithm).title if algorithm in known else algorithm
+        words = f"{title}: {params}" if params else title
+        conditions.append(ConditionPlan(condition.label, words, condition.model_digest, condition.target))
+    return LaunchOverview(tuple(conditions), tuple(_facts(study, conditions)), tuple(_gaps(study)))
 
 
 def _facts(study: Study, conditions: Sequence[ConditionPlan]) -> list[tuple[str, str]]:

@@ -56,7 +56,6 @@ from studies.usage_data import is_usage, taken_rule
 WISHED_POWER = 0.8
 CONVENTIONS = (("f = 0.10", 0.10), ("f = 0.25", 0.25), ("f = 0.40", 0.40))
 CURVE_POINTS = 40
-NORMAL_95 = 1.959964  # half the width of a 95% interval of a normal distribution, in standard errors
 MOST_DRAWS = 20_000_000  # numbers drawn for one simulation: about a second
 MOST_REPETITIONS = 2000
 FEWEST_REPETITIONS = 200

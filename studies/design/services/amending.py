@@ -17,11 +17,12 @@ from core.errors import NotAllowedInState, ParallaxError, ParameterError
 from core.provenance import digest_of
 from core.transitions import move, record
 from studies.allocation.selectors.assignment_seed import is_seed_known
+from studies.allocation.services.slots import locked_study
 from studies.design.presets.loader import UNEVEN_BOXES, check_design, has_even_boxes
 from studies.design.selectors.texts import CONSENT_TEXTS, NOTE_TEXTS, with_texts
 from studies.design.selectors.versions import consent_texts
 from studies.design.services.archiving import refuse_archived
-from studies.design.services.launch import design_snapshot, locked_design, model_problems, store_consent, store_version
+from studies.design.services.launch import design_snapshot, model_problems, store_consent, store_version
 from studies.design.services.questionnaires import parsed_document
 from studies.enums import STUDY_MOVES, Mode, ParticipantStatus, StudyStatus
 from studies.instrument.questionnaires.wording import other_than_wording, reworded
@@ -40,7 +41,7 @@ def _stated(why: str, code: str, words: str) -> str:
 
 
 def _locked_running(study: Study, *, code: str, words: str) -> Study:
-    current = locked_design(study.pk)
+    current = locked_study(study.pk)
     refuse_archived(current)
     if current.status not in RUNNING:
         raise NotAllowedInState(code, words, {"status": current.status})
@@ -198,7 +199,7 @@ def reopen_study(*, study: Study, why: str, actor: Any = None) -> int:
 
 @transaction.atomic
 def _reopened(study_id: int, why: str, actor: Any) -> int:
-    current = locked_design(study_id)
+    current = locked_study(study_id)
     if current.status != StudyStatus.CLOSED or current.closed_at is None:
         raise NotAllowedInState(
             "reopen.not_closed",

@@ -16,6 +16,7 @@ from core.provenance import CODE_VERSION, derived_seed, digest_of, versions
 from core.transitions import move
 from studies.allocation.assignment.quotas import max_admitted
 from studies.allocation.selectors.assignment_seed import is_seed_known, seed_commitment
+from studies.allocation.services.slots import locked_study
 from studies.design.presets.loader import check_design
 from studies.design.selectors.available_models import report_problems
 from studies.design.selectors.launch_overview import LANGUAGES, MODELS, PATH, PLAN, Gap, language_gaps
@@ -249,15 +250,9 @@ def launch_study(*, study: Study, actor: Any = None, why: str = "") -> StudyVers
     return version
 
 
-def locked_design(study_id: int) -> Study:
-    """Lock and load a study with the dataset and the run that its design names."""
-    studies = Study.objects.select_for_update(no_key=True, of=("self",))
-    return studies.select_related("run", "dataset_version").get(pk=study_id)
-
-
 @transaction.atomic
 def _frozen(study_id: int, actor: Any, why: str) -> StudyVersion:
-    current = locked_design(study_id)  # what is frozen is what stands now
+    current = locked_study(study_id)  # what is frozen is what stands now
     current.settings = with_defaults(current)
     snapshot = design_snapshot(current)
     design_hash = digest_of(snapshot)

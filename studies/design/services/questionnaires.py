@@ -61,21 +61,20 @@ def _edited(study: Study, actor: Any, change: str, *, undo: str = "") -> Iterato
         edited: Data = copy.deepcopy(current.questionnaire)
         yield edited
         _require_sound(current, edited)
-        _store_undo(current, undo, edited)
+        QuestionnaireUndo.objects.filter(study=current).delete()
+        if undo:
+            longest = QuestionnaireUndo.LONGEST_TITLE
+            QuestionnaireUndo.objects.create(
+                study=current,
+                title=undo if len(undo) <= longest else f"{undo[: longest - 1]}…",
+                questionnaire=current.questionnaire,
+                digest_after=digest_of(edited),
+            )
         current.questionnaire = edited
         current.save(update_fields=["questionnaire", "updated_at"])
         record(current, reason=f"Questionnaire changed: {change}", actor=actor)
         drop_trial(study=current, actor=actor)
         study.questionnaire = edited
-
-
-def _store_undo(study: Study, title: str, edited: Data) -> None:
-    QuestionnaireUndo.objects.filter(study=study).delete()
-    if title:
-        before = copy.deepcopy(study.questionnaire)
-        longest = QuestionnaireUndo.LONGEST_TITLE
-        title = title if len(title) <= longest else f"{title[: longest - 1]}…"
-        QuestionnaireUndo.objects.create(study=study, title=title, questionnaire=before, digest_after=digest_of(edited))
 
 
 def undoable(study: Study) -> QuestionnaireUndo | None:

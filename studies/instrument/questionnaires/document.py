@@ -95,7 +95,8 @@ class _Loader(yaml.SafeLoader):
         self.n_parts = 0
 
     def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
-        line = _line_of(self.peek_event()) + 1  # type: ignore[no-untyped-call]
+        mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
+        line = 1 if mark is None else mark.line + 1
         if self.check_event(yaml.AliasEvent):
             raise DocumentProblems([_at(line, "Aliases (*name) are not supported. Write the values out.")])
         if self.depth == DEEPEST:
@@ -129,10 +130,6 @@ def _broken(problem: yaml.YAMLError) -> DocumentProblems:
     return DocumentProblems([_at(line, message)])
 
 
-def _line_of(event: yaml.Event) -> int:
-    return int(event.start_mark.line) if event.start_mark is not None else 0
-
-
 def _composed(loader: _Loader) -> yaml.Node:
     try:
         root = loader.get_single_node()
@@ -146,9 +143,9 @@ def _composed(loader: _Loader) -> yaml.Node:
 def _constructed(loader: _Loader, root: yaml.Node) -> Any:
     try:
         return loader.construct_document(root)
-    except (yaml.YAMLError, ValueError) as problem:
-        if isinstance(problem, yaml.YAMLError):
-            raise _broken(problem) from problem
+    except yaml.YAMLError as problem:
+        raise _broken(problem) from problem
+    except ValueError as problem:  # such as a date with a 13th month
         raise DocumentProblems([_at(1, f"A value is invalid: {problem}.")]) from problem
 
 

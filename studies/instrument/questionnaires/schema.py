@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from studies.instrument.questionnaires.conditions import ERASED, is_erased, is_number, plain_answer
+from studies.instrument.questionnaires.conditions import ERASED, as_text, is_erased, is_number, plain_answer
 from studies.instrument.questionnaires.kinds import KINDS
 from studies.instrument.questionnaires.problems import Notes, Path, Problem, QuestionnaireProblems
 from studies.instrument.questionnaires.questions import DECLINED, OTHER, Question, Texts, is_declined, own_words
@@ -34,6 +34,7 @@ EVALUATOR = "evaluator"  # questions that the interviewer answers after a sessio
 LEAST_ANSWERED = 0.5
 PARTS = (*BLOCKS, "scales", "attention", EVALUATOR)
 EVALUATOR_KINDS = ("likert", "choice", "yes_no", "number", "text", "long_text")
+NOT_FOR_EVALUATOR = ("shown_if", "scale", "random_group", "other", "is_identifying")
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ class Questionnaire:
     items: tuple[Question, ...]
     overall: tuple[Question, ...]
     after: tuple[Question, ...] = ()
-    scales: tuple[Scale, ...] = field(default=())  # the scales that questions belong to
+    scales: tuple[Scale, ...] = ()  # the scales that questions belong to
     attention_ends_after: int = 0  # number of failed attention checks that ends participation; 0 for never
     evaluator: tuple[Question, ...] = ()  # asked of the interviewer after each session
 
@@ -81,9 +82,7 @@ class Questionnaire:
         """The answer that passes each screening question and attention check, as submitted by a form."""
         answers = {question.key: question.admits[0] for question in self.questions if question.admits}
         answers |= {question.key: question.expects for question in self.questions if question.expects is not None}
-        return {
-            key: ("yes" if value else "no") if isinstance(value, bool) else str(value) for key, value in answers.items()
-        }
+        return {key: as_text(value) for key, value in answers.items()}
 
     def known(self, block: str, answers: Mapping[str, Any]) -> dict[str, Any]:
         """Return the answers that conditions in a block may use: those to questions that are themselves shown.
@@ -131,8 +130,7 @@ class _Reader:
         self.seen: dict[str, str] = {}  # key to block
 
     def read(self) -> Questionnaire:
-        unknown = sorted(str(name) for name in set(self.data) - set(PARTS))
-        for name in unknown:
+        for name in sorted(map(str, set(self.data) - set(PARTS))):
             self.notes.wrong((name,), f"A questionnaire has the parts {', '.join(PARTS)}; got {name!r}.")
         blocks = {name: self._block(name) for name in BLOCKS}
         scales = self._scales()
@@ -141,7 +139,7 @@ class _Reader:
         if self.notes.problems:
             raise QuestionnaireProblems(self.notes.problems)
         questionnaire = Questionnaire(**blocks, scales=scales, attention_ends_after=ends_after, evaluator=evaluator)
-        self._check_together(questionnaire)
+        self._check_together(questionnaire)  # once each question is right by itself
         if self.notes.problems:
             raise QuestionnaireProblems(self.notes.problems)
         return questionnaire
@@ -186,14 +184,7 @@ class _Reader:
                     (EVALUATOR, number, "kind"),
                     f"A question for the evaluator is of the kind {kinds}; got {question.kind}.",
                 )
-            special = (
-                question.shown_if,
-                question.scale,
-                question.random_group,
-                question.other,
-                question.is_identifying,
-            )
-            if any(special):
+            if any(getattr(question, name) for name in NOT_FOR_EVALUATOR):
                 self.notes.wrong(
                     (EVALUATOR, number),
                     f"The question {question.key!r} is for the evaluator and has no shown_if, scale, random_group, "
@@ -339,6 +330,7 @@ def earlier_questions(questionnaire: Questionnaire, block: str, key: str = "") -
 
 @lru_cache(maxsize=64)
 def _read_text(text: str) -> Questionnaire:
+    # Every page of a participant reads the same questionnaire.
     return _Reader(json.loads(text)).read()
 
 
@@ -363,7 +355,6 @@ def questionnaire_from(mapping: Mapping[str, Any]) -> Questionnaire:
         raise QuestionnaireProblems(
             [Problem((), f"A questionnaire may contain only texts, numbers, true and false: {problem}. Quote dates.")]
         ) from problem
-    # Cached: every page view parses the same questionnaire.
     return _read_text(text)
 
 

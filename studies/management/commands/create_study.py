@@ -58,15 +58,19 @@ class Command(ParallaxCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         owner = study_owner(options["owner"])
-        run = None
-        if options["run"] is not None:
-            run = EvaluationRun.objects.select_related("version").filter(pk=options["run"]).first()
+        if options["run"] is None:
+            run, version = None, newest_version(options["dataset"])
+        else:
+            run = EvaluationRun.objects.select_related("version__dataset").filter(pk=options["run"]).first()
             if run is None:
                 raise CommandError(f"There is no run {options['run']}.")
+            version = run.version
+            if version.dataset.name != options["dataset"]:
+                raise CommandError(f"Run {run.pk} measured {version.dataset.name}, not {options['dataset']}.")
         study = create_study(
             slug=options["slug"],
             template=options["template"],
-            version=self._version(options["dataset"], run),
+            version=version,
             run=run,
             per_condition=options["per_condition"],
             seed=options["seed"],
@@ -90,11 +94,3 @@ class Command(ParallaxCommand):
             )
         if note := known_users_note(study.run):
             self.stdout.write(note)
-
-    @staticmethod
-    def _version(dataset: str, run: EvaluationRun | None) -> Any:
-        if run is None:
-            return newest_version(dataset)
-        if run.version.dataset.name != dataset:
-            raise CommandError(f"Run {run.pk} measured {run.version.dataset.name}, not {dataset}.")
-        return run.version

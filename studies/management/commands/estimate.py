@@ -4,11 +4,8 @@ from argparse import ArgumentParser, ArgumentTypeError
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from django.core.management.base import CommandError
-
-from core.commands import ParallaxCommand
+from studies.management.study_command import StudyCommand
 from studies.monitoring.selectors.estimate import cost_of, estimate_of
-from studies.participation.selectors.participant_rows import study_by_slug
 
 LARGEST = Decimal(100_000)
 
@@ -24,7 +21,7 @@ def amount(raw: str) -> Decimal:
     return value
 
 
-class Command(ParallaxCommand):
+class Command(StudyCommand):
     help = "Estimate how long a study takes a participant, and what the whole study costs at a reward."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -33,9 +30,7 @@ class Command(ParallaxCommand):
         parser.add_argument("--fee", type=amount, default=Decimal(0), help="what the panel adds, in percent")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        study = study_by_slug(options["slug"])
-        if study is None:
-            raise CommandError(f"There is no study called {options['slug']!r}.")
+        study = self.study(options["slug"])
         estimate = estimate_of(study)
         self.stdout.write(f"Estimates for {study.slug}, minutes:")
         for step in estimate.steps:

@@ -7,13 +7,13 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from core.commands import ParallaxCommand
-from studies.data.exports import FORMATS, Options, write_export
-from studies.models import Study
+from studies.data.exports.export_files import FORMATS, write_export
+from studies.data.exports.tables import Options
+from studies.management.study_command import StudyCommand
 from studies.monitoring.services.blinding import note_export
 
 
-class Command(ParallaxCommand):
+class Command(StudyCommand):
     help = "Write a study's data with codebook, counts, checksums, allocation log and flow to a folder."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -39,9 +39,7 @@ class Command(ParallaxCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        study = Study.objects.select_related("dataset_version__dataset").filter(slug=options["slug"]).first()
-        if study is None:
-            raise CommandError(f"There is no study {options['slug']}.")
+        study = self.study(options["slug"])
         chosen = Options(**{option.name: options[option.name] for option in fields(Options)})
         try:
             files = write_export(study, options["format"], options["out"], chosen)

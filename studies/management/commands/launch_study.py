@@ -5,16 +5,15 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from core.commands import ParallaxCommand
 from core.errors import ParallaxError
 from studies.design.selectors.launch_overview import launch_overview
 from studies.design.services.launch import launch_problems, launch_study
 from studies.enums import Mode, StudyStatus
-from studies.models import Study
+from studies.management.study_command import StudyCommand
 from studies.recruitment.services.entry_links import entry_link
 
 
-class Command(ParallaxCommand):
+class Command(StudyCommand):
     help = "Check a draft study, print what will be frozen and what is missing, freeze the design, and open the study."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -26,12 +25,19 @@ class Command(ParallaxCommand):
         return "\n".join(["The study was not launched.", *refusal.problems])
 
     def handle(self, *args: Any, **options: Any) -> None:
-        study = Study.objects.filter(slug=options["slug"]).first()
-        if study is None:
-            raise CommandError(f"There is no study {options['slug']}.")
+        study = self.study(options["slug"])
         self.stdout.write("Checking the design and making a list in every condition …")
         if study.status == StudyStatus.DRAFT:
-            self._print_overview(study)
+            overview = launch_overview(study)
+            self.stdout.write("Frozen at launch:")
+            for condition in overview.conditions:
+                model = f"model {condition.model[:12]}, target {condition.target:,}"
+                self.stdout.write(f"  {condition.label}: {condition.algorithm}, {model}")
+            for name, value in overview.facts:
+                self.stdout.write(f"  {name}: {value}")
+            self.stdout.write("Missing:" if overview.gaps else "Nothing is missing.")
+            for gap in overview.gaps:
+                self.stdout.write(self.style.WARNING(f"  {gap.text} {gap.command}".rstrip()))
         if options["check"]:
             if problems := launch_problems(study):
                 raise CommandError("\n".join(["The study cannot be launched.", *problems]))
@@ -40,15 +46,3 @@ class Command(ParallaxCommand):
         version = launch_study(study=study, why=options["why"])
         self.stdout.write(f"Study {study.slug} is live. Design {version.design_hash}")
         self.stdout.write(f"Participants enter at {entry_link(study=study, mode=Mode.LIVE)}")
-
-    def _print_overview(self, study: Study) -> None:
-        overview = launch_overview(study)
-        self.stdout.write("Frozen at launch:")
-        for condition in overview.conditions:
-            model = condition.model[:12]
-            self.stdout.write(f"  {condition.label}: {condition.algorithm}, model {model}, target {condition.target:,}")
-        for name, value in overview.facts:
-            self.stdout.write(f"  {name}: {value}")
-        self.stdout.write("Missing:" if overview.gaps else "Nothing is missing.")
-        for gap in overview.gaps:
-            self.stdout.write(self.style.WARNING(f"  {gap.text} {gap.command}".rstrip()))

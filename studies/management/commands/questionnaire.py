@@ -8,16 +8,15 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from core.commands import ParallaxCommand
 from core.errors import ParallaxError
 from studies.design.services.questionnaires import import_questionnaire
 from studies.instrument.questionnaires.core import core_problems
 from studies.instrument.questionnaires.document import DocumentProblems, read_document, write_document
 from studies.instrument.questionnaires.schema import questionnaire_from
-from studies.models import Study
+from studies.management.study_command import StudyCommand
 
 
-class Command(ParallaxCommand):
+class Command(StudyCommand):
     help = __doc__
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -43,13 +42,6 @@ class Command(ParallaxCommand):
         except (OSError, UnicodeDecodeError) as problem:
             raise CommandError(f"{file} cannot be read: {problem}. Give a text file in UTF-8.") from problem
 
-    def _study(self, slug: str) -> Study:
-        study = Study.objects.filter(slug=slug).first()
-        if study is None:
-            known = ", ".join(Study.objects.order_by("slug").values_list("slug", flat=True)) or "none"
-            raise CommandError(f"There is no study {slug!r}; the studies are: {known}.")
-        return study
-
     def _check(self, *, file: Path, **_options: Any) -> None:
         try:
             data = read_document(self._text(file))
@@ -62,7 +54,7 @@ class Command(ParallaxCommand):
         self.stdout.write(f"{file} is valid: {n} questions and {m} scales.")
 
     def _export(self, *, slug: str, out: Path | None, **_options: Any) -> None:
-        text = write_document(self._study(slug).questionnaire)
+        text = write_document(self.study(slug).questionnaire)
         if out is None:
             self.stdout.write(text, ending="")
             return
@@ -73,6 +65,6 @@ class Command(ParallaxCommand):
         self.stdout.write(f"Wrote {out}.")
 
     def _import(self, *, slug: str, file: Path, **_options: Any) -> None:
-        study = self._study(slug)
+        study = self.study(slug)
         import_questionnaire(study=study, text=self._text(file))
         self.stdout.write(f"The questionnaire of {slug} was replaced by {file}.")

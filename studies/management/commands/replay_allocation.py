@@ -5,23 +5,20 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from core.commands import ParallaxCommand
 from studies.allocation.selectors.allocations import replayed_log
 from studies.allocation.selectors.assignment_seed import seed_sentence
 from studies.enums import Mode
-from studies.models import Study
+from studies.management.study_command import StudyCommand
 
 
-class Command(ParallaxCommand):
+class Command(StudyCommand):
     help = "Recompute every assignment of a study from its seed, method and arrival order, and compare it with the log."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        study = Study.objects.filter(slug=options["slug"]).first()
-        if study is None:
-            raise CommandError(f"There is no study {options['slug']}.")
+        study = self.study(options["slug"])
         problems = []
         for mode in (Mode.LIVE, Mode.SIMULATED):  # a preview may precede the launch, when the design still changes
             replay = replayed_log(study, mode)

@@ -10,22 +10,21 @@ import yaml
 from django.core.management.base import CommandError
 from django.db.models import QuerySet
 
-from core.commands import ParallaxCommand
 from core.errors import ParallaxError, ParameterError
 from studies.design.services.trials import remove_simulated
 from studies.enums import Mode, ParticipantStatus
 from studies.instrument.questionnaires.schema import questionnaire_from
+from studies.management.study_command import StudyCommand
 from studies.models import Participant, Study
 from studies.monitoring.selectors.exclusions import by_frequency, exclusions, planned_rule
 from studies.monitoring.selectors.outcomes import outcomes_of, scale_means_of
-from studies.participation.selectors.participant_rows import study_by_slug
 from studies.settings import SCALE_PREFIX
 from studies.simulation.answer_model import Effect
 from studies.simulation.planted_effects import effects_from, planted_sentence
 from studies.simulation.services.pilot import Progress, walk_group
 
 
-class Command(ParallaxCommand):
+class Command(StudyCommand):
     help = (
         "Walk simulated participants through the real pages of a study, over HTTP, launched or a draft that could be. "
         "They answer from the ratings of users reserved from every model; what is modelled is marked, and none of it "
@@ -46,9 +45,7 @@ class Command(ParallaxCommand):
         parser.add_argument("--remove", action="store_true", help="remove every simulated participant instead")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        study = study_by_slug(options["slug"])
-        if study is None:
-            raise CommandError(f"There is no study called {options['slug']!r}.")
+        study = self.study(options["slug"])
         if options["parallel"] < 1:
             raise CommandError("At least one participant has to walk: --parallel is 1 or more.")
         if options["remove"]:

@@ -3,14 +3,11 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import CommandError
-
-from core.commands import ParallaxCommand
-from studies.participation.selectors.participant_rows import study_by_slug
+from studies.management.study_command import StudyCommand
 from studies.participation.services.withdrawal import participant_known_as, personal_data_of, withdraw_on_behalf
 
 
-class Command(ParallaxCommand):
+class Command(StudyCommand):
     help = (
         "Withdraw one participant who asked for it, by their code or external id, and erase their data. It has the "
         "same effect as the participant's own withdrawal, and is logged with the reason."
@@ -23,9 +20,7 @@ class Command(ParallaxCommand):
         parser.add_argument("--yes", action="store_true", help="erase; otherwise only list the data")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        study = study_by_slug(options["slug"])
-        if study is None:
-            raise CommandError(f"There is no study called {options['slug']!r}.")
+        study = self.study(options["slug"])
         participant = participant_known_as(study=study, known_as=options["participant"])
         data = personal_data_of(participant)
         summary = (

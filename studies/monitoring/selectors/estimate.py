@@ -122,7 +122,20 @@ def estimate_of(study: Study) -> Estimate:
     """Estimate every step: by live participants where enough were timed, else as stated."""
     n = Participant.objects.filter(study=study, mode=Mode.LIVE, status=ParticipantStatus.COMPLETED).count()
     timed = {timing.step: timing for timing in step_times(study, Mode.LIVE)} if n >= FEWEST_PEOPLE else {}
-    stated = _stated(study)
+    questionnaire = questionnaire_from(study.questionnaire)
+    texts = texts_of(study, study.design.languages[0])
+    words = len(str(texts.get("consent", "")).split())
+    requested, listed = study.design.items_asked, study.design.list_length
+    stated = {
+        flow.CONSENT: 60 * words / WORDS_A_MINUTE + SECONDS_A_BOX * len(texts.get("consent_boxes", ())),
+        flow.ABOUT: expected_seconds(questionnaire, schema.ABOUT),
+        flow.RATE: SECONDS_A_FILM_RATED * (requested.fewest + requested.most) / 2,
+        flow.RECOMMENDATIONS: SECONDS_A_FILM_SEEN * listed,
+        flow.ITEMS: listed * (SECONDS_OF_DETAILS + expected_seconds(questionnaire, schema.ITEMS)),
+        flow.OVERALL: expected_seconds(questionnaire, schema.OVERALL),
+    }
+    if questionnaire.after:
+        stated[flow.AFTER] = expected_seconds(questionnaire, schema.AFTER)
     steps = []
     for step, seconds in stated.items():
         timing = timed.get(step)
@@ -146,20 +159,3 @@ def cost_of(estimate: Estimate, *, reward: Decimal, fee_percent: Decimal = Decim
     remaining = reward * to_come * (1 + fee_percent / 100)
     an_hour = cents(reward * 60 / Decimal(estimate.minutes)) if estimate.minutes > 0 else None
     return Cost(reward, fee_percent, cents(rewards), cents(fee), cents(rewards + fee), cents(remaining), an_hour)
-
-
-def _stated(study: Study) -> dict[str, float]:
-    questionnaire = questionnaire_from(study.questionnaire)
-    languages = study.design.languages
-    texts = texts_of(study, languages[0])
-    words = len(str(texts.get("consent", "")).split())
-    requested, listed = study.design.items_asked, study.design.list_length
-    return {
-        flow.CONSENT: 60 * words / WORDS_A_MINUTE + SECONDS_A_BOX * len(texts.get("consent_boxes", ())),
-        flow.ABOUT: expected_seconds(questionnaire, schema.ABOUT),
-        flow.RATE: SECONDS_A_FILM_RATED * (requested.fewest + requested.most) / 2,
-        flow.RECOMMENDATIONS: SECONDS_A_FILM_SEEN * listed,
-        flow.ITEMS: listed * (SECONDS_OF_DETAILS + expected_seconds(questionnaire, schema.ITEMS)),
-        flow.OVERALL: expected_seconds(questionnaire, schema.OVERALL),
-        **({flow.AFTER: expected_seconds(questionnaire, schema.AFTER)} if questionnaire.after else {}),
-    }

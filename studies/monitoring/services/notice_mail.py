@@ -62,9 +62,13 @@ def _sent(rows: Sequence[NoticeReceipt], moment: datetime) -> bool:
     claimed = [row for row in rows if _write(row, before=None, after=moment)]
     if not claimed:
         return False
+    studies = _by_study(claimed)
+    n = f"{len(claimed)} notices" if len(claimed) > 1 else "A notice"
+    subject = f"{n} about {studies[0][0].title}" if len(studies) == 1 else f"{n} about {len(studies)} studies"
+    subject = " ".join(subject.split())  # a title with a line break would end the header
     try:
         connection = get_connection(timeout=CONNECTION_SECONDS)
-        EmailMessage(_subject(claimed), _body(claimed), to=[claimed[0].researcher.email], connection=connection).send()
+        EmailMessage(subject, _body(studies), to=[claimed[0].researcher.email], connection=connection).send()
     except (SMTPException, OSError) as problem:
         for row in claimed:
             _write(row, before=moment, after=None)
@@ -93,16 +97,9 @@ def _link(name: str, *args: str) -> str:
     return settings.SITE_URL + reverse(name, args=args) if settings.SITE_URL else ""
 
 
-def _subject(rows: Sequence[NoticeReceipt]) -> str:
-    studies = _by_study(rows)
-    n = f"{len(rows)} notices" if len(rows) > 1 else "A notice"
-    subject = f"{n} about {studies[0][0].title}" if len(studies) == 1 else f"{n} about {len(studies)} studies"
-    return " ".join(subject.split())  # a title with a line break would end the header
-
-
-def _body(rows: Sequence[NoticeReceipt]) -> str:
+def _body(studies: Sequence[tuple[Study, list[Notice]]]) -> str:
     parts = []
-    for study, notices in _by_study(rows):
+    for study, notices in studies:
         lines = [f"- {notice.at:%d %b %Y, %H:%M} UTC  {notice.text}" for notice in notices]
         link = _link("studies:detail", study.slug)
         parts.append("\n".join([study.title, *([link] if link else []), *lines]))

@@ -104,7 +104,15 @@ class PageAnswers:
         """Store a checked value; a changed answer about an item is recorded as an event."""
         row = self._rows.get(question.key)
         if row is not None and row.value != value and self.block == ITEMS:
-            self._record_change(question, row.value, value, source)
+            values = {} if question.is_identifying else {"from": row.value, "to": value}
+            record_event(
+                participant=self.participant,
+                kind="rating_changed" if question.key == "rating" else "answer_changed",
+                page=ITEMS,
+                rank=self.rank,
+                facts={"question": question.key, "rank": self.rank, **values},
+                client_at=source.client_at,
+            )
         if row is None:
             row = Response(participant=self.participant, question=question.key, rank=self.rank)
         elif row.value == value:
@@ -120,18 +128,6 @@ class PageAnswers:
         if (row := self._rows.pop(key, None)) is not None:
             row.delete()
             del self.values[key]
-
-    def _record_change(self, question: Question, before: Any, after: Any, source: AnswerSource) -> None:
-        # Events outlive a change of the answer; what identifies a person must not stay in them.
-        values = {} if question.is_identifying else {"from": before, "to": after}
-        record_event(
-            participant=self.participant,
-            kind="rating_changed" if question.key == "rating" else "answer_changed",
-            page=ITEMS,
-            rank=self.rank,
-            facts={"question": question.key, "rank": self.rank, **values},
-            client_at=source.client_at,
-        )
 
 
 def checked_values(questions: Sequence[Question], posted: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -85,7 +85,12 @@ def refused(request: HttpRequest, attempt: EntryAttempt, refusal: ParallaxError)
         )
         return _message(request, attempt, _("This link has been used"), text=text, status=410)
     if refusal.code == "study.took_part_before":
-        return _took_part_before(request, attempt, refusal.message)
+        exit_link = exit_links.exit_before_enrolment(
+            recruiting=attempt.recruiting, outcome=exits.SCREENED_OUT, parameters=attempt.parameters, mode=Mode.LIVE
+        )
+        own_text = exit_link.text.get(attempt.language, "")
+        shown: dict[str, Any] = {"markdown": own_text} if own_text else {"text": refusal.message}
+        return _message(request, attempt, _("Thank you for your interest"), exit_link=exit_link, **shown)
     if refusal.code in ("study.not_open", "study.full"):
         return _shut(request, attempt, refusal)
     if refusal.code in (*BY_INVITATION, "study.bad_signature"):
@@ -116,16 +121,6 @@ def _welcome_back(request: HttpRequest, attempt: EntryAttempt) -> HttpResponse:
     except ParallaxError as refusal:
         return _message(request, attempt, _("One moment, please"), text=refusal.message)
     return redirect("participant:resume", token=token)
-
-
-def _took_part_before(request: HttpRequest, attempt: EntryAttempt, message: str) -> HttpResponse:
-    exit_link = exit_links.exit_before_enrolment(
-        recruiting=attempt.recruiting, outcome=exits.SCREENED_OUT, parameters=attempt.parameters, mode=Mode.LIVE
-    )
-    own_text = exit_link.text.get(attempt.language, "")
-    shown: dict[str, Any] = {"markdown": own_text} if own_text else {"text": message}
-    heading = _("Thank you for your interest")
-    return _message(request, attempt, heading, exit_link=exit_link, **shown)
 
 
 def _shut(request: HttpRequest, attempt: EntryAttempt, refusal: ParallaxError) -> HttpResponse:

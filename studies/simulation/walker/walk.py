@@ -18,6 +18,7 @@ from lxml import html
 
 from core.errors import ParallaxError
 from studies.instrument.flow import TRAILER_SEEN
+from studies.instrument.questionnaires.conditions import as_text
 from studies.instrument.questionnaires.schema import Questionnaire
 from studies.known_items import ItemsAsked
 from studies.simulation.answer_model import MODELLED, TRUE, Answer, SimulatedPerson
@@ -241,7 +242,7 @@ class Walker:
 
     def _answer(self, page: Page, key: str, answer: Answer) -> None:
         form = page.find("//form[@id='questions']")
-        value = ("yes" if answer.value else "no") if isinstance(answer.value, bool) else str(answer.value)
+        value = as_text(answer.value)
         page.find(f"//form[@id='questions']//input[@name='{key}'][@value='{value}']")
         self._send(page.url, {**self._hidden(form), key: value}, answer.provenance, is_htmx=True)
 

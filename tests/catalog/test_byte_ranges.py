@@ -8,7 +8,7 @@ import pytest
 from django.http import HttpResponseBase
 from django.test import RequestFactory
 
-from core.byte_ranges import byte_range, file_response
+from catalog.views.byte_ranges import byte_range, file_response
 
 pytestmark = pytest.mark.unit
 
