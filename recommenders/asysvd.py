@@ -59,6 +59,7 @@ class AsySVD(Algorithm):
     title = "Asymmetric singular value decomposition (AsySVD)"
     version = 1
     score_kind = "rating"
+    is_slow = True
     rank_parameter = "factors"
     explains = True
     asks_numbers = True
