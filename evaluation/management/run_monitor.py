@@ -9,6 +9,8 @@ from typing import Self
 from django.conf import settings
 from django.core.management.base import OutputWrapper
 
+from catalog.selectors.ratings import ratings_of
+from core import artefacts
 from core.errors import NotAllowedInState
 from evaluation.enums import RUN_OPEN, RunStatus
 from evaluation.models import EvaluationRun
@@ -100,6 +102,8 @@ class MonitoredRuns:
         try:
             if run.status in RUN_OPEN:
                 self.start_workers()
+                ratings = ratings_of(run.version).user_items
+                artefacts.release_memory(ratings.data, ratings.indices)  # only the workers read them from here on
             watch(run, self._workers, self._out)
         except BaseException:
             run.refresh_from_db()
