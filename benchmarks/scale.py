@@ -1,18 +1,16 @@
 """What more processes bring, what each costs in memory, and what that means for sizes that this machine cannot run.
 
     python benchmarks/scale.py web [--processes 1,2,3] [--per-condition 15] [--database URL]
-    python benchmarks/scale.py workers [--workers 1,2] [--shape w2]
     python benchmarks/scale.py mixed --minutes 60 [--processes 3] [--database URL]
     python benchmarks/scale.py ratings
 
 `web` walks simulated participants through the demo's study as fast as the server answers, with each number of web
 processes in turn, and prints requests a second, the processor time of web server and database for each request, the
 memory of each process, and what a participant adds to the database. The client runs on the same cores, so requests a
-second are a lower limit; processor time for each request is what the extrapolation uses. `workers` runs the seven
-algorithms of Table 2 through Celery with each number of workers. `mixed` lets participants walk and a researcher open
-every page and file of the study, its run and its dataset in turn, and prints the memory of each web process before and
-after. `ratings` prints the memory that the product estimates for each fit before it starts, up to a billion ratings:
-estimates by formula, nothing is fitted.
+second are a lower limit; processor time for each request is what the extrapolation uses. `mixed` lets participants walk
+and a researcher open every page and file of the study, its run and its dataset in turn, and prints the memory of each
+web process before and after. `ratings` prints the memory that the product estimates for each fit before it starts, up
+to a billion ratings: estimates by formula, nothing is fitted.
 
 Memory is the proportional set size: pages that processes share are counted once.
 """
@@ -22,8 +20,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -81,10 +77,8 @@ class Measured:
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("what", choices=("web", "mixed", "workers", "ratings"))
+    options.add_argument("what", choices=("web", "mixed", "ratings"))
     options.add_argument("--processes", default="1,2,3")
-    options.add_argument("--workers", default="1,2")
-    options.add_argument("--shape", default="w2", help="of the ratings for `workers`; see generator.py")
     options.add_argument("--per-condition", type=int, default=15)
     options.add_argument("--parallel", type=int, default=16)
     options.add_argument("--minutes", type=float, default=60.0, help="of `mixed`, which has one number of --processes")
@@ -93,7 +87,7 @@ def main() -> None:
     options.add_argument("--port", type=int, default=8791)
     options.add_argument("--seed", type=int, default=1)
     chosen = options.parse_args()
-    {"web": _web, "mixed": _mixed, "workers": _workers, "ratings": _ratings}[chosen.what](chosen)
+    {"web": _web, "mixed": _mixed, "ratings": _ratings}[chosen.what](chosen)
 
 
 def _web(chosen: argparse.Namespace) -> None:
@@ -277,24 +271,6 @@ def _extrapolate(rows: list[Measured]) -> None:
         + (f" and {database / BUSY:.0f} for PostgreSQL" if database else "")
         + f"; {last.participants:,} participants made {last.requests / last.participants:.0f} requests each."
     )
-
-
-def _workers(chosen: argparse.Namespace) -> None:
-    """Run the whole of Table 2 by each number of workers, in a process of its own."""
-    chosen.var.mkdir(parents=True, exist_ok=True)
-    program = [sys.executable, str(Path(__file__).with_name("evaluation.py")), "table", "--repeats", "1"]
-    program += ["--shape", chosen.shape, "--folder", str(chosen.var)]
-    paths = {"PYTHONPATH": str(Path(__file__).resolve().parents[1])}
-    seconds: dict[str, float] = {}
-    for number in chosen.workers.split(","):
-        command = [*program, "--workers", number]
-        done = subprocess.run(command, env={**os.environ, **paths}, stdout=subprocess.PIPE, text=True, check=True)
-        measured = done.stdout.rstrip().splitlines()[-1]
-        seconds[number] = float(measured.split(" s ")[0])
-        print(f"{number} workers: {measured}", flush=True)
-    slowest = max(seconds.values())
-    for number, spent in seconds.items():
-        print(f"{number} workers: {slowest / spent:.2f} times the throughput of the slowest")
 
 
 def _ratings(_chosen: argparse.Namespace) -> None:

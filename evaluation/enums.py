@@ -29,8 +29,9 @@ RUN_OPEN = (RunStatus.QUEUED, RunStatus.RUNNING)
 class PartKind(TextChoices):
     """What a part of a run does.
 
-    A fit waits for the preparation (which makes it), a measurement for its own algorithm's fit, the reduction
-    for everything else.
+    The preparation makes the others: fits as soon as the ratings are split, the rest when the candidates are drawn. A
+    measurement waits for its own algorithm's fit, a reduction for the measurements of its algorithm, and the last one,
+    which has no algorithm, for everything else.
     """
 
     PREPARE = "prepare"

@@ -161,9 +161,9 @@ class RunAlgorithm(models.Model):
 class RunPart(TimeStampedModel, LeasedModel):
     """A piece of a run's work, taken by one worker at a time under a lease.
 
-    `start` and `stop` are rows of the fold's case list, and are set for measurements only; `recipe` and `model`
-    are a fit's. Runs of one model per algorithm have the fold 0 alone. The result is stored by digest, so that
-    finishing twice writes once.
+    `start` and `stop` are rows of the fold's case list, and are set for measurements only; `recipe`, `training_digest`
+    and `model` are a fit's. Runs of one model per algorithm have the fold 0 alone. The result is stored by digest, so
+    that finishing twice writes once.
     """
 
     run = models.ForeignKey(EvaluationRun, on_delete=models.CASCADE, related_name="parts")
@@ -171,6 +171,7 @@ class RunPart(TimeStampedModel, LeasedModel):
     kind = models.CharField(max_length=20, choices=PartKind)
     fold = models.PositiveSmallIntegerField(default=0)
     recipe = models.CharField(max_length=64, blank=True, db_index=True)
+    training_digest = models.CharField(max_length=64, blank=True)  # empty: a fit of an earlier version of the project
     model = models.ForeignKey(TrainedModel, null=True, blank=True, on_delete=models.PROTECT, related_name="fits")
     profile_length = models.PositiveSmallIntegerField(default=0)  # 0: the whole profile
     start = models.PositiveIntegerField(default=0)

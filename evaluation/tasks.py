@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 from typing import Any
 
 from celery import current_app, shared_task
 from celery.signals import task_postrun, task_prerun, worker_init, worker_ready, worker_shutdown, worker_shutting_down
 from django.conf import settings
 
-from evaluation.services import malloc_tuning, worker_loop
+from evaluation.services import malloc_tuning, numerics, worker_loop
 from jobs.leases import TRANSIENT
 from jobs.parent_process import watch_parent
 from jobs.worker_lock import acquire_worker_lock
@@ -35,9 +36,13 @@ def sweep() -> None:
 
 
 @worker_init.connect
-def limit_memory(**kwargs: Any) -> None:
-    """Make a worker and the processes it forks return unused memory to the system."""
+def prepare_process(sender: Any, **kwargs: Any) -> None:
+    """Make a worker and the processes it forks return unused memory to the system, and share what they import."""
     malloc_tuning.return_large_blocks()
+    if sender.pool_cls == "prefork":
+        for _ in numerics.compile_kernels():
+            pass
+        gc.freeze()  # a collection would write to every object, and so copy the page it is on
 
 
 @worker_ready.connect

@@ -62,6 +62,7 @@ class Aspect(Algorithm):
     title = "Aspect model of people and items (Aspect)"
     version = 2  # since the block Lanczos that it starts from takes other steps
     score_kind = "order"
+    is_slow = True
     rank_parameter = "classes"
     small = {"classes": 2, "held_out": 0.0}  # held-out pairs are drawn by number
     arrays = ("items_of_class", "beta")
@@ -172,6 +173,7 @@ class AspectContent(Algorithm):
     title = "Aspect model of people and item features (AspectContent)"
     version = 2  # since the block Lanczos that it starts from takes other steps
     score_kind = "order"
+    is_slow = True
     small = {"classes": 2, "held_out": 0.0, "positive_from": 2.0}  # the suite's strangers like little
     needs_features = True
     arrays = ("features_of_class", "classes_of_item", "class_shares", "beta", "n_observations", *CONTENT)

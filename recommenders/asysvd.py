@@ -59,6 +59,7 @@ class AsySVD(Algorithm):
     title = "Asymmetric singular value decomposition (AsySVD)"
     version = 1
     score_kind = "rating"
+    is_slow = True
     rank_parameter = "factors"
     explains = True
     asks_numbers = True
@@ -98,6 +99,7 @@ class AsySVD(Algorithm):
         # As for a stranger, a user's offset comes from the profile that is left.
         offsets = baseline.mean + baseline.user_bias(training)
         learned, held_out = (_side(part, offsets, baseline.item_bias) for part in (training, aside))
+        del training, aside  # their ratings are not needed beside the residuals
         factors = (
             rng.normal(0.0, params.spread / np.sqrt(params.factors), (ratings.n_items, params.factors)),
             np.zeros((ratings.n_items, params.factors)),

@@ -44,6 +44,8 @@ class Algorithm(ABC):
     explains: ClassVar[bool] = False
     # The parameter that cannot exceed the smaller side of the ratings, if any.
     rank_parameter: ClassVar[str | None] = None
+    # Whether a fit takes many passes over the ratings, and so longer than most others: a run starts these first.
+    is_slow: ClassVar[bool] = False
     # Attributes of the model that `state` saves besides the popularity; of one dimension at least.
     arrays: ClassVar[tuple[str, ...]]
     # Distributions (names in the package index) whose code learns the model; their installed versions are part of its

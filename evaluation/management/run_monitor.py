@@ -9,6 +9,8 @@ from typing import Self
 from django.conf import settings
 from django.core.management.base import OutputWrapper
 
+from catalog.selectors.ratings import ratings_of
+from core import artefacts
 from core.errors import NotAllowedInState
 from evaluation.enums import RUN_OPEN, RunStatus
 from evaluation.models import EvaluationRun
@@ -57,7 +59,7 @@ def watch(run: EvaluationRun, workers: RunWorkers | None, out: OutputWrapper) ->
             out.write(BUSY if is_worker_running() else GONE)
         if now - checked_at >= CHECK_SECONDS:
             checked_at = now
-            if workers is not None and workers.restart_missing():
+            if workers is not None and workers.replaced():
                 out.write("\nA worker has died and was replaced.")
             sweep(run=run)
         time.sleep(POLL_SECONDS)
@@ -67,11 +69,13 @@ def watch(run: EvaluationRun, workers: RunWorkers | None, out: OutputWrapper) ->
 
 class MonitoredRuns:
     """The runs of a command, one after the other, with workers of their own if no worker is running or the command asks
-    for them. These start with the first run that is not finished, and stop on leaving the context.
+    for them. These start with the first run that is not finished, unless asked to before, and stop on leaving the
+    context.
     """
 
-    def __init__(self, requested: int | None, out: OutputWrapper) -> None:
+    def __init__(self, requested: int | None, out: OutputWrapper, *, threads: int | None = None) -> None:
         self._requested, self._out = requested, out
+        self._threads = threads or settings.NUMERIC_THREADS
         self._size = workers_to_start(requested)
         self._stack = ExitStack()
         self._workers: RunWorkers | None = None
@@ -83,17 +87,23 @@ class MonitoredRuns:
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
+    def start_workers(self) -> None:
+        """Start the workers, if the command has any of its own and they do not run yet."""
+        if not self._size or self._workers is not None:
+            return
+        if self._requested is None:
+            self._out.write(
+                f"No worker is running; starting {self._size} for this run. Use `--workers` to set their number."
+            )
+        self._workers = self._stack.enter_context(RunWorkers(size=self._size, queue=self.queue, threads=self._threads))
+
     def finish(self, run: EvaluationRun) -> None:
         """Monitor a run until it is over. Whatever ends the command before, Ctrl-C too, cancels the run."""
         try:
-            if self._size and self._workers is None and run.status in RUN_OPEN:
-                if self._requested is None:
-                    self._out.write(
-                        f"No worker is running; starting {self._size} for this run. Use `--workers` to set their "
-                        "number."
-                    )
-                workers = RunWorkers(size=self._size, queue=self.queue, threads=run.threads)
-                self._workers = self._stack.enter_context(workers)
+            if run.status in RUN_OPEN:
+                self.start_workers()
+                ratings = ratings_of(run.version).user_items
+                artefacts.release_memory(ratings.data, ratings.indices)  # only the workers read them from here on
             watch(run, self._workers, self._out)
         except BaseException:
             run.refresh_from_db()

@@ -84,8 +84,11 @@ def training_rows(digest: str) -> Ratings:
     """Load the rows of the artefact ``training``, memory-mapped. Raises ArtefactError when it is missing or damaged."""
     stored = artefacts.load("training", digest)
     arrays = {name: _plain(array) for name, array in stored.arrays.items()}
+    indptr = arrays["indptr"]
+    if len(arrays["indices"]) <= np.iinfo(np.int32).max:
+        indptr = indptr.astype(np.int32)  # of one type with the columns; SciPy would copy these into memory otherwise
     matrix = csr_array(
-        (arrays["values"], arrays["indices"], arrays["indptr"]),
+        (arrays["values"], arrays["indices"], indptr),
         shape=(stored.meta["n_users"], stored.meta["n_items"]),
     )
     return Ratings(matrix, Scale(*stored.meta["scale"]), arrays.get("counts"))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, Q, QuerySet, Sum
+from django.db.models import Count, F, Q, QuerySet, Sum
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -25,7 +25,7 @@ class Progress:
     """The progress of a run: parts, speed, remaining time and current activity.
 
     `seconds_left` and `cases_per_second` are None until they can be estimated; `seconds_left` until all models are
-    fitted, because the duration of a fit cannot be extrapolated from other parts.
+    fitted and each has been measured for a while, because models differ a hundredfold in speed.
     """
 
     done: int
@@ -156,26 +156,35 @@ def failure_summary(run: EvaluationRun) -> str:
 
 
 def progress(run: EvaluationRun) -> Progress:
-    """Compute the progress of a run in one query."""
-    is_done = Q(status=PartStatus.DONE)
-    is_measure = Q(kind=PartKind.MEASURE)
+    """Compute the progress of a run."""
+    is_done, is_open = Q(status=PartStatus.DONE), Q(status__in=(PartStatus.QUEUED, PartStatus.LEASED))
     counts = run.parts.aggregate(
         total=Count("pk"),
         done=Count("pk", filter=is_done),
-        unfitted=Count("pk", filter=Q(kind=PartKind.FIT, status__in=(PartStatus.QUEUED, PartStatus.LEASED))),
+        unready=Count("pk", filter=is_open & Q(kind__in=(PartKind.PREPARE, PartKind.FIT))),
         leased=Count("pk", filter=Q(status=PartStatus.LEASED)),
-        started=Coalesce(Sum("start", filter=is_done & is_measure), 0),
-        stopped=Coalesce(Sum("stop", filter=is_done & is_measure), 0),
-        measured_seconds=Sum("seconds", filter=is_done & is_measure),
+    )
+    n_cases = F("stop") - F("start")
+    measured = list(
+        run.parts.filter(kind=PartKind.MEASURE)
+        .order_by()
+        .values("algorithm", "profile_length")
+        .annotate(
+            cases=Coalesce(Sum(n_cases, filter=is_done), 0),
+            cases_left=Coalesce(Sum(n_cases, filter=is_open), 0),
+            measured_seconds=Coalesce(Sum("seconds", filter=is_done), 0.0),
+        )
     )
     seconds = 0.0
     if run.started_at is not None:
         seconds = ((run.finished_at or timezone.now()) - run.started_at).total_seconds()
     left = None
-    if run.status in RUN_OPEN and counts["done"] > 1 and not counts["unfitted"]:
-        left = seconds * (counts["total"] - counts["done"]) / counts["done"]
-    cases = counts["stopped"] - counts["started"]
-    measured = counts["measured_seconds"]
+    if run.status in RUN_OPEN and not counts["unready"] and all(row["cases"] for row in measured if row["cases_left"]):
+        left = sum(
+            row["cases_left"] * row["measured_seconds"] / row["cases"] for row in measured if row["cases_left"]
+        ) / max(counts["leased"], 1)
+    cases = sum(row["cases"] for row in measured)
+    measured_seconds = sum(row["measured_seconds"] for row in measured)
     return Progress(
         done=counts["done"],
         total=counts["total"],
@@ -183,7 +192,7 @@ def progress(run: EvaluationRun) -> Progress:
         activity=run.activity,
         seconds=seconds,
         seconds_left=left,
-        cases_per_second=cases / measured if cases and measured else None,
+        cases_per_second=cases / measured_seconds if cases and measured_seconds else None,
     )
 
 

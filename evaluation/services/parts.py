@@ -37,10 +37,12 @@ class Outcome:
 
 
 def leasable_parts(*, run: EvaluationRun, now: datetime | None = None) -> QuerySet[RunPart]:
-    """Parts of an unfinished run that a worker could take now, fits first.
+    """Parts of an unfinished run that a worker could take now: fits first, then reductions, then the first
+    measurement of each algorithm, whose speed tells how long the others will take.
 
-    A measurement waits for its model, the reduction for all else that has not failed, and a fit for another run's
-    fit of the same recipe while that one's lease lives, so that nothing is trained twice at once.
+    A measurement waits for its model, a reduction for its algorithm's measurements, the last one for all else that has
+    not failed, and a fit for another run's fit of the same recipe while that one's lease lives, so that nothing is
+    trained twice at once.
     """
     now = now or timezone.now()
     unfinished = (
@@ -62,12 +64,24 @@ def leasable_parts(*, run: EvaluationRun, now: datetime | None = None) -> QueryS
         Q(kind=PartKind.PREPARE)
         | Q(Q(kind=PartKind.FIT) & ~Exists(same_fit))
         | Q(Q(kind=PartKind.MEASURE) & Exists(own_fit))
-        | Q(Q(kind=PartKind.REDUCE) & ~Exists(unfinished))
+        | Q(Q(kind=PartKind.REDUCE, algorithm=None) & ~Exists(unfinished))
+        | Q(
+            Q(kind=PartKind.REDUCE, algorithm__isnull=False)
+            & ~Exists(unfinished.filter(kind=PartKind.MEASURE, algorithm=OuterRef("algorithm")))
+        )
     )
     return (
         RunPart.objects.filter(run=run, run__status__in=RUN_OPEN)
         .filter(PARTS.leasable(now), is_ready)
-        .annotate(order=Case(When(kind=PartKind.FIT, then=Value(0)), default=Value(1), output_field=IntegerField()))
+        .annotate(
+            order=Case(
+                When(kind=PartKind.FIT, then=Value(0)),
+                When(kind=PartKind.REDUCE, then=Value(1)),
+                When(kind=PartKind.MEASURE, start=0, then=Value(2)),
+                default=Value(3),
+                output_field=IntegerField(),
+            )
+        )
         .order_by("order", "pk")
     )
 
@@ -101,7 +115,9 @@ def lease_part(*, run: EvaluationRun) -> RunPart | None:
 def describe(part: RunPart) -> str:
     """What executing the part is, in words."""
     if part.kind == PartKind.PREPARE or part.algorithm is None:
-        return "Preparing the test cases" if part.kind == PartKind.PREPARE else "Adding up the results"
+        return "Preparing the test cases" if part.kind == PartKind.PREPARE else "Finishing the results"
+    if part.kind == PartKind.REDUCE:
+        return f"Adding up the results of {part.algorithm.label}"
     of_fold = f", {part.run.folds[part.fold]['label']}" if part.run.folds else ""
     if part.kind == PartKind.FIT:
         return f"Fitting {part.algorithm.label}{of_fold}"
@@ -146,7 +162,8 @@ def remove_leftover_parts() -> int:
     cleaned = list(leftover.filter(status=RunStatus.SUCCEEDED)[:RUNS_AT_ONCE]) + list(stopped[:RUNS_AT_ONCE])
     for run in cleaned:
         if run.status != RunStatus.SUCCEEDED:
-            move_all(_stored(run), to=PartStatus.QUEUED, allowed=PART_MOVES)
+            unreduced = _stored(run).filter(algorithm__results=None)
+            move_all(unreduced, to=PartStatus.QUEUED, allowed=PART_MOVES)
         logger.info("removed parts run=%s parts=%s", run.pk, remove_parts(run=run))
     return len(cleaned)
 

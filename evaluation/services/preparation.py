@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
+from django.db import transaction
 from numpy.typing import NDArray
 
 from catalog.selectors.ratings import ratings_of
@@ -21,9 +21,9 @@ from evaluation.selectors.runs import package_label
 from evaluation.services.memory import check_memory
 from evaluation.services.numerics import environment
 from evaluation.services.parts import Outcome
-from evaluation.services.run_holdout import Holdout, build_holdouts
+from evaluation.services.run_holdout import Holdout, build_holdouts, draw_candidates
 from evaluation.services.runs import fail_algorithms, hint
-from evaluation.services.training import features_for, recipe_of, store_training_rows
+from evaluation.services.training import expected_fit_seconds, features_for, recipe_of, store_training_rows
 from evaluation.splitting.partition import RESERVED
 from evaluation.splitting.registry import SPLITS
 from evaluation.splitting.temporal import SHORTFALL
@@ -37,13 +37,13 @@ SAME_IN_ALL_FOLDS = (RESERVED, "reserved users", SHORTFALL)
 
 @dataclass(frozen=True)
 class Fold:
-    """A prepared fold: its artefact, the recipe of each algorithm, and the bounds of its parts.
+    """A prepared fold: its training rows, the recipe of each algorithm, and the bounds of its parts.
 
     `refusals` maps the primary keys of algorithms that cannot be fitted on it to reasons; the others have a recipe.
     """
 
     label: str
-    digest: str
+    training_digest: str
     recipes: Mapping[int, str]
     refusals: Mapping[int, str]
     bounds: NDArray[np.int64]
@@ -52,35 +52,43 @@ class Fold:
 
 
 def prepare(part: RunPart, check: Callable[[], None]) -> Outcome:
-    """Build and store the cases of a run, fold by fold; the finishing transaction creates fits and measurements.
+    """Build and store the cases of a run, fold by fold; the finishing transaction creates the remaining parts.
 
-    The cases depend only on the run's inputs, so a repeated preparation finds its own artefacts. Raises DataError when
-    there is nothing to measure, or none of the algorithms can be fitted.
+    A run with one training side starts its fits before the candidates are drawn, so that other workers fit meanwhile;
+    with several, an algorithm that one of them refuses is fitted on none. The cases depend only on the run's inputs,
+    so a repeated preparation finds its own artefacts and fits. Raises DataError when there is nothing to measure, or
+    none of the algorithms can be fitted.
     """
     started = time.perf_counter()
     run = part.run
+    has_many = run.split["name"] in SPLITS and SPLITS[run.split["name"]].trains_many
     folds: list[Fold] = []
+    digests: list[str] = []
     left_out: list[Mapping[str, int]] = []
     counted: list[Mapping[str, int]] = []
     n_hidden = 0
-    for holdout in build_holdouts(run=run):
+    for holdout in (holdouts := build_holdouts(run=run)):
         check()
         left_out.append(holdout.left_out)
         counted.append(holdout.counted)
         n_hidden += holdout.n_hidden
-        if len(holdout.cases):
-            folds.append(_stored_fold(run, holdout))
+        if not len(holdout.cases):
+            continue
+        fold = _fold(run, holdout)
+        folds.append(fold)
+        if not has_many:
+            _check_cases(run, folds, n_hidden)
+            _start_fits(run, fold)
+            holdouts.close()  # what was split takes as much memory as the fits that begin now
+        digests.append(_store_cases(run, holdout, fold.training_digest))
     if run.split["name"] != "file":
         ratings = ratings_of(run.version).user_items
         artefacts.release_memory(ratings.data, ratings.indices)  # from here on only the training rows are read
     _check_cases(run, folds, n_hidden)
     refusals = {pk: reason for fold in reversed(folds) for pk, reason in fold.refusals.items()}
-    if run.algorithms.count() == len(refusals):
-        raise DataError(" ".join(dict.fromkeys(refusals.values())))
-    has_many = run.split["name"] in SPLITS and SPLITS[run.split["name"]].trains_many
-    fold_list = [{"label": fold.label, "cases": fold.digest} for fold in folds]
+    fold_list = [{"label": fold.label, "cases": digest} for fold, digest in zip(folds, digests, strict=True)]
     facts = {
-        "cases_digest": digest_of(fold_list) if has_many else folds[0].digest,
+        "cases_digest": digest_of(fold_list) if has_many else digests[0],
         "folds": fold_list if has_many else [],
         "n_relevant": sum(fold.n_relevant for fold in folds),
         "n_irrelevant": sum(fold.n_irrelevant for fold in folds),
@@ -92,12 +100,14 @@ def prepare(part: RunPart, check: Callable[[], None]) -> Outcome:
     def effects() -> None:
         EvaluationRun.objects.filter(pk=run.pk).update(**facts)
         fail_algorithms(run=run, reasons=refusals)
-        if not has_many:
+        if has_many:
+            RunPart.objects.bulk_create(_fits(run, folds))
+        else:
             for pk, recipe in folds[0].recipes.items():
                 RunAlgorithm.objects.filter(pk=pk).update(recipe=recipe)
-        parts = parts_of(run=run, folds=folds)
+        parts = _measurements_and_reductions(run, folds)
         RunPart.objects.bulk_create(parts)
-        hint(run=run, n=sum(part.kind == PartKind.FIT for part in parts))
+        hint(run=run, n=sum(part.kind == PartKind.REDUCE for part in parts))
 
     return Outcome(seconds=time.perf_counter() - started, effects=effects)
 
@@ -109,7 +119,7 @@ def _packages(run: EvaluationRun) -> dict[str, str]:
     }
 
 
-def _stored_fold(run: EvaluationRun, holdout: Holdout) -> Fold:
+def _fold(run: EvaluationRun, holdout: Holdout) -> Fold:
     cases = holdout.cases
     training_digest = store_training_rows(ratings=holdout.training, utilities=holdout.utilities)
     recipes = {
@@ -124,6 +134,26 @@ def _stored_fold(run: EvaluationRun, holdout: Holdout) -> Fold:
         for algorithm in run.algorithms.all()
     }
     refusals = _refusals(run, recipes, holdout.training, training_digest)
+    return Fold(
+        label=holdout.label,
+        training_digest=training_digest,
+        recipes={pk: recipe for pk, recipe in recipes.items() if pk not in refusals},
+        refusals=refusals,
+        bounds=part_bounds(users=cases.users, part_users=run.part_users),
+        n_relevant=cases.n_relevant,
+        n_irrelevant=cases.n_irrelevant,
+    )
+
+
+def _store_cases(run: EvaluationRun, holdout: Holdout, training_digest: str) -> str:
+    cases = draw_candidates(run, holdout.cases)
+    arrays = {**cases.arrays(), "closed": cases.closed, "trained": holdout.trained, "reserved": holdout.reserved}
+    if len(holdout.development):
+        arrays["development"] = holdout.development
+    if holdout.profiled is not None:
+        arrays["profiled"] = holdout.profiled
+    if holdout.file_rows is not None:
+        arrays["file_rows"] = holdout.file_rows
     meta = {
         "n_items": cases.n_items,
         "negatives": cases.negatives,
@@ -133,19 +163,15 @@ def _stored_fold(run: EvaluationRun, holdout: Holdout) -> Fold:
     }
     if holdout.profiles is not None:
         meta["profiles_digest"] = store_training_rows(ratings=holdout.profiles)
-    return Fold(
-        label=holdout.label,
-        digest=artefacts.store("cases", _arrays(holdout), meta),
-        recipes={pk: recipe for pk, recipe in recipes.items() if pk not in refusals},
-        refusals=refusals,
-        bounds=part_bounds(users=cases.users, part_users=run.part_users),
-        n_relevant=cases.n_relevant,
-        n_irrelevant=cases.n_irrelevant,
-    )
+    return artefacts.store("cases", arrays, meta)
 
 
 def _check_cases(run: EvaluationRun, folds: Sequence[Fold], n_hidden: int) -> None:
+    """Raise DataError unless there is something to measure and an algorithm to fit."""
     if folds and (run.protocol["name"] == "rating-prediction" or any(fold.n_relevant for fold in folds)):
+        refusals = {pk: reason for fold in reversed(folds) for pk, reason in fold.refusals.items()}
+        if run.algorithms.count() == len(refusals):
+            raise DataError(" ".join(dict.fromkeys(refusals.values())))
         return
     limit = "" if run.protocol["name"] == "rating-prediction" else f"at least {run.protocol['relevant']:g} and "
     raise DataError(
@@ -191,32 +217,48 @@ def _refusals(
     return refusals
 
 
-def _arrays(holdout: Holdout) -> dict[str, NDArray[Any]]:
-    cases = holdout.cases
-    arrays = {**cases.arrays(), "closed": cases.closed, "trained": holdout.trained, "reserved": holdout.reserved}
-    if len(holdout.development):
-        arrays["development"] = holdout.development
-    if holdout.profiled is not None:
-        arrays["profiled"] = holdout.profiled
-    if holdout.file_rows is not None:
-        arrays["file_rows"] = holdout.file_rows
-    return arrays
+@transaction.atomic
+def _start_fits(run: EvaluationRun, fold: Fold) -> None:
+    """Let other workers fit from now on; does nothing where a preparation that was not finished has done so."""
+    if run.parts.filter(kind=PartKind.FIT).exists():
+        return
+    fits = RunPart.objects.bulk_create(_fits(run, [fold]))
+    hint(run=run, n=len(fits))
 
 
-def parts_of(*, run: EvaluationRun, folds: Sequence[Fold]) -> list[RunPart]:
-    """Divide a run into parts: a fit per fold and algorithm, and its measurements by profile length and test users.
-
-    Algorithms that cannot be fitted on every fold get no parts.
-    """
-    algorithms = [
-        algorithm for algorithm in run.algorithms.all() if all(algorithm.pk in fold.recipes for fold in folds)
-    ]
-    parts = [
-        RunPart(run=run, algorithm=algorithm, kind=PartKind.FIT, fold=number, recipe=fold.recipes[algorithm.pk])
+def _fits(run: EvaluationRun, folds: Sequence[Fold]) -> list[RunPart]:
+    """A fit per fold and algorithm, the longest first: a long one that starts last keeps a single worker busy."""
+    refused = {pk for fold in folds for pk in fold.refusals}
+    algorithms = [algorithm for algorithm in run.algorithms.all() if algorithm.pk not in refused]
+    seconds = {
+        algorithm.pk: expected_fit_seconds(version=run.version, algorithm=algorithm.algorithm, params=algorithm.params)
+        for algorithm in algorithms
+    }
+    is_slow = {algorithm.pk: registry.algorithm(algorithm.algorithm).is_slow for algorithm in algorithms}
+    algorithms.sort(
+        key=lambda each: (seconds[each.pk] is None and is_slow[each.pk], seconds[each.pk] or 0.0), reverse=True
+    )
+    return [
+        RunPart(
+            run=run,
+            algorithm=algorithm,
+            kind=PartKind.FIT,
+            fold=number,
+            recipe=fold.recipes[algorithm.pk],
+            training_digest=fold.training_digest,
+        )
         for number, fold in enumerate(folds)
         for algorithm in algorithms
     ]
-    parts += [
+
+
+def _measurements_and_reductions(run: EvaluationRun, folds: Sequence[Fold]) -> list[RunPart]:
+    """The measurements of each algorithm by fold, profile length and test users, its reduction, and the last part.
+
+    Algorithms that cannot be fitted on every fold, or whose fit has failed meanwhile, get no parts.
+    """
+    algorithms = list(run.algorithms.filter(error=""))
+    measurements = [
         RunPart(
             run=run,
             algorithm=algorithm,
@@ -231,7 +273,8 @@ def parts_of(*, run: EvaluationRun, folds: Sequence[Fold]) -> list[RunPart]:
         for length in (0, *run.profile_lengths)
         for start, stop in pairwise(fold.bounds)
     ]
-    return [*parts, RunPart(run=run, kind=PartKind.REDUCE)]
+    reductions = [RunPart(run=run, algorithm=algorithm, kind=PartKind.REDUCE) for algorithm in algorithms]
+    return [*measurements, *reductions, RunPart(run=run, kind=PartKind.REDUCE)]
 
 
 def part_bounds(*, users: NDArray[np.int32], part_users: int) -> NDArray[np.int64]:

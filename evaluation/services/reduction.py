@@ -1,4 +1,4 @@
-"""Reduction, the last part of a run: metrics are computed from the measurements of all parts."""
+"""Reduction: the metrics of an algorithm are computed from its measurements; the last one ends the run."""
 
 from __future__ import annotations
 
@@ -47,16 +47,25 @@ class TrainingSides:
 
 
 def reduce(part: RunPart, check: Callable[[], None]) -> Outcome:
-    """Join the measurements in the order of the cases and compute every metric."""
+    """Join the measurements of the part's algorithm in the order of the cases and compute every metric.
+
+    The part without an algorithm does so for those that have no results, as in runs of an earlier version of the
+    project, and ends the run.
+    """
     started = time.perf_counter()
-    run = part.run
-    folds = [cases_of(run, fold) for fold in range(len(run.folds) or 1)]
-    sides = training_sides(run, folds)
+    run, algorithm = part.run, part.algorithm
+    algorithms = measured_algorithms(run).filter(results=None) if algorithm is None else [algorithm]
     rows: list[MetricResult] = []
-    for algorithm in measured_algorithms(run):
-        for length in (0, *run.profile_lengths):
-            check()
-            rows += _metrics(run, algorithm, length, folds, sides)
+    if algorithms:
+        folds = [cases_of(run, fold) for fold in range(len(run.folds) or 1)]
+        sides = training_sides(run, folds)
+        for each in algorithms:
+            for length in (0, *run.profile_lengths):
+                check()
+                rows += _metrics(run, each, length, folds, sides)
+    if algorithm is not None:
+        effects = partial(MetricResult.objects.bulk_create, rows)
+        return Outcome(seconds=time.perf_counter() - started, effects=effects)
     seconds_of = dict(
         RunPart.objects.filter(run=run, kind=PartKind.MEASURE, profile_length=0, algorithm__error="")
         .order_by()

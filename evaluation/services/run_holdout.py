@@ -62,7 +62,8 @@ class Holdout:
 
 
 def build_holdouts(*, run: EvaluationRun) -> Iterator[Holdout]:
-    """Reserve users, split the ratings and build the cases; the result depends only on the run's inputs.
+    """Reserve users, split the ratings and build the cases; the result depends only on the run's inputs. Candidates are
+    not drawn yet, unless they come from a file: `draw_candidates` does so.
 
     Yields one holdout per fold if the split trains several models, otherwise one. Raises DataError when the split is
     impossible with these ratings, or would leak test data into training.
@@ -80,6 +81,13 @@ def build_holdouts(*, run: EvaluationRun) -> Iterator[Holdout]:
         yield _holdout(run, spec, rows, partition, ratings)
 
 
+def draw_candidates(run: EvaluationRun, cases: Cases) -> Cases:
+    """Draw the candidates of all cases once for all algorithms, where the protocol draws any and they fit in memory."""
+    if "negatives" not in run.protocol or len(cases) * -(-cases.n_items // 8) > MAX_BITMAP_BYTES:
+        return cases
+    return replace(cases, bits=cases.bitmaps(np.arange(len(cases))))
+
+
 def _holdout(run: EvaluationRun, spec: SplitSpec, rows: RatingRows, partition: Partition, ratings: Ratings) -> Holdout:
     reserved = rows.reserved
     known = partition.profiles(ratings.user_items) if len(partition.profile) else None
@@ -92,8 +100,6 @@ def _holdout(run: EvaluationRun, spec: SplitSpec, rows: RatingRows, partition: P
     counted = {what: count for what, count in partition.counted.items() if what not in left_out}
     if "negatives" in run.protocol:
         counted[f"cases with fewer than {cases.negatives:,} unrated items to draw from"] = cases.n_short
-        if len(cases) * -(-cases.n_items // 8) <= MAX_BITMAP_BYTES:  # draw the candidates of all cases once
-            cases = replace(cases, bits=cases.bitmaps(np.arange(len(cases))))
     return Holdout(
         label=partition.label,
         n_hidden=len(partition.hidden),

@@ -6,10 +6,10 @@ import os
 import secrets
 import subprocess
 import sys
-import time
 from types import TracebackType
 from typing import Self
 
+import psutil
 from django.conf import settings
 
 from core.errors import ParallaxError
@@ -19,7 +19,8 @@ from jobs.worker_lock import is_worker_running
 
 ROOT_WARNING = "ignore:You're running the worker with superuser privileges"
 DEFAULT_WORKERS = 2  # started by a command when no worker is running
-STOP_SECONDS = 10.0  # grace period between terminating and killing a child
+STOP_SECONDS = 10.0  # grace period between terminating and killing workers
+MAX_STARTS = 6  # of the process that forks the workers
 THREAD_VARIABLES = (
     "NUMERIC_THREADS",
     "OMP_NUM_THREADS",
@@ -45,24 +46,26 @@ def new_queue() -> str:
 
 
 class RunWorkers:
-    """Child workers on one queue; leaving the context stops them and removes the queue.
+    """Workers on one queue; leaving the context stops them and removes the queue.
 
-    Children do not run the sweep. The owner of this object does, and calls `restart_missing` regularly to replace
-    children that died.
+    One process imports what they need and forks them, so that they start at once and share its memory. It replaces a
+    worker that dies. They do not run the sweep: the owner of this object does, and calls `replaced` regularly, which
+    starts that process again if it has died itself.
     """
 
     def __init__(self, *, size: int, queue: str, threads: int) -> None:
         if size < 1:
-            raise ParallaxError("crew.bad_size", f"A run needs at least one worker; {size} were requested.")
+            raise ParallaxError("run.bad_workers", f"A run needs at least one worker; {size} were requested.")
         self._size = size
         self._queue = queue
         self._threads = threads
-        self._children: list[subprocess.Popen[bytes]] = []
+        self._pool: psutil.Popen | None = None
+        self._workers: set[int] = set()
         self._started = 0
 
     def __enter__(self) -> Self:
         declare_queue(self._queue)
-        self.restart_missing()
+        self.replaced()
         return self
 
     def __exit__(
@@ -70,24 +73,25 @@ class RunWorkers:
     ) -> None:
         self.stop()
 
-    def restart_missing(self) -> int:
-        """Start the missing children and return their number. Raises ParallaxError with code ``crew.keeps_dying``:
-        children end as soon as they start.
+    def replaced(self) -> int:
+        """Return how many workers have died since the last call. Raises ParallaxError with code ``run.workers_die``:
+        the process that forks them ends as soon as it starts.
         """
-        self._children = [child for child in self._children if child.poll() is None]
-        missing = self._size - len(self._children)
-        if missing and self._started + missing > 6 * self._size + 6:
-            raise ParallaxError(
-                "crew.keeps_dying",
-                f"Workers keep exiting ({self._started} were started). See their output above, and check that the "
-                "machine has enough memory.",
-            )
-        for _ in range(missing):
+        if self._pool is None or self._pool.poll() is not None:
+            if self._started == MAX_STARTS:
+                raise ParallaxError(
+                    "run.workers_die",
+                    f"Workers keep exiting ({self._started} times). See their output above, and check that the machine "
+                    "has enough memory.",
+                )
             self._started += 1
-            self._children.append(self._start(self._started))
-        return missing
+            self._pool = self._start()
+        workers = {child.pid for child in self._pool.children()}
+        n_dead = len(self._workers - workers)
+        self._workers = workers
+        return n_dead
 
-    def _start(self, number: int) -> subprocess.Popen[bytes]:
+    def _start(self) -> psutil.Popen:
         variables = {
             **{name: str(self._threads) for name in THREAD_VARIABLES},
             "SWEEP_SECONDS": "0",
@@ -95,30 +99,29 @@ class RunWorkers:
             # Celery would print this warning once per worker, in the middle of the progress line.
             "PYTHONWARNINGS": ",".join(filter(None, [os.environ.get("PYTHONWARNINGS"), ROOT_WARNING])),
         }
-        command = [sys.executable, "-m", "celery", "-A", "parallax", "worker", "--pool", "solo", "--loglevel", "ERROR"]
+        # Critical: the run itself says why a part failed, in words; Celery would print the traceback.
+        command = [sys.executable, "-m", "celery", "-A", "parallax", "worker", "--loglevel", "CRITICAL"]
+        command += ["--pool", "prefork", "--concurrency", str(self._size)]
         command += ["--without-gossip", "--without-mingle", "--without-heartbeat"]
-        command += ["-Q", self._queue, "-n", f"{self._queue}-{number}@%h"]
-        return subprocess.Popen(
+        command += ["-Q", self._queue, "-n", f"{self._queue}@%h"]
+        return psutil.Popen(
             command,
             cwd=settings.BASE_DIR,
             env={**os.environ, **variables},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
-            # Ctrl-C reaches the whole foreground process group; the children must be stopped by `stop` instead.
+            # Ctrl-C reaches the whole foreground process group; the workers must be stopped by `stop` instead.
             start_new_session=True,
         )
 
     def stop(self) -> None:
-        """Terminate the children, kill those that do not stop in time, and remove the queue."""
-        for child in self._children:
-            if child.poll() is None:
-                child.terminate()
-        deadline = time.monotonic() + STOP_SECONDS
-        for child in self._children:
-            try:
-                child.wait(timeout=max(0.0, deadline - time.monotonic()))
-            except subprocess.TimeoutExpired:
-                child.kill()
-                child.wait()
-        self._children = []
+        """Terminate the workers, kill those that do not stop in time, and remove the queue."""
+        if self._pool is not None and self._pool.poll() is None:
+            family = [*self._pool.children(recursive=True), self._pool]
+            self._pool.terminate()
+            _, alive = psutil.wait_procs(family, timeout=STOP_SECONDS)
+            for process in alive:
+                process.kill()
+            psutil.wait_procs(alive)
+        self._pool = None
         delete_queue(self._queue)

@@ -128,6 +128,13 @@ def features_for(
     return features if utilities is None else with_utilities(features, utilities)
 
 
+def expected_fit_seconds(*, version: DatasetVersion, algorithm: str, params: Mapping[str, Any]) -> float | None:
+    """Return how long the newest fit of an algorithm with these parameters on a dataset took; None if there is none."""
+    fits = TrainedModel.objects.filter(version=version, algorithm=algorithm).order_by("-pk")
+    seconds = (seconds for fitted, seconds in fits.values_list("params", "fit_seconds")[:20] if fitted == dict(params))
+    return next(seconds, None)
+
+
 def train_or_reuse(
     *,
     version: DatasetVersion,

@@ -23,7 +23,7 @@ from evaluation.services.feasibility import feasible_algorithms
 from evaluation.services.measurement import measure_users
 from evaluation.services.numerics import numeric_threads
 from evaluation.services.reduction import outcomes_of, sides_of
-from evaluation.services.run_holdout import Holdout, build_holdouts
+from evaluation.services.run_holdout import Holdout, build_holdouts, draw_candidates
 from evaluation.services.run_inputs import complete_spec
 from evaluation.services.training import fit
 from evaluation.splitting.registry import spec_of
@@ -123,6 +123,7 @@ def search(
         if measure.definition.direction == "neither":
             raise ParameterError(f"Neither high nor low values of {measure} are better, so it cannot choose a setting.")
         (holdout,) = build_holdouts(run=run)
+        holdout = replace(holdout, cases=draw_candidates(run, holdout.cases))
         bench = _Bench(run, key, fixed, holdout)
         settings = space.settings(key, fixed, lambda: bench.size(bench.features({})), rng_for(run.seed, "tune", key))
     except (ParameterError, DataError) as refusal:

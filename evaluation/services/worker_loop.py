@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import threading
+import multiprocessing
 import time
 import traceback
 from collections.abc import Callable
@@ -44,7 +44,8 @@ HINT_SECONDS = 10.0  # minimum time between two messages of the sweep for one ru
 ORPHAN_SECONDS = 120.0  # without any update for so long, a run's own workers count as dead
 TRACE_CHARACTERS = 4000
 
-_is_stopping = threading.Event()
+# Of processes, because a stopping worker tells those it has forked.
+_is_stopping = multiprocessing.get_context("fork").Event()
 
 
 def fit(part: RunPart, check: Callable[[], None]) -> Outcome:
@@ -56,7 +57,7 @@ def fit(part: RunPart, check: Callable[[], None]) -> Outcome:
     try:
         trained = train_or_reuse(
             version=run.version,
-            training_digest=cases_of(run, part.fold).training_digest,
+            training_digest=part.training_digest or cases_of(run, part.fold).training_digest,
             algorithm=algorithm.algorithm,
             params=algorithm.params,
             seed=run.seed,

@@ -1,8 +1,7 @@
-"""Parts, heartbeats and crews with real threads and processes."""
+"""Parts, heartbeats and workers with real threads and processes."""
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import threading
@@ -10,6 +9,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import psutil
 import pytest
 from celery import current_app
 from django.db import OperationalError, connections
@@ -107,61 +107,72 @@ def test_heartbeat_outlives_a_database_that_is_away_for_a_moment(
         heartbeat.check()
 
 
-def process_ids(workers: RunWorkers) -> tuple[int, ...]:
-    return tuple(child.pid for child in workers._children if child.poll() is None)
+def pool_of(workers: RunWorkers) -> psutil.Popen:
+    assert workers._pool is not None
+    return workers._pool
 
 
 class Sleepers(RunWorkers):
-    """A crew whose children do nothing, so that what is tested is how they are kept."""
+    """A pool of two workers that do nothing, so that what is tested is how they are kept."""
 
-    def _start(self, number: int) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(["sleep", "60"])
+    script = "sleep 60 & sleep 60 & wait"
+
+    def _start(self) -> psutil.Popen:
+        return psutil.Popen(["sh", "-c", self.script], stdout=subprocess.PIPE)
 
 
-def test_crew_replaces_a_child_that_died_and_stops_all_at_the_end() -> None:
+def test_workers_that_died_are_counted_and_all_stop_at_the_end() -> None:
     with Sleepers(size=2, queue=new_queue(), threads=1) as sleepers:
-        first, second = process_ids(sleepers)
-        assert sleepers.restart_missing() == 0
-        os.kill(first, signal.SIGKILL)
-        assert until(lambda: first not in process_ids(sleepers))
-        assert sleepers.restart_missing() == 1
-        assert second in process_ids(sleepers)
-        assert len(process_ids(sleepers)) == 2
-    assert process_ids(sleepers) == ()
+        pool = pool_of(sleepers)
+        assert until(lambda: len(pool.children()) == 2)
+        assert sleepers.replaced() == 0
+        first, second = pool.children()
+        first.kill()
+        assert until(lambda: not first.is_running() or first.status() == psutil.STATUS_ZOMBIE)
+        assert until(lambda: first not in pool.children())
+        assert sleepers.replaced() == 1
+    assert not second.is_running()
+    assert not pool.is_running()
 
 
-def test_crew_whose_children_keep_dying_gives_up_with_the_reason() -> None:
-    class Mayflies(RunWorkers):
-        def _start(self, number: int) -> subprocess.Popen[bytes]:
-            return subprocess.Popen(["true"])
+def test_pool_that_died_is_started_again() -> None:
+    with Sleepers(size=2, queue=new_queue(), threads=1) as sleepers:
+        pool = pool_of(sleepers)
+        assert until(lambda: len(pool.children()) == 2)
+        orphans = pool.children()
+        pool.kill()
+        pool.wait()
+        sleepers.replaced()
+        assert pool_of(sleepers) != pool
+        for orphan in orphans:
+            orphan.kill()
+
+
+def test_pool_that_keeps_dying_gives_up_with_the_reason() -> None:
+    class Mayflies(Sleepers):
+        script = "true"
 
     with Mayflies(size=1, queue=new_queue(), threads=1) as mayflies, pytest.raises(ParallaxError, match="keep exiting"):
-        until(lambda: not process_ids(mayflies) and mayflies.restart_missing() == 0)
+        until(lambda: pool_of(mayflies).poll() is not None and mayflies.replaced() > 0)
 
 
-def test_crew_makes_a_child_stop_that_does_not_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pool_that_does_not_stop_when_asked_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_workers, "STOP_SECONDS", 0.2)
 
-    class Deaf(RunWorkers):
-        def _start(self, number: int) -> subprocess.Popen[bytes]:
-            return subprocess.Popen(
-                ["sh", "-c", "trap '' TERM; echo; while :; do sleep 1; done"], stdout=subprocess.PIPE
-            )
+    class Deaf(Sleepers):
+        script = "trap '' TERM; echo; while :; do sleep 1; done"
 
     with Deaf(size=1, queue=new_queue(), threads=1) as deaf:
-        child = deaf._children[0]
-        assert child.stdout is not None
-        child.stdout.readline()  # from here on it is deaf
-    assert child.returncode == -signal.SIGKILL
-    child.stdout.close()
+        pool = pool_of(deaf)
+        assert pool.stdout is not None
+        pool.stdout.readline()  # from here on it is deaf
+    assert pool.returncode == -signal.SIGKILL
 
 
 def test_the_queue_of_a_run_exists_before_its_first_worker(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     control, queue = settings.VAR_DIR / "broker" / "control", new_queue()
     existed: list[bool] = []
-    monkeypatch.setattr(
-        RunWorkers, "restart_missing", lambda self: existed.append((control / f"{queue}.exchange").is_file())
-    )
+    monkeypatch.setattr(RunWorkers, "replaced", lambda self: existed.append((control / f"{queue}.exchange").is_file()))
     with RunWorkers(size=1, queue=queue, threads=1):
         pass
     assert existed == [True]

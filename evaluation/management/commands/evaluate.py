@@ -118,7 +118,8 @@ class Command(ParallaxCommand):
 
     def _finish(self, create: Callable[..., EvaluationRun], options: dict[str, Any]) -> EvaluationRun:
         """Monitor a run until it is over; `create` takes the queue of its workers."""
-        with MonitoredRuns(options["workers"], self.stdout) as runs:
+        with MonitoredRuns(options["workers"], self.stdout, threads=options["threads"]) as runs:
+            runs.start_workers()  # takes as long as checking and creating the run
             run = create(queue=runs.queue)
             if run.status == RunStatus.SUCCEEDED:
                 self.stdout.write(f"Run {run.pk} has already succeeded.")
