@@ -63,9 +63,12 @@ def reduce(part: RunPart, check: Callable[[], None]) -> Outcome:
             for length in (0, *run.profile_lengths):
                 check()
                 rows += _metrics(run, each, length, folds, sides)
+
+    def store_results() -> None:
+        MetricResult.objects.bulk_create(rows)
+
     if algorithm is not None:
-        effects = partial(MetricResult.objects.bulk_create, rows)
-        return Outcome(seconds=time.perf_counter() - started, effects=effects)
+        return Outcome(seconds=time.perf_counter() - started, effects=store_results)
     seconds_of = dict(
         RunPart.objects.filter(run=run, kind=PartKind.MEASURE, profile_length=0, algorithm__error="")
         .order_by()
@@ -74,7 +77,7 @@ def reduce(part: RunPart, check: Callable[[], None]) -> Outcome:
     )
 
     def effects() -> None:
-        MetricResult.objects.bulk_create(rows)
+        store_results()
         for pk, seconds in seconds_of.items():
             RunAlgorithm.objects.filter(pk=pk).update(score_seconds=seconds)
         finished = EvaluationRun.objects.get(pk=run.pk)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -61,7 +61,7 @@ class Holdout:
     development: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
 
-def build_holdouts(*, run: EvaluationRun) -> Iterator[Holdout]:
+def build_holdouts(*, run: EvaluationRun) -> Generator[Holdout]:
     """Reserve users, split the ratings and build the cases; the result depends only on the run's inputs. Candidates are
     not drawn yet, unless they come from a file: `draw_candidates` does so.
 
