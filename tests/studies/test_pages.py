@@ -334,7 +334,7 @@ def test_a_film_of_rank_nought_leads_to_the_true_step(study: Study) -> None:
     assert leads(Person(study).to("item").get("films/0/")) == "films/1"
 
 
-@pytest.mark.parametrize("rank", [6, 9, 10**30])
+@pytest.mark.parametrize("rank", [6, 10**30])
 def test_a_film_beyond_the_list_leads_to_the_true_step(study: Study, rank: int) -> None:
     study.questionnaire["after"] = [{"key": "where", "kind": "text", "text": {"en": "Where?"}}]
     study.save()
