@@ -53,8 +53,6 @@ def open_details(do: Pointer) -> None:
     ("hands", "width"),
     [
         pytest.param(Pointer, 390, marks=pytest.mark.core),
-        (Pointer, 1280),
-        (Keyboard, 390),
         pytest.param(Keyboard, 1280, marks=pytest.mark.core),
     ],
 )
