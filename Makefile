@@ -168,7 +168,7 @@ lint-static: ## Check scripts and style sheets, where there is Node.js
 	elif [ -n "$(PARALLAX_REQUIRE_TOOLS)" ]; then echo "npm is not installed, and PARALLAX_REQUIRE_TOOLS makes it mandatory"; exit 1; \
 	else echo "Scripts and style sheets are not checked: npm is not installed (apt-get install npm)"; fi
 
-lint: $(STAMP_LINT) lint-static ## Check style, security, types, import contracts, migrations, templates, scripts and style sheets
+lint: $(STAMP_LINT) lint-static ## Check style, security, types, import contracts, migrations, templates, launchers, scripts and style sheets
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
@@ -179,6 +179,10 @@ lint: $(STAMP_LINT) lint-static ## Check style, security, types, import contract
 	@find templates -name '*.html' -print0 | xargs -0 awk \
 		'length > 160 { print FILENAME ":" FNR ": " length " characters; at most 160"; long = 1 } END { exit long }'
 	$(BIN)/codespell
+	@! grep -rnP '(?<!\.venv/bin/python )manage\.py [a-z{]' . --include=Dockerfile --include=Makefile \
+		$(foreach ending,md html py po yaml yml,--include='*.$(ending)') --exclude=CHANGELOG.md \
+		$(foreach folder,.git .venv .venv-lenskit var node_modules mutants tests benchmarks,--exclude-dir=$(folder)) \
+		|| { echo "Commands are written with the launcher .venv/bin/python manage.py"; exit 1; }
 
 # Asks pypi.org for known vulnerabilities of every pinned package, in an environment of its own.
 audit: ## Check the pinned packages for known vulnerabilities with pip-audit
@@ -203,7 +207,7 @@ $(STAMP_DOCS): $(STAMP)
 	@$(BIN)/$(PIP_INSTALL) -r requirements-docs.txt
 	@rm -f $(VENV)/.installed-docs-*; touch $@
 
-docs: install $(STAMP_DOCS) ## Build the documentation site into var/docs; a warning is an error
+docs: install $(STAMP_DOCS) ## Check the documentation and build its site into var/docs; a warning is an error
 	@rm -rf var/docs
 	@$(BIN)/python -m sphinx -q -W --keep-going -E -c docs/_site -b html -d var/docs-cache docs var/docs
 	@echo "The documentation is built: open var/docs/index.html"

@@ -69,10 +69,11 @@ class TimedBrowser(Walker):
     ) -> None:
         facts = demographics(number, rng, low_age=pool.low_age, high_age=pool.high_age)
         person = SimulatedPerson(list(pool.users.values())[int(rng.integers(len(pool.users)))], pool.training, rng)
+        questionnaire = questionnaire_from(study.questionnaire)
         super().__init__(
-            client=client, entry=f"/s/{study.slug}/", facts=facts, person_for=lambda code: person,
-            item_titles=pool.item_titles, item_ids=pool.item_ids, requested=pool.requested, rng=rng,
-            questionnaire=questionnaire_from(study.questionnaire),
+            client=client, entry=f"/s/{study.slug}/", answers={**facts, **questionnaire.passing},
+            person_for=lambda code: person, item_titles=pool.item_titles, item_ids=pool.item_ids,
+            requested=pool.requested, rng=rng, questionnaire=questionnaire,
         )  # fmt: skip
         self.answered = answered
         self.rated = rated

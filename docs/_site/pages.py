@@ -1,4 +1,4 @@
-"""A Sphinx extension: entries generated from the code, formulas as MathML, lists of pages, reachable scroll areas.
+"""A Sphinx extension: checks, entries generated from the code, formulas as MathML, lists of pages, scroll areas.
 
 Everything works from the file system: formulas need no script, and the search index is a script of its own.
 """
@@ -12,8 +12,10 @@ from typing import Any
 
 from docutils import nodes
 from latex2mathml.converter import convert
+from page_checks import problems
 from reference import with_entries
 from sphinx.application import Sphinx
+from sphinx.util.logging import getLogger
 from sphinx.writers.html5 import HTML5Translator
 
 SECTIONS = {
@@ -30,7 +32,14 @@ NAMED = {
     '<aside class="toc-drawer': '<aside aria-label="On this page" class="toc-drawer',
     '<div id="search-results">': '<h1>Search</h1>\n<div id="search-results">',
 }
+ELSEWHERE = re.compile(r'<(?:script|link|img)[^>]+(?:src|href)="https?:[^"]*"')
 FORMULA = re.compile(r"\$`([^`]+)`\$")
+
+
+def check_pages(app: Sphinx) -> None:
+    """Warn of what pages show and cannot be used as written."""
+    for problem in problems():
+        getLogger(__name__).warning(problem)
 
 
 def read_source(app: Sphinx, name: str, source: list[str]) -> None:
@@ -73,6 +82,8 @@ def name_parts(app: Sphinx, problem: Exception | None) -> None:
         text = file.read_text(encoding="utf-8")
         for theme, landmark in NAMED.items():
             text = text.replace(theme, landmark)
+        for part in ELSEWHERE.findall(text):
+            getLogger(__name__).warning("%s loads a part from elsewhere: %s", file.name, part)
         file.write_text(text, encoding="utf-8")
 
 
@@ -85,6 +96,7 @@ def copy_index(app: Sphinx, problem: Exception | None) -> None:
 def setup(app: Sphinx) -> dict[str, Any]:
     """Connect the extension."""
     app.add_html_math_renderer("mathml", (visit_inline, None), (visit_block, None))
+    app.connect("builder-inited", check_pages)
     app.connect("source-read", read_source)
     app.connect("html-page-context", reach_scroll_areas, priority=900)
     app.connect("build-finished", name_parts)

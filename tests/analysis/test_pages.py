@@ -21,7 +21,7 @@ from studies.monitoring.services.blinding import open_outcomes
 from studies.participation.services.withdrawal import withdraw
 from tests.factories.accounts import UserFactory
 from tests.factories.analysis import every_page
-from tests.studies.test_pages import tree
+from tests.factories.walking import tree
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 

@@ -5,29 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlencode
+
+from django.test import Client
 
 from evaluation.models import EvaluationRun
 from studies.design.services.launch import close_study, pause_study
 from studies.enums import Mode, ParticipantStatus
-from studies.models import ExternalId, Participant, Study
-from studies.participation.services import enrolment, finishing, ratings, recommending, withdrawal
+from studies.models import Participant, Study
+from studies.participation.services import withdrawal
 from studies.participation.services.finishing import fail_attention
 from studies.participation.services.interviews import start_interview
 from studies.recruitment.panels.exits import Exit
 from studies.recruitment.services.entry_links import entry_link
 from studies.recruitment.services.recruitment import set_exits, set_panel
-from studies.settings import USED
-from tests.factories import answering
 from tests.factories.evaluation import make_run_at
-from tests.factories.studies import (
-    ABOUT,
-    answer_item,
-    enter,
-    items_of,
-    make_study,
-    make_usage_run,
-    recruit_on_prolific,
-)
+from tests.factories.studies import items_of, make_study, make_usage_run, recruit_on_prolific
+from tests.factories.walking import ABOUT, HTMX, Person
 
 
 @dataclass(frozen=True)
@@ -38,52 +32,31 @@ class State:
     do: Callable[[Any], None] | None = None
 
 
-class Way:
-    """One participant brought from step to step; asks for their language, so that each state is in one."""
-
-    def __init__(self, study: Study, language: str, mode: str = Mode.LIVE) -> None:
-        entry = enter(study, mode, language=language)
-        self.participant: Participant = entry.participant
-        self.study = study
-        self.base = f"/s/p/{entry.token}/"
-
-    def to(self, step: str) -> Way:
-        order = ("about", "rate", "rated", "recommendations", "items", "open", "item 2", "overall", "thanks")
-        for reached in order[1 : order.index(step) + 1]:
-            getattr(self, "_" + reached.replace(" ", "_"))()
-        return self
-
-    def _rate(self) -> None:
-        self.participant = enrolment.accept_about(participant=self.participant, answers=ABOUT)
-
-    def _rated(self) -> None:
-        chooses = self.study.design.is_choice
-        for number, item in enumerate(items_of(self.study, 5)):
-            ratings.rate_item(participant=self.participant, item=item, rating=USED if chooses else 1 + number)
-
-    def _recommendations(self) -> None:
-        recommending.finish_rating(participant=self.participant)
-
-    def _items(self) -> None:
-        finishing.finish_recommendations(participant=self.participant)
-
-    def _open(self) -> None:
-        answer_item(self.participant, 1, 2)
-
-    def _item_2(self) -> None:
-        answering.finish_item(participant=self.participant, rank=1)
-
-    def _overall(self) -> None:
-        for rank in range(2, 6):
-            answer_item(self.participant, rank, rank)
-            answering.finish_item(participant=self.participant, rank=rank)
-
-    def _thanks(self) -> None:
-        answering.answer(participant=self.participant, question="satisfaction", value=4)
-        answering.finish(participant=self.participant)
+def visitor(study: Study, **answers: str) -> Person:
+    """A participant at a host that is served outside tests too, where the gallery is taken."""
+    return Person(study, Client(SERVER_NAME="localhost"), answers=answers)
 
 
-def _recruiting(study: Callable[..., Study], way: Callable[..., Way], lang: str) -> dict[str, State]:
+def participant_at(step: str, study: Study, language: str = "en", mode: str = Mode.LIVE, **parameters: str) -> Person:
+    """A participant who has walked to a step, whose pages are in one language; `parameters` are of the study's link.
+
+    `rated` is the page of ratings with all of them given, `open` the first item with every question answered, and
+    `item 2` the item after it.
+    """
+    entry = f"{entry_link(study=study, mode=mode)}&" if mode == Mode.PREVIEW else f"/s/{study.slug}/?"
+    page = {"rated": "rate", "open": "item", "item 2": "item"}.get(step, step)
+    person = visitor(study).to(page, entry + urlencode({"lang": language, **parameters}))
+    if step == "rated":
+        person.rate_five()
+    answers = {"watched": "no", "heard": "no", "trailer_seen": "yes", "rating": "3"}
+    if step == "open":
+        person.post("films/1/", answers, headers=HTMX)
+    if step == "item 2":
+        person.post("films/1/", {**answers, "continue": "1"})
+    return person
+
+
+def _recruiting(study: Callable[..., Study], way: Callable[..., Person], lang: str) -> dict[str, State]:
     """Doors and ways out: a panel's exits, somebody known by an id, an interviewer's device, a task only looked at."""
     panel, turk, invited = study(), study(), study()
     recruit_on_prolific(panel)
@@ -91,9 +64,9 @@ def _recruiting(study: Callable[..., Study], way: Callable[..., Way], lang: str)
     set_panel(study=invited, panel="none", entrance="personal")
     exits = {name: Exit("static", "C1A2B3D4") for name in ("complete", "attention_failed")}
     set_exits(study=panel, exits=exits)
-    known, failed = way("rated", panel), way("rated", panel)
-    ExternalId.objects.create(study=panel, participant=known.participant, name="PROLIFIC_PID", value="known")
-    fail_attention(participant=failed.participant, reason="Two checks failed.")
+    way("rated", panel, PROLIFIC_PID="known")
+    failed = way("rated", panel, PROLIFIC_PID="failed")
+    fail_attention(participant=failed.me, reason="Two checks failed.")
     key = start_interview(study=panel, interviewer=None).key
     here = f"/s/{panel.slug}/{lang}"
 
@@ -102,7 +75,7 @@ def _recruiting(study: Callable[..., Study], way: Callable[..., Way], lang: str)
             page.locator("button[value=resume]").click()
 
     return {
-        "thanks, with a way back": State(way("thanks", panel).base),
+        "thanks, with a way back": State(way("thanks", panel, PROLIFIC_PID="done").base),
         "attention failed, with a way back": State(failed.base),
         "known by an id": State(f"{here}&PROLIFIC_PID=known"),
         "back by an id, ratings hidden": State(f"{here}&PROLIFIC_PID=known", go_on),
@@ -127,8 +100,8 @@ def states(language: str, run: EvaluationRun | None = None) -> dict[str, State]:
             made.save(update_fields=["texts", "settings"])
         return made
 
-    def way(step: str, at: Study | None = None, mode: str = Mode.LIVE) -> Way:
-        return Way(at or main, language, mode).to(step)
+    def way(step: str, at: Study | None = None, mode: str = Mode.LIVE, **ids: str) -> Person:
+        return participant_at(step, at or main, language, mode, **ids)
 
     def sheet(page: Any) -> None:
         page.locator("#grid a.poster").first.click()
@@ -165,14 +138,14 @@ def states(language: str, run: EvaluationRun | None = None) -> dict[str, State]:
         "details in the sheet, to choose": State(way("rate", choosing).base, sheet),
         "details in the sheet": State(way("rate").base, sheet),
         "recommendations": State(way("recommendations").base),
-        "item": State(way("items").base),
+        "item": State(way("item").base),
         "item, every question": State(way("open").base),
-        "item, answers missing": State(way("items").base, press("#continue")),
+        "item, answers missing": State(way("item").base, press("#continue")),
         "item 2": State(way("item 2").base),
         "overall": State(way("overall").base),
         "overall, answer missing": State(way("overall").base, press("#continue")),
         "thanks": State(way("thanks").base),
-        "withdraw": State(way("items").base + "withdraw/"),
+        "withdraw": State(way("item").base + "withdraw/"),
         "wrong personal link": State(f"/s/p/nonsense/{lang}"),
         "wrong study link": State(f"/s/no-such-study/{lang}"),
         "damaged signed link": State(f"/s/{main.slug}/{lang}&as=xyz"),
@@ -180,30 +153,29 @@ def states(language: str, run: EvaluationRun | None = None) -> dict[str, State]:
         "preview, under way": State(way("rate", mode=Mode.PREVIEW).base),
     }
     found |= _recruiting(study, way, lang)
-    details = way("items")
+    details = way("item")
     item = items_of(main, 1)[0]
     found["details as a page"] = State(f"{details.base}details/{item.pk}/")
     found["page that is not there"] = State(f"{details.base}details/999999/")
-    left = way("items")
-    withdrawal.withdraw(participant=left.participant)
+    left = way("item")
+    withdrawal.withdraw(participant=left.me)
     found["withdrawn"] = State(left.base)
-    outside = way("about")
-    enrolment.accept_about(participant=outside.participant, answers={**ABOUT, "age": 70})
+    outside = visitor(main, age="70").to("message", f"/s/{main.slug}/{lang}")
     found["screened out"] = State(outside.base)
     for status in (ParticipantStatus.RETURNED, ParticipantStatus.ATTENTION_FAILED):
-        gone = way("items")
-        Participant.objects.filter(pk=gone.participant.pk).update(status=status)  # by panels, from outside this way
+        gone = way("item")
+        Participant.objects.filter(pk=gone.me.pk).update(status=status)  # by panels, from outside this way
         found[str(status)] = State(gone.base)
     full = study(per_condition=1)
-    late = Way(full, language)
+    late = way("about", full)
     for _condition in range(full.conditions.count()):
-        Way(full, language).to("rated")
-    enrolment.accept_about(participant=late.participant, answers=ABOUT)
+        way("rated", full)
+    late.post("about/", ABOUT)
     found["full, at the entrance"] = State(f"/s/{full.slug}/{lang}")
     found["full, after about"] = State(late.base)
     for name, stop in (("paused", pause_study), ("closed", close_study)):
         stopped = study()
-        under_way = way("items", stopped)
+        under_way = way("item", stopped)
         stop(study=stopped)
         found[f"{name}, at the entrance"] = State(f"/s/{stopped.slug}/{lang}")
         found[f"{name}, under way"] = State(under_way.base)

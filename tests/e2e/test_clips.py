@@ -11,11 +11,11 @@ from playwright.sync_api import Browser, expect
 from catalog.demo.works import CLIPS_FOLDER
 from catalog.services import add_metadata
 from studies.models import Event
-from tests.e2e.test_participant_way import until
+from tests.e2e.clicker import until
 from tests.factories.catalog import make_version
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import make_study
-from tests.studies.test_pages import Person
+from tests.factories.walking import Person
 
 pytestmark = [pytest.mark.e2e, pytest.mark.django_db(transaction=True), pytest.mark.slow]
 

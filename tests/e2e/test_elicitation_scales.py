@@ -8,9 +8,9 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from studies.models import ProfileRating, Study
-from tests.e2e.states import Way
+from tests.e2e.clicker import until
+from tests.e2e.states import participant_at
 from tests.e2e.test_accessibility import CUT_OFF, SIDEWAYS, WIDTHS, violations, with_axe
-from tests.e2e.test_robust_way import until
 from tests.factories.studies import make_study
 
 pytestmark = [pytest.mark.e2e, pytest.mark.django_db(transaction=True), pytest.mark.slow]
@@ -29,7 +29,7 @@ def study_on(scale: str) -> Study:
 
 def opened(study: Study, browser: Browser, live_server: Any, **options: Any) -> Page:
     page = browser.new_context(viewport={"width": 390, "height": 844}, **options).new_page()
-    page.goto(f"{live_server.url}{Way(study, 'en').to('rate').base}rate/")
+    page.goto(f"{live_server.url}{participant_at('rate', study).base}rate/")
     return page
 
 

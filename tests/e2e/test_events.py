@@ -12,15 +12,14 @@ from playwright.sync_api import Browser, Page
 
 from studies.data.exports.export_files import write_export
 from studies.models import Event, Participant
-from tests.e2e import test_participant_way as way
-from tests.e2e.test_robust_way import agree, tell_about
+from tests.e2e import clicker
 from tests.factories.studies import make_study
 
 pytestmark = [pytest.mark.e2e, pytest.mark.django_db(transaction=True)]
 
 
 def until(page: Page, is_so: Callable[[], bool], what: str = "an event") -> None:
-    way.until(is_so, page, what)
+    clicker.until(is_so, page, what)
 
 
 def told(page_name: str, kind: str = "page_left") -> list[Event]:
@@ -48,7 +47,9 @@ def test_time_in_sight_is_told_once_through_hiding_reloads_and_a_dead_line(live_
     page = context.new_page()
     others: list[str] = []
     page.on("request", lambda request: others.append(request.url))
-    agree(page, f"{live_server.url}/s/{study.slug}/")
+    page.goto(f"{live_server.url}/s/{study.slug}/")
+    do = clicker.Pointer(page)
+    do.consent()
     until(page, lambda: len(told("about", "page_shown")) == 1)
     shown = told("about", "page_shown")[0]
     assert abs((shown.client_at - shown.at).total_seconds()) < 30
@@ -63,11 +64,10 @@ def test_time_in_sight_is_told_once_through_hiding_reloads_and_a_dead_line(live_
 
     # The line is dead: what happens meanwhile is kept, through a reload of the page too.
     context.route("**/events/", lambda route: route.abort())
-    tell_about(page)
+    do.fill_in_about()
     page.reload()
-    tell_about(page)
-    page.locator("form.about button.go").click()
-    page.wait_for_url("**/rate/")
+    do.fill_in_about()
+    do.leave_about()
     until(page, lambda: waiting(page) >= 4)  # left, shown again, left, shown
     assert len(told("about", "page_shown")) == 1
     before = set(Event.objects.exclude(key="").values_list("key", flat=True))
@@ -110,7 +110,9 @@ def test_events_of_a_killed_page_are_told_by_the_next_and_exported(
     study = make_study(per_condition=5)
     context = browser.new_context()
     page = context.new_page()
-    agree(page, f"{live_server.url}/s/{study.slug}/")
+    page.goto(f"{live_server.url}/s/{study.slug}/")
+    do = clicker.Pointer(page)
+    do.consent()
     until(page, lambda: len(told("about", "page_shown")) == 1)
     # As after a crash: what was last noted of the page is old, and nobody ended it.
     code = Participant.objects.get().code
@@ -120,9 +122,8 @@ def test_events_of_a_killed_page_are_told_by_the_next_and_exported(
             at: Date.now() - 60000, seconds: 12.5, hidden_seconds: 0 }))""",
         code,
     )
-    tell_about(page)
-    page.locator("form.about button.go").click()
-    page.wait_for_url("**/rate/")
+    do.fill_in_about()
+    do.leave_about()
     until(page, lambda: Event.objects.filter(key="aaaaaaaaaaaa").exists())
     write_export(study, "events", tmp_path)
     rows = list(csv.DictReader((tmp_path / f"study-{study.slug}_events_data.csv").read_text().splitlines()))

@@ -8,29 +8,13 @@ import pytest
 from django.test import Client
 from playwright.sync_api import Browser, Page, expect
 
-from studies.enums import Mode, ParticipantStatus, Role
-from studies.models import Participant
-from tests.e2e.states import Way
+from studies.enums import ParticipantStatus, Role
+from tests.e2e.clicker import Keyboard, until
+from tests.e2e.states import participant_at
 from tests.e2e.test_accessibility import CUT_OFF, LOOKS, SIDEWAYS, WIDTHS, violations, with_axe
-from tests.e2e.test_participant_way import Keyboard, until
-from tests.factories import answering
 from tests.factories.questionnaires import every_kind, make_study_asking
-from tests.factories.studies import answer_item
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
-
-
-class Reached(Way):
-    """Someone at the page after the list."""
-
-    def __init__(self, study: Any, language: str) -> None:
-        super().__init__(study, language, Mode.LIVE)
-        self.to("items")
-        for rank in range(1, 6):
-            answer_item(self.participant, rank, 0)
-            answering.finish_item(participant=self.participant, rank=rank)
-        answering.answer(participant=self.participant, question="satisfaction", value=4)
-        answering.finish(participant=self.participant)
 
 
 def looked_at(page: Page, what: str, *, may_scroll: bool = False) -> list[str]:
@@ -55,17 +39,17 @@ def unfolded(page: Page) -> None:
 
 def test_every_kind_is_answered_by_keys_alone(live_server: Any, browser: Browser) -> None:
     study = make_study_asking(every_kind(), per_condition=5)
-    way = Reached(study, "en")
+    person = participant_at("after", study)
     context = browser.new_context(viewport={"width": 390, "height": 844})
     page = context.new_page()
     problems: list[str] = []
     page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
     page.on("pageerror", lambda error: problems.append(str(error)))
-    page.goto(f"{live_server.url}{way.base}after/")
+    page.goto(f"{live_server.url}{person.base}after/")
     do = Keyboard(page)
 
     def stored() -> dict[str, Any]:
-        return dict(way.participant.responses.filter(rank=0).values_list("question", "value"))
+        return dict(person.me.responses.filter(rank=0).values_list("question", "value"))
 
     expect(page.locator("#question-service")).to_be_hidden()
     do.tick("input[name=streams][value=yes]")
@@ -114,7 +98,7 @@ def test_every_kind_is_answered_by_keys_alone(live_server: Any, browser: Browser
         "streams": True, "service": {"other": "A friend"}, "devices": ["tv", {"other": "On a train"}],
         "hours": 1.5, "mood": 55, "views": {"again": 2, "never": 2}, "often": 3, "reads": "second",
     }  # fmt: skip
-    assert Participant.objects.get(pk=way.participant.pk).status == ParticipantStatus.COMPLETED
+    assert person.me.status == ParticipantStatus.COMPLETED
     assert problems == []
     context.close()
 

@@ -10,10 +10,9 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Error, Page, Route, expect
 
 from studies.models import ProfileRating
-from tests.e2e.test_participant_way import until
-from tests.e2e.test_robust_way import stored
+from tests.e2e.clicker import stored, until
 from tests.factories.studies import make_study
-from tests.studies.test_pages import Person
+from tests.factories.walking import Person
 
 pytestmark = [pytest.mark.e2e, pytest.mark.django_db(transaction=True)]
 

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from studies.models import Study
-from tests.e2e.states import Way
+from tests.e2e.states import participant_at
 from tests.factories.studies import make_study, make_usage_run
 
 pytestmark = [pytest.mark.e2e, pytest.mark.django_db(transaction=True), pytest.mark.slow]
@@ -52,7 +52,7 @@ def test_consent_names_the_boxes_left_and_goes_to_the_first(
 
 
 def test_letters_for_an_age_stay_with_an_example_beside_them(study: Study, live_server: Any, phone: Page) -> None:
-    phone.goto(live_server.url + Way(study, "en").base)
+    phone.goto(live_server.url + participant_at("about", study).base)
     phone.locator("#age").fill("thirty")
     with phone.expect_response(re.compile("/about/")):
         phone.locator("#age").blur()
@@ -63,7 +63,7 @@ def test_letters_for_an_age_stay_with_an_example_beside_them(study: Study, live_
 
 
 def test_genre_and_decade_filter_together(study: Study, live_server: Any, phone: Page) -> None:
-    phone.goto(live_server.url + Way(study, "en").to("rate").base)
+    phone.goto(live_server.url + participant_at("rate", study).base)
     expect(phone.locator("#grid .film")).to_have_count(24)
     phone.get_by_label("Genre", exact=True).focus()
     phone.keyboard.type("West")
@@ -80,7 +80,7 @@ def test_genre_and_decade_filter_together(study: Study, live_server: Any, phone:
 
 def test_filters_work_without_the_script(study: Study, live_server: Any, browser: Browser) -> None:
     page = browser.new_context(viewport=PHONE, java_script_enabled=False).new_page()  # type: ignore[arg-type]
-    page.goto(live_server.url + Way(study, "en").to("rate").base)
+    page.goto(live_server.url + participant_at("rate", study).base)
     page.get_by_label("Genre", exact=True).select_option("Western")
     page.get_by_role("button", name="Search").click()
     expect(page.locator("#grid .film")).to_have_count(10)
@@ -92,7 +92,7 @@ def test_a_rating_too_many_is_refused_and_no_card_moves(
     study: Study, live_server: Any, browser: Browser, viewport: Any
 ) -> None:
     page = browser.new_context(viewport=viewport).new_page()
-    page.goto(live_server.url + Way(study, "en").to("rated").base)
+    page.goto(live_server.url + participant_at("rated", study).base)
     expect(page.locator("#grid .poster").first).to_contain_text("Details")
     expect(page.locator("#tray li.full img").first).to_be_in_viewport()
     form = page.locator("#grid .rating:not(:has(:checked))").first
@@ -107,14 +107,14 @@ def test_a_rating_too_many_is_refused_and_no_card_moves(
 
 
 def test_the_notice_is_on_the_sheet_where_that_covers_the_tray(study: Study, live_server: Any, phone: Page) -> None:
-    phone.goto(live_server.url + Way(study, "en").to("rated").base)
+    phone.goto(live_server.url + participant_at("rated", study).base)
     phone.locator("#grid .film:not(:has(:checked)) .poster").first.click()
     phone.locator("#sheet .rating label").nth(1).click()
     expect(phone.locator("#sheet").get_by_role("alert")).to_contain_text("already rated 5")
 
 
 def test_after_the_last_rating_continue_is_near(study: Study, live_server: Any, phone: Page) -> None:
-    phone.goto(live_server.url + Way(study, "en").to("rate").base)
+    phone.goto(live_server.url + participant_at("rate", study).base)
     stars = phone.locator("#grid .rating")
     for number in range(5):
         stars.nth(number).locator("input[value='3']").focus()
@@ -132,7 +132,7 @@ def test_after_the_last_rating_continue_is_near(study: Study, live_server: Any, 
 
 
 def test_after_the_last_choice_continue_is_near(live_server: Any, phone: Page) -> None:
-    phone.goto(live_server.url + Way(make_study(run=make_usage_run()), "en").to("rated").base)
+    phone.goto(live_server.url + participant_at("rated", make_study(run=make_usage_run())).base)
     phone.locator(".choose[aria-pressed=true]").first.focus()
     phone.keyboard.press("Tab")
     phone.keyboard.press("Enter")
@@ -142,7 +142,7 @@ def test_after_the_last_choice_continue_is_near(live_server: Any, phone: Page) -
 def test_details_are_on_the_page_where_the_questions_ask_about_them(
     study: Study, live_server: Any, phone: Page
 ) -> None:
-    phone.goto(live_server.url + Way(study, "en").to("items").base)
+    phone.goto(live_server.url + participant_at("item", study).base)
     described = phone.get_by_role("region", name="Details")
     expect(described).to_be_hidden()
     phone.locator("label:has(input[name=watched][value=no])").click()
@@ -155,20 +155,20 @@ def test_details_are_on_the_page_where_the_questions_ask_about_them(
 
 
 def test_keeping_the_answers_is_the_prominent_choice(study: Study, live_server: Any, phone: Page) -> None:
-    way = Way(study, "en").to("items")
-    phone.goto(f"{live_server.url}{way.base}withdraw/")
+    person = participant_at("item", study)
+    phone.goto(f"{live_server.url}{person.base}withdraw/")
     expect(phone.locator("main .go")).to_have_text("No, keep my answers")
     phone.keyboard.press("Tab")
     phone.locator("main .go").click()
     expect(phone).to_have_url(re.compile("/films/1/"))
 
 
-@pytest.mark.parametrize("step", ["about", "rate", "rated", "recommendations", "items", "overall", "thanks"])
+@pytest.mark.parametrize("step", ["about", "rate", "rated", "recommendations", "item", "overall", "thanks"])
 def test_no_page_is_heavier_than_its_budget(study: Study, live_server: Any, browser: Browser, step: str) -> None:
     page = browser.new_context(viewport=DESK).new_page()  # type: ignore[arg-type]
     sizes: list[int] = []
     page.on("requestfinished", lambda request: sizes.append(_weight(request)))
-    page.goto(live_server.url + Way(study, "en").to(step).base)
+    page.goto(live_server.url + participant_at(step, study).base)
     page.wait_for_timeout(1000)  # the events that the page sends after itself
     page.context.close()
     assert 10_000 < sum(sizes) <= BUDGET

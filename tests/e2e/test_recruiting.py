@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
@@ -14,8 +15,9 @@ from studies.recruitment.panels.exits import Exit
 from studies.recruitment.selectors.recruitment import InterviewPlace
 from studies.recruitment.services.recruitment import set_exits, set_places
 from studies.team.services.members import add_member
-from tests.e2e.test_participant_way import Pointer, about, consent, items, overall, rate, recommendations
+from tests.e2e.clicker import Pointer
 from tests.factories.studies import make_study, recruit_on_prolific
+from tests.factories.walking import Person
 
 pytestmark = [pytest.mark.e2e, pytest.mark.django_db(transaction=True), pytest.mark.slow, pytest.mark.core]
 
@@ -40,15 +42,16 @@ def test_in_from_prolific_to_the_end_and_back_with_the_code(live_server: Any, br
     page = browser.new_context(viewport={"width": 390, "height": 844}).new_page()
     do = Pointer(page)
     page.goto(f"{live_server.url}/s/{study.slug}/?PROLIFIC_PID=5f1&STUDY_ID=st&SESSION_ID=se&wave=2")
-    consent(page, do)
+    do.consent()
     person = Participant.objects.get()
     assert dict(ExternalId.objects.values_list("name", "value")) == {"PROLIFIC_PID": "5f1", "SESSION_ID": "se"}
     assert person.parameters == {"STUDY_ID": "st", "wave": "2"}
-    about(page, do)
-    rate(page, do)
-    recommendations(page, do)
-    items(page, do)
-    overall(page, do)
+    between = Person(study)
+    between.base = urlsplit(page.url).path.removesuffix("about/")
+    between.to("overall")
+    page.reload()
+    page.wait_for_url("**/overall/")
+    do.overall()
     expect(page.locator("#completion-code")).to_have_text("C1A2B3")
     expect(page.locator("#exit")).to_have_text("Go back to Prolific")
     page.reload()
@@ -89,7 +92,7 @@ def test_an_interviewer_passes_the_device_and_no_way_leads_back(live_server: Any
     page.wait_for_url("**/hand-over/")
     expect(page.locator("h1")).to_have_text("Please hand over the device")
     page.locator("a.go").click()
-    consent(page, Pointer(page))
+    Pointer(page).consent()
     expect(page.locator("h1")).to_have_text("About you")
     for _press in range(6):
         page.go_back()

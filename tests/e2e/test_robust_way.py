@@ -6,45 +6,21 @@ import os
 import re
 import signal
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import psutil
 import pytest
 from django.db import connection
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, expect
 
 from parallax.children import Children
 from studies.enums import ParticipantStatus
 from studies.models import Participant, ProfileRating, Response
-from tests.e2e.test_participant_way import until
+from tests.e2e.clicker import Pointer, stored, until
 from tests.factories.studies import make_study
 
 pytestmark = [pytest.mark.e2e, pytest.mark.django_db(transaction=True), pytest.mark.slow]
-
-
-def agree(page: Page, url: str) -> None:
-    page.goto(url)
-    for box in page.locator("input[name=box]").all():
-        box.check()
-    page.locator("button[value=yes]").click()
-    page.wait_for_url("**/about/")
-
-
-def tell_about(page: Page) -> None:
-    for name, value in (("first_visit", "yes"), ("recommender_experience", "no")):
-        page.locator(f"input[name={name}][value={value}]").check()
-    page.locator("input[name=age]").fill("33")
-    for name, value in (("gender", "woman"), ("education", "master"), ("movies_per_month", "3_to_5")):
-        page.locator(f"select[name={name}]").select_option(value)
-
-
-def stored(rank: int, **answers: Any) -> Callable[[], bool]:
-    def is_so() -> bool:
-        found = dict(Response.objects.filter(rank=rank).values_list("question", "value"))
-        return all(found.get(key) == value for key, value in answers.items())
-
-    return is_so
 
 
 @pytest.mark.core
@@ -54,16 +30,17 @@ def test_the_whole_way_without_javascript_in_italian(live_server: Any, browser: 
         java_script_enabled=False, locale="it-IT", viewport={"width": 320, "height": 640}, color_scheme="dark"
     )
     page = context.new_page()
-    agree(page, f"{live_server.url}/s/{study.slug}/")
+    page.goto(f"{live_server.url}/s/{study.slug}/")
+    do = Pointer(page)
+    do.consent()
     expect(page.locator("h1")).to_have_text("Su di te")
     page.locator("input[name=age]").fill("33")
     page.locator("form.about button.go").click()
     expect(page.locator("input[name=age]")).to_have_value("33")
     expect(page.locator("#question-gender .problem")).to_contain_text("Rispondi")
     assert stored(0, age=33)(), "what was told is kept though the rest is missing"
-    tell_about(page)
-    page.locator("form.about button.go").click()
-    page.wait_for_url("**/rate/")
+    do.fill_in_about()
+    do.leave_about()
     page.locator("#search").fill("film 1")
     page.locator(".search button").click()
     page.wait_for_url(re.compile(r"q=film(\+|%20)1"))
@@ -74,28 +51,24 @@ def test_the_whole_way_without_javascript_in_italian(live_server: Any, browser: 
         page.locator(f"#{form}").get_by_role("button", name="Salva").click()
         page.wait_for_url(f"{found}#{form}".replace("rating-", "film-"))  # the search is still there
     expect(page.locator("#tray .count")).to_have_text("5 su 5")
-    page.locator("#tray #continue").click()
-    page.wait_for_url("**/recommendations/")
+    do.go_on("recommendations")
     page.locator(".shelf a.poster").first.click()
     page.wait_for_url("**/details/**")
     page.get_by_role("link", name="Indietro").click()
     page.locator("#continue").click()
     for rank in range(1, 6):
         page.wait_for_url(f"**/films/{rank}/")
-        page.locator("input[name=watched][value=no]").check()
+        do.answer(watched="no")
         page.locator("#continue").click()
         # The questions that follow open now, and nobody is blamed for not having answered them.
         expect(page.locator("#question-heard")).to_be_visible()
         expect(page.locator("[role=alert]")).to_have_count(0)
-        page.locator("input[name=heard][value=no]").check()
-        page.locator("input[name=trailer_seen][value=no]").check()
-        page.locator("input[name=rating][value='4']").check()
+        do.answer(heard="no", trailer_seen="no", rating="4")
         page.locator("#continue").click()
     page.wait_for_url("**/overall/")
-    page.locator("input[name=satisfaction][value='5']").check()
+    do.answer(satisfaction="5")
     page.locator("#comment").fill("Va bene")
-    page.locator("#continue").click()
-    page.wait_for_url("**/thanks/")
+    do.go_on("thanks")
     me = Participant.objects.get()
     expect(page.locator("#completion-code")).to_have_text(me.completion_code)
     assert (me.status, me.language) == (ParticipantStatus.COMPLETED, "it")
@@ -167,17 +140,17 @@ def test_a_server_killed_at_every_step_costs_nothing(web: Web, browser: Browser)
     page.goto(f"{web.url}/s/{study.slug}/")
     killed()
     assert Participant.objects.count() == 0
-    agree(page, f"{web.url}/s/{study.slug}/")
+    do = Pointer(page)
+    do.consent()
 
-    tell_about(page)
+    do.fill_in_about()
     page.locator("input[name=age]").blur()
     until(stored(0, age=33, gender="woman", movies_per_month="3_to_5"), page, "about")
     killed()
     expect(page.locator("input[name=age]")).to_have_value("33")
     expect(page.locator("select[name=education]")).to_have_value("master")
     expect(page.locator("input[name=first_visit][value=yes]")).to_be_checked()
-    page.locator("form.about button.go").click()
-    page.wait_for_url("**/rate/")
+    do.leave_about()
 
     stars = page.locator("#grid form.rating")
     for number in range(3):
@@ -194,8 +167,7 @@ def test_a_server_killed_at_every_step_costs_nothing(web: Web, browser: Browser)
     expect(page.locator("#unsaved")).to_have_count(0)
     stars.nth(4).locator("label").nth(4).click()
     expect(page.locator("#tray .count")).to_have_text("5 of 5")
-    page.locator("#tray #continue").click()
-    page.wait_for_url("**/recommendations/")
+    do.go_on("recommendations")
 
     titles = page.locator(".shelf h2").all_inner_texts()
     killed()
@@ -204,24 +176,21 @@ def test_a_server_killed_at_every_step_costs_nothing(web: Web, browser: Browser)
 
     for rank in range(1, 6):
         page.wait_for_url(f"**/films/{rank}/")
-        page.locator("input[name=watched][value=no]").check()
-        page.locator("input[name=heard][value=yes]").check()
-        page.locator("input[name=trailer_seen][value=no]").check()
+        do.answer(watched="no", heard="yes", trailer_seen="no")
         until(stored(rank, watched=False, heard=True, trailer_seen=False), page, f"film {rank}")
         if rank in (1, 4):
             killed()
             expect(page.locator("input[name=heard][value=yes]")).to_be_checked()
-        page.locator("input[name=rating][value='4']").check()
+        do.answer(rating="4")
         page.locator("#continue").click()
 
     page.wait_for_url("**/overall/")
-    page.locator("input[name=satisfaction][value='2']").check()
+    do.answer(satisfaction="2")
     page.locator("#comment").fill("Still here")
     until(stored(0, satisfaction=2, comment="Still here"), page, "overall")
     killed()
     expect(page.locator("#comment")).to_have_value("Still here")
-    page.locator("#continue").click()
-    page.wait_for_url("**/thanks/")
+    do.go_on("thanks")
     killed()
     me = Participant.objects.get()
     expect(page.locator("#completion-code")).to_have_text(me.completion_code)
@@ -237,14 +206,15 @@ def test_two_tabs_and_another_device_meet_at_the_same_place(live_server: Any, br
     study = make_study(per_condition=3)
     context = browser.new_context(viewport={"width": 1280, "height": 844}, locale="en-GB")
     page = context.new_page()
-    agree(page, f"{live_server.url}/s/{study.slug}/")
+    page.goto(f"{live_server.url}/s/{study.slug}/")
+    do = Pointer(page)
+    do.consent()
     own_link = page.url.removesuffix("about/")
-    tell_about(page)
+    do.fill_in_about()
     second = context.new_page()
     second.goto(f"{live_server.url}/s/{study.slug}/")
     assert second.url == f"{own_link}about/"
-    page.locator("form.about button.go").click()
-    page.wait_for_url("**/rate/")
+    do.leave_about()
     # The older tab answers late: it is led to where the participant is.
     second.locator("input[name=age]").fill("40")
     second.locator("input[name=age]").blur()
@@ -277,8 +247,7 @@ def test_two_tabs_and_another_device_meet_at_the_same_place(live_server: Any, br
     assert Participant.objects.get().recommendation_list.slots.count() == 5
 
     # Without any cookie an answer is stored all the same: the address is what opens the page.
-    page.locator("#continue").click()
-    page.wait_for_url("**/films/1/")
+    do.go_on("films/1")
     context.clear_cookies()
     page.locator("input[name=watched][value=yes]").check()
     until(stored(1, watched=True), page, "an answer after the cookies were lost")

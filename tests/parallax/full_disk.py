@@ -23,7 +23,7 @@ from core.models import RateCount
 from studies.models import Notice, Participant, StudyMembership
 from studies.monitoring.services.notice_rules import notify_due
 from tests.factories.accounts import UserFactory
-from tests.studies.test_pages import ABOUT, Person
+from tests.factories.walking import Person
 
 
 def main() -> None:
@@ -32,9 +32,7 @@ def main() -> None:
     owner = UserFactory()
     StudyMembership.objects.create(study=study, researcher=owner, role="owner")
     visitor = {"raise_request_exception": False, "headers": {"host": "localhost"}}
-    person = Person(study, Client(**visitor))
-    person.consent()
-    person.post("about/", ABOUT)
+    person = Person(study, Client(**visitor)).to("rate")
     console = Client(**visitor)
     console.force_login(owner)
     notify_due()

@@ -1,8 +1,9 @@
-"""The house itself: migrations, compose file, documented settings."""
+"""The house itself: migrations, compose file, targets of make."""
 
 from __future__ import annotations
 
 import re
+import subprocess
 from io import StringIO
 from pathlib import Path
 
@@ -33,13 +34,6 @@ def test_sqlite_confirms_a_save_only_once_it_is_on_the_disk() -> None:
     with connection.cursor() as cursor:
         cursor.execute("PRAGMA synchronous")
         assert cursor.fetchone() == (2,)  # FULL
-
-
-def test_every_variable_that_settings_read_is_documented() -> None:
-    read = set(re.findall(r'env_\w+\(\s*"(\w+)"', (ROOT / "parallax" / "settings.py").read_text()))
-    table = (ROOT / "docs" / "reference" / "settings.md").read_text()
-    assert read
-    assert {name for name in read if f"`{name}`" not in table} == set()
 
 
 def test_the_compose_file_names_the_processes_of_the_scaled_shape() -> None:
@@ -161,3 +155,19 @@ def test_the_files_of_the_project_are_found_without_git(tmp_path: Path) -> None:
         (tmp_path / name).touch()
     assert project_files(tmp_path) == [".ci/run", ".gitignore", *kept[1:]]
     assert {"Makefile", ".gitignore", "tests/factories/project_files.py"} <= set(project_files())
+
+
+def test_make_demo_leaves_the_database_to_its_command() -> None:
+    """It migrates in the same process, which saves one start; see `prepare_database`."""
+    done = subprocess.run(["make", "--dry-run", "demo"], cwd=ROOT, capture_output=True, text=True, check=True)
+    lines = [line for line in done.stdout.splitlines() if "manage.py" in line and not line.startswith("echo")]
+    assert len(lines) == 1
+    assert ".venv/bin/python manage.py demo" in lines[0]
+
+
+@pytest.mark.parametrize("target", ["install", "up"])
+def test_make_creates_the_environment_and_the_database_first(target: str) -> None:
+    done = subprocess.run(["make", "--dry-run", target], cwd=ROOT, capture_output=True, text=True, check=True)
+    lines = [line for line in done.stdout.splitlines() if "manage.py" in line and not line.startswith("echo")]
+    assert ".venv/bin/python manage.py migrate" in lines[0]
+    assert target == "install" or f".venv/bin/python manage.py {target}" in lines[1]

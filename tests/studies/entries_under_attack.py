@@ -13,6 +13,7 @@ import random
 import sys
 from collections import Counter
 from datetime import datetime, timedelta, UTC
+from itertools import islice
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -40,11 +41,7 @@ from studies.participation.services.ratings import rate_item
 from studies.participation.services.resuming import resume
 from studies.recruitment.services.recruitment import set_limits
 from tests.factories.studies import ABOUT, items_of, make_study, recruit_on_prolific
-
-FORM = {
-    "first_visit": "yes", "recommender_experience": "no", "gender": "woman", "education": "master",
-    "nationality": "Italian", "movies_per_month": "3_to_5",
-}  # fmt: skip
+from tests.factories.walking import Person
 
 
 class Clock:
@@ -127,21 +124,16 @@ class Honest:
     """Somebody whom a panel sends, in a browser."""
 
     def __init__(self, study: Study, number: int, *, is_eligible: bool) -> None:
-        self.client = Client(REMOTE_ADDR=f"198.51.100.{number % 40}")
+        client = Client(REMOTE_ADDR=f"198.51.100.{number % 40}")
         self.is_eligible, self.arrived_at = is_eligible, timezone.now()
-        url = f"/s/{study.slug}/?PROLIFIC_PID=p{number}&STUDY_ID=s&SESSION_ID=x"
-        ids = {"param:PROLIFIC_PID": f"p{number}", "param:STUDY_ID": "s", "param:SESSION_ID": "x"}
-        page = self.client.get(url)
-        assert page.status_code == 200, page.text
-        sent = {**ids, "entry_key": f"{number:043d}", "choice": "yes", "box": ["1", "2", "3", "4"]}
-        led = self.client.post(url, sent)
-        assert led.status_code == 302, led.text
-        self.base = led.headers["Location"]
-        self.page = self.client.post(f"{self.base}about/", {**FORM, "age": "30" if is_eligible else "99"})
+        self.person = Person(study, client, answers={"age": "30" if is_eligible else "99"})
+        pages = self.person.pages(f"/s/{study.slug}/?PROLIFIC_PID=p{number}&STUDY_ID=s&SESSION_ID=x")
+        steps = [page.step for page in islice(pages, 3)]
+        assert steps[:2] == ["consent", "about"], steps
 
     def poll(self) -> bool:
         """Whether they are led on to the next page."""
-        return self.client.get(f"{self.base}about/").headers.get("Location", "").endswith("/rate/")
+        return self.person.get("about/").headers.get("Location", "").endswith("/rate/")
 
 
 def a_rush(clock: Clock, study: Study) -> dict[str, Any]:

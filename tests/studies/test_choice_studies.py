@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import csv
 import secrets
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx
 import numpy as np
 import pytest
-from django.core.signals import request_finished, request_started
-from django.db import close_old_connections
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -31,7 +28,6 @@ from studies.design.selectors.planning import preregistration_plan
 from studies.design.services.design import change_design
 from studies.design.services.launch import _trial_profiles, design_snapshot, launch_problems
 from studies.enums import Mode, ParticipantStatus, Provenance
-from studies.instrument.questionnaires.schema import questionnaire_from
 from studies.models import Event, Participant, Study
 from studies.monitoring.selectors.quality import flags_by_participant
 from studies.participation.selectors.pages import profile_of
@@ -39,9 +35,8 @@ from studies.participation.services import ratings
 from studies.recruitment.services.entry_links import entry_link
 from studies.simulation.answer_model import SimulatedPerson, SourceUser, TrainingSide
 from studies.simulation.services.condition_lists import sample_profile, side_by_side
-from studies.simulation.walker.walk import Walker
 from tests.factories.studies import assigned, completed, items_of, make_study, rated
-from tests.studies.test_pages import HTMX, Person, leads, tree
+from tests.factories.walking import HTMX, Person, leads, tree, walker_of
 from tests.studies.test_usage_studies import usage_run
 from tests.studies.test_walker import Cut
 
@@ -271,39 +266,24 @@ def test_lists_side_by_side_take_chosen_items(study: Study, client: Client) -> N
 # Simulated participants, exports and reports
 
 
-@pytest.fixture
-def in_this_process() -> Iterator[None]:
-    """Requests leave the connection open that the test's own transaction is on."""
-    for signal in (request_started, request_finished):
-        signal.disconnect(close_old_connections)
-    yield
-    for signal in (request_started, request_finished):
-        signal.connect(close_old_connections)
-
-
 HISTORY = frozenset(range(0, 40, 3))
 
 
 def walk(study: Study, key: str, *, after: int = 10_000) -> Participant:
-    items = dict(study.dataset_version.items.values_list("index", "pk"))
-    side = TrainingSide(1.0, np.zeros(len(items)), np.arange(len(items))[::-1], 1.0, 1.0)
-    Walker(
-        client=httpx.Client(transport=Cut(after), base_url="http://testserver"),
-        entry=entry_link(study=study, mode=Mode.SIMULATED, entry_key=key),
-        facts={"gender": "woman", "age": 30},
+    n = study.dataset_version.items.count()
+    side = TrainingSide(1.0, np.zeros(n), np.arange(n)[::-1], 1.0, 1.0)
+    walker_of(
+        study,
+        httpx.Client(transport=Cut(after), base_url="http://testserver"),
+        entry_link(study=study, mode=Mode.SIMULATED, entry_key=key),
         person_for=lambda code: SimulatedPerson(
             SourceUser("u", dict.fromkeys(HISTORY, 1.0)), side, np.random.default_rng(7)
         ),
-        item_titles=dict(study.dataset_version.items.values_list("index", "title")),
-        item_ids=items,
-        requested=study.design.items_asked,
         rng=np.random.default_rng(3),
-        questionnaire=questionnaire_from(study.questionnaire),
     ).run()
     return Participant.objects.latest("pk")
 
 
-@pytest.mark.usefixtures("in_this_process")
 def test_a_simulated_participant_chooses_of_the_history_also_when_cut(study: Study) -> None:
     whole = walk(study, secrets.token_hex(20))
     assert whole.status == ParticipantStatus.COMPLETED

@@ -22,7 +22,7 @@ from studies.enums import Mode, Role
 from studies.models import ConsentVersion, Participant, Study, StudyVersion
 from studies.participation.selectors.responses import records
 from tests.factories.studies import assigned, enter, make_study
-from tests.studies.test_pages import Person
+from tests.factories.walking import Person
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 

@@ -13,7 +13,7 @@ from studies.models import Study
 from tests.factories.catalog import make_items, make_version
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import make_study
-from tests.studies.test_pages import HTMX, Person
+from tests.factories.walking import HTMX, Person
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
@@ -38,9 +38,9 @@ def test_bare_items_lead_nowhere_and_their_questions_do_not_ask_to_look() -> Non
     tray = html.document_fromstring(person.get("rate/").text).xpath("//*[@id='tray']//a/@href")
     assert len(tray) == 5  # leads back to what was rated
     assert person.client.get(tray[0], headers=HTMX).status_code == 200
-    person.post("rate/")
+    person.to("recommendations")
     assert links_to_details(person, "recommendations/") == []
-    person.post("recommendations/")
+    person.to("item")
     assert links_to_details(person, "films/1/") == []
     page = person.get("films/1/").text
     assert SENTENCE not in page
@@ -61,10 +61,9 @@ def test_bare_items_lead_nowhere_and_their_questions_do_not_ask_to_look() -> Non
 def test_any_fact_is_something_to_see(facts: dict[str, Any]) -> None:
     person = Person(study_of(**facts)).to("rate")
     assert links_to_details(person, "rate/")
-    person.rate_five()
-    person.post("rate/")
+    person.to("recommendations")
     assert len(links_to_details(person, "recommendations/")) == 5
-    person.post("recommendations/")
+    person.to("item")
     assert links_to_details(person, "films/1/")
     assert SENTENCE in person.get("films/1/").text
 

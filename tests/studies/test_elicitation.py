@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import csv
 import secrets
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.management import call_command
-from django.core.signals import request_finished, request_started
-from django.db import close_old_connections
 from django.test import Client
 from django.urls import reverse
 
@@ -43,8 +40,8 @@ from studies.simulation.services.condition_lists import sample_profile
 from tests.factories.catalog import make_half_stars_version
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import assigned, items_of, make_study, make_usage_run
+from tests.factories.walking import HTMX, Person, tree
 from tests.studies.test_choice_studies import posted
-from tests.studies.test_pages import HTMX, Person, tree
 from tests.studies.test_walker import walk
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
@@ -248,18 +245,7 @@ def test_ratings_on_ten_points_are_compared_with_the_others_on_one_scale() -> No
 # Whole walks, on the participants' pages
 
 
-@pytest.fixture
-def walking() -> Iterator[None]:
-    """Requests leave the connection open that the test's own transaction is on."""
-    for signal in (request_started, request_finished):
-        signal.disconnect(close_old_connections)
-    yield
-    for signal in (request_started, request_finished):
-        signal.connect(close_old_connections)
-
-
 @pytest.mark.slow
-@pytest.mark.usefixtures("walking")
 @pytest.mark.parametrize(
     ("settings", "said"),
     [

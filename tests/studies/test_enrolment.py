@@ -57,14 +57,6 @@ def test_consent_keeps_the_token_only_as_its_digest(study: Study) -> None:
     assert row.version.design_hash == study.design_hash
 
 
-def test_consent_pressed_twice_is_one_participant_with_one_link(study: Study) -> None:
-    key = secrets.token_urlsafe(32)
-    first = consenting.consent(EntryAttempt(study=study, entry_key=key))
-    second = consenting.consent(EntryAttempt(study=study, entry_key=key))
-    assert (first.participant.pk, first.token) == (second.participant.pk, second.token)
-    assert study.participants.count() == 1
-
-
 def test_links_of_two_participants_differ(study: Study) -> None:
     assert enter(study).token != enter(study).token
 

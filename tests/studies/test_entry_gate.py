@@ -19,7 +19,7 @@ from studies.recruitment.selectors.recruitment import recruiting_of
 from studies.recruitment.services.recruitment import create_links, set_exits, set_panel
 from studies.recruitment.services.submissions import load_submissions
 from tests.factories.studies import assigned, make_study, recruit_on_prolific
-from tests.studies.test_pages import ABOUT, HTMX, Person, tree
+from tests.factories.walking import ABOUT, HTMX, Person, tree
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 

@@ -24,7 +24,7 @@ from studies.recruitment.selectors.recruitment import recruiting_of
 from studies.recruitment.services.entry_links import entry_link
 from studies.recruitment.services.recruitment import set_limits, set_panel
 from tests.factories.studies import assigned, enter, make_study, recruit_on_prolific
-from tests.studies.test_pages import ABOUT, HTMX, Person, tree
+from tests.factories.walking import ABOUT, HTMX, Person, tree
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 

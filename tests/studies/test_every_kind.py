@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from studies.design.presets.loader import load_preset
 from studies.enums import AllocationKind, ParticipantStatus
 from studies.models import Allocation, Event, Response, Study
 from tests.factories.questionnaires import every_kind, make_study_asking
-from tests.studies.test_pages import HTMX, Person, leads, tree
+from tests.factories.walking import HTMX, Person, leads, tree
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db, pytest.mark.slow]
 
@@ -31,12 +32,13 @@ def study() -> Study:
     return make_study_asking(every_kind(), per_condition=3)
 
 
-def at_after(study: Study, **about_items: str) -> Person:
-    person = Person(study).to("items")
-    for rank in range(1, 6):
-        answers = {"watched": "yes", "rating": "4", "mood_fit": str(rank), **about_items}
-        person.post(f"films/{rank}/", {**answers, "continue": "1"})
-    assert leads(person.post("overall/", {"satisfaction": "4", "comment": "", "continue": "1"})) == "after"
+def at_after(study: Study) -> Person:
+    person = Person(study)
+    for page in person.pages():
+        if page.step == "after":
+            break
+        if rank := re.search(r"/films/(\d)/$", page.url):
+            person.answers["mood_fit"] = rank[1]
     return person
 
 
@@ -168,10 +170,8 @@ def test_a_check_about_the_person_that_is_failed_takes_no_slot() -> None:
     asked = every_kind(ends_after=1)
     asked["about"].append({**asked["after"][9], "key": "early"})
     study = make_study_asking(asked)
-    person = Person(study).to("about")
-    from tests.studies.test_pages import ABOUT
-
-    assert "Your answers so far are saved." in person.post("about/", {**ABOUT, "early": "first"}).text
+    person = Person(study, answers={"early": "first"}).to("message")
+    assert "Your answers so far are saved." in person.site.response.text
     assert (person.me.status, person.me.condition) == (ParticipantStatus.ATTENTION_FAILED, None)
     assert not Allocation.objects.exists()
 
@@ -190,7 +190,7 @@ def test_exports_have_a_column_for_each_part_of_an_answer(study: Study, tmp_path
     person = at_after(study)
     tree(person.get("after/"))
     person.post("after/", {**GIVEN, "hours--declined": "1", "continue": "1"})
-    Person(study).to("items")
+    Person(study).to("item")
     (row, early), book = read(tmp_path, study, "wide")
     assert set(row) == set(book)
     assert {name: row[f"after.{name}"] for name in (

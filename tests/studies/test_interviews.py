@@ -36,7 +36,7 @@ from studies.recruitment.services.recruitment import set_places
 from studies.team.services.members import add_member, remove_member
 from tests.factories.accounts import UserFactory
 from tests.factories.studies import ABOUT, completed, make_study
-from tests.studies.test_pages import Person, tree
+from tests.factories.walking import Person, tree
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 

@@ -13,7 +13,7 @@ from studies.design.selectors.launch_overview import launch_overview
 from studies.models import Study
 from tests.factories.catalog import make_version
 from tests.factories.studies import make_study
-from tests.studies.test_pages import HTMX, Person
+from tests.factories.walking import HTMX, Person
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
@@ -67,7 +67,7 @@ def test_cards_are_cached_with_what_they_show(study: Study) -> None:
 
 def test_details_and_recommendations_are_in_the_language_of_the_page(study: Study) -> None:
     first, second = study.dataset_version.items.order_by("index")[:2]
-    italian = person_in(study, "it", "items")
+    italian = person_in(study, "it", "item")
     sheet = html.fromstring(italian.get(f"details/{first.pk}/", headers=HTMX).text)
     assert sheet.xpath("string(//h2)").split() == ["Pellicola", "1", "1980"]
     assert sheet.xpath("//p[text()='Racconto 1.'][not(@lang)]")
@@ -82,7 +82,7 @@ def test_details_and_recommendations_are_in_the_language_of_the_page(study: Stud
     shown = {item.texts["it"]["title"] if item.texts else item.title for item in study.dataset_version.items.all()}
     assert heading.text_content() in shown
     assert set(headings(italian, "recommendations/")) <= shown
-    english = person_in(study, "en", "items")
+    english = person_in(study, "en", "item")
     sheet = html.fromstring(english.get(f"details/{first.pk}/", headers=HTMX).text)
     assert sheet.xpath("string(//h2)").split() == ["Film", "01", "1980"]
     assert not sheet.xpath("//*[@lang]")

@@ -29,7 +29,7 @@ from studies.settings import StudySettings, read_settings
 from tests.e2e import states as e2e_states
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import make_study, make_usage_run
-from tests.studies.test_pages import ABOUT, HTMX, Person, tree
+from tests.factories.walking import HTMX, Person, Viewer
 
 pytestmark = pytest.mark.slow
 
@@ -178,47 +178,24 @@ def in_german(node: Any, key: str = "") -> Any:
 
 def pages_of(study: Study, language: str) -> dict[str, str]:
     """Every page that a participant meets, from consent to the end, and messages about what is missing."""
-    person = Person(study)
-    seen = {"consent": person.client.get(f"/s/{study.slug}/?lang={language}").content.decode()}
-    person.consent(f"/s/{study.slug}/?lang={language}")
-
-    def get(path: str, **headers: str) -> str:
-        response = person.get(path, **headers)
-        assert response.status_code == 200, path
-        seen[path] = response.content.decode()
-        return seen[path]
-
-    def refused(path: str, data: dict[str, str]) -> None:
-        seen[f"{path} refused"] = person.post(path, data, follow=True).content.decode()
-
-    get("about/")
-    refused("about/", {"continue": "1"})
-    person.post("about/", ABOUT)
-    get("rate/")
-    keys = list(study.dataset_version.items.order_by("index").values_list("pk", flat=True)[:5])
-    get(f"details/{keys[0]}/")
-    refused("rate/", {})
-    for pk in keys:
-        person.post(f"rate/{pk}/", {"rating": "1" if study.design.is_choice else "4"})
-    get("rate/")
-    person.post("rate/", {})
-    get("recommendations/")
-    person.post("recommendations/", {})
-    get("films/1/")
-    refused("films/1/", {"continue": "1"})
-    for rank in range(1, 6):
-        person.post(f"films/{rank}/", {"watched": "yes", "rating": "4", "continue": "1"})
-    seen["sheet"] = person.get(f"details/{keys[0]}/", headers=HTMX).content.decode()
-    get("overall/")
-    person.post("overall/", {"satisfaction": "4", "continue": "1"})
-    asked = tree(person.get("after/"))
-    seen["after/"] = html.tostring(asked, encoding="unicode")
-    answers = {field.get("name"): field.get("value") for field in asked.xpath("//input[@type='radio']")}
-    answers |= {field.get("name"): "50" for field in asked.xpath("//*[@data-slider]//input[@type='text']")}
-    person.post("after/", {**answers, "continue": "1"})
-    get("thanks/")
-    get("withdraw/")
-    seen["back"] = person.client.get(f"/s/{study.slug}/?lang={language}", follow=True).content.decode()
+    person, entry = Person(study), f"/s/{study.slug}/?lang={language}"
+    seen: dict[str, str] = {}
+    for page in person.pages(entry):
+        path = {"consent": "consent", "item": "films/1/"}.get(page.step, f"{page.step}/")
+        if path in seen:
+            continue  # of the items, the first
+        seen[path] = person.site.response.text
+        if page.step in {"about", "rate", "item"}:
+            seen[f"{path} refused"] = person.post(path, {"continue": "1"}, follow=True).text
+        if page.step == "rate":
+            person.rate_five()
+            seen[path] = person.get(path).text
+            details = page.tree.xpath("//a[contains(@href, '/details/')]/@href")[0]
+            seen["details"] = person.client.get(details).text
+        if page.step == "item":
+            seen["sheet"] = person.client.get(details, headers=HTMX).text
+    seen["withdraw/"] = person.get("withdraw/").text
+    seen["back"] = person.client.get(entry, follow=True).text
     seen["withdrawn"] = person.post("withdraw/", {"choice": "yes"}).content.decode()
     assert [name for name, page in seen.items() if "<main" not in page and name != "sheet"] == []
     assert person.me.status == ParticipantStatus.WITHDRAWN, person.me.status
@@ -336,9 +313,8 @@ def test_a_foreign_noun_would_be_found(language: str) -> None:
     ],
 )
 def test_italian_pages_agree_with_the_noun(key: str, lead: str, rated: str, refusal: str) -> None:
-    person = Person(make_study(run=run_of(key)))
-    person.consent(f"/s/{person.study.slug}/?lang=it")
-    person.post("about/", ABOUT)
+    study = make_study(run=run_of(key))
+    person = Person(study).to("rate", f"/s/{study.slug}/?lang=it")
     first = person.study.dataset_version.items.order_by("index")[0]
     person.post(f"rate/{first.pk}/", {"rating": "4"})
     text = " ".join(read(person.get("rate/").content.decode()).split())
@@ -360,10 +336,7 @@ def test_a_study_without_trailers_is_measured_and_keeps_its_words() -> None:
     study.refresh_from_db()
     assert (study.design_hash, study.settings) == design
     assert item_words(study.design, "en").one == "book"
-    person = Person(study).to("items")
-    for rank in range(1, 6):
-        person.post(f"films/{rank}/", {"watched": "no", "heard": "yes", "rating": "4", "continue": "1"})
-    person.post("overall/", {"satisfaction": "4", "continue": "1"})
+    Person(study, viewer=Viewer(watched=False, heard=True, rating=4)).to("thanks")
     (record,) = records(study, [Mode.LIVE])
     assert record.measures is not None
     assert (record.measures.fon, record.measures.son, record.measures.interest) == (1, 0, 4)

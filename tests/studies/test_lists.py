@@ -21,7 +21,7 @@ from studies.participation.services.previewing import choose_condition, preview_
 from studies.simulation.services import condition_lists
 from studies.simulation.services.condition_lists import letter, sample_profile, side_by_side
 from tests.factories.studies import ABOUT, enter, make_study
-from tests.studies.test_pages import Person
+from tests.factories.walking import Person
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
@@ -130,10 +130,7 @@ def test_a_preview_meets_the_condition_that_was_chosen(ticket: int) -> None:
     study = make_study(status="draft")
     chosen = tickets(study)[ticket]
     for _twice in range(2):
-        person = Person(study)
-        person.consent(preview_link(study=study, ticket=ticket))
-        person.post("about/", {**{key: str(value) for key, value in ABOUT.items()}, "first_visit": "yes",
-                               "recommender_experience": "no"})  # fmt: skip
+        person = Person(study).to("rate", preview_link(study=study, ticket=ticket))
         me = person.me
         assert (me.mode, me.condition, me.status) == (Mode.PREVIEW, chosen, ParticipantStatus.ACTIVE)
     places = list(Participant.objects.values_list("place", flat=True))

@@ -15,7 +15,7 @@ from studies.enums import ParticipantStatus
 from studies.models import Participant, ProfileRating, Response, Study
 from studies.participation.services.slot_queue import release_idle
 from tests.factories.studies import make_study
-from tests.studies.test_pages import ABOUT, HTMX, Person, leads, tree
+from tests.factories.walking import ABOUT, HTMX, Person, leads, tree
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
@@ -80,9 +80,7 @@ def test_a_study_in_one_language_offers_no_switch_and_speaks_it_to_everybody(stu
 def test_counts_are_written_as_the_language_does(study: Study) -> None:
     with translation.override("it"):
         assert intcomma(1234) == "1.234"
-    person = Person(study)
-    person.consent(f"/s/{study.slug}/?lang=it")
-    person.post("about/", ABOUT)
+    person = Person(study).to("rate", f"/s/{study.slug}/?lang=it")
     assert "40 film nel catalogo" in person.get("rate/").text
 
 
@@ -121,7 +119,7 @@ def test_a_wrong_link_is_calm_in_both_languages_and_names_whom_to_ask(path: str,
 
 
 def test_a_page_that_is_not_there_leads_on(study: Study) -> None:
-    person = Person(study).to("items")
+    person = Person(study).to("item")
     page = person.get("details/999999/")
     assert page.status_code == 404
     assert tree(page).xpath("string(//main//a[@class='go']/@href)") == f"{person.base}films/1/"
@@ -129,7 +127,7 @@ def test_a_page_that_is_not_there_leads_on(study: Study) -> None:
 
 
 def test_message_pages_name_the_studys_contact(study: Study) -> None:
-    person = Person(study).to("items")
+    person = Person(study).to("item")
     owner = study.memberships.get().researcher
     pause_study(study=study)
     for page in (person.get("films/1/"), Client().get(f"/s/{study.slug}/")):
@@ -141,7 +139,7 @@ def test_message_pages_name_the_studys_contact(study: Study) -> None:
 
 
 def test_closed_says_that_it_ended_and_paused_that_it_rests(study: Study) -> None:
-    person = Person(study).to("items")
+    person = Person(study).to("item")
     pause_study(study=study)
     assert "The study is paused" in person.get("films/1/").text
     close_study(study=study)
@@ -151,7 +149,7 @@ def test_closed_says_that_it_ended_and_paused_that_it_rests(study: Study) -> Non
 
 @pytest.mark.parametrize("stop", [pause_study, close_study])
 def test_an_answer_to_a_study_that_stopped_shows_the_message_page(study: Study, stop: Any) -> None:
-    person = Person(study).to("items")
+    person = Person(study).to("item")
     stop(study=study)
     answer = person.post("films/1/", {"watched": "yes"}, headers=HTMX)
     assert answer.headers["HX-Redirect"] == person.base
@@ -159,14 +157,14 @@ def test_an_answer_to_a_study_that_stopped_shows_the_message_page(study: Study, 
 
 
 def test_a_refusal_while_answering_is_said_in_words_to_the_page(study: Study) -> None:
-    person = Person(study).to("items")
+    person = Person(study).to("item")
     page = person.post("films/1/", {"watched": "perhaps"}, headers=HTMX)
     assert (page.status_code, page.headers["Content-Type"]) == (409, "text/plain; charset=utf-8")
     assert "Please choose one of the answers" in page.text
 
 
 def test_no_cookie_is_needed_once_the_link_is_there(study: Study) -> None:
-    person = Person(study).to("items")
+    person = Person(study).to("item")
     bare = Client(enforce_csrf_checks=True)
     assert bare.post(f"{person.base}films/1/", {"watched": "yes"}, headers=HTMX).status_code == 204
     assert Response.objects.get(rank=1).value is True
@@ -208,7 +206,7 @@ def test_a_second_press_by_who_entered_as_the_last_leads_on(study: Study) -> Non
 
 @pytest.mark.parametrize("stop", [pause_study, close_study])
 def test_one_can_withdraw_from_a_study_that_stopped(study: Study, stop: Any) -> None:
-    person = Person(study).to("items")
+    person = Person(study).to("item")
     stop(study=study)
     calm = person.get("films/1/")
     assert f"{person.base}withdraw/" in tree(calm).xpath("//main//a/@href")
@@ -221,7 +219,7 @@ def test_one_can_withdraw_from_a_study_that_stopped(study: Study, stop: Any) -> 
 
 
 def test_who_was_idle_too_long_goes_on_where_they_were(study: Study) -> None:
-    person = Person(study).to("items")
+    person = Person(study).to("item")
     Participant.objects.update(last_seen_at=timezone.now() - timedelta(hours=2))
     assert release_idle() == 1
     assert person.me.status == ParticipantStatus.ABANDONED

@@ -11,7 +11,7 @@ from studies.design.services.archiving import archive_study
 from studies.design.services.launch import close_study, pause_study
 from studies.models import Study
 from tests.factories.studies import assigned, make_study
-from tests.studies.test_pages import Person, tree
+from tests.factories.walking import Person, tree
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 

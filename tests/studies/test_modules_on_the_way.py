@@ -12,7 +12,7 @@ import pytest
 from django.http import HttpResponse
 
 from tests.factories.studies import make_study
-from tests.studies.test_pages import HTMX, Person
+from tests.factories.walking import HTMX, Person
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 

@@ -10,8 +10,8 @@ from django.http import HttpResponse
 from studies.models import Response, Study
 from tests.factories.questionnaires import every_kind, make_study_asking
 from tests.factories.studies import make_study
+from tests.factories.walking import ABOUT, HTMX, Person, leads, tree
 from tests.studies.test_every_kind import GIVEN, at_after
-from tests.studies.test_pages import ABOUT, HTMX, Person, leads, tree
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
@@ -67,7 +67,7 @@ def test_what_is_emptied_on_a_page_that_showed_it_is_taken_back(study: Study) ->
 
 
 def test_an_older_page_about_a_film_keeps_the_newer_answers(study: Study) -> None:
-    person = Person(study).to("items")
+    person = Person(study).to("item")
     person.post("films/1/", {"watched": "yes", "rating": "2"}, headers=HTMX)
     older = person.get("films/1/")
     person.post("films/1/", {"rating": "5"}, headers=HTMX)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterator
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.signals import request_finished, request_started
-from django.db import close_old_connections
 
 from core.errors import ParameterError
 from studies.data.exports.export_files import write_export
@@ -20,9 +18,9 @@ from studies.instrument.questionnaires.document import DocumentProblems, read_do
 from studies.instrument.questionnaires.schema import Question, questionnaire_from
 from studies.models import Response, Study
 from tests.factories.questionnaires import every_kind, make_study_asking, words
+from tests.factories.walking import HTMX, Person, leads, tree
 from tests.studies.test_editor import Owner
 from tests.studies.test_every_kind import GIVEN, at_after
-from tests.studies.test_pages import ABOUT, HTMX, Person, leads, tree
 from tests.studies.test_walker import walk
 
 CHOICES = [
@@ -189,18 +187,15 @@ def test_own_words_about_the_person_and_about_items_are_exported_as_possibly_ide
     asked["about"].append({**devices(), "key": "seen_at"})
     asked["items"].append({**devices(), "key": "seen_on"})
     study = make_study_asking(asked, per_condition=3)
-    person = Person(study).to("about")
-    person.post("about/", {**ABOUT, "seen_at": ["phone", "other"], "seen_at.other": "=At my aunt's"})
-    person.rate_five()
-    person.post("rate/")
-    person.post("recommendations/")
-    for rank in range(1, 6):
-        person.post(f"films/{rank}/", {"watched": "yes", "rating": "4", "seen_on": ["tv", "other"],
-                                       "seen_on.other": f"Place {rank}", "continue": "1"})  # fmt: skip
-    person.post("overall/", {"satisfaction": "4", "continue": "1"})
-    assert leads(
-        person.post("after/", {**GIVEN, "devices": "other", "devices.other": "On a train", "continue": "1"})
-    ) == ("thanks")
+    places = {
+        "seen_at": ["phone", "other"], "seen_at.other": "=At my aunt's", "seen_on": ["tv", "other"],
+        "devices": "other", "devices.other": "On a train",
+    }  # fmt: skip
+    person = Person(study, answers={**GIVEN, **places})
+    for page in person.pages():
+        if rank := re.search(r"/films/(\d)/$", page.url):
+            person.answers["seen_on.other"] = f"Place {rank[1]}"
+    assert page.step == "thanks"
     write_export(study, "wide", tmp_path, Options())
     stem = f"study-{study.slug}_wide"
     with (tmp_path / f"{stem}_data.csv").open(encoding="utf-8") as data:
@@ -231,20 +226,9 @@ def test_the_editor_offers_own_words_for_several_choices(study: Study) -> None:
     assert found.xpath("//input[@name='devices.other']")
 
 
-@pytest.fixture
-def one_connection() -> Iterator[None]:
-    """Requests leave the connection open that the test's own transaction is on."""
-    for signal in (request_started, request_finished):
-        signal.disconnect(close_old_connections)
-    yield
-    for signal in (request_started, request_finished):
-        signal.connect(close_old_connections)
-
-
 @pytest.mark.slow
 @pytest.mark.integration
 @pytest.mark.django_db
-@pytest.mark.usefixtures("one_connection")
 def test_simulated_participants_answer_in_own_words_too() -> None:
     asked = every_kind()
     asked["after"] = [

@@ -15,7 +15,7 @@ from studies.design.services.launch import launch_study
 from studies.models import Study
 from studies.settings import StudySettings
 from tests.factories.studies import make_study
-from tests.studies.test_pages import ABOUT, Person, tree
+from tests.factories.walking import Person, tree
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
@@ -69,9 +69,8 @@ def test_participants_read_the_numbers_and_the_noun_of_the_study(
 
 @pytest.mark.parametrize(("language", "heading"), [("en", "Rate four books"), ("it", "Valuta quattro libri")])
 def test_the_page_of_ratings_speaks_of_no_films_where_items_are_books(language: str, heading: str) -> None:
-    person = Person(shorter())
-    person.consent(f"/s/{person.study.slug}/?lang={language}")
-    person.post("about/", ABOUT)
+    study = shorter()
+    person = Person(study).to("rate", f"/s/{study.slug}/?lang={language}")
     top = tree(person.get("rate/")).xpath("string(//h1)") + tree(person.get("rate/")).xpath(
         "string(//*[@class='lead'])"
     )

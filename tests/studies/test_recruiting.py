@@ -42,8 +42,8 @@ from studies.recruitment.services.recruitment import close_unused_links, create_
 from studies.recruitment.services.tokens import code_of
 from tests.factories.accounts import UserFactory
 from tests.factories.studies import assigned, completed, enter, items_of, make_study
+from tests.factories.walking import ABOUT, HTMX, Person, leads, tree
 from tests.studies.test_older_pages import sent
-from tests.studies.test_pages import ABOUT, HTMX, Person, leads, tree
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
@@ -355,22 +355,14 @@ def test_the_same_id_never_takes_part_twice(study: Study) -> None:
 
 def test_by_an_id_one_comes_back_to_the_next_open_step_and_it_is_logged(study: Study) -> None:
     _on(study)
-    first = Person(study)
-    first.consent(f"/s/{study.slug}/?{PROLIFIC}")
-    first.post("about/", ABOUT)
+    first = Person(study).to("rate", f"/s/{study.slug}/?{PROLIFIC}")
     again = _back(study)
     assert again.base != first.base
     assert leads(again.get("")) == "rate"
     assert Participant.objects.count() == 1
     event = Event.objects.get(kind="resumed")
     assert (event.participant, event.facts) == (first.me, {"by": "PROLIFIC_PID"})
-    again.rate_five()
-    again.post("rate/")
-    assert leads(again.get("")) == "recommendations"
-    again.post("recommendations/")
-    for rank in range(1, 6):
-        again.post(f"films/{rank}/", {"watched": "yes", "rating": "4", "continue": "1"})
-    again.post("overall/", {"satisfaction": "5", "continue": "1"})
+    again.to("thanks")
     assert first.me.status == ParticipantStatus.COMPLETED
     # In the browser that began, the study's link leads back by the personal link.
     assert first.client.get(f"/s/{study.slug}/?{PROLIFIC}").headers["Location"] == first.base
@@ -448,14 +440,7 @@ def test_by_an_id_one_reaches_no_answer_already_given(study: Study) -> None:
 @pytest.mark.parametrize("has_script", [True, False])
 def test_by_an_id_one_completes_the_film_that_keeps_the_study_from_its_end(study: Study, has_script: bool) -> None:
     _on(study)
-    first = Person(study)
-    first.consent(f"/s/{study.slug}/?{PROLIFIC}")
-    first.post("about/", ABOUT)
-    first.rate_five()
-    first.post("rate/")
-    first.post("recommendations/")
-    for rank in range(1, 6):
-        first.post(f"films/{rank}/", {"watched": "yes", "rating": "4", "continue": "1"})
+    first = Person(study).to("overall", f"/s/{study.slug}/?{PROLIFIC}")
     first.post("films/2/", {"watched": "no"}, headers=HTMX)
     again, last = _back(study), {"satisfaction": "5", "continue": "1"}
     assert leads(again.get("films/2/")) == "overall"
@@ -487,9 +472,7 @@ def test_by_an_id_one_completes_the_film_that_keeps_the_study_from_its_end(study
 
 def test_a_rating_hidden_from_who_came_by_an_id_still_counts_and_can_be_given_anew(study: Study) -> None:
     _on(study)
-    first = Person(study)
-    first.consent(f"/s/{study.slug}/?{PROLIFIC}")
-    first.post("about/", ABOUT)
+    first = Person(study).to("rate", f"/s/{study.slug}/?{PROLIFIC}")
     one, two, *_ = items_of(study, 5)
     first.post(f"rate/{one.pk}/", {"rating": "2"}, headers=HTMX)
     again = _back(study)
@@ -542,9 +525,7 @@ def test_past_the_longest_gap_an_id_lets_nobody_on_and_the_personal_link_does(st
 
 def test_someone_abandoned_comes_back_by_their_id_to_their_own_condition(study: Study) -> None:
     _on(study)
-    first = Person(study)
-    first.consent(f"/s/{study.slug}/?{PROLIFIC}")
-    first.post("about/", ABOUT)
+    first = Person(study).to("rate", f"/s/{study.slug}/?{PROLIFIC}")
     condition = first.me.condition
     Participant.objects.update(last_seen_at=timezone.now() - timedelta(hours=2))
     assert release_idle() == 1
@@ -557,15 +538,7 @@ def test_someone_abandoned_comes_back_by_their_id_to_their_own_condition(study: 
 
 
 def _walked(study: Study, query: str) -> Person:
-    person = Person(study)
-    person.consent(f"/s/{study.slug}/?{query}")
-    person.post("about/", ABOUT)
-    person.rate_five()
-    person.post("rate/")
-    person.post("recommendations/")
-    for rank in range(1, 6):
-        person.post(f"films/{rank}/", {"watched": "yes", "rating": "4", "continue": "1"})
-    return person
+    return Person(study).to("overall", f"/s/{study.slug}/?{query}")
 
 
 def test_who_completes_goes_back_to_prolific_once_everything_is_stored(study: Study) -> None:

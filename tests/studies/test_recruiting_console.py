@@ -20,7 +20,7 @@ from studies.recruitment.selectors.recruitment import recruiting_of
 from studies.recruitment.services.recruitment import set_exits
 from tests.factories.accounts import UserFactory
 from tests.factories.studies import make_study, recruit_on_prolific
-from tests.studies.test_pages import Person, tree
+from tests.factories.walking import Person, tree
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 

@@ -28,7 +28,7 @@ from studies.participation.services.entry_gate import is_full
 from studies.participation.services.withdrawal import withdraw
 from tests.factories.accounts import UserFactory
 from tests.factories.studies import assigned, completed, make_study
-from tests.studies.test_pages import tree
+from tests.factories.walking import tree
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db, pytest.mark.slow]
 

@@ -21,8 +21,8 @@ from studies.participation.selectors.participant_rows import questionnaire_at
 from studies.participation.selectors.responses import completed_answers, records
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import make_study
+from tests.factories.walking import HTMX, Person, tree
 from tests.studies.test_item_words import run_of
-from tests.studies.test_pages import HTMX, Person, tree
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
@@ -52,7 +52,7 @@ def questions_on(person: Person, rank: int) -> list[str]:
 def test_the_question_is_asked_only_of_items_with_a_sample() -> None:
     study = study_where(**CLIP)
     assert study.settings["samples"] is True
-    person = Person(study).to("items")
+    person = Person(study).to("item")
     of = ranks(person.me)
     assert of[True]
     assert of[False]
@@ -92,7 +92,7 @@ def test_a_study_from_before_asks_it_of_every_item() -> None:
         settings={key: value for key, value in study.settings.items() if key != "samples"}, updated_at=timezone.now()
     )
     study.refresh_from_db()
-    person = Person(study).to("items")
+    person = Person(study).to("item")
     of = ranks(person.me)
     whole = questionnaire_from(study.questionnaire)
     assert for_items_without(whole, study.design) is whole
@@ -112,7 +112,7 @@ def test_where_no_item_has_a_sample_it_is_left_out() -> None:
     assert study.settings["samples"] is False
     assert not study.design.offers_samples
     assert [question["key"] for question in study.questionnaire["items"]] == ["watched", "heard", "rating"]
-    person = Person(study).to("items")
+    person = Person(study).to("item")
     assert "trailer" not in tree(person.get("films/1/")).xpath("//main")[0].text_content().lower()
 
 

@@ -32,7 +32,7 @@ from studies.recruitment.services.recruitment import exclude_studies, set_exits
 from studies.team.services.members import add_member
 from tests.factories.accounts import UserFactory
 from tests.factories.studies import ABOUT, assigned, completed, enter, make_study, recruit_on_prolific
-from tests.studies.test_pages import tree
+from tests.factories.walking import tree
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db, pytest.mark.slow]
 

@@ -28,7 +28,7 @@ from studies.team.services.members import add_member
 from tests.factories.accounts import UserFactory
 from tests.factories.console import signed_in
 from tests.factories.studies import make_study
-from tests.studies.test_pages import tree
+from tests.factories.walking import tree
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db, pytest.mark.slow]
 PASSWORD = "correct horse battery"

@@ -36,7 +36,7 @@ from studies.recruitment.services.recruitment import (
 )
 from tests.factories.accounts import UserFactory
 from tests.factories.studies import make_study
-from tests.studies.test_pages import ABOUT, Person
+from tests.factories.walking import Person
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
@@ -179,8 +179,7 @@ def test_a_class_behind_one_address_enters_within_a_minute(
     paths = _signed(study, *names)
     for name, path in zip(names, paths, strict=True):
         person = Person(study, Client(REMOTE_ADDR="198.51.100.7"))
-        person.consent(path if entrance == "signed" else f"/s/{study.slug}/?participant_label={name}")
-        person.post("about/", ABOUT)
+        person.to("rate", path if entrance == "signed" else f"/s/{study.slug}/?participant_label={name}")
     assert Participant.objects.filter(status="active", entrance=entrance, place__isnull=False).count() == n
     if most_per_network and entrance == "signed":  # others of the network are limited as before
         set_panel(study=study, panel="generic", entrance="open")

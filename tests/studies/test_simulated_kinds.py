@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from django.core.signals import request_finished, request_started
-from django.db import close_old_connections
 
 from analysis.present.scales import scale_section
 from analysis.services import build_report
@@ -20,16 +17,6 @@ from tests.factories.questionnaires import every_kind, make_resque_study, make_s
 from tests.studies.test_walker import walk
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
-
-
-@pytest.fixture(autouse=True)
-def one_connection() -> Iterator[None]:
-    """Requests leave the connection open that the test's own transaction is on."""
-    for signal in (request_started, request_finished):
-        signal.disconnect(close_old_connections)
-    yield
-    for signal in (request_started, request_finished):
-        signal.connect(close_old_connections)
 
 
 def walked(study: Study, n: int) -> list[Any]:

@@ -26,7 +26,7 @@ from studies.recruitment.panels.exits import Exit
 from studies.recruitment.services.recruitment import create_links, set_exits, set_limits, set_panel
 from tests.factories.studies import ABOUT as FACTS
 from tests.factories.studies import assigned, enter, items_of, make_study, rated, recruit_on_prolific
-from tests.studies.test_pages import ABOUT, HTMX, Person, tree
+from tests.factories.walking import ABOUT, HTMX, Person, tree
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
@@ -318,6 +318,5 @@ def test_a_class_behind_one_address_enters_with_a_guest_list_or_with_links(clock
     urls += [reverse("participant:personal", args=[study.slug, key]) for _link, key in links]
     for url in urls:
         person = Person(study, Client(REMOTE_ADDR="198.51.100.7"))
-        person.consent(url)
-        person.post("about/", ABOUT)
+        person.to("rate", url)
     assert Participant.objects.filter(status="active", network="").count() == len(urls)

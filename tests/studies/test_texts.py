@@ -20,7 +20,7 @@ from studies.models import Participant, Study, StudyVersion
 from studies.team.services.members import add_member
 from tests.factories.accounts import UserFactory
 from tests.factories.studies import enter, make_study
-from tests.studies.test_pages import Person, tree
+from tests.factories.walking import Person, tree
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 

@@ -23,8 +23,8 @@ from studies.models import Participant, Study
 from studies.participation.selectors.responses import records
 from studies.participation.services import ratings, recommending
 from tests.factories.studies import assigned, completed, items_of, make_study, make_usage_run
-from tests.studies.test_pages import Person as Visitor
-from tests.studies.test_pages import tree
+from tests.factories.walking import Person as Visitor
+from tests.factories.walking import tree
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 

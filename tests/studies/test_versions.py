@@ -26,7 +26,7 @@ from studies.instrument.questionnaires.wording import reworded, with_wordings, w
 from studies.models import Recruiting, Study, StudyVersion
 from studies.plans import TESTS
 from tests.factories.studies import assigned, enter, make_study
-from tests.studies.test_pages import Person
+from tests.factories.walking import Person
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 

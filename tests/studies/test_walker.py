@@ -3,75 +3,62 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx
 import numpy as np
 import pytest
-from django.core.handlers.wsgi import WSGIHandler
-from django.core.signals import request_finished, request_started
-from django.db import close_old_connections
+from django.test import Client
 
 from studies.data.exports.export_files import write_export
 from studies.data.exports.tables import Options
 from studies.enums import Mode, ParticipantStatus
-from studies.instrument.questionnaires.schema import questionnaire_from
 from studies.models import Participant, RecommendedItem, Response, Study
 from studies.participation.selectors.responses import records
 from studies.recruitment.services.entry_links import entry_link
 from studies.simulation.answer_model import SimulatedPerson, SourceUser, TrainingSide
-from studies.simulation.walker.walk import Walker
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import make_study
+from tests.factories.walking import Site, walker_of
 from tests.studies.test_details_to_see import study_of
 from tests.studies.test_item_words import run_of
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db, pytest.mark.slow]
 
 
-class Cut(httpx.BaseTransport):
+class Cut(Site):
     """The site in this process, which is gone after so many answers: as when its server is killed."""
 
     def __init__(self, after: int) -> None:
+        super().__init__(Client())
         self.left = after
-        self.site = httpx.WSGITransport(app=WSGIHandler())
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         if self.left == 0:
             raise httpx.RemoteProtocolError("Server disconnected without sending a response.")
         self.left -= 1
-        return self.site.handle_request(request)
+        return super().handle_request(request)
 
 
 @pytest.fixture
-def study() -> Iterator[Study]:
-    """A study with room; requests leave the connection open that the test's own transaction is on."""
-    for signal in (request_started, request_finished):
-        signal.disconnect(close_old_connections)
-    yield make_study(per_condition=60)
-    for signal in (request_started, request_finished):
-        signal.connect(close_old_connections)
+def study() -> Study:
+    return make_study(per_condition=60)
 
 
 def walk(study: Study, key: str, *, after: int = 10_000, seed: int = 3) -> tuple[Participant, int]:
     """The same person walks, and says in how many requests; `key` is where a walk that was cut goes on."""
-    items = dict(study.dataset_version.items.values_list("index", "pk"))
-    side = TrainingSide(3.0, np.linspace(0.5, -0.5, len(items)), np.arange(len(items))[::-1], 1.0, 5.0)
-    user = SourceUser("u", {index: 1.0 + index % 5 for index in range(0, len(items), 3)})
-    walker = Walker(
-        client=httpx.Client(transport=Cut(after), base_url="http://testserver"),
-        entry=entry_link(study=study, mode=Mode.SIMULATED, entry_key=key),
-        facts={"gender": "woman", "age": 30},
+    items = range(study.dataset_version.items.count())
+    side = TrainingSide(3.0, np.linspace(0.5, -0.5, len(items)), np.array(items)[::-1], 1.0, 5.0)
+    user = SourceUser("u", {index: 1.0 + index % 5 for index in items[::3]})
+    walker = walker_of(
+        study,
+        httpx.Client(transport=Cut(after), base_url="http://testserver"),
+        entry_link(study=study, mode=Mode.SIMULATED, entry_key=key),
         person_for=lambda code: SimulatedPerson(
             user, side, np.random.default_rng(seed + 4), elicitation=study.design.scale
         ),
-        item_titles=dict(study.dataset_version.items.values_list("index", "title")),
-        item_ids=items,
-        requested=study.design.items_asked,
         rng=np.random.default_rng(seed),
-        questionnaire=questionnaire_from(study.questionnaire),
     )
     walk = walker.run()
     return Participant.objects.latest("pk"), walk.n_requests
@@ -109,7 +96,6 @@ def test_a_walk_that_was_cut_goes_on_to_what_an_unbroken_one_stores(study: Study
         assert Participant.objects.count() == n_before + n_cut
 
 
-@pytest.mark.usefixtures("study")
 def test_a_walk_through_a_study_that_asks_about_no_trailers_is_completed(tmp_path: Path) -> None:
     study = make_study(slug="good-books", run=run_of("book"), per_condition=60)
     person, _n_requests = walk(study, secrets.token_urlsafe(16))
@@ -123,7 +109,6 @@ def test_a_walk_through_a_study_that_asks_about_no_trailers_is_completed(tmp_pat
     assert "trailer_seen" not in header
 
 
-@pytest.mark.usefixtures("study")
 def test_a_walk_answers_about_trailers_only_of_items_with_one() -> None:
     run = make_run_at("succeeded")
     run.version.items.filter(index__in=range(1, 40, 2)).update(trailer_url="")
@@ -139,7 +124,6 @@ def test_a_walk_answers_about_trailers_only_of_items_with_one() -> None:
     assert set(asked.values_list("participant", "rank")) <= with_one
 
 
-@pytest.mark.usefixtures("study")
 def test_a_walk_passes_items_whose_details_no_page_leads_to() -> None:
     participant, _n_requests = walk(study_of(), secrets.token_hex(20))
     assert participant.status == ParticipantStatus.COMPLETED

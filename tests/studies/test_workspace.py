@@ -22,7 +22,7 @@ from studies.team.services.notices import mark_read, notify_owners
 from tests.factories.accounts import UserFactory
 from tests.factories.console import EXTRA, console_url, owner_of, signed_in
 from tests.factories.studies import assigned, completed, make_study
-from tests.studies.test_pages import tree
+from tests.factories.walking import tree
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db, pytest.mark.slow]
 

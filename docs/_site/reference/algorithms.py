@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from typing import Any
 
 from core.errors import ParameterError
@@ -36,6 +37,9 @@ def _entry(algorithm: type[Algorithm]) -> str:
     if algorithm.needs_features:
         facts.append("It needs item features.")
     described = documented(algorithm)
+    text = described.__doc__ or ""
+    if registry.package_of(algorithm.key) is None and not (re.search("Source|References", text) and "Cost: " in text):
+        raise ValueError(f"The docstring of {algorithm.key} lacks its source or its cost.")
     parts = [
         f"### {algorithm.title} — `{algorithm.key}`",
         autodoc(f"autoclass:: {described.__module__}.{described.__qualname__}", ":no-index:"),

@@ -56,13 +56,17 @@ def example_of(name: str) -> str | None:
 
 
 def entries() -> str:
-    """Every command with its arguments and an example."""
+    """Every command with its arguments and an example.
+
+    Raises ValueError if the documentation runs a command nowhere.
+    """
     parts = []
     for name in command_names():
         parser = parser_of(name)
-        parts += [f"## {name}", parser.description or ""]
-        if example := example_of(name):
-            parts.append(f"```\n{example}\n```")
+        example = example_of(name)
+        if example is None:
+            raise ValueError(f"No page of the documentation runs {name}.")
+        parts += [f"## {name}", parser.description or "", f"```\n{example}\n```"]
         parts += _arguments(parser, name)
     return "\n\n".join(parts)
 

@@ -15,7 +15,7 @@ from reference.markdown import code, table
 
 ROOT = Path(__file__).resolve().parents[3]
 REQUIREMENTS = "requirements.txt"
-NOT_INSTALLED = "not installed"
+NOT_INSTALLED, NOT_STATED = "not installed", "not stated"
 _PIN = re.compile(r"^([A-Za-z0-9._-]+)(?:\[[^\]]*\])?==([^\s#]+)", re.MULTILINE)
 
 
@@ -32,7 +32,7 @@ def licence_of(name: str) -> str:
     except PackageNotFoundError:
         return NOT_INSTALLED
     first_lines = (text.strip().split("\n", 1)[0].strip() for text in _statements(installed))
-    return next(filter(None, first_lines), "not stated")
+    return next(filter(None, first_lines), NOT_STATED)
 
 
 def _statements(installed: Distribution) -> Iterator[str]:
@@ -45,8 +45,14 @@ def _statements(installed: Distribution) -> Iterator[str]:
 
 
 def entries() -> str:
-    """A table of every pinned package with its licence."""
-    rows = [(code(name), version, licence_of(name)) for name, version in pins().items()]
+    """A table of every pinned package with its licence.
+
+    Raises ValueError if a package is not installed or states none.
+    """
+    licences = {name: licence_of(name) for name in pins()}
+    if unknown := [name for name, licence in licences.items() if licence in {NOT_INSTALLED, NOT_STATED}]:
+        raise ValueError(f"No licence is known of {', '.join(unknown)}.")
+    rows = [(code(name), version, licences[name]) for name, version in pins().items()]
     return table(("package", "version", "licence"), rows)
 
 

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from evaluation.metrics.definition import TASKS, Choice, Definition, written
-from evaluation.metrics.registry import METRICS, Metric
+from evaluation.metrics.registry import METRICS, Metric, metric
 
 
 def name_of(definition: Definition) -> str:
-    """Return a metric's name with default choices and a list length of 10."""
-    return str(Metric(definition.key, 10 if definition.needs_n else None))
+    """Return a metric's name with default choices and a list length of 10.
+
+    Raises ValueError if the name is not read back as this metric.
+    """
+    name = str(Metric(definition.key, 10 if definition.needs_n else None))
+    if metric(name).key != definition.key:
+        raise ValueError(f"{name} is not read as {definition.key}.")
+    return name
 
 
 def _number(limit: float) -> str:
@@ -21,6 +27,8 @@ def _choice(choice: Choice) -> str:
 
 
 def _entry(definition: Definition) -> str:
+    if not definition.source.endswith("."):
+        raise ValueError(f"{definition.key} names no source.")
     tasks = ", ".join(TASKS[task] for task in definition.tasks)
     better = {"higher": "; higher is better", "lower": "; lower is better", "neither": ""}[definition.direction]
     facts = [

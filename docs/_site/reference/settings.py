@@ -40,7 +40,7 @@ def variables() -> dict[str, ast.Call]:
     """The calls that read a variable, by its name, in the order of the settings."""
     calls: dict[str, ast.Call] = {}
     for node in ast.walk(ast.parse(SETTINGS.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in TYPES:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id.startswith("env_"):
             name = ast.literal_eval(node.args[0])
             calls.setdefault(name, node)
     return dict(sorted(calls.items()))

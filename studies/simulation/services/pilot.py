@@ -273,10 +273,11 @@ def _walk_one(
             rng = rng_for(seed, "simulated", study.slug, number)
             # Each has its own cookies, and ignores proxies in the environment.
             with httpx.Client(base_url=base_url, timeout=REQUEST_SECONDS, verify=_tls(), trust_env=False) as client:
+                facts = demographics(number, rng, low_age=pool.low_age, high_age=pool.high_age)
                 walker = Walker(
                     client=client,
                     entry=entry,
-                    facts=demographics(number, rng, low_age=pool.low_age, high_age=pool.high_age),
+                    answers={**facts, **questionnaire.passing},
                     person_for=partial(_person_for, study, pool, number, seed, effects=effects or {}),
                     item_titles=pool.item_titles,
                     item_ids=pool.item_ids,

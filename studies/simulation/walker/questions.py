@@ -71,30 +71,31 @@ def form_values(form: html.HtmlElement) -> dict[str, Any]:
 
 @dataclass
 class Respondent:
-    """A simulated participant: facts, the answering person once assigned, and a random stream for everything else.
+    """A simulated participant: fixed answers, the answering person once assigned, and a random stream for the rest.
 
-    From the questionnaire it knows which statements are negatively worded, which answers pass screening questions and
-    attention checks, and what may be typed. People infer all of it from the wording; a program cannot.
+    From the questionnaire it knows which statements are negatively worded and what may be typed. People infer both from
+    the wording; a program cannot.
     """
 
-    facts: Mapping[str, Any]
+    answers: Mapping[str, Any]
     rng: np.random.Generator
     questionnaire: Questionnaire
     person: SimulatedPerson | None = None
 
     def __post_init__(self) -> None:
         self.questions = {question.key: question for question in self.questionnaire.questions}
-        self.negative, self.expected = negative_members(self.questionnaire), self.questionnaire.passing
+        self.negative = negative_members(self.questionnaire)
 
     def answer_to(self, question: html.HtmlElement, *, is_about: bool = False) -> dict[str, Any]:
         """Return the person's answer to a question, as form data for its controls."""
-        data: dict[str, Any] = {}
+        data: dict[str, Any] = {name: self.answers[name] for name in question.xpath(".//@name") if name in self.answers}
         for name in dict.fromkeys(question.xpath(".//input[@type='radio']/@name")):
-            data[name] = self._button(question, name, is_about=is_about)
+            if name not in data:
+                data[name] = self._button(question, name, is_about=is_about)
             if data[name] == OTHER:
-                data |= _in_own_words(question, name)
+                data = _in_own_words(question, name) | data
         boxes = question.xpath(f"{BOXES}[not(@data-exclusive)]")
-        if boxes:
+        if boxes and boxes[0].get("name", "") not in data:
             (around,) = question.xpath(".//div[contains(@class, 'rows')]")
             least, most = int(around.get("data-least", 1)), int(around.get("data-most", len(boxes)))
             values = [box.get("value", "") for box in boxes]
@@ -106,13 +107,13 @@ class Respondent:
         for control in question.xpath(".//select"):
             name = control.get("name", "")
             offered = [value for value in control.xpath(".//option/@value") if value not in ("", DECLINED)]
-            known = self.expected.get(name, self.facts.get(name))
-            data[name] = str(self.rng.choice(offered)) if known is None else str(known)
+            if name not in data:
+                data[name] = str(self.rng.choice(offered))
         for control in question.xpath(f"{TYPED} | .//textarea"):
             name = control.get("name", "")
-            if name in self.facts:
-                data[name] = str(self.facts[name])
-            elif ranges := question.xpath(".//input[@type='range']"):
+            if name in data:
+                continue
+            if ranges := question.xpath(".//input[@type='range']"):
                 data[name] = self._point(name, ranges[0])
             elif control.get("inputmode") or self.questions[name].required:
                 data[name] = self.questions[name].simulated(lambda low, high: int(self.rng.integers(low, high + 1)))
@@ -121,10 +122,6 @@ class Respondent:
     def _button(self, question: html.HtmlElement, name: str, *, is_about: bool) -> str:
         buttons = [b for b in question.xpath(f".//input[@type='radio'][@name='{name}']") if b.get("value") != DECLINED]
         values = [str(button.get("value", "")) for button in buttons]
-        if name in self.expected:
-            return self.expected[name]
-        if name in self.facts:
-            return str(self.facts[name])
         if is_about:
             return str(self.rng.choice(sorted({*values} - {"other"})))
         if self.person is not None and all(value.lstrip("-").isdigit() for value in values):

@@ -7,7 +7,7 @@ answer separately. The answers come from a `SimulatedPerson`.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 from urllib.parse import urljoin, urlsplit
@@ -64,6 +64,11 @@ class Page:
     def read(cls, url: str, content: bytes) -> Self:
         return cls(url, html.document_fromstring(content, parser=PARSER))
 
+    @property
+    def step(self) -> str:
+        """The step of the study that the page belongs to; `message` for pages outside the steps."""
+        return str(self.find("//body").get("data-step", ""))
+
     def find(self, expression: str) -> html.HtmlElement:
         """Return the first element that matches the XPath.
 
@@ -97,12 +102,12 @@ class Walk:
 class Walker:
     """Walks one study from the consent page to the end.
 
-    `client` has the site's address as its `base_url`, and its own cookies. `facts` are gender and age; other answers
-    about the person are drawn from the options on the page. `person_for` maps the participant code on the page to the
-    answering person; it is called after assignment, because source users are drawn without replacement within a
-    condition. `item_titles` and `item_ids` are by item index: the title to search for, and the id used in pages.
-    `requested` serves walks that are resumed after the rating step. `rng` is for choices outside the answer model.
-    `questionnaire` is the study's.
+    `client` has the site's address as its `base_url`, and its own cookies. `answers` are fixed answers by the name of
+    the form's control; the others about the person are drawn from the options on the page. `person_for` maps the
+    participant code on the page to the answering person; it is called after assignment, because source users are drawn
+    without replacement within a condition. `item_titles` and `item_ids` are by item index: the title to search for, and
+    the id used in pages. `requested` serves walks that are resumed after the rating step. `rng` is for choices outside
+    the answer model. `questionnaire` is the study's.
     """
 
     def __init__(
@@ -110,7 +115,7 @@ class Walker:
         *,
         client: httpx.Client,
         entry: str,
-        facts: Mapping[str, Any],
+        answers: Mapping[str, Any],
         person_for: Callable[[str], SimulatedPerson],
         item_titles: Mapping[int, str],
         item_ids: Mapping[int, int],
@@ -122,7 +127,7 @@ class Walker:
         self.client = client
         self.turn = turn or EntryTurn()
         self.entry = entry
-        self.respondent = Respondent(facts, rng, questionnaire)
+        self.respondent = Respondent(answers, rng, questionnaire)
         self.person_for = person_for
         self.item_titles = item_titles
         self.item_ids = item_ids
@@ -136,19 +141,25 @@ class Walker:
 
         Raises ParallaxError when a page lacks a required element, or the site responds with an error.
         """
-        page = self._get(self.entry)
-        for _ in range(MOST_STEPS):
-            step = page.find("//body").get("data-step", "")
-            self.walk.counts[step] = self.walk.counts.get(step, 0) + 1
-            if step in ("thanks", "message"):
-                break
-            page = getattr(self, f"_at_{step}")(page)
-        else:
-            raise ParallaxError("walker.in_circles", f"A simulated participant went in circles at {page.url}.")
-        self.walk.outcome = step
-        if step == "thanks":
+        for page in self.pages():
+            self.walk.outcome = page.step
+        if self.walk.outcome == "thanks":
             self.walk.completion_code = page.text("//*[@id='completion-code']")
         return self.walk
+
+    def pages(self) -> Iterator[Page]:
+        """Yield every page of the way; a page is answered when the next one is requested.
+
+        Raises ParallaxError as `run` does.
+        """
+        page = self._get(self.entry)
+        for _ in range(MOST_STEPS):
+            self.walk.counts[page.step] = self.walk.counts.get(page.step, 0) + 1
+            yield page
+            if page.step in ("thanks", "message"):
+                return
+            page = getattr(self, f"_at_{page.step}")(page)
+        raise ParallaxError("walker.in_circles", f"A simulated participant went in circles at {page.url}.")
 
     # One method per page -------------------------------------------------------------------------------
 

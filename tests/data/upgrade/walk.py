@@ -1,4 +1,8 @@
-"""A participant of the stored study, by HTTP alone, so that the same walk works on every version."""
+"""A participant of the stored study, by HTTP alone.
+
+The walker of the product belongs to one version; `build.py` runs this walk in the older one and `finish.py` continues
+it in the newer.
+"""
 
 from __future__ import annotations
 

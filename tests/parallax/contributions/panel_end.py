@@ -10,24 +10,16 @@ from studies.enums import ParticipantStatus
 from studies.recruitment.panels.exits import Exit
 from studies.recruitment.services.recruitment import set_exits, set_panel
 from tests.factories.studies import make_study
-from tests.studies.test_pages import Person
+from tests.factories.walking import Person
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
-
-
-class Recruited(Person):
-    """Someone who follows the panel's link."""
-
-    def consent(self, path: str | None = None, **extra: str) -> object:
-        return super().consent(f"/s/{self.study.slug}/?participantId=Ann1&assignmentId=as1", **extra)
 
 
 def test_its_link_admits_a_participant_and_its_exit_leads_back() -> None:
     study = make_study(per_condition=3)
     set_exits(study=study, exits={"complete": Exit("static", "C1A2")})
     set_panel(study=study, panel="connect", entrance="open")
-    person = Recruited(study).to("overall")
-    person.post("overall/", {"satisfaction": "4", "continue": "1"})
+    person = Person(study).to("thanks", f"/s/{study.slug}/?participantId=Ann1&assignmentId=as1")
     assert person.me.status == ParticipantStatus.COMPLETED
     assert person.me.external_ids.get(name="participantId").value == "Ann1"
     assert person.get("exit/").headers["Location"] == (
