@@ -17,7 +17,7 @@ REFUSALS = (ParameterError, DataError, ParallaxError, CommandError)
 
 def assert_sentences_approved(name: str, cases: Mapping[str, Iterable[str]]) -> None:
     """What is said of each case is what the approved text has for it."""
-    entries = [[case, *(f"    {line}" for line in lines)] for case, lines in cases.items()]
+    entries = [[case, *(f"    {line}".rstrip() for line in lines)] for case, lines in cases.items()]
     assert_approved(name, "\n".join("".join(f"{line}\n" for line in entry) for entry in entries))
 
 
