@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 import re
 from collections.abc import Iterable, Mapping
@@ -40,7 +41,9 @@ def assert_approved(name: str, text: str) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
     assert file.exists(), f"No approved text {name}: run `make approve`, and read it."
-    assert text == file.read_text(encoding="utf-8"), f"{name} differs: if it is meant, run `make approve`."
+    approved = file.read_text(encoding="utf-8")
+    changes = difflib.unified_diff(approved.splitlines(), text.splitlines(), "approved", "now", lineterm="")
+    assert text == approved, "\n".join([f"{name} differs: if it is meant, run `make approve`.", *changes])
 
 
 def approved_name(name: str) -> str:

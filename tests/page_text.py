@@ -22,11 +22,11 @@ TYPED = frozenset({"text", "search", "email", "password", "number", "url", "tel"
 
 
 def text_of_page(content: str) -> str:
-    """The title, the main area and what comes after it."""
+    """The title, the main area and what comes after it, with the note of a preview before it."""
     root = html.document_fromstring(content)
     title = " ".join(root.findtext(".//title", default="").split())
     # A fragment, as htmx asks for, is all of it.
-    areas = root.xpath("//main | //main/following-sibling::*") or root.xpath("//body")
+    areas = root.xpath("//main | //main/following-sibling::* | //*[@class='mode-note']") or root.xpath("//body")
     reader = _Reader()
     for area in areas:
         reader.read(area)
@@ -81,6 +81,7 @@ def _is_hidden(element: HtmlElement) -> bool:
     return (
         element.tag in SKIPPED
         or element.get("hidden") is not None
+        or element.get("aria-hidden") == "true"
         or (element.tag == "input" and element.get("type") == "hidden")
     )
 
@@ -110,7 +111,9 @@ def _inline(element: HtmlElement) -> str:
     if element.tag == "img":
         return f" (picture: {element.get('alt')}) " if element.get("alt") else ""
     text = (element.text or "") + "".join(_inline(child) + (child.tail or "") for child in element)
-    if element.tag in ("button", "textarea"):
+    if element.tag == "textarea":
+        return f" [{text.strip() or '    '}] "
+    if element.tag == "button":
         return f" [{' '.join((text.strip() or element.get('aria-label', '')).split())}] "
     if element.tag == "a" and element.get("href"):
         return f"<{' '.join((text.strip() or element.get('aria-label', '')).split())}>"

@@ -11,7 +11,8 @@ from tests.page_text import text_of_page
 
 PAGE = """<!doctype html><title>Two
   words</title><header>Not shown</header>
-<main><h1>A <em>fine</em> page</h1><p hidden>No</p><p>Text with a <a href="/x">link</a>,<br>and more.</p>
+<main><h1>A <em>fine</em> page</h1><p hidden>No</p>
+<p aria-hidden="true">→</p><p>Text with a <a href="/x">link</a>,<br>and more.</p>
 <p role="alert">Wrong.</p>
 <ul><li>One <b>thing</b></li><li><p>Another</p><p>of two blocks</p></li></ul>
 <form><input type="hidden" value="secret"><label>Age <input name="age" value="3"></label>
