@@ -114,8 +114,9 @@ quick: $(STAMP_TEST) $(STAMP_KERNELS) ## Run the quick unit tests (TESTS=path to
 test: $(STAMP_TEST) $(STAMP_KERNELS) ## Run the tests that are not marked slow (TESTS=path to run some)
 	@$(PYTEST) $(TESTS) -m "not slow" $(PYTEST_OPTIONS)
 
-approve: $(STAMP_TEST) # Write the sentences of tests/approved anew, to be read as a difference
-	@PARALLAX_APPROVE=1 $(BIN)/python -m pytest -q $(shell grep -rl assert_approved tests --include=test_*.py) $(PYTEST_OPTIONS)
+approve: $(STAMP_TEST) # Write the texts of tests/approved anew, to be read as a difference
+	@rm -rf tests/approved
+	@PARALLAX_APPROVE=1 $(BIN)/python -m pytest -q $(shell grep -rlE 'assert_\w*approved' tests --include=test_*.py) $(PYTEST_OPTIONS)
 
 test-core: $(STAMP_SLOW) $(STAMP_KERNELS) ## Run the slow tests of what must never break: main job, pages, servers, upgrade, restore
 	@files=$$(grep -rlF --include='test_*.py' mark.core $(TESTS)) || { echo "No core tests in $(TESTS)"; exit 1; }; \

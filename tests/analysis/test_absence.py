@@ -49,8 +49,8 @@ def test_independent_answers_correlate_as_part_and_whole(unwatched: float, unhea
     assert abs(novelty.within.coefficient) < 0.05
     assert novelty.n_without == sum(not person.fon_sum for person in answers.people)
     sentence = narrative.novelty([pair], novelty, ItemWords())
-    assert sentence.startswith("First-order novelty and the share unheard of among unwatched items: within algorithms")
-    assert "is inflated, because every item of second-order novelty also counts in first-order novelty" in sentence
+    assert "within algorithms" in sentence
+    assert "is inflated" in sentence
     assert "is inflated" in narrative.novelty([pair], None, ItemWords())  # a report of an older version
 
 

@@ -13,7 +13,7 @@ from typing import Any, cast
 import pytest
 
 from analysis.files import document as documents
-from analysis.files.document import KEYS, Chapter, Document, document_of
+from analysis.files.document import KEYS, Document, document_of
 from analysis.files.formats import report_pdf
 from analysis.models import Report
 from analysis.results.codec import decode
@@ -21,6 +21,7 @@ from analysis.results.report import Results
 from charting import render
 from documents.blocks import Figure
 from tests.approval import assert_approved
+from tests.report_text import words_of_chapter
 
 SAMPLE = Path(__file__).parents[1] / "data" / "sample_verdict.json"
 MOST_TABLES, MOST_FIGURES, MOST_WORDS, MOST_PAGES = 12, 7, 3500, 12
@@ -92,21 +93,6 @@ def test_every_table_and_figure_stands_once(document: Document) -> None:
     assert sorted(tables) == sorted(set(tables))
     keys = [figure.key for figure in document.figures()]
     assert sorted(keys) == sorted(set(keys))
-
-
-def words_of_chapter(chapter: Chapter) -> str:
-    """Everything that is read in a chapter, but for the cells of its tables: a line each."""
-    lines = []
-    for section in chapter.sections:
-        lines += ["", f"## {section.title}"]
-        for block in section.blocks:
-            lines += [text for text in (block.heading, block.text, *block.points) if text]
-            for figure in block.figures:
-                lines += [f"Figure: {figure.spec['usermeta']['title']}", figure.caption]
-            if block.table is not None:
-                columns = " | ".join(column.name for column in block.table.columns)
-                lines += [f"Table: {block.table.title} [{columns}]", block.table.note]
-    return "\n".join(line for line in lines if line or line == "").strip() + "\n"
 
 
 @pytest.mark.parametrize("key", KEYS)

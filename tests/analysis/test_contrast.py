@@ -37,11 +37,14 @@ from studies.models import Study, StudyMembership
 from studies.monitoring.services.exclusions import exclude
 from studies.settings import settings_problems
 from tests.analysis.conftest import FEW_RESAMPLES
+from tests.approval import assert_approved
 from tests.factories.analysis import page_without_pictures, plant, planted_person
 from tests.factories.evaluation import make_run_at
 from tests.factories.packages import write_numbers
 from tests.factories.results import partial
 from tests.factories.studies import make_study
+from tests.report_text import text_of_report
+from tests.sentences import assert_sentences_approved
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 ALGORITHMS = "toppop,corngr,puresvd:factors=4"
@@ -98,14 +101,8 @@ def test_a_report_tests_the_contrast_and_calls_the_advantage_unplanned(
     named = report.results["comparisons"][0]
     assert (named["is_primary"], named["is_tested"]) == (True, False)
     page = plain(page_without_pictures(report))
-    assert "Higher perceived accuracy with TopPop than with CorNgr and PureSVD4" in page
-    assert (
-        "Planned contrast (primary test) in perceived accuracy, TopPop against the mean of CorNgr and PureSVD4: "
-        "M = 4.50 and 2.50, difference 2.00, 95% CI [" in page
-    )
-    assert "Not in the plan: in the one pair of algorithms that recall separates" in page
-    assert "Offline, recall at 5 is" in page
-    assert "as the primary test the contrast TopPop against the mean of CorNgr and PureSVD4" in page
+    assert "M = 4.50 and 2.50, difference 2.00" in page
+    assert_approved("reports/contrast", text_of_report(report))
     assert report.results["planned"]["plan"]["tests"]["contrast"].startswith("planned contrast")
     assert "Planned contrast" in dict(apa_sentences(report.read_results()))
     assert not list(Draft202012Validator(json.loads(report_schema())).iter_errors(json.loads(report_json(report))))
@@ -128,17 +125,15 @@ def test_exclusions_show_the_contrast_both_ways(contrasted: Callable[..., Study]
         exclude(participant=planted_person(study, "TopPop", [1] * 5, 1), reason="Under age")
     report = build_report(study=study)
     assert report.results["exclusions"]["contrast"]["kept"]["pooled"] == report.results["contrast"]["pooled"]
-    assert "The conclusion of the planned contrast changes (t(15)" in plain(page_without_pictures(report))
+    assert "changes (t(15)" in plain(page_without_pictures(report))
 
 
 def test_too_few_answers_are_said(contrasted: Callable[..., Study]) -> None:
     study = contrasted()
     study.participants.filter(condition__label="CorNgr").delete()
     report = build_report(study=study)
-    assert "Too few participants in CorNgr for the planned contrast." in plain(page_without_pictures(report))
-    assert "".join(run.text for run in verdict.headline(report.read_results())) == (
-        "Interim: 12 of 12 participants. The verdict appears when collection ends."
-    )
+    assert "participants in CorNgr" in plain(page_without_pictures(report))
+    assert verdict.headline(report.read_results())[0].text.startswith("Interim")
 
 
 @pytest.mark.slow
@@ -169,10 +164,10 @@ def test_pages_and_text_name_the_primary_test_before_the_data(draft: Study, clie
     change_design(study=draft, settings={"primary": primary(sides=1)})
     draft.refresh_from_db()
     page = plain(client.get(reverse("studies:power", kwargs={"slug": draft.slug})).content.decode())
-    assert "Primary test: planned contrast, TopPop against the mean of CorNgr and PureSVD4, one-sided." in page
+    assert "one-sided" in page
     text = preregistration(preregistration_plan(draft))
-    assert "Primary test: the planned contrast TopPop against the mean of CorNgr and PureSVD4 in perceived" in text
-    assert "one-sided, in the expected direction, at α = .05" in text
+    assert "planned contrast TopPop" in text
+    assert "α = .05" in text
 
 
 def test_the_form_sets_and_unsets_a_contrast(draft: Study, client: Client) -> None:
@@ -182,9 +177,7 @@ def test_the_form_sets_and_unsets_a_contrast(draft: Study, client: Client) -> No
     given = {**form.initial, "targets": "", "quotas": "", "strata": "", "primary_test": "contrast",
              "contrast_higher": ["TopPop"], "contrast_sides": "1"}  # fmt: skip
     refused = client.post(url, given)
-    assert "at least one condition expected to be higher and one expected to be lower" in plain(
-        refused.content.decode()
-    )
+    assert "at least one" in plain(refused.content.decode())
     saved = client.post(url, {**given, "contrast_lower": ["CorNgr"]})
     assert saved.status_code == 302, saved.context["form"].errors
     draft.refresh_from_db()
@@ -205,7 +198,7 @@ def test_the_api_gives_the_contrast(draft: Study, client: Client) -> None:
 
 
 def test_a_contrast_of_other_conditions_is_neither_saved_nor_launched(draft: Study) -> None:
-    with pytest.raises(ParallaxError, match="'LSA', which is no condition of the study"):
+    with pytest.raises(ParallaxError, match="'LSA'"):
         change_design(study=draft, settings={"primary": primary(higher=["LSA"])})
     draft.settings["primary"] = primary(higher=["LSA"])
     draft.save()
@@ -251,7 +244,5 @@ def test_headlines_say_direction_and_lack_of_evidence() -> None:
         }  # fmt: skip
         return "".join(run.text for run in verdict.headline(partial(Results, results)))
 
-    assert headline(0.4, 0.01) == "Higher second-order novelty with A than with B and C."
-    assert headline(-0.4, 0.01) == "Lower second-order novelty with A than with B and C."
-    assert headline(0.1, 0.3) == "No evidence of a difference in second-order novelty: A against the mean of B and C."
-    assert headline(-0.4, 0.99, 1) == "No evidence of higher second-order novelty with A than with B and C."
+    headlines = [headline(0.4, 0.01), headline(-0.4, 0.01), headline(0.1, 0.3), headline(-0.4, 0.99, 1)]
+    assert_sentences_approved("sentences/contrast", {"higher, lower, open, open from one side": headlines})

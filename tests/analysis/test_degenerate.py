@@ -28,9 +28,11 @@ from core.errors import ParallaxError
 from inference.results import Undefined
 from studies.models import Condition, Participant, Study, StudyMembership
 from studies.monitoring.services.exclusions import exclude
+from tests.approval import assert_approved
 from tests.factories.analysis import every_page, plant
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import make_study
+from tests.report_text import text_of_report
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db, pytest.mark.slow]
 
@@ -103,7 +105,7 @@ def check_figures(report: Report, document: Document) -> None:
 
 
 def test_nobody_has_finished(study: Study) -> None:
-    with pytest.raises(ParallaxError, match="No participant of good-films has completed the study") as refused:
+    with pytest.raises(ParallaxError, match="No participant") as refused:
         build_report(study=study)
     assert refused.value.code == "report.no_participants"
     assert not Report.objects.exists()
@@ -116,8 +118,9 @@ def test_one_condition(study: Study, client: Client) -> None:
     Condition.objects.filter(study=study).exclude(label="TopPop").delete()
     report = build_report(study=study)
     page = whole_report(report, client)
-    assert "The study has one condition, so there is nothing to compare it with." in page
-    assert "Welch's analysis of variance of perceived accuracy has no result." in page
+    assert_approved("reports/one-condition", text_of_report(report))
+    assert "has one condition" in page
+    assert "has no result." in page
     assert report.results["advantage"]["overall"]["is_defined"] is False
 
 
@@ -141,16 +144,17 @@ def test_little_to_analyse(study: Study, client: Client, answers: dict[str, list
 def test_one_participant_in_a_condition(study: Study, client: Client) -> None:
     plant(study, {"TopPop": [3, 4, 5], "CorNgr": [2], "PureSVD4": [1, 2, 1]})
     page = whole_report(build_report(study=study), client)
-    assert "Not compared, with fewer than five analysed participants: TopPop (3), CorNgr (1) and PureSVD4 (3)." in page
+    assert "TopPop (3), CorNgr (1) and PureSVD4 (3)." in page
 
 
 def test_no_variance_anywhere(study: Study, client: Client) -> None:
     plant(study, ALIKE)
     report = build_report(study=study)
     page = whole_report(report, client)
+    assert_approved("reports/no-variance", text_of_report(report))
     assert all(not one["anova"]["is_defined"] for one in report.results["variables"])
-    assert page.count("Welch's analysis of variance of") == 4
-    assert page.count("No order can be claimed.") >= 4
+    assert page.count("Welch's analysis") == 4
+    assert page.count("No order") >= 4
     assert not report.results["advantage"]["overall"]["is_defined"]
 
 
@@ -168,8 +172,7 @@ def test_no_variance_within_and_means_apart(study: Study, client: Client) -> Non
 def test_a_condition_all_alike(study: Study, client: Client) -> None:
     plant(study, {**SPREAD, "TopPop": [5, 5, 5, 5]})
     page = whole_report(build_report(study=study), client)
-    assert "The test leaves out TopPop, without variance." in page
-    assert "Welch's ANOVA without TopPop (no variance)" in page
+    assert "TopPop (no variance)" in page
 
 
 @pytest.mark.slow
@@ -177,7 +180,7 @@ def test_all_excluded(study: Study) -> None:
     plant(study, SPREAD)
     for participant in Participant.objects.order_by("pk"):
         exclude(participant=participant, reason="The server mixed up the lists")
-    with pytest.raises(ParallaxError, match=r"12 participants of good-films have completed .*, and none is analysed"):
+    with pytest.raises(ParallaxError, match="none is analysed"):
         build_report(study=study)
 
 
@@ -195,19 +198,20 @@ def test_a_run_without_disliked_cases(client: Client, monkeypatch: pytest.Monkey
     plant(study, SPREAD)
     report = build_report(study=study)
     page = whole_report(report, client)
+    assert_approved("reports/no-irrelevant-cases", text_of_report(report))
     lengths = report.results["objective"]["lengths"]
     assert all(line["fallout"] is None for one in lengths for line in one["table"])
     assert not report.results["comparisons"][0]["tau"]["is_defined"]
     assert not report.results["comparisons"][0]["decided"]["is_defined"]
     assert not report.results["advantage"]["overall"]["is_defined"]
-    assert "Maximal in perceived accuracy: TopPop" in page
+    assert "perceived accuracy: TopPop" in page
 
 
 def test_a_run_without_users_is_refused_before_it_could_be_reported_and_has_reasons_if_it_were() -> None:
     split = {"name": "probe", "share": 0.001}
     protocol = {"name": "one-plus-random", "negatives": 20, "relevant": 5.0, "irrelevant": 1.0}
     run = make_run_at("succeeded", algorithms=ALGORITHMS, protocol=protocol, split=split)
-    assert "there is nothing to measure" in run.error
+    assert "nothing to measure" in run.error
     with pytest.raises(ParallaxError, match="is failed"):
         make_study(run=run)
     nothing = dict.fromkeys(("A", "B"))
@@ -236,10 +240,11 @@ def test_the_primary_metric_is_missing_from_the_run(client: Client) -> None:
     plant(study, SPREAD)
     report = build_report(study=study, run=other)
     page = whole_report(report, client)
+    assert_approved("reports/no-primary-metric", text_of_report(report))
     assert not any(one["is_primary"] for one in report.results["comparisons"])
     assert "advantage" not in report.results
-    assert "The primary pair is missing: the run did not measure recall at 5, with profiles of 5 ratings" in page
-    assert "Its length of short profiles is none instead of 5." in page
+    assert "recall at 5," in page
+    assert "none instead" in page
 
 
 @pytest.mark.slow
@@ -247,6 +252,7 @@ def test_the_primary_variable_is_left_out(study: Study, client: Client) -> None:
     plant(study, SPREAD)
     report = build_report(study=study, overrides=Overrides(leave_out=("accuracy", "fon", "son")))
     page = whole_report(report, client)
+    assert_approved("reports/no-primary-variable", text_of_report(report))
     assert [one["key"] for one in report.results["variables"]] == ["satisfaction"]
-    assert "The primary pair is missing: perceived accuracy was not tested" in page
-    assert "Planned but not tested: perceived accuracy, first-order novelty and second-order novelty." in page
+    assert "was not tested" in page
+    assert "Planned but not" in page

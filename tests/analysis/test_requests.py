@@ -14,6 +14,7 @@ from jobs.models import Job
 from jobs.services import do_job
 from studies.models import Study, StudyMembership
 from studies.monitoring.services.blinding import open_outcomes
+from tests.approval import assert_page_approved
 from tests.factories.accounts import UserFactory
 from tests.factories.analysis import report_page
 
@@ -39,7 +40,7 @@ def test_a_worker_builds_it_and_the_page_leads_there(
         address = ask(owner, planted, alpha="0.01", leave_out=["fon"])
     assert not Report.objects.exists()
     page = owner.get(address).content.decode()
-    assert "Waiting for a worker; none is running." in page
+    assert_page_approved("analysis/request-waiting", page)
     assert 'hx-trigger="every 1s"' in page
     for callback in waiting:
         callback()
@@ -63,8 +64,7 @@ def test_what_keeps_it_from_being_built_is_told(
     with django_capture_on_commit_callbacks(execute=True):
         address = ask(owner, planted)
     page = owner.get(address).content.decode()
-    assert "The report could not be built." in page
-    assert "a report needs a run that has succeeded" in page
+    assert_page_approved("analysis/request-failed", page)
     assert "every 1s" not in page
 
 
@@ -106,11 +106,11 @@ def test_every_page_of_a_report_is_drawn_by_the_worker(
                 report.get_absolute_url(),
                 report_page(report, "chapter", "method"),
             ):
-                assert "This report is being drawn." in owner.get(url).text
+                assert "being drawn" in owner.get(url).text
                 assert owner.get(url, headers=polling).status_code == 204
     assert len(waiting) == 2
     with django_capture_on_commit_callbacks():  # the files are drawn after the pages
         for draw in waiting:
             draw()
     assert owner.get(report.get_absolute_url(), headers=polling).headers["HX-Refresh"] == "true"
-    assert "This report is being drawn." not in owner.get(report.get_absolute_url()).text
+    assert "being drawn" not in owner.get(report.get_absolute_url()).text

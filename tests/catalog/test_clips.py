@@ -115,7 +115,7 @@ def test_clips_and_excerpts_come_with_the_facts(tmp_path: Path, is_packed: bool)
     assert [item.has_sample for item in (first, second, third, fourth, fifth, sixth)] == [True] * 5 + [False]
     assert version.report["metadata"][-1]["facts_added"] == {"clip": 3, "excerpt": 1, "trailer": 1}
     assert Path(storages["artefacts"].path(first.clip)).read_bytes() == WEBM
-    with pytest.raises(ParallaxError, match=r"has all that facts\.csv says already"):
+    with pytest.raises(ParallaxError, match="says already"):
         add_metadata(version=version, path=tmp_path / "facts.csv", media=tmp_path / "media")
 
 

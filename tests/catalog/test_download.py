@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import threading
 import time
 from collections.abc import Iterator
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,7 @@ from django.core.management import CommandError, call_command
 
 from catalog.importers import download as module
 from catalog.importers.download import DownloadFailed, address_of, download
-from core.errors import ParameterError
+from tests.sentences import assert_refused_as_approved
 
 pytestmark = pytest.mark.integration
 
@@ -148,57 +150,58 @@ def test_a_part_of_another_file_is_begun_anew(server: Any, tmp_path: Path, name:
     assert [file.name for file in tmp_path.iterdir()] == [name]
 
 
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("wrong.zip", "has the sum .* where 0{32} belongs, so it was thrown away"),
-        ("nosum.zip", "holds no sum"),
-        ("unsummed.zip", "There is no sum at"),
-        ("gone.zip", r"There is no file at .*/gone.zip \(404\)"),
-        ("broken.zip", "was answered with 503"),
-        ("elsewhere.zip", "at another host or without encryption, which is not followed"),
-        ("circle.zip", "leads in a circle"),
-        ("other-part.zip", "another part than was asked for"),
-    ],
+FAILING = (
+    "wrong.zip",
+    "nosum.zip",
+    "unsummed.zip",
+    "gone.zip",
+    "broken.zip",
+    "elsewhere.zip",
+    "circle.zip",
+    "other-part.zip",
 )
-def test_what_goes_wrong_is_said_and_leaves_nothing(server: Any, tmp_path: Path, name: str, message: str) -> None:
-    with pytest.raises(DownloadFailed, match=message):
-        download(f"{server.address}/{name}", tmp_path)
-    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_goes_wrong_is_said_and_leaves_nothing(server: Any, tmp_path: Path) -> None:
+    large = tmp_path / "large"
+    large.mkdir()
+    cases = {name: partial(download, f"{server.address}/{name}", tmp_path) for name in FAILING}
+    cases |= {
+        "larger than allowed": partial(download, f"{server.address}/set.zip", large, most_bytes=1000),
+        "endless": partial(download, f"{server.address}/endless.zip", large, most_bytes=1000),
+        "nobody answers": partial(download, "http://127.0.0.1:9/set.zip", tmp_path),
+        "no protocol of the web": partial(download, "ftp://host/a.zip", tmp_path),
+        "no file": partial(download, "http://host/", tmp_path),
+        "a file of the machine": partial(download, "file:///etc/passwd", tmp_path),
+        "no host": partial(download, "http:///a.zip", tmp_path),
+        "no checksum": partial(download, "http://host/a.zip", tmp_path, checksum="12"),
+        "an unknown set": partial(address_of, "ml-2m"),
+    }
+    masked = {re.escape(server.address): "SERVER", r"localhost:\d+": "OTHER", re.escape(f"{tmp_path}"): "FOLDER"}
+    assert_refused_as_approved("downloads", cases, masked)
+    assert list(tmp_path.iterdir()) == [large]
 
 
 def test_a_redirection_at_the_same_host_is_followed(server: Any, tmp_path: Path) -> None:
     assert download(f"{server.address}/moved.zip", tmp_path).path.name == "moved.zip"
 
 
-def test_a_file_that_is_too_large_is_refused(server: Any, tmp_path: Path) -> None:
-    with pytest.raises(DownloadFailed, match="at most 1,000 are fetched"):
-        download(f"{server.address}/set.zip", tmp_path, most_bytes=1000)
-    with pytest.raises(DownloadFailed, match="has more than 1,000 bytes"):
-        download(f"{server.address}/endless.zip", tmp_path, most_bytes=1000)
-
-
 def test_a_server_that_falls_silent_is_given_up(server: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_SECONDS", 0.2)
-    with pytest.raises(DownloadFailed, match="has not answered for"):
+    with pytest.raises(DownloadFailed, match="not answered"):
         download(f"{server.address}/silent.zip", tmp_path)
 
 
 def test_another_file_of_the_name_is_left_alone(server: Any, tmp_path: Path) -> None:
     (tmp_path / "set.zip").write_bytes(b"mine")
-    with pytest.raises(DownloadFailed, match="Move it away or delete it"):
+    with pytest.raises(DownloadFailed, match="Move it away"):
         download(f"{server.address}/set.zip", tmp_path)
     assert (tmp_path / "set.zip").read_bytes() == b"mine"
 
 
-def test_nobody_answering_is_said(tmp_path: Path) -> None:
-    with pytest.raises(DownloadFailed, match="cannot be reached"):
-        download("http://127.0.0.1:9/set.zip", tmp_path)
-
-
 def test_a_full_disk_is_said(server: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module.shutil, "disk_usage", lambda folder: type("Usage", (), {"free": 10}))
-    with pytest.raises(DownloadFailed, match="There is no room for"):
+    with pytest.raises(DownloadFailed, match="no room"):
         download(f"{server.address}/set.zip", tmp_path)
 
 
@@ -206,16 +209,6 @@ def test_a_folder_that_is_none_is_said(server: Any, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(DownloadFailed, match="cannot be written"):
         download(f"{server.address}/set.zip", tmp_path / "file")
-
-
-@pytest.mark.parametrize("url", ["ftp://host/a.zip", "http://host/", "file:///etc/passwd", "http:///a.zip"])
-def test_what_is_no_address_of_a_file_is_refused(tmp_path: Path, url: str) -> None:
-    with pytest.raises(ParameterError, match="is not the address of a file"):
-        download(url, tmp_path)
-    with pytest.raises(ParameterError, match="neither an MD5"):
-        download("http://host/a.zip", tmp_path, checksum="12")
-    with pytest.raises(ParameterError, match="There is no set"):
-        address_of("ml-2m")
 
 
 def test_the_command_says_where_it_is_and_under_which_terms(
@@ -228,5 +221,5 @@ def test_the_command_says_where_it_is_and_under_which_terms(
     assert "no commercial use" in printed
     assert "import_dataset" in printed
     assert address_of("ml-1m").endswith("/ml-1m.zip")
-    with pytest.raises(CommandError, match="There is no file at"):
+    with pytest.raises(CommandError, match="no file at"):
         call_command("download_dataset", "ml-1m", "--url", f"{server.address}/gone.zip", "--dir", str(tmp_path))

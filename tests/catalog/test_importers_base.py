@@ -18,6 +18,7 @@ from catalog.importers.base import (
 )
 from catalog.importers.problems import Problems
 from core.errors import DataError, ParameterError
+from tests.sentences import assert_sentences_approved
 
 pytestmark = pytest.mark.unit
 
@@ -26,13 +27,17 @@ def problem(line: int, file: str = "a.csv") -> ImportProblem:
     return ImportProblem(file, line, "rating", "it is wrong")
 
 
-def test_refusal_says_file_line_column_reason_and_what_to_do():
-    refusal = ImportRefused([problem(7), problem(9)], total=12, advice="Mend it.")
-    assert str(refusal) == "a.csv, line 7, column rating: it is wrong. (11 more problems) Mend it."
-    assert (len(refusal.problems), refusal.total) == (2, 12)
-    assert isinstance(refusal, DataError)
-    assert str(ImportRefused([ImportProblem("a.csv", None, None, "it is wrong")])) == "a.csv: it is wrong."
-    assert str(ImportRefused([problem(7), problem(9)])).endswith("(1 more problem)")
+def test_refusals_name_the_first_problem_and_count_the_others():
+    refusals = {
+        "more than are kept": ImportRefused([problem(7), problem(9)], total=12, advice="Mend it."),
+        "of a file": ImportRefused([ImportProblem("a.csv", None, None, "it is wrong")]),
+        "two": ImportRefused([problem(7), problem(9)]),
+    }
+    assert isinstance(refusals["two"], DataError)
+    assert (len(refusals["more than are kept"].problems), refusals["more than are kept"].total) == (2, 12)
+    assert_sentences_approved(
+        "sentences/problems-refused", {name: [str(refusal)] for name, refusal in refusals.items()}
+    )
 
 
 def test_problems_count_all_and_keep_ten_of_a_kind():
@@ -58,7 +63,7 @@ def test_problems_refuse_in_order_of_file_and_line():
     problems.add("off", problem(9))
     problems.add("odd", problem(4, "b.csv"))
     problems.add("odd", problem(2))
-    with pytest.raises(ImportRefused, match=r"a\.csv, line 2.*\(2 more problems\) Mend it\.") as refused:
+    with pytest.raises(ImportRefused) as refused:
         problems.refuse("Mend it.")
     # b.csv was met after a.csv, and would come first if it had been met before.
     assert [(found.file, found.line) for found in refused.value.problems] == [
@@ -70,7 +75,7 @@ def test_problems_refuse_in_order_of_file_and_line():
 
 @pytest.mark.parametrize("options", [{"on_bad_row": "ignore"}, {"duplicates": "median"}])
 def test_policy_refuses_what_it_does_not_know(options):
-    with pytest.raises(ParameterError, match=r"it can be '.*refuse'"):
+    with pytest.raises(ParameterError, match="refuse"):
         Policy(**options)
 
 
@@ -87,11 +92,10 @@ def test_scale_knows_its_own_values():
     values = np.array([0.5, 3.5, 5.0, 0.0, 5.5, 3.25, np.nan, np.inf, -np.inf])
     assert half_stars.is_on(values).tolist() == [True, True, True] + [False] * 6
     assert RatingScale(0, 1, 0.1).is_on(np.array([0.1 * 3, 0.7], dtype=np.float32)).all()
-    assert str(half_stars) == "0.5 to 5 in steps of 0.5, declared"
-    assert str(RatingScale(1, 5, 1, is_declared=False)) == "1 to 5 in steps of 1, detected from the ratings"
     continuous = RatingScale(-10, 10, 0)
     assert continuous.is_on(np.array([-10, 3.14, 10, 10.1, np.nan])).tolist() == [True, True, True, False, False]
-    assert str(continuous.shifted(11)) == "1 to 21 without steps, declared"
+    scales = (half_stars, RatingScale(1, 5, 1, is_declared=False), continuous.shifted(11))
+    assert_sentences_approved("sentences/scales", {"scales": map(str, scales)})
 
 
 def test_policy_fixes_what_it_names():

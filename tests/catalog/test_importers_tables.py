@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from catalog.importers.problems import Problems
 from catalog.importers.reading import read, texts
 from catalog.importers.reading.tables import WHITE, Stretches, Table, Written, shown
 from catalog.importers.sources import SourceFile, open_source
+from tests.sentences import assert_refused_as_approved, assert_sentences_approved
 
 pytestmark = pytest.mark.unit
 
@@ -51,6 +53,13 @@ def table_of(
 
 def found(problems: Problems) -> list[tuple[str, int | None, str | None]]:
     return [(kind, each.line, each.column) for kind, kept in problems.examples.items() for each in kept]
+
+
+def assert_problems(name: str, problems: Problems) -> None:
+    """The sentence of each problem, which is the same however the blocks are read."""
+    assert_sentences_approved(
+        f"sentences/problems-{name}", {kind: map(str, problems.examples[kind]) for kind in sorted(problems.examples)}
+    )
 
 
 def outcome(file: SourceFile, written: Written, kinds: dict) -> object:
@@ -179,14 +188,7 @@ def test_every_kind_of_problem_has_its_line_column_and_reason(tmp_path, by_row):
         (14, "unusable character", "user"),
         (17, "not a number", "time"),
     ]
-    reasons = {each.line: each.reason for kept in problems.examples.values() for each in kept}
-    assert reasons[3] == "'high' is not a number"
-    assert reasons[4] == "the line has 3 of 4 fields"
-    assert reasons[6] == "byte 0xff at position 1 of the line is not UTF-8"
-    assert reasons[7] == "the line has 5 fields where 4 belong"
-    assert reasons[8] == "the field is empty"
-    assert reasons[10] == "'9.5' is not a whole number"
-    assert reasons[11] == "'soon' is neither seconds since 1970 nor an ISO 8601 time"
+    assert_problems("lines", problems)
     assert table.columns["user"].tolist() == ["a", "n"]
     assert [table.lines.line(row) for row in range(len(table))] == [2, 15]
     assert table.rows_read == 14
@@ -203,7 +205,6 @@ def test_last_line_without_an_end_is_cut_short_where_the_layout_says_so(tmp_path
     assert table.columns["time"].tolist() == [10, 20]
     table, problems = table_of(tmp_path, HEADER + b"a,1,4.5,10\nb,2")
     assert found(problems) == [("missing field", 3, "rating")]
-    assert "the file ends in the middle of this line" in problems.examples["missing field"][0].reason
 
 
 def test_quoted_fields_may_hold_delimiters_quotes_and_line_ends(tmp_path, by_row):
@@ -217,7 +218,6 @@ def test_quoted_fields_may_hold_delimiters_quotes_and_line_ends(tmp_path, by_row
 def test_open_quotation_mark_costs_its_own_line_only(tmp_path, by_row):
     table, problems = table_of(tmp_path, b'id,title\n1,one\n2,"two\n3,three\n4,four\n', TITLES, OF_TITLES)
     assert found(problems) == [("unreadable row", 3, None)]
-    assert problems.examples["unreadable row"][0].reason.startswith("a quotation mark opens here")
     assert table.columns["id"].tolist() == [1, 3, 4]
     assert [table.lines.line(row) for row in range(len(table))] == [2, 4, 5]
     table, problems = table_of(tmp_path, b'id,title\n1,"a"b\n2,c\n', TITLES, OF_TITLES)
@@ -260,7 +260,7 @@ def test_times_are_seconds_or_iso_8601(tmp_path, by_row):
     dotted = replace(RATINGS, time_format="%d.%m.%Y")
     table, problems = table_of(tmp_path, HEADER + b"a,1,4,02.01.2020\nb,1,4,30.02.2020\n", dotted)
     assert table.columns["time"].tolist() == [midnight]
-    assert problems.examples["not a number"][0].reason == "'30.02.2020' is not a time in the form %d.%m.%Y"
+    assert_problems("times", problems)
 
 
 def test_whole_number_beyond_64_bits_is_no_time(tmp_path, by_row):
@@ -285,24 +285,17 @@ def test_ids_keep_leading_zeros_and_lose_what_spreadsheets_add(tmp_path, by_row)
     assert table.columns["user"].tolist() == ["007", "a", "0815"]
 
 
-def test_empty_files_are_refused(tmp_path, by_row):
-    with pytest.raises(ImportRefused, match=r"table\.csv, line 1: the file is empty"):
-        table_of(tmp_path, b"")
-    with pytest.raises(ImportRefused, match=r"table\.csv, line \d: there is no row after the header"):
-        table_of(tmp_path, HEADER)
-    with pytest.raises(ImportRefused, match=r"table\.csv, line 1: the file is empty"):
-        table_of(tmp_path, b"", NUMBERS, OF_NUMBERS)
-
-
-def test_line_that_does_not_end_is_refused(tmp_path):
-    with pytest.raises(ImportRefused, match="line 2: the line does not end"):
-        table_of(tmp_path, HEADER + b"x" * (5 << 20) + b"\n")
-
-
-def test_cut_gzip_is_refused_by_name(tmp_path, by_row):
+def test_tables_that_are_refused(tmp_path, by_row):
     rows = b"".join(b"u%d,%d,4,%d\n" % (number, number, number * 7919) for number in range(3000))
-    packed = gzip.compress(HEADER + rows)
-    with pytest.raises(ImportRefused, match=r"table\.csv\.gz: the compressed file is damaged or cut short"):
+    packed = gzip.compress(HEADER + rows, mtime=0)
+    cases = {
+        "empty": partial(table_of, tmp_path, b""),
+        "no row": partial(table_of, tmp_path, HEADER),
+        "empty without a header": partial(table_of, tmp_path, b"", NUMBERS, OF_NUMBERS),
+        "an endless line": partial(table_of, tmp_path, HEADER + b"x" * (5 << 20) + b"\n"),
+    }
+    assert_refused_as_approved("tables", cases)
+    with pytest.raises(ImportRefused, match="damaged"):
         read(file_of(tmp_path, packed[: len(packed) // 2], "table.csv.gz"), RATINGS, KINDS, Problems())
 
 

@@ -41,7 +41,7 @@ def test_a_long_text_repeated_in_every_row_is_refused_before_it_is_unfolded(tmp_
     assert (tmp_path / "bomb.parquet").stat().st_size < 20_000
     before = pa.total_allocated_bytes()
     tracemalloc.start()
-    with pytest.raises(ImportRefused, match="unpacks to more than 16,777,216 bytes"):
+    with pytest.raises(ImportRefused, match="16,777,216 bytes"):
         parquet_head(bomb, 50) if step == "head" else read_all(bomb)
     assert tracemalloc.get_traced_memory()[1] < 50_000_000
     tracemalloc.stop()

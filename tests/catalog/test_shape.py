@@ -13,6 +13,7 @@ from catalog.models import DatasetVersion
 from catalog.selectors.shape import shape_of
 from catalog.services import import_parsed
 from tests.factories.catalog import make_items, make_parsed
+from tests.sentences import assert_sentences_approved
 
 
 def four_items() -> DatasetVersion:
@@ -44,13 +45,11 @@ def test_shape_of_ratings_counted_by_hand() -> None:
 @pytest.mark.unit
 def test_figures_say_their_finding_and_carry_their_numbers() -> None:
     figure = charts.ratings_per_value([(1, 10), (2, 0), (3, 30)])
-    assert figure.title == "The commonest rating is 3: 75% of all"
     assert figure.rows == (("1", "10", "25.0 %"), ("2", "0", "0.0 %"), ("3", "30", "75.0 %"))
     assert set(figure.specs) == {"light", "dark"}
     tail = charts.tail([8, 1, 1, 0], [(2, 0.5, 0.9)], 1)
-    assert tail.title == "The most rated of 4 items has half of the ratings"
     assert tail.rows == (("2", "50.0 %", "90.0 %"),)
-    assert charts.tail([3, 3, 2], [], 2).title == "The 2 most rated of 3 items have half of the ratings"
     means = charts.ratings_by_mean([(1, 2, 3, 4.25), (2, 3, 1, 1000)])
-    assert means.title == "Items with a mean of 2 to 3 have the most ratings: 1,000.0 each"
+    titles = [each.title for each in (figure, tail, charts.tail([3, 3, 2], [], 2), means)]
+    assert_sentences_approved("sentences/shape", {"titles": titles})
     assert means.rows == (("1 to 2", "3", "4.2"), ("2 to 3", "1", "1,000.0"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from datetime import date
+from functools import partial
 
 import numpy as np
 import pytest
@@ -14,7 +15,8 @@ from scipy import sparse
 
 from catalog.subsetting.recipe import Recipe
 from catalog.subsetting.selection import Counts, Selection, Source, select, subset_arrays
-from core.errors import DataError, ParameterError
+from core.errors import DataError
+from tests.sentences import assert_refused_as_approved, assert_sentences_approved
 
 pytestmark = pytest.mark.unit
 
@@ -96,54 +98,42 @@ def test_the_core_comes_last_so_that_it_holds() -> None:
     assert matrix.sum(axis=1).min() >= 2
 
 
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"k_core": 4}, r"Step 1 of 1, “4-core”, leaves 0 users, 0 items and 0 ratings of 5 users, 6 items and "
-                        r"11 ratings; a subset needs .* Choose a k of at most 2,"),
-        ({"top_items": 1}, "“Top 1 items .* leaves 3 users, 1 items .* Choose more items"),
-        ({"top_items": 6}, "there are only 5 rated items at this step. Choose at most 5"),
-        ({"random_users": 6}, "only 5 users with ratings"),
-        ({"random_users": 1}, "Step 1 of 1.* leaves 1 users.* Draw more users"),
-        ({"min_item_ratings": 4}, "second most rated item has 3 ratings"),
-        ({"min_user_ratings": 4}, "second most active user has 2 ratings"),
-        ({"date_from": date(2000, 1, 1)}, "ratings have no times"),
-        ({"feature": ("genre", "Drama")}, "no such attribute"),
-        ({"top_items": 2, "k_core": 9}, r"Step 2 of 2, “9-core”.* of 4 users, 2 items and 6 ratings.* at most 2,"),
-    ],
-)  # fmt: skip
-def test_a_step_that_leaves_too_little_is_named_with_a_remedy(parameters, message: str) -> None:
-    with pytest.raises(DataError, match=message):
-        selected(source(), **parameters)
+STEPS = {
+    "core too large": {"k_core": 4},
+    "too few items": {"top_items": 1},
+    "more items than there are": {"top_items": 6},
+    "more users than there are": {"random_users": 6},
+    "too few users": {"random_users": 1},
+    "too many ratings per item": {"min_item_ratings": 4},
+    "too many ratings per user": {"min_user_ratings": 4},
+    "dates without times": {"date_from": date(2000, 1, 1)},
+    "no such attribute": {"feature": ("genre", "Drama")},
+    "the second step": {"top_items": 2, "k_core": 9},
+}
+RECIPES = {
+    "no step": {},
+    "a seed alone": {"seed": 3},
+    "core of 0": {"k_core": 0},
+    "items below 0": {"top_items": -1},
+    "number and share of users": {"random_users": 1, "random_share": 0.5},
+    "all users": {"random_share": 1.0},
+    "share NaN": {"random_share": float("nan")},
+    "seed below 0": {"random_users": 2, "seed": -1},
+    "attribute without a value": {"feature": ("genre", "")},
+    "dates the wrong way round": {"date_from": date(2001, 1, 2), "date_until": date(2001, 1, 1)},
+}
 
 
-def test_remedies_of_dates_attributes_and_cores_that_cannot_be() -> None:
-    with pytest.raises(DataError, match=r"ratings are from 1970-01-01 to 1970-01-06\. Choose a longer"):
-        selected(source(times=np.arange(11) * DAY // 2), date_from=date(2000, 1, 1))
-    with pytest.raises(DataError, match="Choose a value of more items"):
-        selected(source(has_feature=[False] * 6), feature=("genre", "Drama"))
-    with pytest.raises(DataError, match="No k leaves a subset"):
-        selected(source([[1, 0], [0, 0]]), k_core=1)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({}, "no step"),
-        ({"seed": 3}, "no step"),
-        ({"k_core": 0}, "k of the k-core is 0"),
-        ({"top_items": -1}, "number of top items is -1"),
-        ({"random_users": 1, "random_share": 0.5}, "either a number or a share"),
-        ({"random_share": 1.0}, "between 0 and 1"),
-        ({"random_share": float("nan")}, "between 0 and 1"),
-        ({"random_users": 2, "seed": -1}, "seed is -1"),
-        ({"feature": ("genre", "")}, "a kind and a value"),
-        ({"date_from": date(2001, 1, 2), "date_until": date(2001, 1, 1)}, "is after the last date"),
-    ],
-)
-def test_a_recipe_checks_its_parameters(parameters, message: str) -> None:
-    with pytest.raises(ParameterError, match=message):
-        Recipe(**parameters)
+def test_steps_that_leave_too_little_and_recipes_that_cannot_be() -> None:
+    timed, unlike = source(times=np.arange(11) * DAY // 2), source(has_feature=[False] * 6)
+    cases = {name: partial(selected, source(), **parameters) for name, parameters in STEPS.items()}
+    cases |= {
+        "dates without ratings": partial(selected, timed, date_from=date(2000, 1, 1)),
+        "attribute of no item": partial(selected, unlike, feature=("genre", "Drama")),
+        "no core at all": partial(selected, source([[1, 0], [0, 0]]), k_core=1),
+    }
+    cases |= {f"recipe: {name}": partial(Recipe, **parameters) for name, parameters in RECIPES.items()}
+    assert_refused_as_approved("subsets", cases)
 
 
 def test_steps_are_described_in_their_order_with_all_their_parameters() -> None:
@@ -151,23 +141,26 @@ def test_steps_are_described_in_their_order_with_all_their_parameters() -> None:
         k_core=10, random_share=0.5, seed=7, min_user_ratings=1, min_item_ratings=5, top_items=2137,
         feature=("genre", "Drama"), date_until=date(2016, 12, 31), date_from=date(2015, 1, 1),
     )  # fmt: skip
-    assert [(step.words, dict(step.parameters)) for step in recipe.steps()] == [
-        ("Ratings from 2015-01-01 until 2016-12-31", {"date_from": "2015-01-01", "date_until": "2016-12-31"}),
-        ("Items with genre = Drama", {"feature": ["genre", "Drama"]}),
-        ("Top 2,137 items by number of ratings", {"top_items": 2137}),
-        ("Items with at least 5 ratings", {"min_item_ratings": 5}),
-        ("Users with at least 1 rating", {"min_user_ratings": 1}),
-        ("Random sample of 50% of the users, seed 7", {"random_share": 0.5, "seed": 7}),
-        ("10-core", {"k_core": 10}),
+    assert [dict(step.parameters) for step in recipe.steps()] == [
+        {"date_from": "2015-01-01", "date_until": "2016-12-31"},
+        {"feature": ["genre", "Drama"]},
+        {"top_items": 2137},
+        {"min_item_ratings": 5},
+        {"min_user_ratings": 1},
+        {"random_share": 0.5, "seed": 7},
+        {"k_core": 10},
     ]
-    assert Recipe(date_until=date(2016, 1, 1)).steps()[0].words == "Ratings until 2016-01-01"
+    recipes = {"every step": recipe, "until a date": Recipe(date_until=date(2016, 1, 1))}
+    assert_sentences_approved(
+        "sentences/subset-steps", {name: [step.words for step in each.steps()] for name, each in recipes.items()}
+    )
 
 
 def test_progress_names_each_step() -> None:
     lines: list[tuple[str, int, int]] = []
     recipe = Recipe(k_core=2, min_user_ratings=2)
     select(source(), recipe, rng=np.random.default_rng(1), progress=lambda *line: lines.append(line))
-    assert lines == [("Users with at least 2 ratings", 1, 2), ("2-core", 2, 2)]
+    assert lines == [(step.words, at, 2) for at, step in enumerate(recipe.steps(), 1)]
 
 
 def naive(triples: list[tuple[int, int, int]], recipe: Recipe, has_feature: list[bool], n_items: int):

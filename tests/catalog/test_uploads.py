@@ -26,6 +26,7 @@ from catalog.selectors.dataset_jobs import jobs_of
 from catalog.services import dataset_jobs, job_work, upload_folders
 from jobs.models import Job, JobStatus
 from jobs.services import do_job, sweep
+from tests.approval import assert_page_approved
 from tests.factories.accounts import UserFactory
 from tests.factories.jobs import work
 from tests.factories.pages import flat
@@ -115,7 +116,7 @@ def test_ratings_and_items_become_a_version(client: Client, var: Path) -> None:
     page = client.get(sent["Location"]).text
     assert "The book 3" in page
     assert '<option value="author" selected>' in page
-    assert "its values are 100% of the rated items" in page
+    assert_page_approved("catalog/import-columns", page)
     (folder,) = folders(var)
     assert folder.stat().st_mode & 0o777 == 0o700
     answer = import_it(client, sent, title="Marks", item_type="book", disliked="3", at="check")
@@ -130,8 +131,7 @@ def test_ratings_and_items_become_a_version(client: Client, var: Path) -> None:
     assert item.features.get(kind="author").value == "Author 0"
     assert version.report["limits"] == {"relevant": 9.0, "irrelevant": 3.0}
     page = client.get(version.get_absolute_url()).text
-    assert "Imported 96 ratings of 8 items." in page
-    assert "Measure algorithms on this" in page
+    assert_page_approved("catalog/version-imported", page)
     assert folders(var) == []
 
 
@@ -175,7 +175,7 @@ def test_what_is_detected_is_imported_as_it_is_proposed(
 def test_usage_data_have_no_ratings(client: Client) -> None:
     rows = "Invoice,StockCode\n" + "".join(f"{u},{(u + step) % 9}\n" for u in range(9) for step in range(3))
     sent = send(client, rows)
-    assert "each row says that the user took the item" in client.get(sent["Location"]).text
+    assert_page_approved("catalog/import-columns-of-usage", client.get(sent["Location"]).text)
     assert import_it(client, sent).status_code == 302
     version = DatasetVersion.objects.get()
     assert version.scale_low == version.scale_high
@@ -224,7 +224,7 @@ def test_a_question_is_asked_and_can_be_asked_again(
     assert refused.status_code == 400
     assert "Choose an answer." in str(refused.context["form"].errors["answer_zero"])
     page = client.get(step(sent, "ratings"))
-    assert "can mean that an item was not rated, or be the lowest rating" in page.text
+    assert_page_approved("catalog/import-ratings-with-zeros", page.text)
     assert not page.context["form"]["answer_zero"].value()
     assert client.get(step(sent, "check"))["Location"] == step(sent, "ratings")
     other = {"0": "0:5:1", "0:5:1": "0"}[answer]
@@ -239,7 +239,7 @@ def test_an_outlier_is_asked_about_with_its_line(client: Client) -> None:
     sent = send(client, RATINGS + "3,9,12\n")
     client.post(sent["Location"], proposed(client, sent["Location"]))
     page = client.get(step(sent, "ratings"))
-    assert "One row of 97 has 12 (line 98)" in page.text
+    assert_page_approved("catalog/import-ratings-with-an-outlier", page.text)
     assert 'class="stray"' in page.text
     answer = walk(client, sent, answer_scale="1:10:1", at="ratings")
     assert "/jobs/" in answer["Location"]
@@ -265,13 +265,13 @@ def test_a_file_of_items_is_added_and_removed(client: Client, var: Path) -> None
     address = step(sent, "items")
     page = client.get(address)
     assert len(page.context["items"]) == 8
-    assert "8 of 8 items have no title" in flat(page.text)
+    assert_page_approved("catalog/import-items-without-titles", page.text)
     answer = client.post(address, {"act": "add"})
-    assert "Choose a file of items." in str(answer.context["form"].errors["items_file"])
+    assert "items_file" in answer.context["form"].errors
     answer = client.post(address, {"act": "add", "items_file": SimpleUploadedFile("bad.csv", b"nothing")})
     assert "bad.csv" in str(answer.context["form"].errors["items_file"])
     client.post(address, {"act": "add", "items_file": SimpleUploadedFile("books.csv", BOOKS.encode())})
-    assert "Waiting for a worker" in client.get(address).text
+    assert_page_approved("catalog/import-items-waiting", client.get(address).text)
     work()
     page = flat(client.get(address).text)
     assert "<strong>The book 3</strong>" in page
@@ -294,7 +294,7 @@ def test_equal_titles_are_merged_and_kept_apart_again(client: Client) -> None:
         client.post(address, proposed(client, address))
     work()
     address = step(sent, "items")
-    assert "Merge each into one item" in client.get(address).text
+    assert_page_approved("catalog/import-items-with-equal-titles", client.get(address).text)
     client.post(address, {"act": "merge"})
     work()
     page = client.get(address)
@@ -315,14 +315,7 @@ def test_every_problem_is_shown_at_once_and_fixed_in_one_import(client: Client) 
     sent = send(client, bad)
     page = walk(client, sent, name="Marks!")
     assert page.status_code == 400
-    text = flat(page.text)
-    for said in (
-        "Leave out 1 row",
-        "Keep the last of 2 repeats",
-        "line 98, column mark: &#x27;excellent&#x27; is not a number",
-        "Fix and import",
-    ):
-        assert said in text
+    assert_page_approved("catalog/import-check-with-problems", page.text)
     assert page.context["check"]["summary"]["ratings"] == 96
     assert not DatasetVersion.objects.exists()
     assert import_it(client, sent).status_code == 302
@@ -340,7 +333,7 @@ def test_a_recipe_is_saved_and_imports_the_next_file(client: Client) -> None:
     assert recipe["Content-Disposition"] == 'attachment; filename="marks-recipe.yaml"'
     files = {"uploads": [SimpleUploadedFile("more.csv", ZEROS.replace("0,0,0", "0,0,3").encode())]}
     broken = client.post(reverse("catalog:import"), {**files, "recipe": SimpleUploadedFile("r.yaml", b"parts: 3")})
-    assert "r.yaml: The recipe cannot be used" in str(broken.context["form"].errors["recipe"])
+    assert "r.yaml" in str(broken.context["form"].errors["recipe"])
     files["uploads"][0].seek(0)
     again = client.post(reverse("catalog:import"), {**files, "recipe": SimpleUploadedFile("r.yaml", recipe.content)})
     assert import_it(client, again).status_code == 302
@@ -426,9 +419,7 @@ def test_choices_that_cannot_be_are_refused_in_words(
 def test_a_file_of_which_nothing_is_left_leads_back(client: Client) -> None:
     sent = send(client, RATINGS)
     page = walk(client, sent, scale="100:200:1", at="ratings")
-    text = flat(client.get(step(sent, "check")).text)
-    assert "These files cannot be imported so." in text
-    assert "Fix and import" not in text
+    assert_page_approved("catalog/import-check-nothing-left", client.get(step(sent, "check")).text)
     assert page.status_code in (302, 400)
 
 
@@ -436,7 +427,7 @@ def test_a_large_file_is_refused_with_what_to_do(client: Client, monkeypatch: py
     monkeypatch.setattr(upload_forms.UploadForm.base_fields["uploads"], "most", 100)
     answer = send(client)
     assert answer.status_code == 400
-    assert "Use the command import_dataset for larger files." in answer.text
+    assert "import_dataset" in answer.text
 
 
 # Whose files and names
@@ -448,7 +439,7 @@ def test_other_people_s_datasets_get_no_version(client: Client) -> None:
     stranger.force_login(UserFactory())
     answer = import_it(stranger, send(stranger, RATINGS.replace("0,0,1", "0,0,2")))
     assert answer.status_code == 400
-    assert "This name is not available to you" in answer.text
+    assert "name" in answer.context["form"].errors
     assert DatasetVersion.objects.count() == 1
     assert import_it(client, send(client, RATINGS.replace("0,0,1", "0,0,2"))).status_code == 302
     assert DatasetVersion.objects.count() == 2
@@ -458,7 +449,7 @@ def test_a_name_that_is_taken_meanwhile_is_refused_by_the_worker(client: Client)
     answer = walk(client, send(client))
     Dataset.objects.create(name="marks", title="Marks", owner=UserFactory())
     work()
-    assert "is not available. Choose another name." in client.get(answer["Location"]).text
+    assert_page_approved("catalog/import-job-failed", client.get(answer["Location"]).text)
     assert not DatasetVersion.objects.exists()
 
 
@@ -487,7 +478,7 @@ def test_an_import_into_a_project_that_the_account_has_left_stores_nothing(clien
     answer = walk(client, send(client), project=project.pk, at="check")
     project.memberships.filter(researcher=owner).update(role="viewer")
     work()
-    assert "You may no longer add datasets to the project" in client.get(answer["Location"]).text
+    assert "to the project" in client.get(answer["Location"]).text
     assert not DatasetVersion.objects.exists()
 
 
@@ -591,7 +582,7 @@ def test_a_file_that_is_gone_is_said_to_be(client: Client, var: Path) -> None:
     given = {**proposed(client, address), "act": "next"}
     upload_folders.delete_folder(Job.objects.get().payload["folder"])
     page = client.get(address, follow=True)
-    assert "no longer there. Upload it again." in page.text
+    assert "Upload it again" in page.text
     assert Job.objects.get().status == JobStatus.CANCELLED
     assert client.post(address, given, follow=True).status_code == 200
 
@@ -618,7 +609,7 @@ def test_a_large_upload_is_linked_and_a_full_disk_refuses(client: Client, monkey
 def test_the_page_of_a_job_shows_its_progress_and_leads_to_the_version(client: Client) -> None:
     sent = walk(client, send(client))
     page = client.get(sent["Location"])
-    assert "Waiting for a worker" in page.text
+    assert_page_approved("catalog/import-job-waiting", page.text)
     assert "every 1500ms" in page.text
     job = Job.objects.get()
     Job.objects.update(status=JobStatus.RUNNING, activity="Reading marks.csv", done=1200, total=4800)
@@ -712,7 +703,7 @@ def test_a_movielens_dataset_is_downloaded_and_imported(
     client: Client, var: Path, grouplens: list[bytes | None]
 ) -> None:
     page = client.get(reverse("catalog:import")).text
-    assert "no commercial use" in page
+    assert_page_approved("catalog/import", page)
     address = reverse("catalog:download")
     refused = client.post(address, {"set": "ml-latest-small"})
     assert refused.status_code == 400
@@ -722,11 +713,11 @@ def test_a_movielens_dataset_is_downloaded_and_imported(
     assert client.post(address, {"set": "ml-latest-small", "accepted": "on"})["Location"] == sent["Location"]
     other = Client()
     other.force_login(UserFactory())
-    assert "Another account is downloading" in other.post(address, {"set": "ml-latest-small", "accepted": "on"}).text
+    assert "Another account" in other.post(address, {"set": "ml-latest-small", "accepted": "on"}).text
     work()
     page = client.get(sent["Location"]).text
     assert "503" in page
-    assert "on another computer and upload the archive" in page
+    assert_page_approved("catalog/download-job-failed", page, {r"127\.0\.0\.1:\d+": "SERVER"})
     grouplens[0] = movielens_archive()
     (job,) = Job.objects.all()
     client.post(reverse("catalog:job-retry", args=[job.pk]))
@@ -734,7 +725,7 @@ def test_a_movielens_dataset_is_downloaded_and_imported(
     assert client.get(sent["Location"])["Location"] == "/catalog/ml-latest-small/1/"
     assert DatasetVersion.objects.get().n_ratings == 64
     assert list((var / "downloads").iterdir()) == []
-    assert "is not available to you" in other.post(address, {"set": "ml-latest-small", "accepted": "on"}).text
+    assert "not available" in other.post(address, {"set": "ml-latest-small", "accepted": "on"}).text
     assert "cannot become" in client.post(reverse("catalog:job-retry", args=[job.pk]), follow=True).text
 
 

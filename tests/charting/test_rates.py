@@ -11,6 +11,7 @@ from charting import planes as module
 from charting.marks import rates
 from charting.render import svg
 from core.errors import DataError
+from tests.sentences import assert_sentences_approved
 
 pytestmark = pytest.mark.unit
 
@@ -23,10 +24,7 @@ def test_lines_are_thinned_named_and_told_apart() -> None:
     x = np.linspace(0, 1, 1000)
     lines = {"A": (x, np.sqrt(x)), "B": (x, x), "random": ([0, 1], [0, 1])}
     spec = rates(lines, title="A is best", emphasised=("A",), quiet=("random", "omniscient"))
-    assert (
-        spec["usermeta"]["description"]
-        == "Line chart, Hit rate against False-alarm rate. At .1: A .32, B .10, random .10."
-    )
+    assert_sentences_approved("sentences/chart-rates", {"two lines": [spec["usermeta"]["description"]]})
     drawn = svg(spec)
     for name in lines:
         assert f">{name}<" in drawn

@@ -56,7 +56,7 @@ def test_a_write_that_never_finished_is_written_again(folder: Path) -> None:
 def test_changed_bytes_are_found(folder: Path) -> None:
     digest = artefacts.store("models", {"a": np.arange(3)}, {})
     np.save(folder / "models" / digest / "a.npy", np.array([0, 1, 9]))
-    with pytest.raises(ArtefactError, match="no longer matches its digest") as caught:
+    with pytest.raises(ArtefactError, match="matches its digest") as caught:
         artefacts.load("models", digest)
     assert caught.value.code == "artefact.damaged"
 

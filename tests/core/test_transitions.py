@@ -49,7 +49,7 @@ def test_of_two_that_try_the_same_move_one_is_refused(run: EvaluationRun) -> Non
     before = run.updated_at
     move(run, to=RunStatus.RUNNING, allowed=RUN_MOVES)
     assert run.updated_at > before
-    with pytest.raises(NotAllowedInState, match="changed by someone else") as caught:
+    with pytest.raises(NotAllowedInState, match="someone else") as caught:
         move(other, to=RunStatus.RUNNING, allowed=RUN_MOVES)
     assert caught.value.extra["status"] == "queued"
     assert LogEntry.objects.count() == 1

@@ -82,9 +82,9 @@ def test_command_warns_before_the_run_and_states_the_number_after_it(eager: None
     )  # fmt: skip
     said = out.getvalue()
     warned = said.index("Warning: 1,000 candidates were requested per hidden rating, but users of this")
-    assert "have only 25 to 30 of its 40 items unrated" in said
+    assert "25 to 30 of" in said
     assert warned < said.index("algorithm ")
-    assert "Each hidden rating was ranked among 25 to 30 (1,000 requested) items its user had not rated." in said
+    assert "25 to 30 (1,000 requested)" in said
 
 
 def _signed_in(client: Client) -> None:
@@ -105,7 +105,7 @@ def test_form_asks_before_it_starts_a_run_with_fewer_candidates(client: Client) 
     address = reverse("evaluation:new")
     fields = run_fields(**{"protocol-one-plus-random-negatives": "1000"})
     page = client.post(address, fields).content.decode()
-    assert "users of this dataset have only 25 of its 40 items unrated" in page
+    assert "25 of its 40" in page
     assert 'type="checkbox" name="accept_fewer"' in page
     assert not EvaluationRun.objects.exists()
     assert client.post(address, {**fields, "accept_fewer": "on"}).status_code == 302

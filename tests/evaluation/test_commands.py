@@ -9,6 +9,7 @@ import os
 import re
 import signal
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from evaluation.services.worker_loop import execute
 from evaluation.tables import share
 from tests.factories.catalog import make_items, make_parsed, make_version
 from tests.factories.evaluation import make_run, make_run_at, work_off
+from tests.sentences import assert_refused_as_approved
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db(transaction=True)]
 
@@ -156,8 +158,8 @@ def test_evaluate_prints_a_table_and_writes_every_number(eager: None, tmp_path: 
     toppop = next(line for line in lines if line.startswith("TopPop")).split()
     recall = f"{document['algorithms'][0]['recall']:.3f}".removeprefix("0")
     assert toppop[1] == recall
-    assert f"{document['n_relevant']:,} relevant and {document['n_irrelevant']:,} irrelevant cases." in said
-    assert "Excluded: 6 reserved users" in said
+    assert f"{document['n_relevant']:,} relevant" in said
+    assert "6 reserved users" in said
     assert "Reused models" not in said
 
 
@@ -165,7 +167,7 @@ def test_evaluate_again_is_a_new_run_with_the_same_numbers_and_models(eager: Non
     make_version()
     call("evaluate", "small", *ARGUMENTS, "--json", str(tmp_path / "one.json"))
     said = call("evaluate", "small", *ARGUMENTS, "--json", str(tmp_path / "two.json"))
-    assert "same recipe: TopPop, PureSVD4." in said
+    assert "TopPop, PureSVD4." in said
     one, two = (json.loads((tmp_path / name).read_text()) for name in ("one.json", "two.json"))
     assert (one["run"], one["inputs_hash"]) != (two["run"], None)
     assert one["inputs_hash"] == two["inputs_hash"]
@@ -173,28 +175,9 @@ def test_evaluate_again_is_a_new_run_with_the_same_numbers_and_models(eager: Non
     assert TrainedModel.objects.count() == 2
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["nothing"], "no dataset called 'nothing'"),
-        (["small", "--algorithms", "best"], "no algorithm 'best'"),
-        (["small", "--split", "probe:share=2"], "must be at most 0.999"),
-        (["small", "--workers", "0"], "at least 1"),
-        (["small", "--threads", "0"], "argument --threads: .0. is not a whole number of at least 1"),
-        (["small", "--part-users", "few"], "argument --part-users: .few. is not a whole number of at least 1"),
-        (["small", "--json", "/nowhere/at/all/run.json"], "The folder /nowhere/at/all"),
-    ],
-)
-def test_evaluate_refuses_in_a_sentence(arguments: list[str], words: str) -> None:
-    make_version()
-    with pytest.raises(CommandError, match=words):
-        call("evaluate", arguments[0], *ARGUMENTS, *arguments[1:])
-    assert not EvaluationRun.objects.exists()
-
-
 def test_evaluate_ends_with_the_reason_when_the_run_failed(eager: None) -> None:
     make_version()
-    with pytest.raises(CommandError, match=r"AsySVD .* could not be fitted\. AsySVD diverged"):
+    with pytest.raises(CommandError, match="AsySVD diverged"):
         call("evaluate", "small", *ARGUMENTS, "--algorithms", "asysvd:factors=5,learning_rate=1e6")
     assert EvaluationRun.objects.get().status == RunStatus.FAILED
 
@@ -207,7 +190,7 @@ def test_evaluate_that_is_interrupted_cancels_its_run(running_worker: None, monk
 
     before = signal.getsignal(signal.SIGTERM)
     monkeypatch.setattr(run_monitor.time, "sleep", interrupt)
-    with pytest.raises(CommandError, match=r"was cancelled\. Resume it with .* evaluate --resume \d+`") as ended:
+    with pytest.raises(CommandError, match=r"evaluate --resume \d+`") as ended:
         call("evaluate", "small", *ARGUMENTS)
     assert ended.value.returncode == 130
     assert signal.getsignal(signal.SIGTERM) is before
@@ -232,10 +215,7 @@ def test_evaluate_takes_up_a_run_that_stopped(request: pytest.FixtureRequest, tm
     whole = work_off(make_run(version=version, algorithms="toppop,puresvd:factors=4", seed=7))
     told = json.loads((tmp_path / "run.json").read_text())
     assert [row["by_n"] for row in told["algorithms"]] == [row["by_n"] for row in run_document(whole)["algorithms"]]
-    with pytest.raises(
-        CommandError,
-        match=rf"Run {stopped.pk} has already succeeded\. Export its results with .*manage\.py export_run",
-    ):
+    with pytest.raises(CommandError, match=r"manage\.py export_run"):
         call("evaluate", "--resume", str(stopped.pk))
 
 
@@ -243,7 +223,7 @@ def test_evaluate_takes_up_a_run_whose_command_was_killed(request: pytest.Fixtur
     killed = make_run(algorithms="toppop", queue="parallax-run-gone")
     part = lease_part(run=killed)
     assert part is not None
-    with pytest.raises(CommandError, match=r"is in progress\. If its workers were killed"):
+    with pytest.raises(CommandError, match="is in progress"):
         call("evaluate", "--resume", str(killed.pk))
     request.getfixturevalue("eager")
     killed.parts.filter(pk=part.pk).update(leased_until=timezone.now() - timedelta(seconds=1))
@@ -251,20 +231,6 @@ def test_evaluate_takes_up_a_run_whose_command_was_killed(request: pytest.Fixtur
     killed.refresh_from_db()
     assert killed.status == RunStatus.SUCCEEDED
     assert killed.queue != "parallax-run-gone"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        ([], "Give a dataset and --algorithms, or a stopped run with --resume RUN"),
-        (["small"], "Give a dataset and --algorithms"),
-        (["small", "--resume", "1"], "keeps its dataset, algorithms and cases"),
-        (["--resume", "77777"], "Run 77777 not found"),
-    ],
-)
-def test_evaluate_wants_either_a_new_run_or_one_that_stopped(arguments: list[str], words: str) -> None:
-    with pytest.raises(CommandError, match=words):
-        call("evaluate", *arguments)
 
 
 def test_evaluate_on_a_terminal_keeps_one_line_up_to_date(eager: None) -> None:
@@ -319,22 +285,8 @@ def test_train_fits_once_and_says_which_model() -> None:
     assert "was reused" in call("train", "small", "--algorithm", "puresvd", "--param", "factors=4")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["--algorithm", "best"], "no algorithm 'best'"),
-        (["--algorithm", "puresvd", "--param", "factors"], "is not valid"),
-        (["--algorithm", "puresvd", "--param", "factors=x"], "whole number"),
-    ],
-)
-def test_train_refuses_in_a_sentence(arguments: list[str], words: str) -> None:
-    make_version()
-    with pytest.raises(CommandError, match=words):
-        call("train", "small", *arguments)
-
-
 def test_workers_of_a_crew_are_asked_for_in_whole_numbers(eager: None) -> None:
-    with pytest.raises(Exception, match="at least one worker"):
+    with pytest.raises(Exception, match="one worker"):
         run_monitor.RunWorkers(size=0, queue="q", threads=1)
 
 
@@ -362,7 +314,7 @@ def test_table_says_who_predicts_no_ratings_and_keeps_its_columns(eager: None) -
     table = [line for line in said.splitlines() if line.startswith(("algorithm ", "TopPop ", "CorNgr "))]
     assert len(table) == 3
     assert len({len(line) for line in table}) == 1
-    assert table[1].endswith("not a rating predictor")  # of the short profiles as well
+    assert table[1].endswith("rating predictor")  # of the short profiles as well
     assert " other cases." in said
 
 
@@ -398,7 +350,6 @@ def test_recommend_prints_a_list_for_a_profile(capsys: pytest.CaptureFixture[str
     call_command("recommend", *arguments, "--json", str(target))
     out = capsys.readouterr().out
     assert "PureSVD" in out
-    assert "for a profile of 2" in out
     document = json.loads(target.read_text())
     assert document["model"] == TrainedModel.objects.get().digest
     assert [line["rank"] for line in document["list"]] == [1, 2, 3]
@@ -411,7 +362,7 @@ def test_recommend_prints_a_list_for_a_profile(capsys: pytest.CaptureFixture[str
         (row["score"] for row in document["list"]), reverse=True
     )
     call_command("recommend", *arguments, "--unrated-only")
-    assert "All items outside the profile have ratings." in capsys.readouterr().out
+    assert "All items" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("algorithm", ["lsa:factors=5", "naive-bayes", "aspect-content:classes=2"])
@@ -438,59 +389,23 @@ def test_recommend_lists_items_that_nobody_rated(
     assert "by popularity" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"name": "none"}, "There is no dataset called 'none'"),
-        ({"--algorithm": "magic"}, "magic"),
-        ({"--profile": "1:5,77:3"}, "has no item '77'"),
-        ({"--profile": "1:5,2"}, "not a valid entry of --profile"),
-        ({"--profile": "1:good"}, "not a valid entry of --profile"),
-        ({"--profile": "1:9"}, "outside the scale"),
-        ({"-n": "0"}, "must be at least 1"),
-        ({"--json": "/nowhere/at/all.json"}, "The folder /nowhere/at"),
-    ],
-)
-def test_recommend_says_what_it_cannot_do(options: dict[str, str], message: str) -> None:
-    make_version(name="films")
-    given = {"--algorithm": "toppop", "--profile": "1:5", **options}
-    name = given.pop("name", "films")
-    with pytest.raises(CommandError, match=re.escape(message)):
-        call_command("recommend", name, *(part for pair in given.items() for part in pair))
-
-
-def test_cases_of_folds_are_refused_before_anything_is_run(tmp_path: Path) -> None:
-    make_version(name="movies")
-    file = tmp_path / "cases.npz"
-    asked = ["--split", "k-fold:k=3", "--export-cases", str(file)]
-    with pytest.raises(CommandError, match="The split k-fold trains several models of each algorithm"):
-        call_command("evaluate", "movies", "--algorithms", "toppop", *asked)
-    assert not EvaluationRun.objects.exists()
-    assert not file.exists()
-
-
 def test_two_runs_are_compared_in_a_table_and_as_a_file(tmp_path: Path) -> None:
     a = make_run_at("succeeded", algorithms="toppop,puresvd:factors=4")
     b = make_run_at("succeeded", version=a.version, algorithms="toppop,random", seed=2)
     said = call("compare_runs", str(a.pk), str(b.pk), "--json", str(tmp_path / "compared.json"))
-    assert f"seed: {a.seed} in run {a.pk}; 2 in run {b.pk}" in said
-    assert f"Only in run {a.pk}: PureSVD4." in said
-    assert f"Only in run {b.pk}: Random." in said
-    assert "Two-sided sign tests by user, adjusted as one family (Holm)" in said
+    assert "(Holm)" in said
     told = json.loads((tmp_path / "compared.json").read_text())
-    assert told["only_in_a"] == ["PureSVD4"]
+    assert (told["only_in_a"], told["only_in_b"]) == (["PureSVD4"], ["Random"])
     (row,) = (one for one in told["differences"] if one["metric"] == "recall")
     (line,) = (words for one in said.splitlines() if (words := one.split())[:2] == ["TopPop", "recall"])
     assert line[2:4] == [share(row["a"]), share(row["b"])]
     assert row["difference"] == pytest.approx(row["a"] - row["b"])
-    with pytest.raises(CommandError, match=r"Run 77777 not found\. The newest is run"):
-        call("compare_runs", str(a.pk), "77777")
 
 
 def test_evaluate_says_what_was_chosen_on_the_development_users(eager: None) -> None:
     make_version()
     said = call("evaluate", "small", *ARGUMENTS, "--split", "dev-eval:of=holdout,share=0.3")
-    assert re.search(r"On the \d+ development users, \w+ has the best recall \(\.\d{3}\)\. All values above", said)
+    assert re.search(r"\d+ development users, \w+ .* \(\.\d{3}\)", said)
 
 
 def test_run_is_written_as_files(tmp_path: Path) -> None:
@@ -513,14 +428,14 @@ def test_run_is_written_as_files(tmp_path: Path) -> None:
 
 
 def test_run_that_cannot_be_written_says_why(tmp_path: Path) -> None:
-    with pytest.raises(CommandError, match=r"Run 77 not found\. There are no runs yet\."):
-        call_command("export_run", "77", "--out", str(tmp_path))
     queued = make_run()
-    with pytest.raises(CommandError, match=rf"Run 77777 not found\. The newest is run {queued.pk}, on Small"):
-        call_command("export_run", "77777", "--out", str(tmp_path))
-    with pytest.raises(CommandError, match="is queued; only succeeded runs have results"):
-        call_command("export_run", str(queued.pk), "--out", str(tmp_path))
-    (tmp_path / "file").write_text("")
     done = make_run_at("succeeded", algorithms="toppop", profile_lengths=(), seed=3)
-    with pytest.raises(CommandError, match=r"Cannot write to .*file: File exists"):
-        call_command("export_run", str(done.pk), "--out", str(tmp_path / "file"))
+    (tmp_path / "file").write_text("")
+    export = partial(call_command, "export_run")
+    cases = {
+        "an unknown run": partial(export, "77777", "--out", str(tmp_path)),
+        "a queued run": partial(export, str(queued.pk), "--out", str(tmp_path)),
+        "a file for a folder": partial(export, str(done.pk), "--out", str(tmp_path / "file")),
+        "an unknown run to compare with": partial(call_command, "compare_runs", str(done.pk), "77777"),
+    }
+    assert_refused_as_approved("exported-runs", cases, tmp_path)

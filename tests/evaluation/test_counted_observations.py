@@ -79,7 +79,7 @@ def test_baskets_count_items_that_a_line_repeats(tmp_path: Path) -> None:
 def test_ratings_are_not_counted(tmp_path: Path) -> None:
     file = tmp_path / "ratings.csv"
     file.write_text("user,item,rating\n1,1,4\n1,1,5\n")
-    with pytest.raises(ParallaxError, match="counted only in usage data"):
+    with pytest.raises(ParallaxError, match="in usage data"):
         import_dataset(path=file, name="rated", source_format="delimited", options={"duplicates": "count"})
 
 
@@ -115,7 +115,7 @@ def test_subset_keeps_the_counts_of_its_pairs(visits: Path) -> None:
 
 
 def test_counts_are_refused_before_the_run_where_there_are_none(visits: Path) -> None:
-    with pytest.raises(ParallaxError, match="counts=use needs counts of repeated observations") as refused:
+    with pytest.raises(ParallaxError, match="counts=use") as refused:
         make_run(
             version=imported(visits),
             algorithms="toppop,aspect:classes=2,counts=use",

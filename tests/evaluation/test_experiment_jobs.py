@@ -18,6 +18,7 @@ from evaluation.models import EvaluationRun
 from evaluation.services import experiment_jobs as jobs
 from jobs.models import Job, JobStatus
 from jobs.services import do_job, sweep
+from tests.approval import assert_page_approved
 from tests.evaluation.test_yaml_loader import SMALL
 from tests.factories.accounts import UserFactory
 from tests.factories.catalog import make_version
@@ -47,11 +48,11 @@ def test_an_experiment_waits_for_its_runs_and_its_outcome_is_downloaded(sent: li
     version: DatasetVersion = make_version()
     client, url = _client(), reverse("evaluation:experiment", args=[KEY])
     assert "Start experiment" in client.get(url).text
-    assert "Select a valid choice" in client.post(url, {"dataset": "no-such"}).text
+    assert "dataset" in client.post(url, {"dataset": "no-such"}).context["form"].errors
     page = client.post(url, {"dataset": version.dataset.name}).url
     job = Job.objects.get()
     assert client.post(url, {"dataset": version.dataset.name}).url == page  # the open job
-    assert "runs are in progress" in client.get(page).text
+    assert_page_approved("evaluation/experiment-running", client.get(page).text)
     assert client.get(reverse("evaluation:experiment-file", args=[job.pk])).status_code == 404
     sweep()
     assert sent == []
@@ -61,7 +62,7 @@ def test_an_experiment_waits_for_its_runs_and_its_outcome_is_downloaded(sent: li
     assert do_job(job_id=job.pk)
     assert not do_job(job_id=job.pk)
     part = client.get(page, headers={"HX-Request": "true"}).text
-    assert "The experiment is finished" in part
+    assert_page_approved("evaluation/experiment-finished", part)
     assert "<html" not in part
     response = client.get(reverse("evaluation:experiment-file", args=[job.pk]))
     with zipfile.ZipFile(io.BytesIO(b"".join(response.streaming_content))) as archive:
@@ -110,5 +111,5 @@ def test_data_that_do_not_fit_are_refused_and_unknown_experiments_are_not_found(
     monkeypatch.setattr("evaluation.views.start_experiment", refuse)
     version = make_version()
     url = reverse("evaluation:experiment", args=["survey-utility"])
-    assert "It contains no utilities." in _client().post(url, {"dataset": version.dataset.name}).text
+    assert "no utilities" in _client().post(url, {"dataset": version.dataset.name}).text
     assert _client().get(reverse("evaluation:experiment", args=["nothing"])).status_code == 404

@@ -16,7 +16,9 @@ from evaluation.models import EvaluationRun
 from evaluation.services.experiment_outcome import RunFacts, document, filled_table, summary
 from inference.claims import Finding
 from inference.results import Interval
+from tests.approval import assert_approved
 from tests.evaluation.test_yaml_loader import SMALL
+from tests.sentences import assert_sentences_approved
 
 pytestmark = pytest.mark.unit
 
@@ -65,28 +67,13 @@ def outcome(is_as_claimed: bool | None, *, is_synthetic: bool = False) -> list[S
 
 def test_outcome_tells_claims_tables_figures_and_how_it_was_run() -> None:
     text = markdown(outcome(True))
-    assert "# Two algorithms\n" in text
-    assert "Claims on these data: 1 of 1 as stated, 0 not as stated, 0 open." in text
-    assert "### As noted: Factors finds more.\n\nNoted elsewhere (elsewhere)." in text
-    assert "recall: Factors .400, Popular .300 (as claimed)." in text
-    assert "| Factors | .400 | – |" in text
-    assert "![Recall](figures/bars.svg)" in text
-    assert "| Popular | .300 |" in text
-    assert "1,200 relevant and 3 irrelevant cases." in text
-    assert "Left out: 2 hidden ratings." in text
-    assert "Counted" not in text
+    assert_approved("experiments/outcome", text)
     assert text.count("Mind the task.") == 1
-    assert "Factors, recall: not comparable." in text
-    assert "Factors is puresvd (factors 4)" in text
-    assert "Popular is toppop" in text
     assert "Popular .300 (open)" in markdown(outcome(None))
 
 
 def test_outcome_on_synthetic_ratings_says_so() -> None:
-    text = markdown(outcome(True, is_synthetic=True))
-    assert text.startswith("# Two algorithms\n\nSynthetic ratings: ")
-    assert "is no evidence about people" in text
-    assert "*Everything (synthetic ratings)*\n" in text
+    assert_approved("experiments/outcome-synthetic", markdown(outcome(True, is_synthetic=True)))
     assert "ynthetic" not in markdown(outcome(True))
 
 
@@ -115,7 +102,7 @@ def test_verdicts_name_the_paper_where_it_makes_the_claim(outcome: bool | None, 
 
 def test_summary_counts_verdicts_of_every_origin() -> None:
     said = summary([judged(True), judged(True, "published"), judged(False), judged(False, "inferred"), judged(None)])
-    assert said.startswith("Claims on these data: 2 of 5 as stated, 2 not as stated, 1 open.")
+    assert_sentences_approved("sentences/claims", {"five claims": [said]})
 
 
 def test_a_reading_of_a_claim_is_printed_and_an_inference_is_not_called_published() -> None:
@@ -125,7 +112,7 @@ def test_a_reading_of_a_claim_is_printed_and_an_inference_is_not_called_publishe
     facts = RunFacts(EvaluationRun(pk=7, inputs_hash="a" * 64, n_relevant=1, n_irrelevant=1), {})
     judgements = [Judgement(experiment.claims[0], ())]
     said = markdown(document(experiment, dataset, judgements=judgements, numbers={}, figures=[], runs={"main": facts}))
-    assert "Inferred from the source, which does not state it (elsewhere). Read here as: by any margin" in said
+    assert_approved("experiments/outcome-inferred", said)
 
 
 def test_notes_may_have_words_and_figures_or_either() -> None:

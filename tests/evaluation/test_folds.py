@@ -176,7 +176,7 @@ def test_exact_times_train_a_model_for_every_test_user() -> None:
     users = [np.unique(cases_of(run, fold).cases.users).tolist() for fold in range(len(run.folds))]
     assert all(len(one) == 1 for one in users)
     assert user_values(run, "recall@5").user_ids.tolist() == sorted(one[0] for one in users)
-    assert any("a study cannot use them" in said for said in run.comments)
+    assert any("cannot use" in said for said in run.comments)
 
 
 def test_run_of_folds_goes_on_where_it_stopped() -> None:
@@ -203,14 +203,14 @@ def test_what_several_models_cannot_do_is_refused_in_words(tmp_path: Path) -> No
     assert run not in runs_to_study(researcher)
     assert models_on(run.version, researcher) == []
     assert chosen_on_development(run) is None
-    with pytest.raises(ParallaxError, match="none of which is the one to serve") as refused:
+    with pytest.raises(ParallaxError, match="to serve") as refused:
         create_study(slug="folds", version=run.version, run=run)
     assert refused.value.code == "study.run_of_many_models"
-    with pytest.raises(ParallaxError, match="a file of cases has only one training side") as unfit:
+    with pytest.raises(ParallaxError, match="one training side") as unfit:
         check_exportable(split=run.split)
     assert unfit.value.code == "cases.many_models"
     check_exportable(split={"name": "file"})
-    with pytest.raises(ParallaxError, match="trained 3 models of each algorithm"):
+    with pytest.raises(ParallaxError, match="3 models"):
         export_cases(run=run, path=tmp_path / "cases.npz")
     assert any("not independent" in said for said in run.comments)
     document = run_document(run)
@@ -260,7 +260,7 @@ def test_folds_with_nothing_to_measure_fail_the_run() -> None:
     dull = import_parsed(parsed=parsed, name="dull", title="Dull", source_format="factory", is_synthetic=True)
     run = work_off(folded(version=dull))
     assert run.status == RunStatus.FAILED
-    assert "there is nothing to measure" in run.error
+    assert "nothing to measure" in run.error
     assert run.folds == []
 
 

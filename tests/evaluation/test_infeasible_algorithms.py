@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import partial
 from io import StringIO
 from typing import Any
 
@@ -18,7 +19,6 @@ from catalog.importers.base import ParsedItem
 from catalog.models import DatasetVersion
 from catalog.selectors.ratings import features_of, ratings_of
 from core import artefacts
-from core.errors import ParallaxError
 from core.models import LogEntry
 from evaluation.enums import PartKind, RunStatus
 from evaluation.exports import metric_rows, run_document
@@ -33,6 +33,7 @@ from recommenders.puresvd import PureSVD
 from studies.design.services.design import create_study
 from tests.factories.catalog import make_version
 from tests.factories.evaluation import make_run, work_off
+from tests.sentences import assert_refused_as_approved, assert_sentences_approved
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 GENRES = 18
@@ -80,38 +81,31 @@ def test_default_that_fits_leaves_the_parameters_of_existing_recipes() -> None:
     assert run.comments == []
 
 
-@pytest.mark.parametrize(
-    ("algorithms", "words"),
-    [
-        ("lsa:factors=100", r"LSA \(lsa\): factors=100 .* largest possible value is 18, min\(items, terms\)"),
-        (
-            "puresvd:factors=900",
-            r"PureSVD \(puresvd\): factors=900 .* largest possible value is 320, min\(users, items\)",
-        ),
-        ("asysvd:factors=900", r"AsySVD \(asysvd\): factors=900 .* is 320"),
-        ("ials:factors=321", r"factors=321 .* is 320"),
-        ("lpca:factors=321", r"factors=321 .* is 320"),
-        ("aspect:classes=321", r"classes=321 .* is 320"),
-        ("aspect-content:classes=19", r"classes=19 .* is 18"),
-        ("expected-utility:scorer=puresvd:factors=900", r"factors=900 .* is 320"),
-        ("expected-utility:utility=given", "kind utility"),
-    ],
+TOO_LARGE = (
+    "lsa:factors=100",
+    "puresvd:factors=900",
+    "asysvd:factors=900",
+    "ials:factors=321",
+    "lpca:factors=321",
+    "aspect:classes=321",
+    "aspect-content:classes=19",
+    "expected-utility:scorer=puresvd:factors=900",
+    "expected-utility:utility=given",
+    "puresvd:factors=900,lsa:factors=500",
 )
-def test_value_too_large_for_the_data_is_refused_before_the_run(algorithms: str, words: str) -> None:
+OF_CONTENT = ("lsa", "naive-bayes", "aspect-content")
+
+
+def test_algorithms_that_the_data_do_not_allow_are_refused_before_the_run() -> None:
     version = movielens_like()
-    key, _, parameter = algorithms.partition(":")
-    name, _, value = parameter.partition("=")
-    with pytest.raises(ParallaxError, match=words) as refused:
-        make_run(version=version, algorithms=[("toppop", {}), (key, {name: value})])
-    assert refused.value.code == "run.bad_input"
+    unknown = tuple(ParsedItem(external_id=f"A{at}BC", title=f"A{at}BC", year=None) for at in range(40))
+    bare, small = make_version(name="bare", items=unknown), make_version(n_users=60, n_items=200, per_user=15)
+    cases = {names: partial(make_run, version=version, algorithms=f"toppop,{names}") for names in TOO_LARGE}
+    cases |= {f"{key} on titles": partial(make_run, version=bare, algorithms=key) for key in OF_CONTENT}
+    cases |= {"54 users": partial(make_run, version=small, algorithms="puresvd:factors=60", reserve=0.1)}
+    assert_refused_as_approved("algorithms-on-data", cases)
     assert not EvaluationRun.objects.exists()
-
-
-@pytest.mark.parametrize("algorithm", ["lsa", "naive-bayes", "aspect-content"])
-def test_algorithm_of_content_is_refused_where_nothing_is_known_of_the_items(algorithm: str) -> None:
-    items = tuple(ParsedItem(external_id=f"A{at}BC", title=f"A{at}BC", year=None) for at in range(40))
-    with pytest.raises(ParallaxError, match=rf"\({algorithm}\): .*item features.*add_metadata"):
-        make_run(version=make_version(items=items), algorithms=f"toppop,{algorithm}")
+    assert make_run(version=small, algorithms="puresvd:factors=60", reserve=0.0).pk
 
 
 COLOURS, THINGS = ("red", "blue", "green", "white"), ("lamp", "chair", "mug", "towel", "clock")
@@ -126,10 +120,7 @@ def titled_items(**kwargs: Any) -> tuple[ParsedItem, ...]:
 def test_titles_are_the_content_where_nothing_else_is_known() -> None:
     run = work_off(make_run(version=make_version(items=titled_items()), algorithms="lsa:factors=9,naive-bayes"))
     assert (run.status, run.error) == (RunStatus.SUCCEEDED, "")
-    assert [said for said in run.comments if "titles" in said] == [
-        f"{label} was trained on the words of the items' titles: the dataset has no other item features."
-        for label in ("LSA (factors=9)", "NaiveBayes")
-    ]
+    assert_sentences_approved("sentences/comments-titles", {"titles alone": run.comments})
     model = run.algorithms.get(algorithm="lsa").model
     assert model is not None
     assert learns_from_titles_alone(model.version, model.algorithm, model.params)
@@ -160,8 +151,7 @@ def test_decades_alone_are_said_and_titles_can_be_added() -> None:
     version = make_version(items=titled_items(year=1999, features=(("decade", "1990s"),)))
     run = make_run(version=version, algorithms="lsa:factors=1,lsa:factors=2,titles=add")
     (said,) = run.comments
-    assert "LSA (factors=1) was trained on the items' decades" in said
-    assert "titles=add" in said
+    assert_sentences_approved("sentences/comments-decades", {"decades alone": [said]})
 
 
 def test_expected_utility_gets_the_titles_only_for_a_scorer_that_reads_them() -> None:
@@ -183,22 +173,10 @@ def test_train_says_that_titles_are_the_content() -> None:
     make_version(name="shop", items=titled_items())
     said = StringIO()
     call_command("train", "shop", "--algorithm", "lsa", "--param", "factors=4", stdout=said, stderr=StringIO())
-    assert "words of the items' titles" in said.getvalue()
+    assert "items' titles" in said.getvalue()
     said = StringIO()
     call_command("recommend", "shop", "--algorithm", "lsa:factors=9", "--profile", "0:5", stdout=said)
-    assert "words of the items' titles" in said.getvalue()
-
-
-def test_every_infeasible_algorithm_is_named_at_once() -> None:
-    with pytest.raises(ParallaxError, match=r"(?s)PureSVD.*factors=900.*LSA.*factors=500"):
-        make_run(version=movielens_like(), algorithms="toppop,puresvd:factors=900,lsa:factors=500")
-
-
-def test_limit_counts_the_users_that_are_not_reserved() -> None:
-    version = make_version(n_users=60, n_items=200, per_user=15)
-    with pytest.raises(ParallaxError, match="largest possible value is 54"):
-        make_run(version=version, algorithms="puresvd:factors=60", reserve=0.1)
-    assert make_run(version=version, algorithms="puresvd:factors=60", reserve=0.0).pk
+    assert "items' titles" in said.getvalue()
 
 
 def diverging(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -225,7 +203,7 @@ def test_algorithm_that_fails_is_a_row_while_the_others_finish(partly_failed: Ev
     run = partly_failed
     assert (run.status, run.error) == (RunStatus.SUCCEEDED, "")
     failed = run.algorithms.get(algorithm="puresvd")
-    assert "Eigenvalues did not converge" in failed.error
+    assert "not converge" in failed.error
     assert "Traceback" in failed.error_detail
     assert [row.algorithm for row in model_rows(run)] == ["toppop", "itemitem"]
     document = run_document(run)
@@ -243,7 +221,7 @@ def test_page_and_api_name_the_failed_algorithm(partly_failed: EvaluationRun, cl
     client.force_login(user)
     page = client.get(reverse("evaluation:detail", args=(partly_failed.pk,))).content.decode()
     assert "1 of 3 algorithms failed" in page
-    assert "Eigenvalues did not converge" in page
+    assert "not converge" in page
     runs = client.get(reverse("evaluation:list")).content.decode()
     assert "1 failed" in runs
     told = client.get(f"/api/v1/runs/{partly_failed.pk}/").json()["algorithms"]
@@ -261,7 +239,7 @@ def test_command_prints_the_row_with_its_reason(eager: None) -> None:
         "probe:share=0.2", "--relevant", "4", "--irrelevant", "2", "--negatives", "20", stdout=out,
     )  # fmt: skip
     said = out.getvalue()
-    assert re.search(r"AsySVD \(factors=5, learning_rate=1e\+06\) +failed", said)
+    assert re.search(r"AsySVD .* +failed", said)
     assert "diverged" in said
     assert "1 of 2 algorithms failed" in said
 

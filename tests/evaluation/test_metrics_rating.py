@@ -59,9 +59,9 @@ def test_values_equal_those_of_scikit_learn():
 
 @pytest.mark.unit
 def test_what_cannot_be_is_refused():
-    with pytest.raises(ParameterError, match="not a metric of predicted ratings"):
+    with pytest.raises(ParameterError, match="predicted ratings"):
         user_values(metric("recall@5"), GIVEN)
-    with pytest.raises(ParameterError, match="must be below the limit"):
+    with pytest.raises(ParameterError, match="below the limit"):
         overall(metric("mae-extremes(negative=4,positive=4)"), GIVEN)
     with pytest.raises(ParameterError, match="no extent"):
         Predictions.of([0], [1], [1], n_users=1, low=5, high=5)
@@ -69,7 +69,7 @@ def test_what_cannot_be_is_refused():
         Predictions.of([0, 0], [1, 2], [1], n_users=1, low=1, high=5)
     with pytest.raises(DataError, match="outside 0 to 0"):
         Predictions.of([1], [1], [1], n_users=1, low=1, high=5)
-    with pytest.raises(DataError, match="not a finite number"):
+    with pytest.raises(DataError, match="finite number"):
         Predictions.of([0], [np.nan], [1], n_users=1, low=1, high=5)
     with pytest.raises(DataError, match="prediction is infinite"):
         Predictions.of([0], [1], [np.inf], n_users=1, low=1, high=5)

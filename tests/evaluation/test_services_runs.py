@@ -141,7 +141,7 @@ def test_failed_part_fails_its_run_with_the_reason() -> None:
 def test_only_algorithm_that_refuses_fails_the_run_in_a_sentence() -> None:
     run = work_off(make_run(algorithms="asysvd:factors=5,learning_rate=1e6"))
     assert run.status == RunStatus.FAILED
-    assert run.error.startswith("AsySVD (factors=5, learning_rate=1e+06) could not be fitted. AsySVD diverged")
+    assert run.error.startswith("AsySVD (factors=5, learning_rate=1e+06)")
     assert run.error_detail == ""
 
 
@@ -157,7 +157,7 @@ def test_split_without_a_relevant_case_fails_the_run_in_a_sentence() -> None:
         )
     )
     assert run.status == RunStatus.FAILED
-    assert "there is nothing to measure" in run.error
+    assert "nothing to measure" in run.error
 
 
 def test_named_settings_read_numbers_and_words() -> None:
@@ -168,7 +168,7 @@ def test_named_settings_read_numbers_and_words() -> None:
 
 @pytest.mark.parametrize("text", ["probe:share", "probe:=1", "probe:share=", "probe:share=.1,share=.2"])
 def test_named_settings_refuse_what_they_cannot_read(text: str) -> None:
-    with pytest.raises(ParameterError, match="is not a valid setting"):
+    with pytest.raises(ParameterError, match="valid setting"):
         named_settings(text)
 
 

@@ -114,9 +114,8 @@ def test_model_with_damaged_bytes_is_refused(model: TrainedModel, fresh: None, s
 def test_model_of_another_version_of_its_algorithm_is_refused(
     model: TrainedModel, fresh: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fitted_by = PureSVD.version
     monkeypatch.setattr(PureSVD, "version", 99)
-    with pytest.raises(ArtefactError, match=rf"version {fitted_by} of .* and version 99 is installed"):
+    with pytest.raises(ArtefactError, match=r"version 99"):
         warm(model=model)
 
 
@@ -130,7 +129,7 @@ def test_model_whose_library_is_gone_is_refused_with_what_to_install(
     assert len(recommend(model=theirs, items=[1], ratings=[5.0], scale=FIVE, n=5).items) == 5
     opened_model.cache_clear()
     monkeypatch.setitem(sys.modules, "implicit", None)  # as Python marks what cannot be imported
-    with pytest.raises(ArtefactError, match=r"cannot be loaded here.*pip install implicit==") as refused:
+    with pytest.raises(ArtefactError, match=r"pip install implicit==") as refused:
         recommend(model=theirs, items=[1], ratings=[5.0], scale=FIVE, n=5)
     assert refused.value.code == "model.no_algorithm"
 

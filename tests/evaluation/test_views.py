@@ -20,9 +20,11 @@ from evaluation.models import EvaluationRun
 from evaluation.selectors.results import model_rows
 from evaluation.tables import share
 from recommenders import registry
+from tests.approval import assert_page_approved
 from tests.factories.accounts import UserFactory
 from tests.factories.catalog import make_parsed, make_version
 from tests.factories.evaluation import make_run, make_run_at, run_fields
+from tests.factories.pages import MEASURED
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
@@ -67,7 +69,7 @@ def test_pages_ask_for_a_sign_in(client: Client) -> None:
 
 
 def test_empty_list_says_what_goes_there(page: Any) -> None:
-    assert "There are no runs yet." in words(page("list"))
+    assert_page_approved("evaluation/runs-none", page("list"))
 
 
 def test_list_shows_each_run_with_its_state_in_words(page: Any) -> None:
@@ -99,7 +101,7 @@ def test_queued_run_asks_for_its_progress_and_shows_none(page: Any) -> None:
     html = page("detail", pk=run.pk)
     assert f'hx-get="{reverse("evaluation:progress", kwargs={"pk": run.pk})}"' in html
     assert 'hx-trigger="every 1500ms"' in html
-    assert "Waiting for a worker; none is running." in html
+    assert_page_approved("evaluation/run-queued", html, MEASURED)
     assert '<progress max="1" value="0"' in html
 
 
@@ -131,10 +133,10 @@ def test_succeeded_run_shows_table_two_the_curves_and_where_numbers_come_from(pa
             line = " ".join(share(row.cells[name].value) for name in ("recall", "fallout", "precision-raghavan", "f"))
             assert f"{row.label} {line}" in said
             assert row.model_hash in html
-    assert "With profiles of 5 ratings" in said
+    assert_page_approved("evaluation/run-succeeded", html, MEASURED)
     assert run.inputs_hash in html
     assert run.cases_digest in html
-    assert f"{run.n_relevant} hidden ratings of 4 or more" in said
+    assert f"{run.n_relevant} hidden ratings" in said
     assert "reserved users 6" in said
     for key in ("recall", "fallout"):
         spec = json.loads(re.search(rf'<script id="chart-{key}" type="application/json">(.*?)</script>', html).group(1))
@@ -142,7 +144,7 @@ def test_succeeded_run_shows_table_two_the_curves_and_where_numbers_come_from(pa
         assert spec["light"]["title"]["subtitle"] == key.capitalize()
     recall = {row.label: row.cells["recall"].value or 0.0 for row in model_rows(run)}
     best = max(recall, key=lambda label: recall[label])
-    assert f"{best} has the highest recall, {share(recall[best])} in a list of 5" in html
+    assert f"recall, {share(recall[best])} in" in html
 
 
 def test_page_says_below_the_table_which_models_had_been_there_before(page: Any) -> None:
@@ -150,8 +152,8 @@ def test_page_says_below_the_table_which_models_had_been_there_before(page: Any)
     assert "Reused models" not in page("detail", pk=first.pk)
     again = make_run_at("succeeded", version=first.version, algorithms="toppop,random", profile_lengths=())
     said = words(page("detail", pk=again.pk))
-    assert "Reused models of the same recipe: TopPop." in said
-    assert f"{100 * again.reserve:g}% of all users; seen by no model" in said
+    assert "recipe: TopPop." in said
+    assert f"{100 * again.reserve:g}% of all" in said
 
 
 def test_page_holds_nothing_inline_that_its_policy_forbids(page: Any) -> None:
@@ -163,7 +165,7 @@ def test_page_holds_nothing_inline_that_its_policy_forbids(page: Any) -> None:
 
 def test_failed_run_says_why(page: Any) -> None:
     html = page("detail", pk=make_run_at("failed").pk)
-    assert "The test wanted it so." in html
+    assert_page_approved("evaluation/run-failed", html, MEASURED)
     assert "hx-get" not in html.partition("<main")[2]
 
 
@@ -171,8 +173,7 @@ def test_run_without_irrelevant_cases_says_that_there_is_nothing_to_draw(page: A
     protocol = {"name": "one-plus-random", "negatives": 20, "relevant": 1.5, "irrelevant": 1.0}
     run = make_run_at("succeeded", protocol=protocol, split={"name": "probe", "share": 0.01}, seed=4)
     assert run.n_irrelevant == 0
-    said = words(page("detail", pk=run.pk))
-    assert "There are no cases of this kind, so there is no chart." in said
+    assert_page_approved("evaluation/run-without-irrelevant-cases", page("detail", pk=run.pk), MEASURED)
 
 
 def test_owner_cancels_and_another_researcher_may_not(client: Client, alice: User) -> None:
@@ -185,7 +186,7 @@ def test_owner_cancels_and_another_researcher_may_not(client: Client, alice: Use
     client.force_login(alice)
     assert client.get(url).status_code == 405
     said = client.post(url, follow=True).content.decode()
-    assert f"Run {run.pk} was cancelled." in said
+    assert_page_approved("evaluation/run-cancelled", said, MEASURED)
     run.refresh_from_db()
     assert run.status == RunStatus.CANCELLED
     assert "cannot become cancelled" in client.post(url, follow=True).content.decode()
@@ -267,7 +268,7 @@ def test_stopped_run_is_taken_up_again_by_its_owner_alone(client: Client, alice:
     assert client.post(url).status_code == 403
     client.force_login(alice)
     assert "Resume" in client.get(run_page(run)).content.decode()
-    assert f"Run {run.pk} was resumed." in client.post(url, follow=True).content.decode()
+    assert "was resumed" in client.post(url, follow=True).content.decode()
     run.refresh_from_db()
     assert run.status == RunStatus.QUEUED
     assert "cannot become queued" in client.post(url, follow=True).content.decode()
@@ -278,50 +279,40 @@ def run_page(run: EvaluationRun) -> str:
 
 
 @pytest.mark.parametrize(
-    ("protocol", "algorithms", "said"),
+    ("protocol", "algorithms"),
     [
-        ("full-ranking", "toppop,random", "ndcg@5(gain=linear)"),
-        ("test-observations", "toppop,random", "Recall against the share of the list that is not good"),
-        ("rating-prediction", "toppop,asysvd:factors=2,epochs=2", "not a rating predictor"),
-        ("unconstrained", "toppop,random", "scores not comparable across people"),
+        ("full-ranking", "toppop,random"),
+        ("test-observations", "toppop,random"),
+        ("rating-prediction", "toppop,asysvd:factors=2,epochs=2"),
+        ("unconstrained", "toppop,random"),
     ],
 )
-def test_page_shows_what_the_protocol_measured(page: Any, protocol: str, algorithms: str, said: str) -> None:
+def test_page_shows_what_the_protocol_measured(page: Any, protocol: str, algorithms: str) -> None:
     run = make_run_at(
         "succeeded",
         protocol={"name": protocol, "relevant": 4.0, "irrelevant": 2.0},
         algorithms=algorithms,
         profile_lengths=(),
     )
-    html = words(page("detail", pk=run.pk))
-    assert said in html
-    assert "Recall at every N" not in html
+    assert_page_approved(f"evaluation/run-{protocol}", page("detail", pk=run.pk), MEASURED)
 
 
 def test_page_of_a_run_with_development_users_says_what_was_chosen_on_whom(page: Any) -> None:
     run = make_run_at("succeeded", split={"name": "dev-eval", "of": "holdout", "share": 0.3}, profile_lengths=())
-    said = words(page("detail", pk=run.pk))
-    assert "Choice on development users" in said
-    assert "who were not used for the choice" in said
+    assert_page_approved("evaluation/run-with-development-users", page("detail", pk=run.pk), MEASURED)
 
 
 def test_tests_page_gives_letters_and_every_pair(page: Any, client: Client) -> None:
     run = make_run_at("succeeded", algorithms="toppop,puresvd:factors=4,random", profile_lengths=())
-    said = words(page("tests", pk=run.pk))
-    assert "adjusted as one family. Correction: Holm · Bonferroni · Šidák" in re.sub(r"(\s|&nbsp;)+", " ", said)
-    assert said.count("Pairwise comparisons") == 2
-    assert re.search(r"TopPop [a-c]+ \.\d{3} \[\.\d{3}, \.\d{3}\] \d+", said)
+    assert_page_approved("evaluation/run-tests", page("tests", pk=run.pk))
     url = reverse("evaluation:tests", kwargs={"pk": run.pk})
     assert "<strong>Bonferroni</strong>" in client.get(url, {"correction": "bonferroni"}).content.decode()
     assert client.get(url, {"correction": "none"}).status_code == 404
     assert client.get(url, {"test": "guess"}).status_code == 404
     assert "Rank-biserial r" in client.get(url, {"test": "signed-rank"}).content.decode()
-    ranked = words(client.get(url, {"test": "nemenyi"}).content.decode())
-    assert "Mean ranks, A − B" in ranked
-    assert "adjusted as one family" not in ranked
-    assert re.search(r"Friedman's test over all algorithms: χ²\(2\) = \d", ranked.replace("\xa0", " "))
+    assert_page_approved("evaluation/run-tests-ranks", client.get(url, {"test": "nemenyi"}).content.decode())
     queued = client.get(reverse("evaluation:tests", kwargs={"pk": make_run(seed=9).pk}), follow=True)
-    assert "has no results yet" in queued.content.decode()
+    assert "no results yet" in queued.content.decode()
 
 
 @pytest.mark.parametrize("seed", [14, 18])
@@ -356,36 +347,31 @@ def test_tests_page_sorts_by_the_values_it_shows_best_first(page: Any, seed: int
         assert len(values) == 4
         assert values == sorted(values, reverse=name == "Recall")
         assert f"Best ({'highest' if name == 'Recall' else 'lowest'}) first" in section
-        assert "Value, pooled over cases" in section
 
 
 def test_pages_say_whether_values_are_pooled_over_cases_or_means_over_users(page: Any, client: Client) -> None:
     run = make_run_at("succeeded")
     other = make_run_at("succeeded", version=run.version, seed=2)
-    assert "pooled over cases: users with many cases weigh more" in words(page("detail", pk=run.pk))
-    said = words(client.get(reverse("evaluation:compare"), {"a": run.pk, "b": other.pk}).content.decode())
-    assert "Means over the users of both runs, whole profiles. The results of each run are pooled over" in said
+    assert "pooled over" in words(page("detail", pk=run.pk))
+    compared = client.get(reverse("evaluation:compare"), {"a": run.pk, "b": other.pk}).content.decode()
+    assert_page_approved("evaluation/compare-seeds", compared)
 
 
 def test_compare_page_puts_two_runs_side_by_side(page: Any, client: Client) -> None:
-    assert "you need two that have succeeded" in words(page("compare"))
+    assert_page_approved("evaluation/compare-none", page("compare"))
     version = make_version()
     a = make_run_at("succeeded", version=version, profile_lengths=())
     b = make_run_at("succeeded", version=version, profile_lengths=(), seed=2, algorithms="toppop,random")
     url = reverse("evaluation:compare")
-    said = words(client.get(url, {"a": a.pk, "b": b.pk}).content.decode())
-    assert f"A: run {a.pk} B: run {b.pk} Seed 1 2" in said
-    assert "measured on different test cases" in said
-    assert "Only in A: PureSVD4. Only in B: Random." in said
-    assert "TopPop recall" in said
+    assert_page_approved("evaluation/compare", client.get(url, {"a": a.pk, "b": b.pk}).content.decode())
     other = make_run_at("succeeded", version=make_version(name="other", seed=5), profile_lengths=())
-    assert "so they have no users in common" in client.get(url, {"a": a.pk, "b": other.pk}).content.decode()
+    assert_page_approved("evaluation/compare-datasets", client.get(url, {"a": a.pk, "b": other.pk}).content.decode())
 
 
 def test_compare_page_asks_for_the_second_run_first(page: Any, client: Client) -> None:
     a = make_run_at("succeeded", profile_lengths=())
     html = client.get(reverse("evaluation:compare"), {"a": a.pk}).content.decode()
-    assert f"Choose the run to compare with run {a.pk}." in html
+    assert_page_approved("evaluation/compare-one", html)
     assert f'<option value="{a.pk}" selected>' in html
     assert "errorlist" not in html
 
@@ -399,9 +385,9 @@ def test_compare_page_shows_the_chosen_metric_and_significant_differences(page: 
     assert "<td>fallout</td>" in html
     assert "<td>recall</td>" not in html
     none = client.get(url, {"a": a.pk, "b": a.pk, "significant": "on"}).content.decode()
-    assert "No differences match: none is significant." in none
+    assert "none is significant" in none
     refused = client.get(url, {**both, "metric": "sales"}).content.decode()
-    assert "The two runs have no metric sales in common. Choose one of the list." in refused
+    assert "no metric sales" in refused
     assert "<td>recall</td>" in refused
 
 
@@ -421,7 +407,7 @@ def test_list_shows_the_runs_asked_for(page: Any, client: Client) -> None:
     assert numbers(sort="status") == [second.pk, first.pk]
     assert numbers(status="cancelled") == []
     html = client.get(reverse("evaluation:list"), {"status": "asleep"}).content.decode()
-    assert "asleep is not one of the available choices" in html
+    assert_page_approved("evaluation/runs-filtered", html)
 
 
 def test_results_are_sorted_and_compared_with_a_baseline(page: Any, client: Client) -> None:
@@ -441,7 +427,7 @@ def test_results_are_sorted_and_compared_with_a_baseline(page: Any, client: Clie
     worst = best_first[-1]
     assert [label for label, _ in rows(sort="recall", baseline=worst)] == [worst, *best_first[:-1]]
     html = client.get(url, {"baseline": worst, "sort": "recall"}).content.decode()
-    assert f"difference from {worst}, as printed" in html
+    assert f"from {worst}, as printed" in html
     assert 'aria-sort="descending"' in html
     assert "as printed" not in client.get(url, {"baseline": "nothing"}).content.decode()
 
@@ -490,5 +476,5 @@ def test_experiments_are_listed_with_their_question_and_command(page: Any) -> No
         assert html.count(f'id="{name}"') == 1
         assert f"run_experiment {name} --dataset NAME" in text
         assert experiment.needs_words in text
-    assert "Does a list ordered by expected profit bring more" in text
+    assert_page_approved("evaluation/experiments", html)
     assert reverse("evaluation:experiments") in page("list")

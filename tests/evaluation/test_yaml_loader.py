@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from evaluation.metrics.definition import TASKS
 from evaluation.selectors.experiments import measured_name
 from evaluation.splitting.registry import split_spec
 from recommenders import registry
+from tests.sentences import assert_refused_as_approved
 
 pytestmark = pytest.mark.unit
 
@@ -115,66 +117,66 @@ def test_notes_may_be_words_alone() -> None:
     assert parse(text, "mine.yaml").found_elsewhere[0].says == "It was so."
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
-        ("title: Two algorithms\n", "", r"mine\.yaml, at title: This is missing"),
-        (
-            "needs: ratings",
-            "needs: money",
-            r"mine\.yaml, at needs: Expected one of 'ratings', .*; got 'money'",
-        ),
-        ("question: Which finds more?", "question: ''", r"at question: Text is required"),
-        ("data: Any ratings will do.", "data:", r"at data: Expected text; got None"),
-        ("source: Somebody (2020)", "surce: X\nsource: Y", r"at surce: There is no such field"),
-        ("  Popular: {algorithm: toppop}", "  Popular: {}", r"at algorithms\.Popular\.algorithm: This is missing"),
-        ("factors: 4", "factors: [4]", r"at algorithms\.Factors\.factors: Expected text, a number, .* got \[4\]"),
-        ("  main:\n", "  Main run:\n", r"at runs\.Main run: Names here may contain only"),
-        ("share: 0.2", "shares: 0.2", r"at runs\.main\.split: Split probe: There is no parameter shares"),
-        ("negatives: 20", "negative: 20", r"main\.protocol: The protocol one-plus-random has no setting negative"),
-        ("task: some", "task: none", r"at runs\.main\.task: Unknown task 'none'"),
-        ("task: some", "task: [some]", r"at runs\.main\.task: Expected text"),
-        ("n: 5", "n: 0", r"at runs\.main\.n: Expected a number of at least 1; got 0"),
-        ("n: 5", "n: true", r"at runs\.main\.n: Expected a whole number"),
-        ("    n: 5", "    algorithms: []", r"at runs\.main\.algorithms: Expected 1 or more entries"),
-        ("    n: 5", "    algorithms: [Nobody]", r"at runs\.main\.algorithms\[0\]: Expected one of Popular, Factors"),
-        ("    n: 5", "    algorithms: [Popular, Popular]", r"at runs\.main\.algorithms: Popular is listed twice"),
-        ("    n: 5", "    reserve: much", r"at runs\.main\.reserve: Expected a number; got 'much'"),
-        ("    n: 5", "    metrics: recall", r"at runs\.main\.metrics: recall needs a list length"),
-        ("split: {name: probe, share: 0.2}", "split: {share: 0.2}", r"at runs\.main\.split: Its name is missing"),
-        ("split: {name: probe, share: 0.2}", "split: 5", r"at runs\.main\.split: Expected names with values"),
-        ("profile_length: 5}", "profile_length: 7}", r"profile_length: The run main does not measure profiles of 7"),
-        ("recall: {run: main, metric", "recall: {run: other, metric", r"columns\.recall\.run: Expected one of main"),
-        ("kind: bars", "kind: pie", r"at figures\.bars\.kind: Expected one of 'bars'"),
-        (", metric: recall}\nfound", "}\nfound", r"at figures\.bars: metric is required for figures of"),
-        (
-            ", metric: recall}\nfound",
-            ", metric: recall, lengths: [1, 2]}\nfound",
-            r"figures\.bars: lengths are",
-        ),
-        (
-            "metric: recall}\nfound",
-            "metric: recall, is_share: 1}\nfound",
-            r"bars\.is_share: Expected true or false",
-        ),
-        ("    columns: [recall]\n", "", r"at found_elsewhere\[0\]: columns and rows must be given together"),
-        ("Popular: [0.3]", "Popular: [0.3, 0.4]", r"rows\.Popular: 1 numbers are required here, one per column, not 2"),
-        ("by: noted", "by: hearsay", r"at claims\[0\]\.by: Expected one of 'published', 'inferred' or 'noted'"),
-        ("kind: order", "kind: hope", r"at claims\[0\]\.check\.kind: Expected one of 'order'"),
-        ("[Factors, Popular]}", "[Factors]}", r"A check of the kind order requires at least 2"),
-        ("[Factors, Popular]}", "[Factors, Nobody]}", r"algorithms\[1\]: The run main has no algorithm 'Nobody'"),
-        ("[Factors, Popular]}", "[Factors, Factors]}", r"algorithms: Factors is listed twice"),
-        ("[Factors, Popular]}", "[Factors, Popular], within: 1}", r"within not allowed here"),
-        ("kind: order", "kind: between", r"A check of the kind between requires low, high or both"),
-        ("kind: order", "kind: near", r"A check of the kind near requires within"),
-        ("kind: order", "kind: another-best", r"check: A check of the kind another-best requires two places"),
-        ("  Popular: {", "  Factors: {", r"is not YAML that can be read: .*'Factors' appears twice"),
-        ("title: Two", "title: [Two", r"mine\.yaml is not YAML"),
-    ],
+# What stands in a sound file, and what takes its place.
+WRONG = (
+    ("title: Two algorithms\n", ""),
+    ("needs: ratings", "needs: money"),
+    ("question: Which finds more?", "question: ''"),
+    ("data: Any ratings will do.", "data:"),
+    ("source: Somebody (2020)", "surce: X\nsource: Y"),
+    ("  Popular: {algorithm: toppop}", "  Popular: {}"),
+    ("factors: 4", "factors: [4]"),
+    ("  main:\n", "  Main run:\n"),
+    ("share: 0.2", "shares: 0.2"),
+    ("negatives: 20", "negative: 20"),
+    ("task: some", "task: none"),
+    ("task: some", "task: [some]"),
+    ("n: 5", "n: 0"),
+    ("n: 5", "n: true"),
+    ("    n: 5", "    algorithms: []"),
+    ("    n: 5", "    algorithms: [Nobody]"),
+    ("    n: 5", "    algorithms: [Popular, Popular]"),
+    ("    n: 5", "    reserve: much"),
+    ("    n: 5", "    metrics: recall"),
+    ("split: {name: probe, share: 0.2}", "split: {share: 0.2}"),
+    ("split: {name: probe, share: 0.2}", "split: 5"),
+    ("profile_length: 5}", "profile_length: 7}"),
+    ("recall: {run: main, metric", "recall: {run: other, metric"),
+    ("kind: bars", "kind: pie"),
+    (", metric: recall}\nfound", "}\nfound"),
+    (", metric: recall}\nfound", ", metric: recall, lengths: [1, 2]}\nfound"),
+    ("metric: recall}\nfound", "metric: recall, is_share: 1}\nfound"),
+    ("    columns: [recall]\n", ""),
+    ("Popular: [0.3]", "Popular: [0.3, 0.4]"),
+    ("by: noted", "by: hearsay"),
+    ("kind: order", "kind: hope"),
+    ("[Factors, Popular]}", "[Factors]}"),
+    ("[Factors, Popular]}", "[Factors, Nobody]}"),
+    ("[Factors, Popular]}", "[Factors, Factors]}"),
+    ("[Factors, Popular]}", "[Factors, Popular], within: 1}"),
+    ("kind: order", "kind: between"),
+    ("kind: order", "kind: near"),
+    ("kind: order", "kind: another-best"),
+    ("  Popular: {", "  Factors: {"),
+    ("title: Two", "title: [Two"),
 )
-def test_what_is_wrong_is_named_with_its_place(old: str, new: str, said: str) -> None:
-    with pytest.raises(ParameterError, match=said):
-        parse(changed(old, new), "mine.yaml")
+
+
+def test_files_of_experiments_that_are_refused(tmp_path: Path) -> None:
+    latin, large = tmp_path / "latin.yaml", tmp_path / "large.yaml"
+    latin.write_bytes("title: Prüfung".encode("latin-1"))
+    large.write_bytes(b"#" * (LARGEST_FILE + 1))
+    runless = yaml.safe_load(SMALL) | {"runs": {}}
+    cases = {f"{old!r} → {new!r}": partial(parse, changed(old, new), "mine.yaml") for old, new in WRONG}
+    cases |= {
+        "no runs": partial(parse, yaml.safe_dump(runless), "mine.yaml"),
+        "a name with spaces": partial(parse, SMALL, "My File.yaml"),
+        "an unknown experiment": partial(load, "tabel-2"),
+        "no file": partial(read, tmp_path / "gone.yaml"),
+        "Latin-1": partial(read, latin),
+        "too large": partial(read, large),
+    }
+    assert_refused_as_approved("experiments", cases, tmp_path)
 
 
 @pytest.mark.parametrize("text", ["", "- a\n- b\n", "{}", "? [1, 2]\n: 3\n"])
@@ -183,37 +185,7 @@ def test_text_that_is_no_experiment_is_refused(text: str) -> None:
         parse(text, "mine.yaml")
 
 
-def test_empty_set_of_runs_is_refused() -> None:
-    data = yaml.safe_load(SMALL)
-    data["runs"] = {}
-    with pytest.raises(ParameterError, match="at runs: Expected 1 or more entries"):
-        parse(yaml.safe_dump(data), "mine.yaml")
-
-
-def test_file_is_named_like_its_experiment() -> None:
-    with pytest.raises(ParameterError, match="lower-case letters, digits and hyphens"):
-        parse(SMALL, "My File.yaml")
-
-
-def test_unknown_name_lists_the_known_ones() -> None:
-    with pytest.raises(ParameterError, match="There is no experiment 'tabel-2'; there are cremonesi-2011-table-2,"):
-        load("tabel-2")
-
-
 def test_own_file_is_read_by_its_path(tmp_path: Path) -> None:
     file = tmp_path / "mine.yaml"
     file.write_text(SMALL)
     assert load(str(file)).title == "Two algorithms"
-
-
-def test_files_that_cannot_be_read_say_why(tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match=r"gone\.yaml cannot be read: No such file"):
-        read(tmp_path / "gone.yaml")
-    latin = tmp_path / "latin.yaml"
-    latin.write_bytes("title: Prüfung".encode("latin-1"))
-    with pytest.raises(ParameterError, match=r"latin\.yaml is not UTF-8 text \(byte 10\)"):
-        read(latin)
-    large = tmp_path / "large.yaml"
-    large.write_bytes(b"#" * (LARGEST_FILE + 1))
-    with pytest.raises(ParameterError, match="larger than any experiment"):
-        read(large)

@@ -34,7 +34,7 @@ def test_a_queue_is_declared_once_and_deleted_with_its_file(exchange: Path, is_l
 
 def test_a_damaged_file_is_named(exchange: Path) -> None:
     exchange.write_text("[[")
-    with pytest.raises(ParallaxError, match=rf"{NAME}\.exchange cannot be written or read"):
+    with pytest.raises(ParallaxError, match=rf"{NAME}\.exchange"):
         declare_queue(NAME)
     exchange.unlink()
 

@@ -375,7 +375,7 @@ def test_a_report_that_the_state_refuses_says_why(study: Study, program: Program
     study.conditions.update(model_digest="0" * 64)
     told = worked(program, study)
     assert (told["status"], told["report_url"]) == ("failed", None)
-    assert "was served by model 000000000000" in told["error"]
+    assert "model 000000000000" in told["error"]
 
 
 def test_bad_requests_are_answered_in_one_shape(study: Study) -> None:

@@ -14,6 +14,7 @@ from parallax.api.urls import urlpatterns
 from studies.models import Study
 from tests.factories.accounts import UserFactory
 from tests.factories.studies import make_study
+from tests.sentences import assert_sentences_approved
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
@@ -67,27 +68,18 @@ def test_the_parameters_that_are_known_are_those_of_the_description(program: Cli
 
 def test_a_refusal_names_every_problem_and_what_is_allowed(program: Client) -> None:
     query = {"include_simulated": "perhaps", "without_excuded": "true", "format": "xlsx", "zzz": ""}
-    assert refused(program.get("/api/v1/studies/any/answers/wide/", query)) == {
-        "include_simulated": ["Write true or false."],
-        "without_excuded": ["There is no parameter of this name. Did you mean without_excluded?"],
-        "format": ["Write json or csv."],
-        "zzz": ["There is no parameter of this name. Parameters: include_simulated, without_excluded, format."],
-    }
-    assert refused(program.get("/api/v1/runs/?status=lost&page_size=x&pagesize=1&dataset=a&dataset=b")) == {
-        "status": ["Write queued or running or succeeded or failed or cancelled."],
-        "page_size": ["Write a whole number from 1 to 500."],
-        "pagesize": ["There is no parameter of this name. Did you mean page_size?"],
-        "dataset": ["Give this once."],
-    }
-    assert refused(program.get("/api/v1/me/?mode=live"))["mode"][0].endswith("There are no parameters here.")
-
-
-def test_a_body_with_an_unknown_field_changes_nothing(program: Client) -> None:
     body = {"study": "any", "mood": "live", "mode": "preview"}
-    assert refused(program.post("/api/v1/reports/", body, content_type="application/json")) == {
-        "mood": ["There is no field of this name. Did you mean mode?"],
-        "mode": ["Write live or simulated."],
+    answers = {
+        "answers": program.get("/api/v1/studies/any/answers/wide/", query),
+        "runs": program.get("/api/v1/runs/?status=lost&page_size=x&pagesize=1&dataset=a&dataset=b"),
+        "me": program.get("/api/v1/me/?mode=live"),
+        "a report with an unknown field": program.post("/api/v1/reports/", body, content_type="application/json"),
     }
+    said = {
+        name: [f"{field}: {text}" for field, texts in refused(answer).items() for text in texts]
+        for name, answer in answers.items()
+    }
+    assert_sentences_approved("sentences/api-parameters", said)
     assert not Job.objects.exists()
 
 

@@ -275,7 +275,7 @@ def test_an_archive_returns_what_was_added_and_notices_every_change(tmp_path: Pa
     assert (tmp_path / "out/artefacts/models/1/meta.json").read_bytes() == b"artefacts/models/1/meta.json"
     content = path.read_bytes()
     (tmp_path / "cut.zip").write_bytes(content[: len(content) // 2])
-    with pytest.raises(ParallaxError, match="not a complete backup"), open_archive(tmp_path / "cut.zip"):
+    with pytest.raises(ParallaxError, match="complete backup"), open_archive(tmp_path / "cut.zip"):
         pass
 
 
@@ -285,7 +285,7 @@ def test_a_manifest_names_files_of_a_backup_alone(name: str, tmp_path: Path) -> 
         for each in ("secret_key", "database.sqlite3", name):
             writer.add_bytes(each, b"x")
         text = manifest_of(writer.files).as_json()
-    with pytest.raises(ParallaxError, match="names files that no backup has"):
+    with pytest.raises(ParallaxError, match="names files"):
         parse_manifest(text)
 
 

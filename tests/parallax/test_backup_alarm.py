@@ -45,8 +45,8 @@ def test_a_missing_backup_is_an_e_mail_a_day_until_there_is_one(mailoutbox: list
     assert not report_missing(now=now + timedelta(minutes=20))
     (letter,) = mailoutbox
     assert letter.bcc == ["admin@example.org"]
-    assert "No backup succeeded in the last 30 hours" in letter.body
-    assert "There has been no good backup" in letter.body
+    assert "30 hours" in letter.body
+    assert "no good backup" in letter.body
     assert report_missing(now=now + timedelta(hours=24))
     result(is_good=True, hours=-30)
     assert not report_missing(now=now + timedelta(hours=24))
@@ -58,8 +58,8 @@ def test_a_failed_backup_is_an_e_mail_at_once_with_its_words(mailoutbox: list[Em
     result(is_good=False, hours=1, words="pg_dump failed: the disk is full")
     assert report_missing(now=noon())
     assert not report_missing(now=noon())
-    assert "the disk is full" in mailoutbox[0].body
-    assert "The last good backup is of" in mailoutbox[0].body
+    assert "disk is full" in mailoutbox[0].body
+    assert "last good backup" in mailoutbox[0].body
     result(is_good=True, hours=0)
     assert not report_missing(now=timezone.now() + timedelta(hours=20))
 

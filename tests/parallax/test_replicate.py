@@ -92,8 +92,8 @@ def test_the_whole_paper_and_nothing_twice(eager: None, live_server: Any, tmp_pa
         assert step in said
     counts = (EvaluationRun.objects.count(), TrainedModel.objects.count(), Report.objects.count())
     again = call(tmp_path / "again", live_server.url)
-    assert "has the same inputs and is reused" in again
-    assert f"all {7 * N} exist already" in again
+    assert "is reused" in again
+    assert f"all {7 * N} exist" in again
     assert counts == (EvaluationRun.objects.count(), TrainedModel.objects.count(), Report.objects.count())
     first, second = files(tmp_path / "first"), files(tmp_path / "again")
     assert first == second
@@ -141,10 +141,10 @@ def compared(study: str, folder: Path) -> str:
 
 def test_answers_of_a_finished_study_are_set_beside_the_paper(tmp_path: Path) -> None:
     study = make_study(run=make_run_at("succeeded", algorithms=SEVEN), settings={"plan": {"resamples": 1000}})
-    with pytest.raises(CommandError, match=r"good-films is live\. Close it"):
+    with pytest.raises(CommandError, match="good-films is live"):
         compared("good-films", tmp_path)
     close_study(study=study)
-    with pytest.raises(CommandError, match="No participant has completed"):
+    with pytest.raises(CommandError, match="No participant"):
         compared("good-films", tmp_path)
     for number, condition in enumerate(study.conditions.order_by("position")):
         for answer in (1 + number % 5, 1 + (number + 1) % 5, 3):
@@ -173,15 +173,15 @@ def test_answers_of_a_finished_study_are_set_beside_the_paper(tmp_path: Path) ->
 
 
 def test_study_that_is_not_the_papers_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(CommandError, match="no study called other"):
+    with pytest.raises(CommandError, match="called other"):
         compared("other", tmp_path)
     study = make_study(status="closed")
     planted_person(study, "TopPop", [3] * 5, 3)
-    with pytest.raises(CommandError, match=r"has the algorithms puresvd, toppop; the paper's are asysvd, corngr"):
+    with pytest.raises(CommandError, match=r"puresvd, toppop; .* asysvd, corngr"):
         compared(study.slug, tmp_path)
     assert not Report.objects.exists()
     EvaluationRun.objects.update(n=10)
-    with pytest.raises(CommandError, match="measures lists of 10, and the paper lists of 5"):
+    with pytest.raises(CommandError, match=r"of 10, .* of 5"):
         compared(study.slug, tmp_path)
 
 

@@ -25,6 +25,7 @@ from parallax.shell.search import PER_KIND, query_from, search
 from studies.enums import Mode, NoticeKind, Role, StudyStatus
 from studies.models import Study, StudyMembership
 from studies.team.services.notices import mark_read, notify_owners
+from tests.approval import assert_page_approved
 from tests.factories.accounts import UserFactory
 from tests.factories.catalog import make_version
 from tests.factories.evaluation import make_run_at
@@ -49,13 +50,10 @@ def front(client: Client) -> str:
 
 
 def test_visitors_see_the_question_and_a_labelled_example_while_there_is_no_sample(client: Client) -> None:
+    assert_page_approved("home/visitor", client.get(reverse("home")).content.decode())
     page = front(client)
-    assert "Is the recommender that scores best" in page
-    assert "Example drawing" in page
-    assert "it is not a result" in page
-    assert "Read a sample report" not in page
+    assert "sample report" not in page
     assert "Try a study" not in page
-    assert "Cremonesi" in page
     assert reverse("accounts:sign_in") in page
     assert "<form" not in page
 
@@ -184,9 +182,7 @@ def test_search_is_short_and_says_when_nothing_matches(client: Client, study: St
         make_study(slug=f"our-films-{number}", run=study.run, owner=owner)
     assert len(titles(owner, "our-films")["Studies"]) == PER_KIND
     client.force_login(owner)
-    assert (
-        "Nothing you have access to matches" in client.get(reverse("search"), {"q": "no such thing"}).content.decode()
-    )
+    assert "Nothing you" in client.get(reverse("search"), {"q": "no such thing"}).content.decode()
     assert "Nothing" not in client.get(reverse("search")).content.decode()
 
 

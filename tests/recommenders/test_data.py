@@ -65,13 +65,13 @@ def test_triples_that_cannot_be_used_are_refused(users, items, values, complaint
 
 
 def test_matrix_that_cannot_be_used_is_refused():
-    with pytest.raises(DataError, match="two-dimensional sparse matrix; got ndarray"):
+    with pytest.raises(DataError, match="got ndarray"):
         Ratings(np.ones((2, 2)), FIVE)
     twice = sparse.csr_array((np.array([2.0, 1.0]), np.array([1, 1]), np.array([0, 2])), shape=(1, 2))
     with pytest.raises(DataError, match="entry twice"):
         Ratings(twice, FIVE)
     stored_zero = sparse.csr_array((np.array([0.0]), np.array([1]), np.array([0, 1])), shape=(1, 2))
-    with pytest.raises(DataError, match="rating 0 of user 0, item 1"):
+    with pytest.raises(DataError, match="user 0, item 1"):
         Ratings(stored_zero, FIVE)
 
 
@@ -153,5 +153,5 @@ def test_counts_that_cannot_be_are_refused(counts, complaint):
 
 def test_counts_need_ratings_in_order():
     data = (np.array([4.0, 5.0], dtype=np.float32), np.array([1, 0]), np.array([0, 2]))
-    with pytest.raises(DataError, match="in order of user and item"):
+    with pytest.raises(DataError, match="in order"):
         Ratings(sparse.csr_array(data, shape=(1, 2)), FIVE, np.array([1, 1]))

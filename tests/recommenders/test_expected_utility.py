@@ -55,7 +55,7 @@ def test_given_table_turns_the_order_and_leaves_out_what_it_has_not():
     ],
 )
 def test_given_table_that_is_not_there_is_asked_for(features, count):
-    with pytest.raises(DataError, match=rf"one item feature of kind utility; these data have {count}\."):
+    with pytest.raises(DataError, match=rf"have {count}\."):
         fitted(by_hand(), features, utility="given")
 
 
@@ -114,7 +114,7 @@ def test_scorer_that_needs_features_gets_them():
     model = fitted(by_hand(), table([1, 2, 9, 1, 1], ("genre", "Drama")), scorer="lsa:factors=1", utility="given")
     scores = model.score(Profiles.single([0], [5], 5, FIVE))[0]
     assert scores.tolist() == pytest.approx([1, 2, 9, 1, 1], rel=1e-6)
-    with pytest.raises(DataError, match=r"LSA \(lsa\): the algorithm needs item features"):
+    with pytest.raises(DataError, match="item features"):
         fitted(by_hand(), scorer="lsa:factors=1")
 
 

@@ -206,5 +206,5 @@ def test_item_liked_by_everybody_and_unused_dimensions_stay_finite():
 
 
 def test_weight_of_squares_cannot_be_nothing():
-    with pytest.raises(ParameterError, match=r"reg must be at least 0\.001"):
+    with pytest.raises(ParameterError, match=r"at least 0\.001"):
         LPCA.Params(reg=0.0)

@@ -131,7 +131,7 @@ def test_item_nobody_rated_is_recommended_by_its_features():
 
 
 def test_features_of_which_every_kind_has_weight_0_are_refused():
-    with pytest.raises(DataError, match=r"LSA \(lsa\): .* weight is above 0; this dataset has genre, tag"):
+    with pytest.raises(DataError, match="genre, tag"):
         fit(table([[1, 0], [0, 1]], ("genre", "a"), ("tag", "b")), factors=1, genres=0.0, tags=0.0)
 
 

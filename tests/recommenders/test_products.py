@@ -55,7 +55,7 @@ def test_common_raters_are_counted(make_ratings, monkeypatch, half, busy):
 
 def test_more_ratings_than_places_can_count_are_refused(make_ratings, monkeypatch):
     monkeypatch.setattr(layout, "MOST_RATINGS", 20)
-    with pytest.raises(DataError, match=r"fewer than 20 ratings; these are 3\d"):
+    with pytest.raises(DataError, match=r"20 ratings; .* 3\d"):
         binary_gram(make_ratings(5, 10, 8).user_items)
 
 

@@ -12,6 +12,7 @@ from recommenders.base import Algorithm
 from recommenders.data_limits import TrainingSize
 from recommenders.popularity import TopPop
 from recommenders.puresvd import PureSVD
+from tests.sentences import assert_refused_as_approved
 
 pytestmark = pytest.mark.unit
 KEYS = (
@@ -46,16 +47,9 @@ def test_every_algorithm_of_the_sources_is_there():
     assert all(issubclass(registry.algorithm(key), Algorithm) for key in KEYS)
 
 
-def test_unknown_key_names_the_known_ones():
-    with pytest.raises(ParameterError, match="no algorithm 'top'; the algorithms are: toppop, corngr"):
-        registry.algorithm("top")
-
-
-def test_parameters_are_read_and_refused_in_the_name_of_the_algorithm():
+def test_parameters_are_read():
     assert registry.params_of("puresvd", {"factors": "7"}) == PureSVD.Params(factors=7)
     assert registry.params_of("puresvd") == PureSVD.Params(factors=50)
-    with pytest.raises(ParameterError, match=r"PureSVD \(puresvd\): .*factors must be at least 1"):
-        registry.params_of("puresvd", {"factors": 0})
 
 
 @pytest.mark.parametrize(
@@ -74,22 +68,38 @@ def test_commands_are_parsed(text, expected):
     assert [(key, params.changed()) for key, params in map(registry.parse, registry.specifications(text))] == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "complaint"),
-    [
-        ("", "Name at least one algorithm"),
-        (" , ", "Name at least one algorithm"),
-        ("puresvd:factors", "not of the form name=value"),
-        ("puresvd:factors=", "not of the form name=value"),
-        ("puresvd:=4", "not of the form name=value"),
-        ("puresvd:factors=4,factors=5", "factors comes twice"),
-        ("factors=5", "no algorithm 'factors=5'"),
-        ("toppop:factors=5", "no parameter factors"),
-    ],
+WRONG = (
+    "",
+    " , ",
+    "puresvd:factors",
+    "puresvd:factors=",
+    "puresvd:=4",
+    "puresvd:factors=4,factors=5",
+    "factors=5",
+    "toppop:factors=5",
+    "top",
+    "puresvd:factors=0",
+    "asysvd:reg=none",
+    "userknn-cosine:similarity=mean",
 )
-def test_commands_that_cannot_be_read_are_refused(text, complaint):
-    with pytest.raises(ParameterError, match=complaint):
-        [registry.parse(piece) for piece in registry.specifications(text)]
+
+
+def test_specifications_that_are_refused():
+    size = TrainingSize(n_users=30, n_items=12)
+    many = TrainingSize(n_users=9, n_items=20_001)
+    feasible = registry.feasible_params
+    cases = {
+        text: lambda text=text: [registry.parse(piece) for piece in registry.specifications(text)] for text in WRONG
+    }
+    cases |= {
+        "50 factors of 30 users and 12 items": lambda: feasible("puresvd", {"factors": "50"}, size),
+        "a scorer of 50 factors": lambda: feasible("expected-utility", {"scorer": "puresvd:factors=50"}, size),
+        "all pairs of 20,001 items by correlation": lambda: feasible("corngr", {}, many),
+        "all pairs of 20,001 items by cosine": lambda: feasible("nncosngr", {}, many),
+    }
+    # Which other libraries are installed differs between environments.
+    assert_refused_as_approved("algorithms", cases, {r"(, (implicit|lenskit)-[\w-]+)+": ", …"})
+    assert feasible("corngr", {"neighbourhood": "item"}, many).neighbourhood == "item"
 
 
 def test_third_party_algorithm_is_found_by_its_entry_point(entry_point):
@@ -114,17 +124,17 @@ def test_third_party_entry_point_is_not_imported_before_it_is_asked_for(entry_po
 )
 def test_entry_point_that_is_no_algorithm_of_its_key_is_refused(entry_point, key, name):
     entry_point((key, "elsewhere_package", name))
-    with pytest.raises(ParameterError, match=f"is not an Algorithm with key '{key}'"):
+    with pytest.raises(ParameterError, match=f"with key '{key}'"):
         registry.algorithm(key)
 
 
 def test_taken_key_is_refused(entry_point):
     for key in ("toppop", "lenskit-als"):  # an adapter's key is taken whether its library is installed or not
         entry_point((key, "elsewhere_package", "FromElsewhere"))
-        with pytest.raises(ParameterError, match=f"uses the key '{key}', which is taken"):
+        with pytest.raises(ParameterError, match=f"'{key}'"):
             registry.keys()
     entry_point(("new", "elsewhere_package", "FromElsewhere"), ("new", "elsewhere_package", "NotAnAlgorithm"))
-    with pytest.raises(ParameterError, match="uses the key 'new', which is taken"):
+    with pytest.raises(ParameterError, match="which is taken"):
         registry.keys()
 
 
@@ -136,27 +146,11 @@ def test_import_of_the_registry_is_light():
     assert done.stdout.strip() == "[]"
 
 
-def test_default_above_the_limit_of_the_data_is_lowered_and_a_given_value_refused():
+def test_default_above_the_limit_of_the_data_is_lowered():
     size = TrainingSize(n_users=30, n_items=12)
     assert registry.feasible_params("puresvd", {}, size) == PureSVD.Params(factors=12)
     assert registry.feasible_params("puresvd", {"factors": "7"}, size) == PureSVD.Params(factors=7)
     assert registry.feasible_params("puresvd", {}, TrainingSize(60, 50)) == PureSVD.Params()
-    with pytest.raises(ParameterError, match=r"PureSVD \(puresvd\): factors=50 .* value is 12, min\(users, items\)"):
-        registry.feasible_params("puresvd", {"factors": "50"}, size)
-
-
-@pytest.mark.parametrize("key", ["corngr", "nncosngr"])
-def test_all_pairs_of_too_many_items_are_refused_with_the_remedy(key):
-    size = TrainingSize(n_users=9, n_items=20_001)
-    with pytest.raises(ParameterError, match=rf"\({key}\): .* is 20,000\. Choose neighbourhood=item"):
-        registry.feasible_params(key, {}, size)
-    assert registry.feasible_params(key, {"neighbourhood": "item"}, size).neighbourhood == "item"
-
-
-def test_expected_utility_is_refused_what_its_scorer_is():
-    size = TrainingSize(n_users=9, n_items=20)
-    with pytest.raises(ParameterError, match=r"factors=10 .* possible value is 9"):
-        registry.feasible_params("expected-utility", {"scorer": "puresvd:factors=10"}, size)
 
 
 def test_package_of_a_third_partys_algorithm_has_name_and_version(entry_point, monkeypatch):
