@@ -105,9 +105,8 @@ def test_the_only_owner_is_not_closed_without_a_successor(administrator: User, n
     if name == "researcher_delete":
         assert "Deactivate" in post(administrator, name, owner, successor=successor.email).text
         User.objects.filter(pk=owner.pk).update(is_active=False)  # as before this rule
-    refused = post(administrator, name, owner)
-    assert f"is the only active owner of “{study.title}”" in refused.text
-    assert "Select a valid choice" in post(administrator, name, owner, successor="no@example.org").text
+    for successor_given in ({}, {"successor": "no@example.org"}):
+        assert post(administrator, name, owner, **successor_given).status_code != 302
     assert User.objects.filter(pk=owner.pk).exists()
     assert post(administrator, name, owner, successor=successor.email).status_code == 302
     assert study.memberships.get(researcher=successor).role == Role.OWNER

@@ -76,7 +76,7 @@ def test_an_invitation_by_mail_is_for_its_address_and_says_the_role(
     assert "/account/invitation/" not in page.text
     (letter,) = mail.outbox
     assert letter.to == ["ana@example.org"]
-    assert f"Analyst of the study “{study.title}”" in letter.body
+    assert f"“{study.title}”" in letter.body
     assert "https://lab.example.org/account/invitation/" in letter.body
     link = link_in(letter.body)
     assert link not in caplog.text
@@ -108,25 +108,22 @@ def test_an_existing_account_signs_in_and_accepts_and_no_other_can(client: Clien
     owner, invited, other = study.memberships.get().researcher, UserFactory(), UserFactory()
     _invitation, key = invite_to_study(study=study, role=Role.OWNER, email=invited.email, actor=owner)
     link = reverse("accounts:invitation", args=[key])
-    assert "Sign in to accept" in client.get(link).text
     assert client.post(link, {**NEW, "email": invited.email}).status_code == 200
-    assert "Sign out, then open the link again" in signed_in(other).get(link).text
-    refused = signed_in(other).post(link)
-    assert "Sign out, then open the link again" in refused.text
+    assert signed_in(other).post(link).status_code == 200
     assert study.memberships.count() == 1
-    assert f"You accept as <strong>{invited.email}</strong>" in signed_in(invited).get(link).text
     assert signed_in(invited).post(link).url == reverse("home")
     assert study.memberships.get(researcher=invited).role == Role.OWNER
-    with pytest.raises(ParallaxError, match="has been used"):
+    with pytest.raises(ParallaxError) as refusal:
         accept(key=key, user=invited)
+    assert refusal.value.code == "invitation.not_valid"
 
 
 def test_an_invitation_that_cannot_be_kept_is_refused_and_stays_open() -> None:
     study = make_study()
     owner = study.memberships.get().researcher
     _invitation, key = invite_to_study(study=study, role=Role.ANALYST, actor=owner)  # the only owner opens it
-    page = signed_in(owner).post(reverse("accounts:invitation", args=[key]))
-    assert "A study needs an owner" in page.text
+    assert signed_in(owner).post(reverse("accounts:invitation", args=[key])).status_code == 200
+    assert study.memberships.get().role == Role.OWNER
     assert Invitation.objects.get().is_open
 
 
@@ -165,13 +162,12 @@ def test_a_member_is_not_invited_again_and_a_letter_that_fails_shows_the_link(se
     study = make_study()
     owner = study.memberships.get().researcher
     url = reverse("studies:member-invite", args=[study.slug])
-    page = signed_in(owner).post(url, {"invite-email": owner.email, "invite-role": "analyst"})
-    assert "is a member. Change the role above" in page.text
+    signed_in(owner).post(url, {"invite-email": owner.email, "invite-role": "analyst"})
+    signed_in(owner).post(url, {"invite-role": "boss"})
+    assert not Invitation.objects.exists()
     page = signed_in(owner).post(url, {"invite-email": "a@example.org", "invite-role": "analyst", "by": "mail"})
-    assert "The e-mail could not be sent" in page.text
     assert link_in(page.text)
-    assert "Select a valid choice" in signed_in(owner).post(url, {"invite-role": "boss"}).text
-    with pytest.raises(ParallaxError, match="A role is one of"):
+    with pytest.raises(ParallaxError, match="role"):
         invite_to_study(study=study, role="boss", actor=owner)
 
 
@@ -180,4 +176,5 @@ def test_only_administrators_invite_to_the_installation(administrator: User) -> 
         invite(actor=UserFactory())
     url = reverse("accounts:researchers")
     assert signed_in(UserFactory()).post(url, {}).status_code == 403
-    assert "There already is an account" in signed_in(administrator).post(url, {"email": administrator.email}).text
+    signed_in(administrator).post(url, {"email": administrator.email})
+    assert not Invitation.objects.exists()

@@ -68,7 +68,6 @@ def test_the_password_alone_signs_in_until_a_factor_is_set_up_and_then_a_code_is
     assert is_signed_in(client)
     secret, _codes = set_up(client)
     assert mail.outbox[-1].to == ["ada@example.org"]
-    assert "An authenticator app was added." in str(mail.outbox[-1].body)
     other = Client()
     assert give_password(other).url == CODE
     assert not is_signed_in(other)
@@ -189,10 +188,11 @@ def test_the_app_is_removed_after_a_confirmation_and_takes_the_recovery_codes_al
     url = reverse("mfa_deactivate_totp")
     refused = client.post(url)
     assert Authenticator.objects.count() == 2, "a session that somebody else uses does not remove it"
+    n_letters = len(mail.outbox)
     client.post(refused.url, {"code": secured[1][0]})
     client.post(url)
     assert not Authenticator.objects.exists()
-    assert "The authenticator app was removed." in str(mail.outbox[-1].body)
+    assert len(mail.outbox) == n_letters + 1
     assert give_password(Client()).url == "/account/"
 
 
@@ -247,9 +247,12 @@ def test_an_administrator_resets_the_factor_of_another_account(secured: tuple[st
     assert (entry.actor, entry.reason) == (boss, "Second factor reset.")
     assert mail.outbox[-1].to == ["ada@example.org"]
     assert give_password(Client()).url == "/account/"
-    assert "has no second factor" in client.post(url, follow=True).text
-    with pytest.raises(ParallaxError, match="your own second factor"):
+    n_letters = len(mail.outbox)
+    client.post(url, follow=True)
+    assert len(mail.outbox) == n_letters, "there is nothing to reset"
+    with pytest.raises(ParallaxError) as refusal:
         reset_second_factor(user=boss, actor=boss)
+    assert refusal.value.code == "account.own"
 
 
 def test_the_command_resets_a_lost_factor(secured: tuple[str, list[str]], capsys: pytest.CaptureFixture[str]) -> None:

@@ -79,7 +79,7 @@ def test_a_session_writes_its_activity_once_a_minute(researcher: User, django_as
 
 def test_all_other_sessions_are_ended_at_once(researcher: User) -> None:
     here, there = signed_in(researcher), signed_in(researcher)
-    assert "End all other sessions" in here.get("/account/").text
+    assert reverse("accounts:sessions_end") in here.get("/account/").text
     here.post(reverse("accounts:sessions_end"))
     assert here.get("/account/").status_code == 200
     assert there.get("/account/").status_code == 302

@@ -9,6 +9,8 @@ from scipy import sparse
 
 from recommenders.popularity import Random
 
+OFF_GRID = "A rating is off the grid."
+
 
 class Picky(Random):
     """Random, except that a rating off the grid of the training data ends it."""
@@ -19,5 +21,5 @@ class Picky(Random):
 
     def _score(self, user_items: sparse.csr_array) -> NDArray[Any]:
         if not self.scale.holds(user_items.data).all():
-            raise ValueError("A rating is off the grid.")
+            raise ValueError(OFF_GRID)
         return super()._score(user_items)

@@ -22,6 +22,7 @@ from studies.participation.services.slot_queue import release_idle
 from studies.participation.services.withdrawal import withdraw
 from studies.recruitment.services import tokens
 from studies.recruitment.services.submissions import return_participant
+from tests.approval import assert_approved
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import assigned, completed, enter, make_study
 
@@ -36,6 +37,9 @@ def held(study: Study, mode: str = Mode.LIVE) -> list[int]:
     rows = study.participants.filter(mode=mode, status__in=["active", "completed"])
     found = Counter(rows.values_list("condition__position", flat=True))
     return [found[position] for position in range(study.conditions.count())]
+
+
+RETURNED = "Returned."
 
 
 def last_reason(participant: Participant) -> str:
@@ -122,7 +126,8 @@ def test_a_full_quota_lets_the_newcomer_wait_or_thanks_them_and_lets_others_in()
     assert man.status == ParticipantStatus.ACTIVE
     Participant.objects.filter(pk=man.pk).update(status=ParticipantStatus.COMPLETED)
     young = assigned(study, gender="man", age=20)
-    assert (young.status, last_reason(young)) == (ParticipantStatus.QUOTA_FULL, "The quota young is full.")
+    assert young.status == ParticipantStatus.QUOTA_FULL
+    assert "young" in last_reason(young)
     assert [(q.name, q.n, q.most, q.is_full) for q in quota_counts(study)] == [
         ("women", 2, 2, True),
         ("young", 1, 1, True),
@@ -142,7 +147,7 @@ def test_someone_who_comes_back_when_their_quota_is_full_is_thanked() -> None:
     assert assigned(study).status == ParticipantStatus.ACTIVE
     back = resuming.resume(token=token)
     assert back.status == ParticipantStatus.QUOTA_FULL
-    assert last_reason(back) == "The quota women is full."
+    assert "women" in last_reason(back)
 
 
 def test_quotas_are_about_people_alone() -> None:
@@ -158,10 +163,10 @@ def test_a_returned_submission_opens_its_slot_once() -> None:
     study = make_study(per_condition=1)
     first, second = assigned(study), assigned(study)
     for _ in range(2):
-        assert return_participant(participant=first, reason="Returned on the panel.").status == "returned"
+        assert return_participant(participant=first, reason=RETURNED).status == "returned"
     assert study.allocations.filter(kind="released").count() == 1
     first.refresh_from_db()
-    assert (first.place, last_reason(first)) == (None, "Returned on the panel.")
+    assert (first.place, last_reason(first)) == (None, RETURNED)
     again = assigned(study)
     assert (again.status, again.condition_id) == (ParticipantStatus.ACTIVE, first.condition_id)
     assert held(study) == [1, 1]
@@ -197,9 +202,7 @@ def log() -> Study:
 def test_the_command_replays_every_line(log: Study) -> None:
     Allocation.objects.update(targets=None)  # as lines written before targets were logged
     said = _replayed(log)
-    assert "Live: 4 lines replayed, 4 slots held." in said
-    assert "Simulated: 1 lines replayed" in said
-    assert said.endswith("Every assignment matches the log.\n")
+    assert_approved("commands/replay-allocation", said)
 
 
 @pytest.mark.parametrize(
@@ -249,7 +252,7 @@ def test_a_skip_that_vanished_is_told_as_nothing() -> None:
     twice = study.allocations.get()
     twice.pk, twice.place = None, 7
     twice.save()
-    assert "the replay has nothing" in replayed_log(study, Mode.LIVE).problem
+    assert replayed_log(study, Mode.LIVE).problem.endswith("nothing.")
 
 
 def test_the_command_refuses_an_unknown_study() -> None:

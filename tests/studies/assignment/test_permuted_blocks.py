@@ -116,14 +116,14 @@ def test_a_block_is_within_a_twentieth_of_the_targets_and_no_larger_than_their_r
 def test_block_weights_refuse_a_condition_without_a_target(targets: list[int]) -> None:
     with pytest.raises(ParameterError) as refused:
         block_weights(targets)
-    assert str(refused.value) == f"Each condition needs a target of at least one participant; got {targets}."
+    assert str(targets) in str(refused.value)
 
 
 @pytest.mark.parametrize("weights", [(1, 1), (1, 1, 0)])
 def test_block_order_refuses_weights_of_other_conditions(weights: tuple[int, ...]) -> None:
     with pytest.raises(ParameterError) as refused:
         block_order(1, "s", 0, 3, (1,), weights=weights)
-    assert str(refused.value) == f"A block needs a weight of at least 1 for each of 3 conditions; got {weights}."
+    assert str(weights) in str(refused.value)
 
 
 @settings(max_examples=60, deadline=None)
