@@ -204,7 +204,7 @@ def _addresses(report: Any) -> list[str]:
     from django.urls import reverse
 
     from analysis.files.document import KEYS
-    from tests.gallery.pages import _patterns
+    from tests.factories.addresses import named_addresses
 
     study, run = report.study, report.study.run
     dataset = {"name": run.version.dataset.name, "number": run.version.number}
@@ -215,11 +215,10 @@ def _addresses(report: Any) -> list[str]:
     addresses = [reverse("evaluation:figure", args=[run.pk, name]) for name in ("recall", "fallout")]
     addresses += [reverse("studies:export", args=[study.slug, kind]) for kind in ("long", "psych-ds")]
     addresses += [reverse("analysis:chapter", args=[report.study.slug, report.number, key]) for key in KEYS]
-    for space, pattern in _patterns():
-        names = set(pattern.pattern.converters)
+    for space, name, names in named_addresses():
         if space in arguments and names <= arguments[space].keys():
-            chosen = {name: arguments[space][name] for name in names}
-            addresses.append(reverse(f"{space}:{pattern.name}", kwargs=chosen))
+            chosen = {each: arguments[space][each] for each in names}
+            addresses.append(reverse(f"{space}:{name}", kwargs=chosen))
     return addresses
 
 

@@ -20,10 +20,10 @@ from django.utils import timezone
 from catalog.importers.base import ParsedItem
 from catalog.services import import_parsed
 from core import artefacts
-from evaluation.enums import RunStatus
+from evaluation.enums import PartKind, PartStatus, RunStatus
 from evaluation.exports import run_document
 from evaluation.management import run_monitor
-from evaluation.models import EvaluationRun, TrainedModel
+from evaluation.models import EvaluationRun, RunAlgorithm, RunPart, TrainedModel
 from evaluation.selectors.runs import progress
 from evaluation.services.parts import lease_part
 from evaluation.services.runs import cancel_run
@@ -250,17 +250,17 @@ def test_progress_line_says_parts_work_speed_and_time_left() -> None:
     run = make_run_at("running", version=make_version())
     run.activity = "Fitting TopPop"
     line = run_monitor.progress_line(run, progress(run))
-    assert line == "1/8 parts · Fitting TopPop"
+    assert line == "1/10 parts · Fitting TopPop"
     done = make_run_at("succeeded", version=make_version(), seed=5)
-    assert run_monitor.progress_line(done, progress(done)).endswith("8 of 8 parts.")
+    assert run_monitor.progress_line(done, progress(done)).endswith("10 of 10 parts.")
 
 
-def test_progress_judges_the_time_left_by_the_parts_done() -> None:
+def test_time_left_is_not_shown_of_a_run_that_waits_or_is_over() -> None:
     run = make_run()
     assert progress(run).seconds_left is None
     done = make_run_at("succeeded", seed=2)
     found = progress(done)
-    assert (found.done, found.total, found.seconds_left) == (8, 8, None)
+    assert (found.done, found.total, found.seconds_left) == (10, 10, None)
     assert found.cases_per_second is not None
 
 
@@ -271,8 +271,31 @@ def test_time_left_waits_for_the_models() -> None:
         execute(part=part)
         run.refresh_from_db()
         left.append(progress(run).seconds_left)
-    # The cases, two models, four measurements, and what adds them up.
-    assert [seconds is not None for seconds in left] == [False, False, True, True, True, True, True, False]
+    # Nothing before every model has been measured for a while; at last the second reduction, and the end.
+    assert [seconds is not None for seconds in left] == [False] * 7 + [True, True, False]
+
+
+def test_time_left_is_judged_by_the_speed_of_each_model() -> None:
+    run = make_run_at("running")
+    fast, slow = run.algorithms.all()
+    run.parts.exclude(kind=PartKind.FIT).delete()
+    run.parts.update(status=PartStatus.DONE)
+
+    def part(algorithm: RunAlgorithm, start: int, stop: int, status: str, seconds: float | None = None) -> RunPart:
+        return RunPart(
+            run=run, algorithm=algorithm, kind=PartKind.MEASURE, start=start, stop=stop, status=status, seconds=seconds
+        )
+
+    RunPart.objects.bulk_create(
+        [
+            part(fast, 0, 100, PartStatus.DONE, 1.0),
+            part(fast, 100, 200, PartStatus.LEASED),
+            part(slow, 0, 100, PartStatus.DONE, 20.0),
+            part(slow, 100, 200, PartStatus.LEASED),
+            part(slow, 200, 400, PartStatus.QUEUED),
+        ]
+    )
+    assert progress(run).seconds_left == pytest.approx((1.0 + 60.0) / 2)  # by the two workers that hold a part
 
 
 def test_train_fits_once_and_says_which_model() -> None:
@@ -285,7 +308,7 @@ def test_train_fits_once_and_says_which_model() -> None:
     assert "was reused" in call("train", "small", "--algorithm", "puresvd", "--param", "factors=4")
 
 
-def test_workers_of_a_crew_are_asked_for_in_whole_numbers(eager: None) -> None:
+def test_a_run_has_at_least_one_worker(eager: None) -> None:
     with pytest.raises(Exception, match="one worker"):
         run_monitor.RunWorkers(size=0, queue="q", threads=1)
 

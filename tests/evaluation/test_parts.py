@@ -83,7 +83,9 @@ def test_work_waits_for_what_it_needs() -> None:
     assert [part.kind for part in ready] == [PartKind.FIT, PartKind.MEASURE, PartKind.MEASURE]
     assert {part.algorithm_id for part in ready[1:]} == {fit.algorithm_id}
     RunPart.objects.filter(run=run).exclude(kind=PartKind.REDUCE).update(status=PartStatus.DONE)
-    assert [part.kind for part in leasable_parts(run=run)] == [PartKind.REDUCE]
+    assert [part.algorithm is not None for part in leasable_parts(run=run)] == [True, True]
+    RunPart.objects.filter(run=run, algorithm__isnull=False).update(status=PartStatus.DONE)
+    assert [(part.kind, part.algorithm) for part in leasable_parts(run=run)] == [(PartKind.REDUCE, None)]
 
 
 def test_fit_waits_while_another_run_fits_the_same_recipe() -> None:

@@ -110,8 +110,8 @@ def test_running_run_says_what_it_is_doing_and_how_far_it_is(page: Any) -> None:
     EvaluationRun.objects.filter(pk=run.pk).update(activity="Fitting PureSVD4")
     html = page("progress", pk=run.pk)
     assert "Fitting PureSVD4." in html
-    assert '<progress max="8" value="1"' in html
-    assert "1 of 8 parts" in words(html)
+    assert '<progress max="10" value="1"' in html
+    assert "1 of 10 parts" in words(html)
 
 
 def test_progress_of_a_run_that_is_over_has_the_page_loaded_again(client: Client, alice: User) -> None:

@@ -157,7 +157,7 @@ def test_an_archive_goes_with_the_data_in_it(
     page = client.get(address, follow=True)
     assert page.redirect_chain == [(reverse("studies:quality", args=[study.slug]), 302)]
     # Said, and in the table.
-    assert unescape(page.text).count(exports.DROPPED) == 2
+    assert unescape(page.text).count(erasure.DROPPED) == 2
     assert address not in page.text
     notify_due()
     assert not Notice.objects.filter(kind=NoticeKind.FAULT).exists()
