@@ -13,7 +13,7 @@ from evaluation.tables import label_of
 from recommenders.parameters import ParameterInfo
 
 Values = dict[str, Any]
-SEPARATORS = "Leave out commas: they separate parameters in the text of the settings."
+SEPARATORS = "Leave out commas: they separate the parameters of a command."
 
 
 def field_of(info: ParameterInfo) -> forms.Field:
