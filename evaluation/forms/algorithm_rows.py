@@ -25,16 +25,6 @@ def picker() -> list[tuple[str, list[tuple[str, str]]]]:
     ]
 
 
-def named_algorithms(text: str) -> list[Named]:
-    """Parse algorithms as written in commands: each key with its stated values. Raises ParameterError when the text is
-    invalid.
-    """
-    return [
-        (key, {name: getattr(registry.params_of(key, values), name) for name in values})
-        for key, values in map(registry.named_values, registry.specifications(text))
-    ]
-
-
 class AlgorithmRow:
     """One algorithm with the form of its parameters; `number` identifies the row on the page.
 

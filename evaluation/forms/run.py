@@ -15,12 +15,13 @@ from catalog.services.previews import histogram_of
 from core.errors import ParallaxError, ParameterError
 from core.form_fields import offer
 from evaluation.experiments.schema import Experiment
-from evaluation.forms.algorithm_rows import AlgorithmRows, named_algorithms, picker
-from evaluation.forms.parameter_fields import ParameterForm, entered, settings_text
-from evaluation.forms.split_choice import LIMITS, ProtocolChoice, SplitChoice
+from evaluation.forms.algorithm_rows import AlgorithmRows, picker
+from evaluation.forms.choice_cards import ChoiceCards
+from evaluation.forms.parameter_fields import ParameterForm, entered
+from evaluation.forms.split_choice import LIMITS, PROTOCOL_KINDS, SplitChoice, protocol_cards
 from evaluation.metrics.definition import TASKS
 from evaluation.metrics.registry import metric
-from evaluation.run_spec import MAX_N, RunSpec, named_settings, split_names
+from evaluation.run_spec import MAX_N, RunSpec, named_algorithms, named_settings, split_names, written
 from evaluation.selectors.repeats import MOST_REPEATS
 from evaluation.services.experiments import lacking_data
 from evaluation.services.run_inputs import limits_of
@@ -29,7 +30,8 @@ from evaluation.splitting.registry import STRANGERS
 
 CUSTOM = "custom"
 COUNT = "count"  # the button that only counts the test cases
-STATED = ("algorithms", "split", "protocol")  # as written in commands, in the address of a prepared form
+PARTS = {"algorithms": AlgorithmRows.of, "split": SplitChoice.of, "protocol": protocol_cards}
+STATED = tuple(PARTS)  # as written in commands, in the address of a prepared form
 PLAIN = {"algorithms": "toppop", "split": STRANGERS, "protocol": "one-plus-random"}  # where no proposal fits
 
 
@@ -65,11 +67,11 @@ class CustomForm(forms.Form):
         offer(self, "algorithm", [("", "Choose an algorithm"), *picker()])
         if data is None:
             self.algorithms = AlgorithmRows.of(first["algorithms"])
-            self.split, self.protocol = SplitChoice.of(first["split"]), ProtocolChoice.of(first["protocol"])
+            self.split, self.protocol = SplitChoice.of(first["split"]), protocol_cards(first["protocol"])
             return
         self.algorithms = AlgorithmRows.posted(data, is_checked=is_checked)
         self.split = SplitChoice.posted(data, is_checked=is_checked)
-        self.protocol = ProtocolChoice.posted(data, is_checked=is_checked)
+        self.protocol = ChoiceCards.posted("protocol", PROTOCOL_KINDS, data, is_checked=is_checked)
         if step:
             self.initial = {**entered(self, data), "algorithm": ""}
             self.algorithms.change(step, str(data.get("algorithm")))
@@ -78,7 +80,7 @@ class CustomForm(forms.Form):
     @property
     def parts(self) -> list[ParameterForm]:
         """The forms of the algorithms, of the chosen split and of the chosen protocol."""
-        return [*self.algorithms.forms, *self.split.forms, *self.protocol.forms]
+        return [*self.algorithms.forms, *self.split.forms, self.protocol.chosen.form]
 
     def group(self, *names: str) -> list[forms.BoundField]:
         """Fields that stand side by side."""
@@ -121,7 +123,7 @@ class CustomForm(forms.Form):
 
     def determines_cases(self) -> bool:
         """Return whether all that determines the test cases is valid."""
-        checked = (form for form in (*self.split.forms, *self.protocol.forms) if form.is_bound)
+        checked = (form for form in (*self.split.forms, self.protocol.chosen.form) if form.is_bound)
         return not self.errors.keys() & {"reserve", "seed"} and all(form.is_valid() for form in checked)
 
     def values(self) -> dict[str, Any]:
@@ -171,7 +173,7 @@ class RunForm(forms.Form):
         offer(self, "kind", titles)
         self.text_problem = ""
         first = self._first(query)
-        self.stated = [(name, query.get(name) or _written(first[name])) for name in STATED]
+        self.stated = [(name, query.get(name) or written(first[name])) for name in STATED]
         is_stated = any(query.get(name) for name in STATED)
         self.initial = {"dataset": name, "kind": CUSTOM if is_stated else titles[0][0]}
         self._offer_limits(first["protocol"])
@@ -272,20 +274,13 @@ class RunForm(forms.Form):
         }
 
 
-def _written(value: Any) -> str:
-    """A setting as written in commands."""
-    if isinstance(value, Mapping):
-        return settings_text(value["name"], {key: each for key, each in value.items() if key != "name"})
-    return ", ".join(settings_text(key, values) for key, values in value)
-
-
 def _parsed(texts: Mapping[str, str]) -> dict[str, Any]:
     """Settings that are written as in commands. Raises ParameterError or ParallaxError for invalid ones."""
-    read = {"algorithms": named_algorithms, "split": named_settings, "protocol": named_settings}
-    checks = {"algorithms": AlgorithmRows.of, "split": SplitChoice.of, "protocol": ProtocolChoice.of}
-    values = {name: read[name](text) for name, text in texts.items()}
+    values = {
+        name: (named_algorithms if name == "algorithms" else named_settings)(text) for name, text in texts.items()
+    }
     for name, value in values.items():
-        checks[name](value)  # type: ignore[operator]
+        PARTS[name](value)  # type: ignore[operator]
     return values
 
 

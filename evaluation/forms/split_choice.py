@@ -102,11 +102,10 @@ class SplitChoice:
 
     def settings(self) -> Values:
         """Return the split with its stated values, as `create_run` takes it."""
-        chosen = self.cards.chosen
-        values = chosen.form.stated()
+        settings = self.cards.settings()
         if not self.development.is_divided:
-            return {"name": chosen.kind.key, **values}
-        return {"name": WRAPPER.key, "of": chosen.kind.key, **self.development.stated(), **values}
+            return settings
+        return {**settings, "name": WRAPPER.key, "of": settings["name"], **self.development.stated()}
 
     def problem(self) -> str:
         """Return why the split cannot be used; empty if it can."""
@@ -118,30 +117,11 @@ class SplitChoice:
         return ""
 
 
-class ProtocolChoice:
-    """The chosen protocol."""
-
-    def __init__(self, cards: ChoiceCards) -> None:
-        self.cards = cards
-
-    @classmethod
-    def of(cls, settings: Mapping[str, Any]) -> ProtocolChoice:
-        """Return the choice that settings state, except for limits. Raises ParameterError for invalid ones."""
-        stated = {key: value for key, value in settings.items() if key not in ("name", *LIMITS)}
-        definition = protocol_of(str(settings["name"]))
-        definition.completed(stated)
-        return cls(ChoiceCards.of("protocol", PROTOCOL_KINDS, definition.key, stated))
-
-    @classmethod
-    def posted(cls, data: QueryDict, *, is_checked: bool) -> ProtocolChoice:
-        """Return the choice of a posted form; without checking it, to be shown again."""
-        return cls(ChoiceCards.posted("protocol", PROTOCOL_KINDS, data, is_checked=is_checked))
-
-    @property
-    def forms(self) -> list[ParameterForm]:
-        """The forms that are checked."""
-        return [self.cards.chosen.form]
-
-    def settings(self) -> Values:
-        """Return the protocol with its stated settings, as `create_run` takes it."""
-        return {"name": self.cards.chosen.kind.key, **self.cards.chosen.form.stated()}
+def protocol_cards(settings: Mapping[str, Any]) -> ChoiceCards:
+    """Return the cards with the protocol chosen that settings state, except for limits. Raises ParameterError for
+    invalid ones.
+    """
+    stated = {key: value for key, value in settings.items() if key not in ("name", *LIMITS)}
+    definition = protocol_of(str(settings["name"]))
+    definition.completed(stated)
+    return ChoiceCards.of("protocol", PROTOCOL_KINDS, definition.key, stated)

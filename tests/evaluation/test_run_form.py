@@ -14,11 +14,12 @@ from django.urls import reverse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.forms.algorithm_rows import AlgorithmRows, named_algorithms, picker
-from evaluation.forms.parameter_fields import settings_text
-from evaluation.forms.split_choice import PROTOCOL_KINDS, SPLIT_KINDS, WRAPPER, ProtocolChoice, SplitChoice
+from evaluation.forms.algorithm_rows import AlgorithmRows, picker
+from evaluation.forms.choice_cards import ChoiceCards
+from evaluation.forms.split_choice import PROTOCOL_KINDS, SPLIT_KINDS, WRAPPER, SplitChoice, protocol_cards
 from evaluation.models import EvaluationRun
 from evaluation.protocols.registry import PROTOCOLS
+from evaluation.run_spec import named_algorithms, written
 from evaluation.services import case_counts as counting
 from evaluation.services.case_counts import case_counts
 from evaluation.splitting.registry import SPLITS
@@ -70,7 +71,7 @@ class TestRoundTrip:
             if rows.forms[0].errors:  # values that do not go together
                 return
             assert registry.params_of(key, rows.named_settings()[0][1]) == registry.params_of(key, values)
-            text = ", ".join(settings_text(*named) for named in rows.named_settings())
+            text = written(rows.named_settings())
             assert AlgorithmRows.of(named_algorithms(text)).named_settings() == rows.named_settings()
 
         check()
@@ -79,7 +80,7 @@ class TestRoundTrip:
         text = "expected-utility:scorer=puresvd:factors=7,utility=given, toppop"
         rows = AlgorithmRows.of(named_algorithms(text))
         assert [key for key, _ in rows.named_settings()] == ["expected-utility", "toppop"]
-        assert ", ".join(settings_text(*named) for named in rows.named_settings()) == text
+        assert written(rows.named_settings()) == text
 
     @pytest.mark.parametrize("is_divided", [False, True])
     @pytest.mark.parametrize("kind", SPLIT_KINDS, ids=lambda kind: kind.key)
@@ -105,9 +106,9 @@ class TestRoundTrip:
         @given(posted_values(tuple(kind.described)))
         def check(values: dict[str, Any]) -> None:
             said = {"protocol": kind.key, **query(values, f"protocol-{kind.key}-").dict()}
-            choice = ProtocolChoice.posted(query(said), is_checked=True)
-            assert not choice.forms[0].errors
-            assert ProtocolChoice.of(choice.settings()).settings() == choice.settings()
+            choice = ChoiceCards.posted("protocol", PROTOCOL_KINDS, query(said), is_checked=True)
+            assert not choice.chosen.form.errors
+            assert protocol_cards(choice.settings()).settings() == choice.settings()
 
         check()
 
