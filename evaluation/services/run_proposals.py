@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +14,7 @@ from catalog.selectors.ratings import features_of, ratings_of
 from core.errors import DataError, ParallaxError, ParameterError
 from evaluation.enums import RUN_STOPPED
 from evaluation.models import EvaluationRun
-from evaluation.run_spec import RunSpec
+from evaluation.run_spec import RunSpec, named_algorithms
 from evaluation.selectors.experiments import existing_run
 from evaluation.services.case_counts import case_counts
 from evaluation.services.experiments import read_experiment
@@ -25,12 +26,12 @@ from recommenders.data_limits import TrainingSize
 
 QUICK, REPLICATION = "quick", "replication"
 PAPER = "cremonesi-2011-table-2"  # the experiment that is replicated
-PAPER_ORDER = ("toppop", "corngr", "nncosngr", "asysvd", "puresvd", "puresvd:factors=300", "lsa")
-COMPARED = ("toppop", "nncosngr", "puresvd")  # one each of popularity, neighbourhoods and latent factors
+PAPER_ORDER = "toppop,corngr,nncosngr,asysvd,puresvd,puresvd:factors=300,lsa"
+COMPARED = "toppop,nncosngr,puresvd"  # one each of popularity, neighbourhoods and latent factors
 RESERVED = 0.15  # of all users, for simulated participants
 CANDIDATES = 1000  # of Cremonesi et al. (2011)
-ROUND = (1000, 500, 250, 200, 150, 100, 50, 25)  # numbers of candidates for smaller catalogues
-ENOUGH_CASES = 1000
+ROUND = (1000, 500, 250, 200, 150, 100, 75, 50, 40, 30, 25)  # numbers of candidates for smaller catalogues
+ENOUGH_CASES, FEWEST_CASES = 1000, 100
 SHARES = (0.1, 0.2, 0.3)  # of users held out: the smallest that gives enough cases
 
 
@@ -52,24 +53,19 @@ class Proposal:
 
 def proposals_for(version: DatasetVersion) -> dict[str, Proposal]:
     """The proposals for a dataset, by key; without those whose algorithms all need more data."""
-    size = TrainingSize(version.n_users, version.n_items, features_of(version, "alone"))
     protocol, adjustment = _fitting_protocol(version)
     paper = read_experiment(name=PAPER).runs["probe"]
-    plans: list[tuple[str, tuple[str, ...], dict[str, Any], dict[str, Any]]] = [
+    plans: list[tuple[str, str, dict[str, Any], dict[str, Any]]] = [
         (QUICK, COMPARED, _fitting_split(version, protocol), {}),
         (REPLICATION, PAPER_ORDER, dict(paper.split), {"metrics": paper.metrics}),
     ]
     found = {}
     for key, named, split, settings in plans:
-        algorithms = [text for text in named if _is_feasible(text, size)]
+        algorithms, left_out = _fitting_algorithms(version, named, split)
         if not algorithms:
             continue
-        spec = RunSpec.of(algorithms=",".join(algorithms), split=split, protocol=protocol, reserve=RESERVED, **settings)
-        labels = [
-            registry.label(name, registry.feasible_params(name, values, size).as_dict())
-            for name, values in spec.algorithms
-        ]
-        left_out = [text for text in named if text not in algorithms]
+        spec = RunSpec.of(algorithms=algorithms, split=split, protocol=protocol, reserve=RESERVED, **settings)
+        labels = [_label(*each) for each in algorithms]
         summary = f"{', '.join(labels[:-1])} and {labels[-1]}" if labels[1:] else labels[0]
         left_out_words = f" Left out, for lack of data: {', '.join(left_out)}." if left_out else ""
         found[key] = Proposal(key, TITLES[key], spec, f"{summary}. {_in_words(spec)}{left_out_words}", adjustment)
@@ -88,13 +84,29 @@ def run_of_proposal(*, proposal: Proposal, version: DatasetVersion, owner: Any) 
     return resume_run(run=existing, actor=owner) if existing.status in RUN_STOPPED else existing
 
 
-def _is_feasible(text: str, size: TrainingSize) -> bool:
-    key, values = registry.named_values(text)
-    try:
-        registry.feasible_params(key, values, size)
-    except (ParameterError, DataError):
-        return False
-    return True
+def _fitting_algorithms(
+    version: DatasetVersion, named: str, split: Mapping[str, Any]
+) -> tuple[list[tuple[str, dict[str, Any]]], list[str]]:
+    """The algorithms that the training side is large enough for, with lower defaults where these are too high, and the
+    labels of the others.
+    """
+    trained = (1 - RESERVED) * (1 - float(split["share"]) if split["name"] == STRANGERS else 1)
+    size = TrainingSize(int(version.n_users * trained), version.n_items, features_of(version, "alone"))
+    fitting, left_out = [], []
+    for key, values in named_algorithms(named):
+        try:
+            params = registry.feasible_params(key, values, size)
+        except (ParameterError, DataError):
+            left_out.append(_label(key, values))
+            continue
+        usual = registry.params_of(key, values).as_dict()
+        lowered = {name: value for name, value in params.as_dict().items() if value != usual[name]}
+        fitting.append((key, {**values, **lowered}))
+    return fitting, left_out
+
+
+def _label(key: str, values: Mapping[str, Any]) -> str:
+    return registry.label(key, registry.params_of(key, values).as_dict())
 
 
 def most_candidates(version: DatasetVersion) -> int:
@@ -115,19 +127,21 @@ def _fitting_protocol(version: DatasetVersion) -> tuple[dict[str, Any], str]:
 
 def _fitting_split(version: DatasetVersion, protocol: dict[str, Any]) -> dict[str, Any]:
     """Test users as new to the models as participants; where few have enough ratings for that, a share of ratings."""
-    splits: list[dict[str, Any]] = [{"name": STRANGERS, "share": share} for share in SHARES]
-    splits += [{"name": "probe", "share": share} for share in SHARES]
-    numbers = []
-    for split in splits:
-        try:
-            numbers.append(
-                case_counts(version=version, split=split, protocol=protocol, reserved=RESERVED, seed=1).cases
-            )
-        except ParallaxError:
-            numbers.append(0)
-        if numbers[-1] >= ENOUGH_CASES:
-            return split
-    return splits[int(np.argmax(numbers))]
+    for name in (STRANGERS, "probe"):
+        cases = {}
+        for share in SHARES:
+            try:
+                counts = case_counts(
+                    version=version, split={"name": name, "share": share}, protocol=protocol, reserved=RESERVED, seed=1
+                )
+            except ParallaxError:
+                continue
+            cases[share] = counts.cases
+            if counts.cases >= ENOUGH_CASES:
+                break
+        if cases and max(cases.values()) >= FEWEST_CASES:
+            break
+    return {"name": name, "share": max(cases, key=lambda share: cases[share], default=SHARES[0])}
 
 
 def _in_words(spec: RunSpec) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 from io import StringIO
+from types import SimpleNamespace
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -134,4 +136,25 @@ def test_algorithms_that_need_more_data_are_left_out() -> None:
     version = make_version(n_items=20)
     proposal = proposals_for(version)["replication"]
     assert [key for key, _ in proposal.spec.algorithms] == ["toppop", "corngr", "nncosngr", "asysvd", "puresvd", "lsa"]
-    assert "Left out, for lack of data: puresvd:factors=300." in proposal.summary
+    assert "Left out, for lack of data: PureSVD300." in proposal.summary
+
+
+@pytest.mark.parametrize(
+    ("cases", "split"),
+    [
+        ({("strangers", 0.1): 1500}, ("strangers", 0.1)),
+        ({("strangers", 0.1): 600, ("strangers", 0.2): 1200}, ("strangers", 0.2)),
+        ({("strangers", 0.1): 90, ("strangers", 0.3): 300}, ("strangers", 0.3)),
+        ({("strangers", 0.3): 99, ("probe", 0.1): 400, ("probe", 0.2): 1000}, ("probe", 0.2)),
+        ({}, ("probe", 0.1)),
+    ],
+)
+def test_the_smallest_share_with_enough_cases_is_held_out(
+    cases: dict[tuple[str, float], int], split: tuple[str, float]
+) -> None:
+    def counted(*, split: dict[str, Any], **_rest: Any) -> SimpleNamespace:
+        return SimpleNamespace(cases=cases.get((split["name"], split["share"]), 0))
+
+    version = make_version()
+    with patch.object(run_proposals, "case_counts", counted):
+        assert proposals_for(version)["quick"].spec.split == {"name": split[0], "share": split[1]}
