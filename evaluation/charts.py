@@ -96,6 +96,20 @@ def highest_by_n(values: Values, metric: str, *, n: int) -> dict[str, Spec] | No
     return both_modes(curves(lines, title=title, y_title=metric, at_n=n, emphasised=(highest,)))
 
 
+def by_algorithm(values: Mapping[str, float | None], metric: str, *, is_lower_better: bool) -> dict[str, Spec] | None:
+    """Draw a metric as a bar per algorithm, best first, in light and dark; None if there is nothing to compare."""
+    known = {label: value for label, value in values.items() if value is not None}
+    if not known:
+        return None
+    ordered = sorted(known, key=lambda label: known[label], reverse=not is_lower_better)
+    is_share = all(0 <= value <= 1 for value in known.values())
+    best, word = ordered[0], "lowest" if is_lower_better else "highest"
+    title = f"{best} has the {word} {metric}, {number(known[best], 3, is_share=is_share)}"
+    bars_of = {label: (known[label],) * 3 for label in ordered}
+    x_title = f"{metric[:1].upper()}{metric[1:]}"
+    return both_modes(marks.bars({metric: bars_of}, title=title, x_title=x_title, decimals=3, is_share=is_share))
+
+
 @dataclass(frozen=True)
 class RunCurve:
     """A curve of a run: lines of the algorithms, reference lines, and the number of excluded users."""

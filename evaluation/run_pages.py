@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from operator import attrgetter
 from typing import Any
+from urllib.parse import urlencode
 
 from evaluation import charts, exports, tables
 from evaluation.enums import RUN_OPEN, RUN_STOPPED
@@ -15,6 +16,7 @@ from evaluation.metrics.registry import direction_of, metric
 from evaluation.models import EvaluationRun, MetricResult
 from evaluation.permissions import may_stop_and_resume
 from evaluation.protocols.registry import protocol
+from evaluation.run_spec import written
 from evaluation.selectors.algorithm_pairs import order_comparison, overlaps
 from evaluation.selectors.cases import candidate_range
 from evaluation.selectors.paired_tests import PairedTests, chosen_on_development
@@ -26,6 +28,13 @@ from evaluation.sorting import Sorting
 
 Query = Mapping[str, str]
 FILLED_SLOTS = "filled-slots"  # a share of slots without a score of the model, of no metric of the registry
+
+NOTES = {  # by a part of the names of the columns that they explain
+    "precision-raghavan": "Precision is that of Raghavan, Bollmann and Jung, not the precision of the list. It is "
+    "close to 1 if most cases are relevant, and F then adds little to recall.",
+    "mode=": "“Exact” is the mean of “sampled” over all draws of candidates.",
+    "ties=served": "“As served” breaks ties by popularity, which also fills slots without a model score.",
+}
 
 
 def state_of(user: Any, run: EvaluationRun) -> dict[str, Any]:
@@ -42,6 +51,7 @@ def state_of(user: Any, run: EvaluationRun) -> dict[str, Any]:
             {key: value for key, value in run.split.items() if key not in ("name", "cases")}
         ),
         "reserved": f"{100 * run.reserve:g}%",
+        "again": _settings_query(run),
         "progress": run_progress,
         "algorithms": list(algorithms_of(run)),
         "failed": list(failed_algorithms(run)),
@@ -55,30 +65,48 @@ def state_of(user: Any, run: EvaluationRun) -> dict[str, Any]:
     }
 
 
+def _settings_query(run: EvaluationRun) -> str:
+    """The settings of a run as the query with which the form of a new run is filled in; empty with cases of a file."""
+    if run.split["name"] == "file":
+        return ""
+    texts = {"algorithms": written([(each.algorithm, each.params) for each in algorithms_of(run)])}
+    texts |= {"split": written(run.split), "protocol": written(run.protocol)}
+    return urlencode({"dataset": run.version.dataset.name, **texts})
+
+
 def results_of(run: EvaluationRun, query: Query) -> dict[str, Any]:
     """The results of a run as its page shows them: sorted and compared with a baseline as the query asks."""
     lengths = (0, *run.profile_lengths)
     heads = tables.columns(run.protocol, metric_names(run), run.metrics, n=None, is_given=run.split["name"] == "file")
     names = {key: head if "@" in head or "(" in head else head.capitalize() for key, head in heads.items()}
-    rows = model_rows(run)
+    by_length = [(length, model_rows(run, length)) for length in lengths]
+    heads, not_shown = telling_columns([row for _, rows in by_length for row in rows], heads, query.get("sort", ""))
+    rows = by_length[0][1]
     labels = [row.label for row in rows]
+    main = next(iter(heads), "")
     baseline = query.get("baseline", "")
     baseline = baseline if baseline in labels else ""
     order = Sorting(query, ("label", *heads), {"label", *(key for key in heads if better_of(key) == "lower")})
-    by_length = [(length, _lines(model_rows(run, length), heads, order, baseline)) for length in lengths]
+    tables_by_length = [(length, _lines(each, heads, order, baseline)) for length, each in by_length]
     context: dict[str, Any] = {
-        "heads": [order.head(key, name, averaged(run, key)) for key, name in names.items()],
+        "heads": [order.head(key, names[key], averaged(run, key)) for key in heads],
+        "not_shown": not_shown,
+        "notes": [text for mark, text in NOTES.items() if any(mark in key for key in heads)],
         "label_head": order.head("label", "Algorithm"),
         "labels": labels,
         "baseline": baseline,
-        "lines": by_length[0][1],
-        "reused": [line["label"] for line in by_length[0][1] if line["was_reused"]],
-        "shorter": by_length[1:],
+        "lines": tables_by_length[0][1],
+        "reused": [row.label for row in rows if row.was_reused],
+        "shorter": tables_by_length[1:],
         "is_hits": run.protocol["name"] == "one-plus-random",
         "figures": exports.FIGURES.get(run.protocol["name"], ()),
         "choice": chosen_on_development(run),
     }
     context["curves"] = [(curve, f"chart-{curve.name}", charts.curve_of_run(curve)) for curve in exports.curves_of(run)]
+    if main and better_of(main) != "neither":
+        values = {row.label: row.cells[main].value for row in rows if main in row.cells}
+        name = f"{heads[main]} at {run.n}" if context["is_hits"] else heads[main]
+        context["chart_main"] = charts.by_algorithm(values, name, is_lower_better=better_of(main) == "lower")
     context["order_comparison"] = comparison = order_comparison(run)
     context["order_summary"] = (
         "" if comparison is None else tables.order_summary(comparison.n_pairs, len(comparison.reversals))
@@ -94,6 +122,28 @@ def results_of(run: EvaluationRun, query: Query) -> dict[str, Any]:
             "fallout_lines": [(label, list(map(tables.share, values))) for label, values in fallout.items()],
         }
     return context
+
+
+def telling_columns(rows: Sequence[ModelRow], heads: Mapping[str, str], sort: str) -> tuple[dict[str, str], list[str]]:
+    """Return the heads of the columns that differ between rows and from each other, and a phrase about each other one.
+
+    The first column always stays, and the one that the table is sorted by.
+    """
+    shown: dict[str, str] = {}
+    not_shown: list[str] = []
+    seen: dict[tuple[str, ...], str] = {}
+    for key, head in heads.items():
+        cells = [row.cells.get(key, MetricResult(value=None)) for row in rows]
+        texts = tuple(tables.cell(cell.value, cell.reason) for cell in cells)
+        is_kept = not shown or key == sort.removeprefix("-")
+        if texts in seen and not is_kept:
+            not_shown.append(f"{head} (equals {seen[texts]})")
+        elif len(rows) > 1 and len(set(texts)) == 1 and not is_kept:
+            not_shown.append(f"{head} ({texts[0]} for all)")
+        else:
+            shown[key] = head
+        seen.setdefault(texts, head)
+    return shown, not_shown
 
 
 def better_of(name: str) -> str:

@@ -59,6 +59,45 @@ def _parsed_number(text: str) -> int | float | str:
     return text
 
 
+def settings_text(name: str, values: Mapping[str, Any]) -> str:
+    """Write a name with its values.
+
+    Examples
+    --------
+    >>> settings_text("probe", {"share": 0.1}), settings_text("toppop", {})
+    ('probe:share=0.1', 'toppop')
+    """
+    # A value with options of its own comes first, because a list of algorithms is split where a name and ":" begin.
+    ordered = sorted(values.items(), key=lambda pair: ":" not in str(pair[1]))
+    options = ",".join(f"{key}={value!r}" if isinstance(value, float) else f"{key}={value}" for key, value in ordered)
+    return f"{name}:{options}" if options else name
+
+
+def named_algorithms(text: str) -> list[tuple[str, dict[str, Any]]]:
+    """Parse algorithms as written in commands: each key with its stated values. Raises ParameterError when the text is
+    invalid.
+    """
+    return [
+        (key, {name: getattr(registry.params_of(key, values), name) for name in values})
+        for key, values in map(registry.named_values, registry.specifications(text))
+    ]
+
+
+def written(value: Mapping[str, Any] | Sequence[tuple[str, Mapping[str, Any]]]) -> str:
+    """Write a split, a protocol or named algorithms as in commands; unset settings are left out.
+
+    Examples
+    --------
+    >>> written({"name": "probe", "share": 0.1, "list": ""}), written([("toppop", {}), ("puresvd", {"factors": 9})])
+    ('probe:share=0.1', 'toppop, puresvd:factors=9')
+    """
+    parts = [(value["name"], value)] if isinstance(value, Mapping) else value
+    return ", ".join(
+        settings_text(key, {name: each for name, each in stated.items() if name != "name" and each not in (None, "")})
+        for key, stated in parts
+    )
+
+
 def split_names(text: str) -> list[str]:
     """Split metric names at commas, except for commas inside parentheses.
 

@@ -22,7 +22,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from catalog.charts import ratings_per_value
 from catalog.models import Dataset, DatasetVersion
-from catalog.selectors.datasets import newest_version
+from catalog.selectors.datasets import newest_version, newest_versions
 from catalog.selectors.search import search_items
 from catalog.selectors.shape import value_counts
 from catalog.views.versions import version_or_404
@@ -143,11 +143,13 @@ def experiment_file(request: HttpRequest, pk: int) -> HttpResponseBase:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def run_new(request: HttpRequest) -> HttpResponse:
-    """Create a run from the form, unless a button only changed the form; a link chooses its dataset."""
+    """Create a run from the form, unless a button only changed the form; a link chooses the dataset and settings."""
     posted = request.POST if request.method == "POST" else None
-    datasets = Dataset.objects.usable_by(request.user)
-    form = RunForm(posted, dataset=request.GET.get("dataset", ""), datasets=datasets)
-    if form.is_bound and form.is_valid() and not form.step and form.is_confirmed():
+    newest = newest_versions(Dataset.objects.usable_by(request.user))
+    if not newest:
+        return render(request, "console/evaluation/run_form.html")
+    form = RunForm(posted, query=request.GET.dict(), newest=newest)
+    if form.is_bound and form.is_valid() and not form.step:
         try:
             run = _create(request, form)
         except ParallaxError as problem:
@@ -159,15 +161,18 @@ def run_new(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def run_count(request: HttpRequest) -> HttpResponse:
-    """Render the number of test cases that the posted form would give, with its fields as text."""
-    form = RunForm(request.POST, datasets=Dataset.objects.usable_by(request.user))
-    return render(request, "console/evaluation/_case_count.html", {"form": form, "is_part": True, **_counts(form)})
+    """Render the number of test cases that the posted form would give."""
+    newest = newest_versions(Dataset.objects.usable_by(request.user))
+    if not newest:
+        raise Http404("There is no dataset yet.")
+    form = RunForm(request.POST, newest=newest)
+    return render(request, "console/evaluation/_case_count.html", _counts(form))
 
 
 @transaction.atomic
 def _create(request: HttpRequest, form: RunForm) -> EvaluationRun:
-    run = create_run(version=form.version(), spec=form.spec(), owner=request.user)
-    for number in range(2, form.cleaned_data["repeats"] + 1):
+    run = create_run(version=form.version, spec=form.spec(), owner=request.user)
+    for number in range(2, form.repeats + 1):
         create_repeat(run=run, number=number)
     return run
 

@@ -11,6 +11,7 @@ from studies.console.views import (
     interviewer,
     lifecycle,
     lists,
+    new_study,
     overview,
     planning,
     question_pages,
@@ -101,7 +102,8 @@ of_study = [
 ]
 console_urlpatterns: list[URLPattern | URLResolver] = [
     path("", console.study_list, name="list"),
-    path("new/", console.study_new, name="new"),
+    path("new/", new_study.study_new, name="new"),
+    path("new/<int:pk>/", new_study.study_starting, name="starting"),
     path("notices/", console.notice_list, name="notices"),
     path("notices/count/", console.notice_count, name="notice-count"),
     path("notices/read/", console.notice_read, name="notice-read"),

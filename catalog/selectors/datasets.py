@@ -116,6 +116,11 @@ def dataset_lines(datasets: QuerySet[Dataset]) -> list[DatasetLine]:
     return lines
 
 
+def newest_versions(datasets: QuerySet[Dataset]) -> dict[str, DatasetVersion]:
+    """The newest version in use of each dataset by its name, by title."""
+    return {line.dataset.name: line.newest for line in dataset_lines(datasets)}
+
+
 def picture_of(item: Item) -> bytes:
     """The bytes of an item's own picture. Raises ArtefactError when its file is missing."""
     with artefacts.open_file(item.image) as file:

@@ -17,7 +17,9 @@ from catalog.importers.options import Options
 from catalog.importers.proposal import Part, Proposal, Question, of_json
 from catalog.importers.scales import ScaleFinding, detect_scale, distinct_values, scale_of_text, usual_limits
 from catalog.importers.sources import SourceFile, open_source
+from catalog.models import DatasetVersion
 from catalog.selectors.server_files import server_file
+from catalog.selectors.shape import value_counts
 from catalog.services.dataset_import import import_refusals
 from catalog.services.item_facts import installed_languages
 from catalog.services.upload_folders import RATINGS, file_in, folder_of
@@ -162,6 +164,15 @@ def preview_of(job: Job, *, has_rows: bool = True) -> ImportPreview:
         chosen = job.payload.get("limits", {})
         limits |= chosen if set(chosen.values()) <= set(histogram.ends) else {}
     return ImportPreview(proposal, tables, histogram, questions, limits)
+
+
+def histogram_of(version: DatasetVersion) -> Histogram | None:
+    """The ratings of a stored version per point of its scale, in the source's values; None for usage data."""
+    low, high, shift = version.scale_low, version.scale_high, version.rating_shift
+    if low == high:
+        return None
+    scale = RatingScale(low - shift, high - shift, version.scale_step)
+    return _histogram(ScaleFinding(scale), {value - shift: n for value, n in value_counts(version) if n}, True)
 
 
 def _sampled(file: SourceFile, part: Part) -> InspectedFile:

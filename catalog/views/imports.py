@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
@@ -208,6 +209,8 @@ def job_page(request: HttpRequest, pk: int) -> HttpResponse:
             messages.add_message(request, message.level, message.message, message.extra_tags)
         if text not in map(str, waiting):
             messages.success(request, text)
+        if study := job.payload.get("study"):  # for which the files were imported
+            return redirect(f"{reverse('studies:new')}?{urlencode({**study, 'dataset': version.dataset.name})}")
         return redirect(version)
     return render(request, f"console/catalog/{'_job' if is_part else 'job'}.html", {"job": job})
 

@@ -10,7 +10,7 @@ from typing import Any
 from django.http import QueryDict
 
 from core.errors import ParameterError
-from evaluation.forms.parameter_fields import ParameterForm, Values, settings_text
+from evaluation.forms.parameter_fields import ParameterForm, Values
 from recommenders import registry
 
 ROW = re.compile(r"(\d{1,4}):(.{1,80})")
@@ -25,16 +25,6 @@ def picker() -> list[tuple[str, list[tuple[str, str]]]]:
     ]
 
 
-def named_algorithms(text: str) -> list[Named]:
-    """Parse algorithms as written in commands: each key with its stated values. Raises ParameterError when the text is
-    invalid.
-    """
-    return [
-        (key, {name: getattr(registry.params_of(key, values), name) for name in values})
-        for key, values in map(registry.named_values, registry.specifications(text))
-    ]
-
-
 class AlgorithmRow:
     """One algorithm with the form of its parameters; `number` identifies the row on the page.
 
@@ -44,11 +34,6 @@ class AlgorithmRow:
     def __init__(self, number: int, key: str, form: ParameterForm, checked: ParameterForm | None = None) -> None:
         self.number, self.key, self.form, self.checked = number, key, form, checked or form
         self.kind = registry.algorithm(key)
-
-    @property
-    def text(self) -> str:
-        """The algorithm as written in commands."""
-        return settings_text(self.key, self.checked.stated())
 
     @property
     def label(self) -> str:
@@ -104,10 +89,6 @@ class AlgorithmRows:
     def named_settings(self) -> list[Named]:
         """Return the key and the stated values of each row."""
         return [(row.key, row.checked.stated()) for row in self.rows]
-
-    def text(self) -> str:
-        """Return the algorithms as written in commands."""
-        return ", ".join(row.text for row in self.rows)
 
 
 def _row(

@@ -57,6 +57,10 @@ class ChoiceCards:
         """The chosen card."""
         return next(card for card in self.cards if card.is_chosen)
 
+    def settings(self) -> Values:
+        """Return the chosen kind with its stated values, as `create_run` takes it."""
+        return {"name": self.chosen.kind.key, **self.chosen.form.stated()}
+
 
 def _card(
     name: str,

@@ -13,7 +13,7 @@ from evaluation.tables import label_of
 from recommenders.parameters import ParameterInfo
 
 Values = dict[str, Any]
-SEPARATORS = "Leave out commas: they separate parameters in the text of the settings."
+SEPARATORS = "Leave out commas: they separate the parameters of a command."
 
 
 def field_of(info: ParameterInfo) -> forms.Field:
@@ -101,20 +101,6 @@ def entered(form: forms.BaseForm, data: Mapping[str, Any]) -> Values:
 # A form shows settings as text, ``name:option=value,option=value``, beside the fields that state the same, and keeps a
 # hidden copy of the text. A text that differs from its copy was changed by hand: it then replaces the fields.
 COPY = "_shown"  # after the name of a text: its hidden copy
-
-
-def settings_text(name: str, values: Mapping[str, Any]) -> str:
-    """Write a name with its values.
-
-    Examples
-    --------
-    >>> settings_text("probe", {"share": 0.1}), settings_text("toppop", {})
-    ('probe:share=0.1', 'toppop')
-    """
-    # A value with options of its own comes first, because a list of algorithms is split where a name and ":" begin.
-    ordered = sorted(values.items(), key=lambda pair: ":" not in str(pair[1]))
-    options = ",".join(f"{key}={value!r}" if isinstance(value, float) else f"{key}={value}" for key, value in ordered)
-    return f"{name}:{options}" if options else name
 
 
 def is_changed(data: Mapping[str, Any], name: str) -> bool:

@@ -1,59 +1,38 @@
-"""The form of a new run: data, algorithms, split, protocol and settings, which services validate; and the form that
-starts an experiment.
-"""
+"""The form of a new run: a proposal that fits the dataset, or every setting; and the form that starts an experiment."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Mapping
+from typing import Any
 
 from django import forms
 from django.db.models import QuerySet
 from django.http import QueryDict
 
 from catalog.models import Dataset, DatasetVersion
-from catalog.selectors.datasets import dataset_lines, newest_version
-from catalog.selectors.ratings import features_of
-from core.errors import DataError, ParallaxError, ParameterError
+from catalog.selectors.datasets import dataset_lines
+from catalog.services.previews import histogram_of
+from core.errors import ParallaxError, ParameterError
 from core.form_fields import offer
 from evaluation.experiments.schema import Experiment
-from evaluation.forms.algorithm_rows import AlgorithmRows, named_algorithms, picker
-from evaluation.forms.parameter_fields import COPY, ParameterForm, entered, is_changed
-from evaluation.forms.split_choice import ProtocolChoice, SplitChoice
+from evaluation.forms.algorithm_rows import AlgorithmRows, picker
+from evaluation.forms.choice_cards import ChoiceCards
+from evaluation.forms.parameter_fields import ParameterForm, entered
+from evaluation.forms.split_choice import LIMITS, PROTOCOL_KINDS, SplitChoice, protocol_cards
 from evaluation.metrics.definition import TASKS
 from evaluation.metrics.registry import metric
-from evaluation.run_spec import MAX_N, RunSpec, split_names
-from evaluation.selectors.cases import candidate_warning
+from evaluation.run_spec import MAX_N, RunSpec, named_algorithms, named_settings, split_names, written
 from evaluation.selectors.repeats import MOST_REPEATS
 from evaluation.services.experiments import lacking_data
+from evaluation.services.run_inputs import limits_of
+from evaluation.services.run_proposals import Proposal, proposals_for
 from evaluation.splitting.registry import STRANGERS
-from recommenders.data_limits import TrainingSize
-from recommenders.registry import feasible_params
 
-Part = TypeVar("Part", AlgorithmRows, SplitChoice, ProtocolChoice)
-
-# Of Cremonesi et al. (2011), who measured PureSVD with two numbers of factors.
-STUDY = "toppop,corngr,nncosngr,asysvd,puresvd,puresvd:factors=300,lsa"
-FIRST = {"algorithms_text": STUDY, "split_text": STRANGERS, "protocol_text": "one-plus-random"}
-TEXT_HELP = "As in commands. If you change this text, it replaces the fields above."
-APPLY = "apply"
-
-
-def _study_algorithms(version: DatasetVersion | None) -> str:
-    """Return the study's algorithms as text, without those that these ratings are too few for or lack features of."""
-    if version is None:
-        return STUDY
-    size = TrainingSize(version.n_users, version.n_items, features_of(version, "alone"))
-    return ",".join(text for text in STUDY.split(",") if _is_possible(text, size))
-
-
-def _is_possible(text: str, size: TrainingSize) -> bool:
-    ((key, values),) = named_algorithms(text)
-    try:
-        feasible_params(key, values, size)
-    except (ParameterError, DataError):
-        return False
-    return True
+CUSTOM = "custom"
+COUNT = "count"  # the button that only counts the test cases
+PARTS = {"algorithms": AlgorithmRows.of, "split": SplitChoice.of, "protocol": protocol_cards}
+STATED = tuple(PARTS)  # as written in commands, in the address of a prepared form
+PLAIN = {"algorithms": "toppop", "split": STRANGERS, "protocol": "one-plus-random"}  # where no proposal fits
 
 
 def _texts(name: str) -> dict[str, Any]:
@@ -61,29 +40,10 @@ def _texts(name: str) -> dict[str, Any]:
     return {"label": field.title or "", "help_text": field.description or ""}
 
 
-def _text(label: str) -> forms.CharField:
-    return forms.CharField(label=label, required=False, max_length=10_000, help_text=TEXT_HELP)
+class CustomForm(forms.Form):
+    """Every setting of a run except its dataset and the limits of relevance."""
 
-
-def _copy() -> forms.CharField:
-    return forms.CharField(required=False, widget=forms.HiddenInput)
-
-
-class RunForm(forms.Form):
-    """Dataset, algorithms, split, protocol and settings of a new run.
-
-    `step` names the button that was pressed if the run is not to start yet: an algorithm is added or removed, which
-    leaves everything else as it was entered, unchecked; or a text is applied to the fields.
-    """
-
-    dataset = forms.ChoiceField(label="Dataset")
     algorithm = forms.ChoiceField(label="Algorithm to add", required=False)
-    algorithms_text = _text("Algorithms as text")
-    algorithms_text_shown = _copy()
-    split_text = _text("Split as text")
-    split_text_shown = _copy()
-    protocol_text = _text("Protocol as text")
-    protocol_text_shown = _copy()
     task = forms.ChoiceField(
         label="Task", choices=[(key, f"{words[:1].upper()}{words[1:]}") for key, words in TASKS.items()]
     )
@@ -99,93 +59,50 @@ class RunForm(forms.Form):
         max_value=MOST_REPEATS,
         help_text="Runs that differ in the seed alone, this one included.",
     )
-    accept_fewer = forms.BooleanField(
-        label="Start the run with fewer candidates", required=False, widget=forms.HiddenInput
-    )
 
-    def __init__(self, data: QueryDict | None = None, *, dataset: str = "", datasets: QuerySet[Dataset]) -> None:
-        """`datasets` are those to choose from; `dataset` is the name of the one that is chosen at first."""
-        self.datasets = datasets
-        self.step = str(data.get("step") or "") if data is not None else ""
-        is_checked = data is not None and self.step in ("", APPLY)
-        super().__init__(data if is_checked else None, initial={"dataset": dataset})
-        newest = {line.dataset.name: line.newest for line in dataset_lines(datasets)}
-        names = [(name, f"{version.dataset} · version {version.number}") for name, version in newest.items()]
-        offer(self, "dataset", names)
-        shown = newest.get(dataset, next(iter(newest.values()), None))
-        self.first = FIRST if data is not None else {**FIRST, "algorithms_text": _study_algorithms(shown)}
+    def __init__(self, data: QueryDict | None, *, step: str = "", first: Mapping[str, Any]) -> None:
+        """`data` are checked unless a button adds or removes an algorithm; `first` are the settings without data."""
+        is_checked = data is not None and not step
+        super().__init__(data if is_checked else None)
         offer(self, "algorithm", [("", "Choose an algorithm"), *picker()])
-        if data is not None and not is_checked:
-            self.initial = entered(self, data)
-        self.text_problems: dict[str, str] = {}
-        self.changed_texts = [name.removesuffix("_text") for name in FIRST if data and is_changed(data, name)]
-        self.algorithms, checked = self._part(
-            data, "algorithms_text", lambda text: AlgorithmRows.of(named_algorithms(text)), AlgorithmRows.posted
-        )
-        self.split, checked_split = self._part(data, "split_text", SplitChoice.of, SplitChoice.posted)
-        self.protocol, checked_protocol = self._part(data, "protocol_text", ProtocolChoice.of, ProtocolChoice.posted)
-        if data is not None and not is_checked:
-            for rows in {id(rows): rows for rows in (self.algorithms, checked)}.values():
-                rows.change(self.step, str(data.get("algorithm")))
-            self.initial["algorithm"] = ""
+        if data is None:
+            self.algorithms = AlgorithmRows.of(first["algorithms"])
+            self.split, self.protocol = SplitChoice.of(first["split"]), protocol_cards(first["protocol"])
+            return
+        self.algorithms = AlgorithmRows.posted(data, is_checked=is_checked)
+        self.split = SplitChoice.posted(data, is_checked=is_checked)
+        self.protocol = ChoiceCards.posted("protocol", PROTOCOL_KINDS, data, is_checked=is_checked)
+        if step:
+            self.initial = {**entered(self, data), "algorithm": ""}
+            self.algorithms.change(step, str(data.get("algorithm")))
             self.fields["algorithm"].widget.attrs["autofocus"] = self.algorithms.added is None
-        self._show(
-            {
-                "algorithms_text": checked.text(),
-                "split_text": checked_split.text(),
-                "protocol_text": checked_protocol.text(),
-            }
-        )
-
-    def _part(
-        self,
-        data: QueryDict | None,
-        name: str,
-        of_text: Callable[[str], Part],
-        posted: Callable[..., Part],
-    ) -> tuple[Part, Part]:
-        """Return a part as it is shown, and checked, which is its text: from a changed text, or from its fields."""
-        text = self.first[name] if data is None else str(data.get(name))
-        if data is None or name.removesuffix("_text") in self.changed_texts:
-            try:
-                return (part := of_text(text)), part
-            except (ParameterError, ParallaxError) as problem:
-                self.text_problems[name] = str(problem)
-        checked = posted(data, is_checked=True)
-        return (checked if self.is_bound else posted(data, is_checked=False)), checked
-
-    def _show(self, texts: dict[str, str]) -> None:
-        """Show the texts of the fields, and their copies; an invalid text stays as it was typed."""
-        shown: Any = self.initial
-        if self.is_bound:
-            self.data = shown = self.data.copy()  # type: ignore[attr-defined]
-        for name, text in texts.items():
-            shown[f"{name}{COPY}"] = text
-            if name not in self.text_problems:
-                shown[name] = text
 
     @property
-    def nested_forms(self) -> list[ParameterForm]:
+    def parts(self) -> list[ParameterForm]:
         """The forms of the algorithms, of the chosen split and of the chosen protocol."""
-        return [*self.algorithms.forms, *self.split.forms, *self.protocol.forms]
+        return [*self.algorithms.forms, *self.split.forms, self.protocol.chosen.form]
 
-    def texts(self) -> dict[str, tuple[forms.BoundField, forms.BoundField]]:
-        """Return the field of each text and that of its hidden copy, by the part of the form."""
-        return {name.removesuffix("_text"): (self[name], self[f"{name}{COPY}"]) for name in FIRST}
+    def group(self, *names: str) -> list[forms.BoundField]:
+        """Fields that stand side by side."""
+        return [self[name] for name in names]
 
-    def settings_fields(self) -> list[forms.BoundField]:
-        """Return the fields of numbers, which stand side by side."""
-        return [self[name] for name in ("n", "profile_length", "reserve", "seed", "repeats")]
+    @property
+    def measured(self) -> list[forms.BoundField]:
+        """The fields of what is measured."""
+        return self.group("n", "profile_length", "metrics")
+
+    @property
+    def repeated(self) -> list[forms.BoundField]:
+        """The fields of how often, and with which random numbers and users."""
+        return self.group("reserve", "seed", "repeats")
 
     def is_valid(self) -> bool:
         """Return whether the fields, those of the algorithms, of the split and of the protocol are valid."""
-        return super().is_valid() and all(form.is_valid() for form in self.nested_forms if form.is_bound)
+        return super().is_valid() and all(form.is_valid() for form in self.parts if form.is_bound)
 
     def clean(self) -> dict[str, Any]:
         """Check what concerns several fields."""
-        for name, problem in self.text_problems.items():
-            self.add_error(name, problem)
-        if not self.algorithms.rows and "algorithms_text" not in self.text_problems:
+        if not self.algorithms.rows:
             self.add_error("algorithm", "Name at least one algorithm: choose one and press Add.")
         development = self.split.development
         if development.is_bound and all(form.is_valid() for form in self.split.forms):
@@ -204,48 +121,167 @@ class RunForm(forms.Form):
                 raise forms.ValidationError(str(problem)) from problem
         return names
 
-    def version(self) -> DatasetVersion:
-        """Return the newest version of the chosen dataset."""
-        return newest_version(self.cleaned_data["dataset"], self.datasets)
+    def determines_cases(self) -> bool:
+        """Return whether all that determines the test cases is valid."""
+        checked = (form for form in (*self.split.forms, self.protocol.chosen.form) if form.is_bound)
+        return not self.errors.keys() & {"reserve", "seed"} and all(form.is_valid() for form in checked)
 
-    def is_confirmed(self) -> bool:
-        """Return whether the run may start; with fewer unrated items than candidates only after confirmation."""
-        if self.cleaned_data["accept_fewer"]:
-            return True
-        settings = self.protocol.settings()
-        complete = {info.name: info.default for info in self.protocol.cards.chosen.kind.described} | settings
-        warning = candidate_warning(self.version(), complete, self.split.settings())
-        if warning:
-            self.fields["accept_fewer"].widget = forms.CheckboxInput()
-            self.add_error("accept_fewer", warning)
-        return not warning
+    def values(self) -> dict[str, Any]:
+        """Return the valid settings, as `RunSpec.of` takes them."""
+        named = {name: self.cleaned_data[name] for name in ("task", "metrics", "reserve", "seed", "n")}
+        return {
+            **named,
+            "algorithms": self.algorithms.named_settings(),
+            "profile_lengths": (self.cleaned_data["profile_length"],),
+        }
+
+
+class RunForm(forms.Form):
+    """Dataset, kind and limits of relevance of a new run; and with `CUSTOM` every other setting.
+
+    `step` names the button that was pressed if the run is not to start yet. A form that shows another dataset than the
+    chosen one is shown again for that, as limits and proposals are the dataset's.
+    """
+
+    dataset = forms.ChoiceField(label="Dataset")
+    kind = forms.ChoiceField(label="Settings", widget=forms.RadioSelect)
+
+    def __init__(
+        self,
+        data: QueryDict | None = None,
+        *,
+        query: Mapping[str, str] | None = None,
+        newest: Mapping[str, DatasetVersion],
+    ) -> None:
+        """`newest` are the versions to choose from, by the name of their dataset, at least one. `query` names the
+        dataset that is chosen at first, and may state the settings of `STATED`.
+        """
+        query = query or {}
+        name = (data or query).get("dataset", "")
+        self.version = newest.get(name) or next(iter(newest.values()))
+        self.step = str(data.get("step") or "") if data is not None else ""
+        is_moved = data is not None and data.get("shown", name) != name
+        is_checked = data is not None and not is_moved and self.step in ("", COUNT)
+        super().__init__(data if is_checked else None)
+        offer(
+            self,
+            "dataset",
+            [(name, f"{version.dataset} · version {version.number}") for name, version in newest.items()],
+        )
+        self.proposals = proposals_for(self.version)
+        titles = [*((key, proposal.title) for key, proposal in self.proposals.items()), (CUSTOM, "Custom")]
+        offer(self, "kind", titles)
+        self.text_problem = ""
+        first = self._first(query)
+        self.stated = [(name, query.get(name) or written(first[name])) for name in STATED]
+        is_stated = any(query.get(name) for name in STATED)
+        self.initial = {"dataset": name, "kind": CUSTOM if is_stated else titles[0][0]}
+        self._offer_limits(first["protocol"])
+        if data is not None and not is_checked:
+            self.initial |= entered(self, data) if not is_moved else {"kind": data.get("kind")}
+        is_custom = data is not None and not is_moved and data.get("kind") == CUSTOM
+        self.custom = CustomForm(data if is_custom else None, step="" if is_checked else self.step, first=first)
+        self.is_open = is_custom or bool(self.text_problem)
+
+    def _first(self, query: Mapping[str, str]) -> dict[str, Any]:
+        """The settings with which a custom run begins: those of the first proposal, or those that the query states."""
+        proposal = next(iter(self.proposals.values()), None)
+        first: dict[str, Any] = proposal.spec.model_dump() if proposal else _parsed(PLAIN)
+        try:
+            return {**first, **_parsed({name: query[name] for name in STATED if query.get(name)})}
+        except (ParameterError, ParallaxError) as problem:
+            self.text_problem = str(problem)
+            return first
+
+    def _offer_limits(self, protocol: Mapping[str, Any]) -> None:
+        """Add the fields of the limits, in the source's values; usage data have none."""
+        self.histogram = histogram_of(self.version)
+        self.limits: dict[str, float] = {}
+        if self.histogram is None:
+            return
+        ends, shift = self.histogram.ends, self.version.rating_shift
+        usual = limits_of(self.version)
+        for name, label, limit in (("disliked", "Disliked up to", "irrelevant"), ("liked", "Liked from", "relevant")):
+            value = float(protocol.get(limit, usual[limit])) - shift
+            fitting = [end for end in ends if (end <= value if limit == "relevant" else end >= value)]
+            self.limits[limit] = max(fitting) if limit == "relevant" else min(fitting)
+            self.fields[name] = forms.ChoiceField(label=label, choices=[(f"{end:g}", f"{end:g}") for end in ends])
+            self.initial[name] = f"{self.limits[limit]:g}"
+
+    @property
+    def cards(self) -> list[Proposal]:
+        """The proposals, for their cards."""
+        return list(self.proposals.values())
+
+    def limit_fields(self) -> list[forms.BoundField]:
+        """Return the fields of the limits."""
+        return [self[name] for name in ("disliked", "liked") if name in self.fields]
+
+    @property
+    def nested_forms(self) -> list[forms.Form]:
+        """The forms within this one, for the summary of errors."""
+        return [self.custom, *self.custom.parts]
+
+    def is_valid(self) -> bool:
+        """Return whether the fields are valid, and those of a custom run."""
+        return super().is_valid() and (not self.custom.is_bound or self.custom.is_valid())
+
+    def clean(self) -> dict[str, Any]:
+        """Check that the limits are apart."""
+        values = super().clean() or {}
+        if {"disliked", "liked"} <= values.keys() and float(values["disliked"]) >= float(values["liked"]):
+            self.add_error("liked", "Liked ratings have to be above disliked ones.")
+        return values
+
+    def spec(self) -> RunSpec:
+        """Return the inputs of the run; raises as `RunSpec.of`."""
+        values = self.custom.values() if self.custom.is_bound else self._proposal().spec.model_dump()
+        return RunSpec.of(**{**values, "split": self._split(), "protocol": self._protocol()})
+
+    @property
+    def repeats(self) -> int:
+        """How many runs are to be started."""
+        return int(self.custom.cleaned_data["repeats"]) if self.custom.is_bound else 1
+
+    def _proposal(self) -> Proposal:
+        return self.proposals[self.cleaned_data["kind"]]
+
+    def _split(self) -> dict[str, Any]:
+        return self.custom.split.settings() if self.custom.is_bound else self._proposal().spec.split
+
+    def _protocol(self) -> dict[str, Any]:
+        """The protocol, with limits where they differ from those that the dataset has without any."""
+        settings = self.custom.protocol.settings() if self.custom.is_bound else self._proposal().spec.protocol
+        if self.histogram is None:
+            return settings
+        shift = self.version.rating_shift
+        chosen = {
+            limit: float(self.cleaned_data[name]) for limit, name in zip(LIMITS, ("disliked", "liked"), strict=True)
+        }
+        return settings | ({} if chosen == self.limits else {limit: value + shift for limit, value in chosen.items()})
 
     def case_inputs(self) -> dict[str, Any] | None:
         """Return what determines the test cases, as `case_counts` takes it; None as long as it is invalid."""
-        if not self.is_bound or self.errors.keys() & {"dataset", "reserve", "seed", "split_text", "protocol_text"}:
+        if not self.is_bound or self.errors or (self.custom.is_bound and not self.custom.determines_cases()):
             return None
-        checked = (form for form in (*self.split.forms, *self.protocol.forms) if form.is_bound)
-        if not all(form.is_valid() for form in checked):
-            return None
-        values = self.cleaned_data
+        values = self.custom.cleaned_data if self.custom.is_bound else self._proposal().spec.model_dump()
         return {
-            "version": self.version(),
-            "split": self.split.settings(),
-            "protocol": self.protocol.settings(),
+            "version": self.version,
+            "split": self._split(),
+            "protocol": self._protocol(),
             "reserved": values["reserve"],
             "seed": values["seed"],
         }
 
-    def spec(self) -> RunSpec:
-        """Return the inputs of the run; raises as `RunSpec.of`."""
-        values = self.cleaned_data
-        return RunSpec.of(
-            algorithms=self.algorithms.named_settings(),
-            split=self.split.settings(),
-            protocol=self.protocol.settings(),
-            profile_lengths=(values["profile_length"],),
-            **{name: values[name] for name in ("task", "metrics", "reserve", "seed", "n")},
-        )
+
+def _parsed(texts: Mapping[str, str]) -> dict[str, Any]:
+    """Settings that are written as in commands. Raises ParameterError or ParallaxError for invalid ones."""
+    values = {
+        name: (named_algorithms if name == "algorithms" else named_settings)(text) for name, text in texts.items()
+    }
+    for name, value in values.items():
+        PARTS[name](value)  # type: ignore[operator]
+    return values
 
 
 class ExperimentForm(forms.Form):

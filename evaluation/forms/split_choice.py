@@ -1,4 +1,4 @@
-"""The split and the protocol of a new run, as cards, text and settings."""
+"""The split and the protocol of a new run, as cards and settings."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from django.http import QueryDict
 
 from core.errors import ParameterError
 from evaluation.forms.choice_cards import ChoiceCards, Kind
-from evaluation.forms.parameter_fields import ParameterForm, Values, settings_text
+from evaluation.forms.parameter_fields import ParameterForm, Values
 from evaluation.metrics.registry import METRICS
 from evaluation.protocols.registry import PROTOCOLS, Definition
 from evaluation.protocols.registry import protocol as protocol_of
-from evaluation.run_spec import named_settings
 from evaluation.splitting.options import DevEval
 from evaluation.splitting.registry import SPLITS, SplitKind, split_spec
 
+LIMITS = ("irrelevant", "relevant")  # of every protocol; the form asks for them once
 WRAPPER = next(kind for kind in SPLITS.values() if kind.options is DevEval)
 
 
@@ -40,7 +40,7 @@ def _protocol_kind(definition: Definition) -> Kind:
         title=definition.title,
         line=definition.question,
         note=f"Metrics: {', '.join(METRICS[key].title for key in definition.metrics)}.",
-        described=definition.described(),
+        described=[info for info in definition.described() if info.name not in LIMITS],
         check=definition.completed,
     )
 
@@ -76,9 +76,9 @@ class SplitChoice:
         self.cards, self.development = cards, development
 
     @classmethod
-    def of(cls, text: str) -> SplitChoice:
-        """Return the choice that a text states. Raises ParameterError or ParallaxError for an invalid text."""
-        stated = named_settings(text)
+    def of(cls, settings: Mapping[str, Any]) -> SplitChoice:
+        """Return the choice that settings state. Raises ParameterError for invalid ones."""
+        stated = dict(settings)
         name = str(stated.pop("name"))
         spec = split_spec(name, stated)
         wrapped, own = spec.inner or spec, WRAPPER.options.described()
@@ -102,16 +102,10 @@ class SplitChoice:
 
     def settings(self) -> Values:
         """Return the split with its stated values, as `create_run` takes it."""
-        chosen = self.cards.chosen
-        values = chosen.form.stated()
+        settings = self.cards.settings()
         if not self.development.is_divided:
-            return {"name": chosen.kind.key, **values}
-        return {"name": WRAPPER.key, "of": chosen.kind.key, **self.development.stated(), **values}
-
-    def text(self) -> str:
-        """Return the split as written in commands."""
-        settings = self.settings()
-        return settings_text(str(settings.pop("name")), settings)
+            return settings
+        return {**settings, "name": WRAPPER.key, "of": settings["name"], **self.development.stated()}
 
     def problem(self) -> str:
         """Return why the split cannot be used; empty if it can."""
@@ -123,34 +117,11 @@ class SplitChoice:
         return ""
 
 
-class ProtocolChoice:
-    """The chosen protocol."""
-
-    def __init__(self, cards: ChoiceCards) -> None:
-        self.cards = cards
-
-    @classmethod
-    def of(cls, text: str) -> ProtocolChoice:
-        """Return the choice that a text states. Raises ParameterError or ParallaxError for an invalid text."""
-        stated = named_settings(text)
-        definition = protocol_of(str(stated.pop("name")))
-        definition.completed(stated)
-        return cls(ChoiceCards.of("protocol", PROTOCOL_KINDS, definition.key, stated))
-
-    @classmethod
-    def posted(cls, data: QueryDict, *, is_checked: bool) -> ProtocolChoice:
-        """Return the choice of a posted form; without checking it, to be shown again."""
-        return cls(ChoiceCards.posted("protocol", PROTOCOL_KINDS, data, is_checked=is_checked))
-
-    @property
-    def forms(self) -> list[ParameterForm]:
-        """The forms that are checked."""
-        return [self.cards.chosen.form]
-
-    def settings(self) -> Values:
-        """Return the protocol with its stated settings, as `create_run` takes it."""
-        return {"name": self.cards.chosen.kind.key, **self.cards.chosen.form.stated()}
-
-    def text(self) -> str:
-        """Return the protocol as written in commands."""
-        return settings_text(self.cards.chosen.kind.key, self.cards.chosen.form.stated())
+def protocol_cards(settings: Mapping[str, Any]) -> ChoiceCards:
+    """Return the cards with the protocol chosen that settings state, except for limits. Raises ParameterError for
+    invalid ones.
+    """
+    stated = {key: value for key, value in settings.items() if key not in ("name", *LIMITS)}
+    definition = protocol_of(str(settings["name"]))
+    definition.completed(stated)
+    return ChoiceCards.of("protocol", PROTOCOL_KINDS, definition.key, stated)

@@ -17,7 +17,7 @@ from analysis.read.reports import reports_of
 from catalog.models import DatasetVersion
 from evaluation.enums import RUN_OPEN, RunStatus
 from evaluation.models import EvaluationRun
-from evaluation.selectors.runs import runs_by_time, runs_shown_to, succeeded_runs
+from evaluation.selectors.runs import runs_by_time, runs_shown_to
 from jobs.models import Job, JobQuerySet, JobStatus
 from jobs.workers import waiting_words
 from studies.enums import NoticeKind, StudyStatus
@@ -153,7 +153,9 @@ def _work(researcher: Any) -> Iterator[Work]:
 
 
 def _first_steps(researcher: Any, studies: list[Study]) -> list[FirstStep]:
-    """The way to the first report; datasets and runs are shared, studies are the researcher's own."""
+    """The way to the first report, by the researcher's own data, runs and studies; a later step implies the earlier."""
+    has_run = bool(studies) or EvaluationRun.objects.filter(owner=researcher, status=RunStatus.SUCCEEDED).exists()
+    has_data = has_run or DatasetVersion.objects.filter(dataset__owner=researcher, retired_at=None).exists()
     launched = [study for study in studies if study.status != StudyStatus.DRAFT]
     unfinished = next((study for study in studies if study.status == StudyStatus.DRAFT), None)
     return [
@@ -162,14 +164,14 @@ def _first_steps(researcher: Any, studies: list[Study]) -> list[FirstStep]:
             "Ratings or usage data, and the items they are of.",
             reverse("catalog:import"),
             "Import a dataset",
-            DatasetVersion.objects.visible_to(researcher).filter(retired_at=None).exists(),
+            has_data,
         ),
         FirstStep(
             "Train and measure",
             "A run trains algorithms on a dataset and measures them offline.",
             reverse("evaluation:new"),
             "New run",
-            succeeded_runs(EvaluationRun.objects.visible_to(researcher)).exists(),
+            has_run,
         ),
         FirstStep(
             "Ask people",

@@ -30,7 +30,7 @@ from evaluation.selectors.results import model_rows
 from evaluation.selectors.runs import metric_names
 from inference.paired import sign_tests_between
 from inference.results import Undefined
-from studies.console.forms.console import NewStudyForm
+from studies.console.forms.new_study import NewStudyForm
 from studies.design.narrative.preregistration import preregistration
 from studies.design.selectors.available_models import run_with
 from studies.design.selectors.planning import preregistration_plan

@@ -34,27 +34,32 @@ def test_run_is_put_together_in_place(live_server: Any, browser: Browser, draft:
     page: Page = opened(browser, live_server.url, draft).new_page()
     page.goto(live_server.url + reverse("evaluation:new"), timeout=60_000)
     page.get_by_label("Dataset", exact=True).select_option("tiny")
+    expect(page.locator(".run-kinds + p")).to_contain_text("candidates instead of 1,000")
     count = page.locator("#case-count")
-    expect(count).to_contain_text("Fewer candidates than requested.")
+    expect(count).to_contain_text("Test users")
+    before = count.inner_text()
+    handle = page.get_by_role("slider", name="Liked from")
+    expect(handle).to_have_attribute("aria-valuetext", "5 to 5")
+    handle.press("ArrowLeft")
+    expect(handle).to_have_attribute("aria-valuetext", "4 to 5")
+    expect(count).not_to_have_text(before)
+    page.get_by_role("radio", name="Custom").check()
     page.evaluate("window.isSame = true")
+    for group in ("Data split", "Algorithms", "Repeats"):
+        page.locator(".custom summary", has_text=group).click()
     page.get_by_label("Algorithm to add").select_option("ials")
     page.get_by_role("button", name="Add", exact=True).click()
     expect(page.get_by_role("heading", name="iALS")).to_be_focused()
     page.get_by_role("button", name="Remove TopPop").click()
     expect(page.get_by_role("heading", name="TopPop")).to_have_count(0)
-    factors = page.locator("[name=row6-factors]")
-    factors.fill("7")
-    factors.blur()
-    expect(page.locator("[name=algorithms_text]")).to_have_value(
-        "corngr, nncosngr, asysvd, puresvd, lsa, ials:factors=7"
-    )
+    factors = page.locator("[name=row3-factors]")
     page.locator("#split-holdout").check()
-    expect(page.locator("[name=split_text]")).to_have_value("holdout")
+    expect(page.locator("[name=split-holdout-share]")).to_be_visible()
     assert page.evaluate("window.isSame")
     factors.fill("0")
     page.get_by_role("button", name="Start run").click()
-    expect(page.locator("[name=row6-factors]")).to_be_focused()
-    expect(page.locator("#id_row6-factors_error")).to_have_text(
+    expect(page.locator("[name=row3-factors]")).to_be_focused()
+    expect(page.locator("#id_row3-factors_error")).to_have_text(
         "Factors: Ensure this value is greater than or equal to 1."
     )
     expect(page.get_by_role("alert").get_by_role("link", name="Factors")).to_be_visible()
@@ -64,15 +69,18 @@ def test_run_and_quota_are_put_together_without_scripts(live_server: Any, browse
     page: Page = opened(browser, live_server.url, draft, has_scripts=False).new_page()
     page.goto(live_server.url + reverse("evaluation:new"), timeout=60_000)
     page.get_by_label("Dataset", exact=True).select_option("tiny")
-    for name in ("CorNgr", "NNCosNgr", "AsySVD", "LSA", "PureSVD50"):
-        button = page.get_by_role("button", name=f"Remove {name}", exact=True)
+    page.get_by_role("button", name="Count test cases").click()
+    page.get_by_role("radio", name="Custom").check()
+    page.locator(".custom summary", has_text="Algorithms").click()
+    for name in ("NNCosNgr", "PureSVD"):
+        button = page.get_by_role("button", name=f"Remove {name}")
         button.click()
         expect(button).to_have_count(0)
     page.get_by_label("Algorithm to add").select_option("random")
     page.get_by_role("button", name="Add", exact=True).click()
     page.locator("[name=protocol-one-plus-random-negatives]").fill("10")
     page.get_by_role("button", name="Count test cases").click()
-    expect(page.locator("#case-count")).to_contain_text("Counted on this dataset.")
+    expect(page.locator("#case-count")).to_contain_text("Candidates per case")
     page.get_by_role("button", name="Start run").click()
     run = EvaluationRun.objects.order_by("-pk").first()
     assert run is not None
@@ -93,6 +101,8 @@ def test_run_and_quota_are_put_together_without_scripts(live_server: Any, browse
 
 def test_forms_have_no_barrier(live_server: Any, browser: Browser, draft: Study) -> None:
     def refused_run(page: Page) -> None:
+        page.get_by_role("radio", name="Custom").check()
+        page.locator(".custom summary", has_text="Repeats").click()
         page.locator("[name=seed]").evaluate("field => { field.type = 'text'; field.value = 'x'; }")
         page.get_by_role("button", name="Start run").click()
         page.wait_for_selector(".problems")
@@ -105,7 +115,8 @@ def test_forms_have_no_barrier(live_server: Any, browser: Browser, draft: Study)
 
     design = reverse("studies:design", args=[draft.slug])
     pages = {
-        "new run": (reverse("evaluation:new"), unfolded),
+        "new run": (reverse("evaluation:new"), None),
+        "new run, custom": (f"{reverse('evaluation:new')}?split=holdout", unfolded),
         "new run, refused": (reverse("evaluation:new"), refused_run),
         "design, refused": (design, refused_design),
         "new study": (reverse("studies:new"), None),

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from io import StringIO
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -18,7 +21,9 @@ from evaluation.exports import run_document
 from evaluation.models import EvaluationRun
 from evaluation.protocols.facts import CandidateRange
 from evaluation.selectors.cases import candidate_range, candidate_warning, cases_of
-from tests.factories.catalog import make_parsed, make_version
+from evaluation.services import run_proposals
+from evaluation.services.run_proposals import proposals_for
+from tests.factories.catalog import make_parsed, make_usage_version, make_version
 from tests.factories.evaluation import make_run, run_fields, work_off
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db(transaction=True)]
@@ -99,15 +104,57 @@ def test_page_and_api_state_the_number(uneven: DatasetVersion, client: Client) -
     assert client.get(f"/api/v1/runs/{run.pk}/").json()["candidates"] == {"fewest": 25, "most": 30, "asked": 1000}
 
 
-def test_form_asks_before_it_starts_a_run_with_fewer_candidates(client: Client) -> None:
+def test_form_starts_with_as_many_candidates_as_fit(client: Client) -> None:
     make_version()
     _signed_in(client)
     address = reverse("evaluation:new")
-    fields = run_fields(**{"protocol-one-plus-random-negatives": "1000"})
-    page = client.post(address, fields).content.decode()
-    assert "25 of its 40" in page
-    assert 'type="checkbox" name="accept_fewer"' in page
-    assert not EvaluationRun.objects.exists()
-    assert client.post(address, {**fields, "accept_fewer": "on"}).status_code == 302
-    assert EvaluationRun.objects.count() == 1
-    assert client.post(address, run_fields()).status_code == 302
+    page = client.get(address).text
+    assert "25 candidates instead of 1,000: some users left only 25 of 40 films unrated." in page
+    assert client.post(address, run_fields(kind="quick")).status_code == 302
+    assert EvaluationRun.objects.get().protocol["negatives"] == 25
+
+
+def test_proposals_have_more_candidates_where_the_catalogue_has_them() -> None:
+    version = make_version(n_items=40)
+    for name, most, protocol in (("few", 24, "full-ranking"), ("round", 160, "150"), ("usual", 1000, "None")):
+        with patch.object(run_proposals, "most_candidates", return_value=most):
+            proposal = proposals_for(version)["quick"]
+        assert protocol in (proposal.spec.protocol["name"], str(proposal.spec.protocol.get("negatives"))), name
+        assert bool(proposal.adjustment) == (most < 1000)
+
+
+def test_usage_data_have_proposals_without_limits(client: Client) -> None:
+    make_usage_version()
+    _signed_in(client)
+    form = client.get(reverse("evaluation:new")).context["form"]
+    assert form.histogram is None
+    assert form.limit_fields() == []
+    assert set(form.proposals) == {"quick", "replication"}
+
+
+def test_algorithms_that_need_more_data_are_left_out() -> None:
+    version = make_version(n_items=20)
+    proposal = proposals_for(version)["replication"]
+    assert [key for key, _ in proposal.spec.algorithms] == ["toppop", "corngr", "nncosngr", "asysvd", "puresvd", "lsa"]
+    assert "Left out, for lack of data: PureSVD300." in proposal.summary
+
+
+@pytest.mark.parametrize(
+    ("cases", "split"),
+    [
+        ({("strangers", 0.1): 1500}, ("strangers", 0.1)),
+        ({("strangers", 0.1): 600, ("strangers", 0.2): 1200}, ("strangers", 0.2)),
+        ({("strangers", 0.1): 90, ("strangers", 0.3): 300}, ("strangers", 0.3)),
+        ({("strangers", 0.3): 99, ("probe", 0.1): 400, ("probe", 0.2): 1000}, ("probe", 0.2)),
+        ({}, ("probe", 0.1)),
+    ],
+)
+def test_the_smallest_share_with_enough_cases_is_held_out(
+    cases: dict[tuple[str, float], int], split: tuple[str, float]
+) -> None:
+    def counted(*, split: dict[str, Any], **_rest: Any) -> SimpleNamespace:
+        return SimpleNamespace(cases=cases.get((split["name"], split["share"]), 0))
+
+    version = make_version()
+    with patch.object(run_proposals, "case_counts", counted):
+        assert proposals_for(version)["quick"].spec.split == {"name": split[0], "share": split[1]}

@@ -1,7 +1,8 @@
-"""The form of a new run: fields and text state the same, rows come and go, and the cases are counted."""
+"""The form of a new run: proposals that fit the dataset, rows that come and go, and cases that are counted."""
 
 from __future__ import annotations
 
+import html
 from typing import Any
 from urllib.parse import urlencode
 
@@ -13,13 +14,12 @@ from django.urls import reverse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from catalog.models import Dataset, Feature, Item
-from catalog.selectors import ratings
-from evaluation.forms.algorithm_rows import AlgorithmRows, named_algorithms, picker
-from evaluation.forms.run import RunForm
-from evaluation.forms.split_choice import PROTOCOL_KINDS, SPLIT_KINDS, WRAPPER, ProtocolChoice, SplitChoice
+from evaluation.forms.algorithm_rows import AlgorithmRows, picker
+from evaluation.forms.choice_cards import ChoiceCards
+from evaluation.forms.split_choice import PROTOCOL_KINDS, SPLIT_KINDS, WRAPPER, SplitChoice, protocol_cards
 from evaluation.models import EvaluationRun
 from evaluation.protocols.registry import PROTOCOLS
+from evaluation.run_spec import named_algorithms, written
 from evaluation.services import case_counts as counting
 from evaluation.services.case_counts import case_counts
 from evaluation.splitting.registry import SPLITS
@@ -71,9 +71,8 @@ class TestRoundTrip:
             if rows.forms[0].errors:  # values that do not go together
                 return
             assert registry.params_of(key, rows.named_settings()[0][1]) == registry.params_of(key, values)
-            back = AlgorithmRows.of(named_algorithms(rows.text()))
-            assert back.named_settings() == rows.named_settings()
-            assert back.text() == rows.text()
+            text = written(rows.named_settings())
+            assert AlgorithmRows.of(named_algorithms(text)).named_settings() == rows.named_settings()
 
         check()
 
@@ -81,11 +80,11 @@ class TestRoundTrip:
         text = "expected-utility:scorer=puresvd:factors=7,utility=given, toppop"
         rows = AlgorithmRows.of(named_algorithms(text))
         assert [key for key, _ in rows.named_settings()] == ["expected-utility", "toppop"]
-        assert rows.text() == text
+        assert written(rows.named_settings()) == text
 
     @pytest.mark.parametrize("is_divided", [False, True])
     @pytest.mark.parametrize("kind", SPLIT_KINDS, ids=lambda kind: kind.key)
-    def test_split_from_fields_to_text_and_back(self, kind: Any, is_divided: bool) -> None:
+    def test_split_from_fields_to_settings_and_back(self, kind: Any, is_divided: bool) -> None:
         own = posted_values(WRAPPER.options.described())
 
         @settings(max_examples=25, deadline=None)
@@ -96,24 +95,20 @@ class TestRoundTrip:
             choice = SplitChoice.posted(query(said), is_checked=True)
             if any(form.errors for form in choice.forms) or choice.problem():
                 return
-            back = SplitChoice.of(choice.text())
-            assert back.settings() == choice.settings()
-            assert back.text() == choice.text()
+            assert SplitChoice.of(choice.settings()).settings() == choice.settings()
             assert choice.settings()["name"] == (WRAPPER.key if is_divided else kind.key)
 
         check()
 
     @pytest.mark.parametrize("kind", PROTOCOL_KINDS, ids=lambda kind: kind.key)
-    def test_protocol_from_fields_to_text_and_back(self, kind: Any) -> None:
+    def test_protocol_from_fields_to_settings_and_back(self, kind: Any) -> None:
         @settings(max_examples=25, deadline=None)
         @given(posted_values(tuple(kind.described)))
         def check(values: dict[str, Any]) -> None:
             said = {"protocol": kind.key, **query(values, f"protocol-{kind.key}-").dict()}
-            choice = ProtocolChoice.posted(query(said), is_checked=True)
-            assert not choice.forms[0].errors
-            back = ProtocolChoice.of(choice.text())
-            assert back.settings() == choice.settings()
-            assert back.text() == choice.text()
+            choice = ChoiceCards.posted("protocol", PROTOCOL_KINDS, query(said), is_checked=True)
+            assert not choice.chosen.form.errors
+            assert protocol_cards(choice.settings()).settings() == choice.settings()
 
         check()
 
@@ -140,38 +135,45 @@ class TestPage:
     def test_row_is_added_without_checking_or_losing_anything(self, signed_in: Client) -> None:
         fields = run_fields(row=["0:puresvd"], seed="x", **{"row0-factors": "many"}, step="add", algorithm="ials")
         form = signed_in.post(reverse(NEW), fields).context["form"]
-        assert [row.id for row in form.algorithms.rows] == ["0:puresvd", "1:ials"]
+        assert [row.id for row in form.custom.algorithms.rows] == ["0:puresvd", "1:ials"]
         assert not form.is_bound
-        assert form["seed"].value() == "x"
-        assert form.algorithms.rows[0].form["factors"].value() == "many"
+        assert form.custom["seed"].value() == "x"
+        assert form.custom.algorithms.rows[0].form["factors"].value() == "many"
         assert not EvaluationRun.objects.exists()
 
-    def test_row_is_removed_and_the_text_follows(self, signed_in: Client) -> None:
+    def test_row_is_removed(self, signed_in: Client) -> None:
         fields = run_fields(row=["0:puresvd", "5:toppop"], **{"row0-factors": "7"}, step="remove-5")
         form = signed_in.post(reverse(NEW), fields).context["form"]
-        assert form["algorithms_text"].value() == "puresvd:factors=7"
+        assert [row.label for row in form.custom.algorithms.rows] == ["PureSVD7"]
 
-    def test_changed_text_replaces_the_fields(self, signed_in: Client) -> None:
-        texts = {"algorithms_text": "puresvd:factors=9,toppop", "algorithms_text_shown": "toppop"}
-        form = signed_in.post(reverse(NEW), run_fields(**texts, step="apply")).context["form"]
-        assert [row.key for row in form.algorithms.rows] == ["puresvd", "toppop"]
-        assert form.algorithms.rows[0].form["factors"].value() == 9
+    def test_settings_as_text_fill_the_fields_in(self, signed_in: Client) -> None:
+        texts = {"algorithms": "puresvd:factors=9,toppop", "split": "holdout:share=.3", "protocol": "full-ranking"}
+        form = signed_in.get(reverse(NEW), texts).context["form"]
+        assert form["kind"].value() == "custom"
+        assert form.custom.algorithms.named_settings() == [("puresvd", {"factors": 9}), ("toppop", {})]
+        assert form.custom.split.settings() == {"name": "holdout", "share": 0.3}
+        assert form.custom.protocol.settings() == {"name": "full-ranking"}
 
-    def test_unchanged_text_yields_to_the_fields(self, signed_in: Client) -> None:
-        texts = {"split_text": "holdout", "split_text_shown": "holdout"}
-        signed_in.post(reverse(NEW), run_fields(**texts))
-        assert EvaluationRun.objects.get().split == {"name": "probe", "share": 0.2}
+    def test_limits_in_the_text_move_the_handles(self, signed_in: Client) -> None:
+        form = signed_in.get(reverse(NEW), {"protocol": "full-ranking:relevant=4,irrelevant=2"}).context["form"]
+        assert (form["disliked"].value(), form["liked"].value()) == ("2", "4")
+
+    @pytest.mark.parametrize("text", ["best", "puresvd:factors=0", "toppop:x"])
+    def test_invalid_text_is_refused_and_stays(self, signed_in: Client, text: str) -> None:
+        page = signed_in.get(reverse(NEW), {"algorithms": text})
+        assert page.context["form"].text_problem in html.unescape(page.text)
+        assert f'value="{text}"' in page.text
 
     def test_error_stands_beside_its_field_with_its_label_and_in_the_summary(self, signed_in: Client) -> None:
-        html = signed_in.post(reverse(NEW), run_fields(row=["3:puresvd"], **{"row3-factors": "0"})).content.decode()
-        assert '<a\n  href="#id_row3-factors">Factors</a>: Ensure this value is greater than or equal to 1.' in html
-        assert "<strong>Factors:</strong> Ensure this value is greater than or equal to 1." in html
-        assert 'aria-invalid="true"' in html
-        assert 'aria-describedby="id_row3-factors_helptext id_row3-factors_error"' in html
+        page = signed_in.post(reverse(NEW), run_fields(row=["3:puresvd"], **{"row3-factors": "0"})).content.decode()
+        assert '<a\n  href="#id_row3-factors">Factors</a>: Ensure this value is greater than or equal to 1.' in page
+        assert "<strong>Factors:</strong> Ensure this value is greater than or equal to 1." in page
+        assert 'aria-invalid="true"' in page
+        assert 'aria-describedby="id_row3-factors_helptext id_row3-factors_error"' in page
 
     def test_split_of_many_models_cannot_be_divided(self, signed_in: Client) -> None:
-        html = signed_in.post(reverse(NEW), run_fields(split="k-fold", **{"dev-eval-divide": "on"})).content.decode()
-        assert "k-fold trains several" in html
+        page = signed_in.post(reverse(NEW), run_fields(split="k-fold", **{"dev-eval-divide": "on"})).content.decode()
+        assert "k-fold trains several" in page
         assert not EvaluationRun.objects.exists()
 
     def test_repetitions_differ_in_the_seed_alone(self, signed_in: Client) -> None:
@@ -180,36 +182,19 @@ class TestPage:
         assert len({run.seed for run in runs}) == len(runs) == 3
         assert len({str((run.split, run.protocol)) for run in runs}) == 1
 
-    def test_unbound_form_shows_the_algorithms_of_the_study(self, signed_in: Client) -> None:
-        form = RunForm(datasets=Dataset.objects.all())
-        assert form["split_text"].value() == "strangers"
-        # With 40 items there are no 300 factors.
-        assert form["algorithms_text"].value() == "toppop, corngr, nncosngr, asysvd, puresvd, lsa"
-
-    def test_algorithms_at_first_are_those_that_the_dataset_allows(self, signed_in: Client) -> None:
-        version, datasets = make_version(name="bare", n_items=20), Dataset.objects.all()
-        assert RunForm(dataset="bare", datasets=datasets)["algorithms_text"].value().endswith("lsa")
-        Item.objects.filter(version=version).update(title="", plot="")
-        Feature.objects.filter(item__version=version).delete()
-        ratings._features.cache_clear()
-        assert RunForm(dataset="bare", datasets=datasets)["algorithms_text"].value().endswith("puresvd")
-
     def test_count_warns_before_the_run_starts(self, signed_in: Client) -> None:
         fields = run_fields(**{"protocol-one-plus-random-negatives": "1000"})
-        html = signed_in.post(reverse("evaluation:count"), fields).content.decode()
-        assert "Fewer candidates than requested." in html
-        assert "catalogue has 40 items" in html
-        assert "Counted on this dataset." in html
-        assert 'hx-swap-oob="true"' in html
+        page = signed_in.post(reverse("evaluation:count"), fields).content.decode()
+        assert "Fewer candidates than requested." in page
         assert "Fewer candidates" not in signed_in.post(reverse("evaluation:count"), run_fields()).content.decode()
         assert not EvaluationRun.objects.exists()
 
     def test_count_says_why_there_is_none(self, signed_in: Client) -> None:
-        html = signed_in.post(reverse("evaluation:count"), run_fields(split="temporal-global")).content.decode()
-        assert "time" in html
-        assert "Test users" not in html
+        page = signed_in.post(reverse("evaluation:count"), run_fields(split="temporal-global")).content.decode()
+        assert "time" in page
+        assert "Test users" not in page
         invalid = signed_in.post(reverse("evaluation:count"), run_fields(reserve="x")).content.decode()
-        assert "once the split, the protocol and the settings are valid" in invalid
+        assert "once the settings are valid" in invalid
 
 
 @pytest.mark.integration

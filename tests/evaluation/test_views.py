@@ -216,9 +216,8 @@ def test_form_makes_a_run_of_its_rows(client: Client, alice: User) -> None:
     ("changes", "said"),
     [
         ({"row": []}, "Name at least one algorithm"),
-        ({"algorithms_text": "best"}, "There is no algorithm"),
-        ({"protocol-one-plus-random-relevant": 2}, "must be below the limit for relevant ratings"),
-        ({"protocol-one-plus-random-relevant": 11}, "outside the dataset&#x27;s scale"),
+        ({"liked": 2}, "Liked ratings have to be above disliked ones"),
+        ({"liked": 11}, "11 is not one of the available choices"),
         ({"split": "k-fold", "split-k-fold-k": 900}, "a run trains at most 500"),
         ({"split-probe-share": "", "split-probe-list": "/etc/hostname"}, "Pass files to the command evaluate"),
         ({"protocol": "full-ranking", "metrics": "rmse"}, "does not measure rmse"),
@@ -245,7 +244,6 @@ def test_form_gives_a_protocol_the_settings_that_it_has(client: Client, alice: U
             protocol="full-ranking",
             metrics="ndcg@10, map@10",
             task="all",
-            **{"protocol-full-ranking-relevant": "4", "protocol-full-ranking-irrelevant": "2"},
         ),
     )
     run = EvaluationRun.objects.get()

@@ -82,14 +82,16 @@ def _succeeded(*, version: DatasetVersion | None = None, **kwargs: Any) -> Evalu
 
 def run_fields(**changes: Any) -> dict[str, Any]:
     """The fields of a new run as its page posts them, on the dataset ``small``."""
-    protocol = {"negatives": 20, "relevant": 4, "irrelevant": 2}
     return {
         "dataset": "small",
+        "kind": "custom",
+        "disliked": "2",
+        "liked": "4",
         "row": ["0:toppop"],
         "split": "probe",
         "split-probe-share": 0.2,
         "protocol": "one-plus-random",
-        **{f"protocol-one-plus-random-{name}": value for name, value in protocol.items()},
+        "protocol-one-plus-random-negatives": 20,
         "task": "some",
         "metrics": "",
         "reserve": 0.1,

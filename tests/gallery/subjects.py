@@ -36,6 +36,8 @@ def subjects_of(study: Study, owner: User) -> dict[str, list[dict[str, Any]]]:
         payload={"experiment": "croc-cold", "runs": {"main": run.pk}},
         result={"verdicts": [["as in the paper", "It finds more."]]},
     )
+    wanted = {"run": run.pk, "title": "Good films, again", "slug": "good-films-again", "template": "cremonesi-2011"}
+    waiting = run.version.jobs.create(kind="study", owner=owner, payload=wanted)
     walked = {"per_condition": 12, "seed": 1, "base_url": "http://localhost/"}
     simulation = study.jobs.create(kind="simulation", payload=walked)
     chosen = {"per_condition": 30, "seed": 1, "factors": [50, 300], "reserve": 0.15}
@@ -55,6 +57,7 @@ def subjects_of(study: Study, owner: User) -> dict[str, list[dict[str, Any]]]:
         "projects:move": {"name": run.version.dataset.name},
         "replication:job": {"pk": replication.pk},
         "studies:session": {"slug": study.slug, "pk": session.pk},
+        "studies:starting": {"pk": waiting.pk},
         "studies:simulation": {"slug": study.slug, "pk": simulation.pk},
     }
     steps = [{"pk": upload.pk, "step": step} for step in STEPS]

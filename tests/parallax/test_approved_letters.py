@@ -196,8 +196,8 @@ def send_notices_of_an_administrator() -> None:
     study = make_study()
     administrator, analyst = boss(), ada()
     add_member(study=study, email=analyst.email, role=Role.ANALYST)
-    seat = StudyMembership(study=study, researcher=administrator, role=Role.ANALYST)
-    change_members(study=study, added=[seat], removed=[], actor=administrator)
+    membership = StudyMembership(study=study, researcher=administrator, role=Role.ANALYST)
+    change_members(study=study, added=[membership], removed=[], actor=administrator)
     owner = study.memberships.get(role=Role.OWNER).researcher
     deactivate(user=owner, actor=administrator, successor="boss@example.org")
     User.objects.filter(pk=administrator.pk).update(is_active=False)

@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from analysis.models import Report
+from catalog.models import Dataset
 from catalog.services import DEMO_NAME
 from evaluation.enums import RunStatus
 from evaluation.models import EvaluationRun
@@ -76,6 +77,11 @@ def test_an_empty_account_gets_four_steps_with_the_next_one_marked() -> None:
     assert [step.is_done for step in home["steps"]] == [False] * 4
     assert home["next_step"] == home["steps"][0]
     run = make_run_at("succeeded")
+    home = home_of(researcher)
+    assert [step.is_done for step in home["steps"]] == [False] * 4, "the data and runs of others are no steps"
+    Dataset.objects.update(owner=researcher)
+    assert [step.is_done for step in home_of(researcher)["steps"]] == [True, False, False, False]
+    EvaluationRun.objects.update(owner=researcher)
     home = home_of(researcher)
     assert [step.is_done for step in home["steps"]] == [True, True, False, False]
     assert home["next_step"] is not None

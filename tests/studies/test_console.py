@@ -13,7 +13,6 @@ from django.urls import reverse
 from accounts.models import User
 from studies.design.services.launch import close_study
 from studies.enums import Mode, Role
-from studies.models import Study
 from studies.monitoring.selectors import monitor
 from studies.participation.services.consenting import decline
 from studies.team.services.members import add_member
@@ -39,34 +38,6 @@ def test_the_list_shows_my_studies_alone_under_one_number_of_queries(n: int, dja
     page = response.content.decode()
     assert re.findall(r"/studies/(mine-\d|theirs)/", page) == [f"mine-{i}" for i in reversed(range(n))]
     assert len(re.findall(r'data-label="Completed">1</td>\s*<td class="n" data-label="Target">4</td>', page)) == n
-
-
-def test_a_study_is_made_from_the_form_on_the_run_chosen() -> None:
-    run = make_run_at("succeeded")
-    make_run_at("succeeded", version=run.version, seed=9)
-    client = signed_in(UserFactory())
-    said = {
-        "title": "Films",
-        "slug": "films",
-        "template": "cremonesi-2011",
-        "run": run.pk,
-        "per_condition": 12,
-    }
-    response = client.post(reverse("studies:new"), said)
-    study = Study.objects.get()
-    assert response.url == console_url("detail", study)
-    assert (study.run_id, study.title) == (run.pk, "Films")
-    assert set(study.conditions.values_list("target", flat=True)) == {12}
-    again = client.post(reverse("studies:new"), said).content.decode()
-    assert "There is a study called films already." in again
-    assert Study.objects.count() == 1
-
-
-def test_without_a_finished_run_the_form_says_what_is_needed() -> None:
-    make_run_at("queued")
-    page = signed_in(UserFactory()).get(reverse("studies:new")).content.decode()
-    assert "finished run" in page
-    assert '<form method="post" class=' not in page
 
 
 def test_the_design_of_a_draft_is_changed_by_its_form_and_not_after_the_launch() -> None:

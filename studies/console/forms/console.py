@@ -9,7 +9,6 @@ from django import forms
 from core.form_fields import offer
 from evaluation.models import EvaluationRun
 from evaluation.reported_kinds import tested_kinds
-from evaluation.selectors.results import is_pooled
 from studies.console.forms.assignment import AssignmentForm
 from studies.console.forms.plan import PlanFields, PrimaryTestFields
 from studies.console.forms.setting_fields import setting_field
@@ -24,7 +23,6 @@ from studies.console.forms.texts import (
     written_texts,
 )
 from studies.design.narrative.plan import metric_label, perceived_labels
-from studies.design.presets.loader import load_preset, preset_keys
 from studies.design.selectors.texts import (
     CHANGEABLE_TEXTS,
     interface_languages,
@@ -38,7 +36,6 @@ from studies.instrument.questionnaires.schema import questionnaire_from
 from studies.known_items import FIVE_STARS, HALF_STARS, LIKES, SCALES, SEVEN_POINTS, TEN_POINTS
 from studies.models import Study
 from studies.settings import Primary, StudySettings, Thresholds
-from studies.team.selectors.studies import runs_to_study
 from studies.usage_data import CHOICE, STARS, is_usage
 
 ORDER_LABELS = {
@@ -70,32 +67,6 @@ def metric_keys(run: EvaluationRun) -> list[str]:
     """The offline metrics that a plan can name: on whole profiles, and on each short one that the run measured."""
     kinds = tested_kinds(run.protocol)
     return [f"{kind}@profile{length}" if length else kind for length in (0, *run.profile_lengths) for kind in kinds]
-
-
-class _RunChoice(forms.ModelChoiceField[EvaluationRun]):
-    def label_from_instance(self, run: EvaluationRun) -> str:
-        label = f"Run {run.pk} on {run.version.dataset} · {run.n_algorithms} algorithms"  # type: ignore[attr-defined]
-        return label if is_pooled(run) else f"{label} · {run.protocol['name']}"
-
-
-class NewStudyForm(forms.Form):
-    """A study from a template, on the models of a finished run."""
-
-    title = forms.CharField(
-        max_length=200,
-        help_text="Only researchers see it. The title that participants see is one of the texts of the design.",
-    )
-    slug = forms.SlugField(
-        max_length=80, label="Link", help_text="The end of the participants’ address, such as good-films."
-    )
-    template = forms.ChoiceField()
-    run = _RunChoice(queryset=EvaluationRun.objects.none(), label="Models", empty_label=None)
-    per_condition = forms.IntegerField(label="Participants per condition", min_value=1, max_value=10_000, initial=30)
-
-    def __init__(self, *args: Any, researcher: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        offer(self, "template", [(key, f"{load_preset(key).title} · {key}") for key in preset_keys()])
-        offer(self, "run", runs_to_study(researcher))
 
 
 class DesignForm(PlanFields, PrimaryTestFields, AssignmentForm):

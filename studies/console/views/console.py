@@ -1,4 +1,4 @@
-"""The console's list of studies, the creation of one, and a researcher's notices."""
+"""The console's list of studies, and a researcher's notices."""
 
 from __future__ import annotations
 
@@ -7,14 +7,10 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from core.errors import ParallaxError
-from core.outcomes import refusals_in
-from evaluation.selectors.runs import failed_algorithms
-from studies.console.forms.console import NewStudyForm
 from studies.console.forms.study_lifecycle import MailForm
-from studies.design.services.design import create_study
 from studies.enums import NoticeMail
 from studies.team.selectors import studies
 from studies.team.services.notices import choose_mail, mark_read
@@ -32,25 +28,6 @@ def study_list(request: HttpRequest) -> HttpResponse:
         "ownerless": studies.ownerless_studies() if request.user.is_superuser else (),
     }
     return render(request, "console/studies/list.html", context)
-
-
-@require_http_methods(["GET", "HEAD", "POST"])
-def study_new(request: HttpRequest) -> HttpResponse:
-    """Create a study from a template; a link from a run chooses its models."""
-    form = NewStudyForm(request.POST or None, researcher=request.user, initial={"run": request.GET.get("run")})
-    if request.method == "POST" and form.is_valid():
-        cleaned = form.cleaned_data
-        with refusals_in(form, "slug", of="slug"):
-            study = create_study(**cleaned, version=cleaned["run"].version, owner=request.user)
-            messages.success(request, "The study is created. Review its design, preview it, then launch it.")
-            for failed in failed_algorithms(study.run):
-                messages.warning(
-                    request,
-                    f"{failed.label} is not a condition, because it failed in run {study.run_id}: {failed.error}",
-                )
-            return redirect("studies:detail", slug=study.slug)
-    has_runs = form.fields["run"].queryset.exists()  # type: ignore[attr-defined]
-    return render(request, "console/studies/new.html", {"form": form, "has_runs": has_runs})
 
 
 @require_safe

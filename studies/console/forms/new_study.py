@@ -1,0 +1,87 @@
+"""The form of a new study: its title, its data, and how its models are chosen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from catalog.forms.upload_limits import MOST_DATASET, FilesField, file_size
+from catalog.models import Dataset, DatasetVersion
+from catalog.selectors.datasets import newest_versions
+from core.form_fields import offer
+from evaluation.models import EvaluationRun
+from evaluation.selectors.results import is_pooled
+from evaluation.services.run_proposals import QUICK, REPLICATION, TITLES, Proposal, proposals_for
+from studies.design.presets.loader import load_preset, preset_keys
+from studies.team.selectors.studies import runs_to_study
+
+CUSTOM = "custom"
+BEFORE_DATA = {  # what the cards say before there is a dataset whose size decides
+    QUICK: "Three models: popularity, neighbourhoods, latent factors.",
+    REPLICATION: "The seven models of Cremonesi et al. (2011).",
+}
+TEMPLATES = dict.fromkeys((QUICK, REPLICATION), "cremonesi-2011")
+
+
+class _RunChoice(forms.ModelChoiceField[EvaluationRun]):
+    def label_from_instance(self, run: EvaluationRun) -> str:
+        label = f"Run {run.pk} on {run.version.dataset} · {run.n_algorithms} algorithms"  # type: ignore[attr-defined]
+        return label if is_pooled(run) else f"{label} · {run.protocol['name']}"
+
+
+class NewStudyForm(forms.Form):
+    """A study on new files, on a dataset, or on the models of a finished run."""
+
+    title = forms.CharField(max_length=200)
+    slug = forms.SlugField(max_length=80, required=False, label="Link", help_text="From the title, if empty.")
+    dataset = forms.ChoiceField(required=False)
+    uploads = FilesField(
+        label="File", most=MOST_DATASET, help_text=f"CSV or another table, up to {file_size(MOST_DATASET)}."
+    )
+    kind = forms.ChoiceField(label="Models", widget=forms.RadioSelect)
+    run = _RunChoice(queryset=EvaluationRun.objects.none(), empty_label=None, required=False)
+    template = forms.ChoiceField(required=False)
+
+    def __init__(self, *args: Any, researcher: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.newest = newest_versions(Dataset.objects.usable_by(researcher))
+        offer(
+            self, "dataset", [("", "Upload a file"), *((name, str(version)) for name, version in self.newest.items())]
+        )
+        offer(self, "run", runs_to_study(researcher))
+        offer(self, "template", [(key, f"{load_preset(key).title} · {key}") for key in preset_keys()])
+        offer(self, "kind", [*TITLES.items(), (CUSTOM, "Custom")])
+        self.initial["kind"] = CUSTOM if self.initial.get("run") else self.initial.get("kind", QUICK)
+        version = self.newest.get(str(self["dataset"].value() or ""))
+        self.proposals = proposals_for(version) if version else {}
+
+    @property
+    def cards(self) -> list[dict[str, str]] | list[Proposal]:
+        """The cards of the proposals, which know the dataset once it is chosen."""
+        if self["dataset"].value():
+            return list(self.proposals.values())
+        return [{"key": key, "title": title, "summary": BEFORE_DATA[key]} for key, title in TITLES.items()]
+
+    def clean(self) -> dict[str, Any]:
+        """A finished run for a custom study; else a dataset that has the proposal, or files."""
+        values = super().clean() or {}
+        kind, dataset = values.get("kind"), values.get("dataset")
+        if kind == CUSTOM:
+            if not values.get("run"):
+                self.add_error("run", "Choose a finished run, or start one first.")
+        elif dataset and kind not in self.proposals:
+            self.add_error("kind", "This dataset has too few ratings for these models.")
+        elif not dataset and not values.get("uploads") and "uploads" not in self.errors:
+            self.add_error("uploads", "Choose a file, or a dataset.")
+        return values
+
+    @property
+    def version(self) -> DatasetVersion:
+        """The newest version of the chosen dataset."""
+        return self.newest[self.cleaned_data["dataset"]]
+
+    @property
+    def proposal(self) -> Proposal:
+        """The chosen proposal on the chosen dataset."""
+        return self.proposals[self.cleaned_data["kind"]]

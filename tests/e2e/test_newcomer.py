@@ -1,0 +1,164 @@
+"""A newcomer with a file of book ratings: pages, clicks and words from an empty account towards a launched study.
+
+    python -m pytest -s tests/e2e/test_newcomer.py
+
+prints the figures. The goals hold for the whole way; only those that are reached are asserted.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import connections
+from django.db.models import Q
+from playwright.sync_api import Browser, Page
+
+from accounts.models import User
+from evaluation.enums import RUN_OPEN
+from evaluation.models import EvaluationRun
+from evaluation.services.worker_loop import work_on
+from jobs.models import Job, JobStatus
+from jobs.services import do_job
+from studies.models import Study
+from tests.e2e.test_console_accessibility import signed_in
+from tests.factories.accounts import UserFactory
+from tests.factories.catalog import make_version
+
+pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
+
+MOST_PAGES, MOST_CLICKS, MOST_WORDS = 14, 25, 600
+OWN_WORDS = """() => {
+  const main = document.querySelector("main").cloneNode(true);
+  main.querySelectorAll("tbody, select, svg, script, .vh, .crumbs, .rail, .item-grid").forEach((part) => part.remove());
+  const style = "position: absolute; left: -9999px";
+  main.setAttribute("style", style);
+  document.querySelector("main").after(main);
+  const words = main.innerText.split(/\\s+/).filter(Boolean).length;
+  main.remove();
+  return words;
+}"""
+
+
+def book_ratings() -> str:
+    """Ratings of 60 books by 80 readers on a scale of 1 to 10, and one that is off the scale."""
+    rng = random.Random(7)
+    rows = ["reader,title,author,rating"]
+    for reader in range(80):
+        for book in rng.sample(range(60), 20):
+            liked = 7.5 if (reader + book) % 3 else 4.5
+            rating = min(10, max(1, round(rng.gauss(liked, 1.6))))
+            rows.append(f"r{reader},The book {book},Author {book % 12},{rating}")
+    return "\n".join([*rows, "r1,The book 59,Author 11,12"]) + "\n"
+
+
+@pytest.fixture
+def worker(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A worker in a thread, for jobs and runs."""
+    for place in ("jobs.services", "evaluation.services.runs"):
+        monkeypatch.setattr(f"{place}.enqueue_on_commit", lambda *args, **ids: None)
+    stop = threading.Event()
+
+    def work() -> None:
+        while not stop.is_set():
+            for pk in Job.objects.filter(status=JobStatus.QUEUED).values_list("pk", flat=True):
+                do_job(job_id=pk)
+            for pk in EvaluationRun.objects.filter(Q(status__in=RUN_OPEN)).values_list("pk", flat=True):
+                while work_on(run_id=pk):
+                    pass
+            time.sleep(0.1)
+        connections.close_all()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    yield
+    stop.set()
+    thread.join()
+
+
+class Newcomer:
+    """A person at a page who counts: pages, by their address, clicks, and the console's words of each page."""
+
+    def __init__(self, page: Page) -> None:
+        self.page, self.clicks = page, 0
+        self.pages: list[str] = []
+        self.words = 0
+
+    def arrive(self, address: str) -> None:
+        """Wait for a page whose address matches, and count it."""
+        self.page.wait_for_url(address)
+        self.page.wait_for_load_state("networkidle")
+        words = self.page.evaluate(OWN_WORDS)
+        self.pages.append(f"{self.page.url.split('/', 3)[3]} ({words} words)")
+        self.words += words
+
+    def click(self, selector: str) -> None:
+        self.page.locator(selector).first.click()
+        self.clicks += 1
+
+    def report(self) -> str:
+        goals = (
+            (len(self.pages), MOST_PAGES, "pages"),
+            (self.clicks, MOST_CLICKS, "clicks"),
+            (self.words, MOST_WORDS, "words"),
+        )
+        lines = [f"{n} {what} of {most}{'' if n <= most else ', not reached'}" for n, most, what in goals]
+        return "\n".join([*self.pages, *lines])
+
+
+def test_a_newcomer_gets_from_a_file_to_a_draft(
+    live_server: Any, browser: Browser, worker: None, settings: Any, tmp_path: Path
+) -> None:
+    settings.VAR_DIR = tmp_path
+    make_version(name="of-others")
+    researcher: User = UserFactory()
+    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    signed_in(context, live_server.url, researcher)
+    page = context.new_page()
+    page.set_default_timeout(180_000)  # the first page waits until the runtime of charts is bundled
+    me = Newcomer(page)
+    page.goto(live_server.url)
+    me.arrive("**/")
+    me.click("a:text-is('New study')")
+    me.arrive("**/studies/new/")
+    me.click("[name=title]")
+    page.keyboard.type("Books for our readers")
+    me.clicks += 1  # the file is chosen in the browser's own window
+    page.set_input_files(
+        "[name=uploads]", {"name": "books.csv", "mimeType": "text/csv", "buffer": book_ratings().encode()}
+    )
+    me.click("main button.go")
+    me.arrive("**/columns/")
+    me.click(".foot .go")
+    me.arrive("**/ratings/")
+    me.click(".answers label")
+    me.click(".foot .go")
+    me.arrive("**/items/")
+    me.click(".foot .go")
+    me.arrive("**/check/")
+    page.wait_for_selector(".foot .go")
+    me.click(".foot .go")
+    me.arrive("**/studies/new/?**")
+    assert page.locator("[name=title]").input_value() == "Books for our readers"
+    assert "TopPop, NNCosNgr and PureSVD" in page.locator(".run-kind").first.inner_text()
+    me.click("main button.go")
+    me.arrive("**/studies/books-for-our-readers/**")
+    study = Study.objects.get()
+    assert study.conditions.count() == 3
+    to_draft = len(me.pages), me.clicks
+    with contextlib.suppress(Exception):  # the rest of the way is other pages' to shorten
+        page.set_default_timeout(15_000)
+        me.click("main a[href$='/launch/'], .rail a[href$='/launch/']")
+        me.arrive("**/launch/")
+    study.refresh_from_db()
+    sys.stdout.write(f"\n{me.report()}\nStudy: {study.status}\n")
+    assert to_draft <= (8, 10)
+    assert len(me.pages) <= MOST_PAGES
+    assert me.clicks <= MOST_CLICKS
