@@ -90,7 +90,7 @@ def test_details_and_recommendations_are_in_the_language_of_the_page(study: Stud
 
 def test_the_launch_page_counts_items_without_texts(study: Study) -> None:
     def texts() -> list[str]:
-        return [gap.text for gap in launch_overview(study).gaps if "participants see the default" in gap.text]
+        return [point.text for point in launch_overview(study).advice if "participants see the default" in point.text]
 
     assert texts() == [
         "1 of 40 items has no title in Italian; participants see the default title.",
@@ -107,6 +107,6 @@ def test_the_launch_page_counts_items_without_texts(study: Study) -> None:
 
 def test_without_localised_texts_and_a_language_nothing_is_said() -> None:
     study = make_study(settings={"languages": ["en", "it"]})
-    assert not [gap for gap in launch_overview(study).gaps if "participants see the default" in gap.text]
+    assert not [point for point in launch_overview(study).advice if "participants see the default" in point.text]
     page = person_in(study, "it", "rate").get("rate/").text
     assert 'lang="en"' not in page.replace("hreflang", "").split("<main")[-1]
