@@ -469,6 +469,8 @@ class StudySettings(_Settings):
     )
     item_type: str = DEFAULT  # of studies from before there were item types: films
     item_noun: dict[str, dict[str, Word]] = {}  # the nouns and the verb, by language and form
+    # The minutes that the texts stated at the launch; None where no text states them.
+    stated_minutes: Whole | None = Field(default=None, ge=1)
     # Whether an item had a sample at the creation of the study; None for studies from before that was asked.
     samples: bool | None = None
     # Of the simulated participants, no part of the design.

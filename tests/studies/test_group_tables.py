@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from studies.console.forms.group_tables import GroupTable, QuotaTable, StrataTable
-from studies.design.services.design import age_limits
+from studies.design.selectors.stated_facts import age_limits
 from studies.enums import Role
 from studies.models import Study
 from tests.factories.studies import make_study

@@ -77,7 +77,7 @@ def test_boxes_changed_in_a_draft_are_those_that_participants_see_and_have_to_ti
     study = make_study(status="draft")
     client = _owner(study)
     said = _said(study, client)
-    assert said["consent_boxes_en"].splitlines()[0] == "I am at least 18 years old."
+    assert said["consent_boxes_en"].splitlines()[0] == "I am {your_age}."
     boxes = {
         "consent_boxes_en": "I am at least 16.\r\n\r\n  My parents <agree>. \r\nTake part.",
         "consent_boxes_it": "Ho almeno 16 anni.\nI miei genitori sono d'accordo.\nPartecipo.",

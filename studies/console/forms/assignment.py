@@ -21,7 +21,8 @@ from studies.allocation.assignment.wording import (
 from studies.console.forms.group_tables import GroupRow, GroupTable, QuotaTable, StrataTable
 from studies.console.forms.setting_fields import setting_field
 from studies.console.forms.stage_form import StageForm
-from studies.design.services.design import age_limits, change_design
+from studies.design.selectors.stated_facts import age_limits
+from studies.design.services.design import change_design
 from studies.instrument.questionnaires.kinds import YesNo
 from studies.models import Study
 from studies.settings import StudySettings

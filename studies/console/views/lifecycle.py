@@ -17,6 +17,7 @@ from studies.console.views.outcomes import button, warn_of_numbers
 from studies.console.views.workspace import SETTINGS, study_page
 from studies.design.selectors.launch_overview import LAUNCH, TEXTS
 from studies.design.selectors.placeholders import filled
+from studies.design.selectors.stated_facts import stated_facts
 from studies.design.selectors.texts import language_name, rendered
 from studies.design.selectors.usage import usage_of
 from studies.design.selectors.versions import consent_lines, design_lines
@@ -102,7 +103,7 @@ def study_consent(request: HttpRequest, seat: Seat) -> HttpResponse:
             return redirect("studies:consent", slug=study.slug)
     lines = []
     for line in consent_lines(study):
-        read = filled(line.version.texts, study.design)
+        read = filled(line.version.texts, study.design, facts=stated_facts(study))
         texts = [
             (name, language_name(name), rendered(own["consent"]), own["consent_boxes"]) for name, own in read.items()
         ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import logging
 from typing import Any
 
@@ -28,6 +29,7 @@ from studies.design.selectors.launch_overview import (
     OpenPoint,
     language_points,
 )
+from studies.design.selectors.stated_facts import stated_facts
 from studies.design.selectors.texts import languages_in_translation
 from studies.design.selectors.versions import consent_texts, current_consent, frozen_tests
 from studies.design.services.archiving import refuse_archived
@@ -108,6 +110,8 @@ def with_defaults(study: Study) -> dict[str, Any]:
     settings = {**study.settings, "plan": design.plan.in_full()}
     if is_usage(study.dataset_version) and not design.is_choice:
         settings["taken_from"] = design.lowest_taken
+    if "{minutes}" in json.dumps(study.texts):
+        settings["stated_minutes"] = stated_facts(study).minutes
     return settings
 
 
