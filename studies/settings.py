@@ -243,7 +243,7 @@ class Primary(_Settings):
 
     perceived: str = Field(
         title="Primary perceived variable",
-        description="With the metric below it is the one pair that the study is about; every other is exploratory. A "
+        description="With the offline metric it is the one pair that the study is about; every other is exploratory. A "
         "scale of the questionnaire can be primary where the plan names it.",
     )
     objective: str = Field(title="Primary offline metric")

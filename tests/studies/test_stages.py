@@ -41,7 +41,8 @@ def owner(draft: Study) -> Client:
 def posted_by(page: Any) -> dict[str, list[str]]:
     """What a browser posts of the page's form."""
     (form,) = page.xpath("//form[@id='stage']")
-    values: dict[str, list[str]] = {}
+    # A browser also posts what is empty.
+    values: dict[str, list[str]] = {name: [""] for name in form.xpath(".//input[@type='number'][not(@value)]/@name")}
     for name, value in form.form_values():
         values.setdefault(name, []).append(value.removeprefix("\n"))  # which a browser leaves out of a text
     return values
@@ -209,9 +210,9 @@ def test_after_the_launch_stages_are_read_only_and_offer_the_amendment(draft: St
         assert not page.xpath("//form[@data-autosave]")
     page = tree(owner.get(console_url("texts", draft)))
     draft.refresh_from_db()
-    notice = " ".join(page.xpath("string(//p[@class='notice'])").split())
+    notice = " ".join(page.xpath("string(//div[@class='notice'])").split())
     assert f"another design hash than {draft.design_hash[:6]}" in notice
-    assert page.xpath("//p[@class='notice']/a/@href") == [
+    assert page.xpath("//div[@class='notice']/a/@href") == [
         f"{console_url('consent', draft)}#change", f"{console_url('versions', draft)}#notes",
     ]  # fmt: skip
 

@@ -219,9 +219,9 @@ def test_a_wrong_text_opens_the_texts_of_its_language() -> None:
     study = make_study(status="draft")
     client = _owner(study)
     page = tree(client.post(_url("texts", study), {**_said(study, client), "closed_it": ""}))
-    folds = page.xpath("//details[starts-with(normalize-space(summary), 'Other texts')]")
+    folds = page.xpath("//details[starts-with(normalize-space(summary), 'Texts in ')]")
     opened = {fold.xpath("normalize-space(summary)"): "open" in fold.attrib for fold in folds}
-    assert opened == {"Other texts, English": False, "Other texts, Italian": True}
+    assert opened == {"Texts in Italian": True, "Texts in German not offered": False}
 
 
 @pytest.mark.parametrize(

@@ -218,7 +218,7 @@ class NotesForm(TextsForm):
 class DraftTextsForm(StageForm):
     """The languages that a draft is offered in, its texts, and what an item is called, in each language."""
 
-    FIRST = ("title", "consent", BOXES, "debriefing")  # of each language; the others are folded
+    FIRST = ("title", "consent", BOXES)  # the other texts are folded
     languages = setting_field(forms.MultipleChoiceField, StudySettings, "languages")
 
     def __init__(self, study: Study, data: Any = None) -> None:
@@ -236,18 +236,18 @@ class DraftTextsForm(StageForm):
 
     @property
     def groups(self) -> list[dict[str, Any]]:
-        """The fields by language: the first texts, the others, and the words for an item."""
-        return [
-            {
-                "code": language,
-                "name": language_name(language),
-                "is_offered": language in self.study.design.languages,
+        """The fields by language: the first texts, the others, the words for an item, and all of them."""
+        groups = []
+        for language in self.written:
+            fields = {
                 "first": [self[text_key(name, language)] for name in self.FIRST],
                 "others": [self[text_key(name, language)] for name in CHANGEABLE_TEXTS if name not in self.FIRST],
                 "nouns": [self[noun_key(name, language)] for name, *_texts in noun_forms(language)],
             }
-            for language in self.written
-        ]
+            is_offered = language in self.study.design.languages
+            everything = [field for part in fields.values() for field in part]
+            groups.append({"name": language_name(language), "is_offered": is_offered, "all": everything, **fields})
+        return groups
 
     def clean(self) -> dict[str, Any] | None:
         """Require the texts of each offered language that was complete before; the launch requires the others."""

@@ -64,13 +64,8 @@ def study_dataset(request: HttpRequest, seat: Seat) -> HttpResponse:
 @seated(READERS, FORM)
 def study_conditions(request: HttpRequest, seat: Seat) -> HttpResponse:
     """The models that become conditions, among those of all runs on the dataset version."""
-    study = seat.study
     form_of = partial(ConditionsForm, researcher=request.user)
-
-    def context(_form: StageForm) -> dict[str, Any]:
-        return {"conditions": study.conditions.select_related("model").order_by("position")}
-
-    return stage_page(request, seat, CONDITIONS, form_of, "console/studies/conditions.html", context)
+    return stage_page(request, seat, CONDITIONS, form_of, "console/studies/conditions.html", lambda _form: {})
 
 
 @seated(READERS, FORM)
