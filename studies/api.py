@@ -44,7 +44,7 @@ from studies.serializers import (
     WithdrawalSerializer,
     WithdrawnSerializer,
 )
-from studies.team.permissions import ANY_ROLE, OWNERS, READERS, seat_for
+from studies.team.permissions import ANY_ROLE, OWNERS, READERS, membership_for
 from studies.team.selectors.studies import studies_shown_to
 
 TABLE = OpenApiParameter("table", str, OpenApiParameter.PATH, enum=list(KEYS), description="Name of the table.")
@@ -80,8 +80,8 @@ class StudyViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[St
     )
     def retrieve(self, request: Request, slug: str) -> Response:
         """Return what your role may see of a study: counts by condition, but no outcomes."""
-        seat = seat_for(request.user, slug, ANY_ROLE)
-        return Response(StudyDetailSerializer(seat.study, context={"seat": seat}).data)
+        membership = membership_for(request.user, slug, ANY_ROLE)
+        return Response(StudyDetailSerializer(membership.study, context={"membership": membership}).data)
 
     @extend_schema(
         operation_id="study_design",
@@ -91,7 +91,7 @@ class StudyViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[St
     @action(detail=True)
     def design(self, request: Request, slug: str) -> Response:
         """Return everything that the design hash covers."""
-        study = seat_for(request.user, slug, READERS).study
+        study = membership_for(request.user, slug, READERS).study
         version = study.versions.order_by("-number").first()
         snapshot = version.snapshot if version else design_snapshot(study)
         return Response({"design_hash": study.design_hash, "design": snapshot})
@@ -106,7 +106,7 @@ class StudyViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[St
     @action(detail=True, pagination_class=None)
     def outcomes(self, request: Request, slug: str) -> Response:
         """Return the perceived quality per condition."""
-        study = seat_for(request.user, slug, READERS).study
+        study = membership_for(request.user, slug, READERS).study
         mode = self.query["mode"]
         if is_blinded(study, mode):
             raise outcomes_shut()
@@ -130,7 +130,7 @@ class StudyViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[St
     )
     def answers(self, request: Request, slug: str, table: str) -> StreamingHttpResponse:
         """Stream a table."""
-        study = seat_for(request.user, slug, READERS).study
+        study = membership_for(request.user, slug, READERS).study
         definition = _tables(study, table)[table]
         modes = exported_modes(study, include_simulated=self.query["include_simulated"])
         source = Source(study, modes, self.query["without_excluded"])
@@ -163,7 +163,7 @@ class StudyViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[St
     @action(detail=True, url_path=r"answers/(?P<table>[a-z-]+)/codebook", url_name="codebook")
     def codebook(self, request: Request, slug: str, table: str) -> Response:
         """Return the meaning of each column of a table."""
-        definition = _tables(seat_for(request.user, slug, READERS).study, table)[table]
+        definition = _tables(membership_for(request.user, slug, READERS).study, table)[table]
         return Response(
             {
                 "table": table,
@@ -184,7 +184,7 @@ class StudyViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[St
     @action(detail=True, methods=["post"])
     def withdrawals(self, request: Request, slug: str) -> Response:
         """Withdraw a participant."""
-        study = seat_for(request.user, slug, OWNERS).study
+        study = membership_for(request.user, slug, OWNERS).study
         body = self.body(WithdrawalSerializer)
         participant = participant_known_as(study=study, known_as=body["participant"])
         withdraw_on_behalf(participant=participant, reason=body["reason"], actor=request.user)

@@ -205,12 +205,12 @@ class StudyDetailSerializer(serializers.ModelSerializer[Study]):
     @extend_schema_field(serializers.ChoiceField(choices=Role.choices))
     def get_role(self, study: Study) -> str:
         """Your role in the study."""
-        return str(self.context["seat"].role)
+        return str(self.context["membership"].role)
 
     @extend_schema_field(DesignFactsSerializer(allow_null=True))
     def get_design(self, study: Study) -> Any:
         """Design and counts, as far as your role may see them."""
-        return DesignFactsSerializer(study).data if self.context["seat"].may_read else None
+        return DesignFactsSerializer(study).data if self.context["membership"].may_read else None
 
 
 class FrozenDesignSerializer(serializers.Serializer[Any]):

@@ -2,7 +2,7 @@
 
 What a page of a stage is made of:
 
-- Its view has a `seated` study and ends in `views.autosave.stage_page`, or in `workspace.study_page` with the key of
+- Its view has a `for_members` study and ends in `views.autosave.stage_page`, or in `workspace.study_page` with the key of
   the stage as its tab. Both put the rail beside the page; so does a further page of a stage, such as that of power.
 - Its template extends ``console/studies/stage.html``. The block `fields` holds the fields of `form`, which is a
   `forms.stage_form.StageForm`; `beside` holds what is no part of the form. With `preview_url` in the context a phone

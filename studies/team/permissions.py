@@ -1,4 +1,4 @@
-"""Permissions in a study: a seat is a researcher's membership; for others the study does not exist."""
+"""Permissions in a study: a membership is a researcher's membership; for others the study does not exist."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def require_run(researcher: Any, study: Study) -> None:
 
 
 @dataclass(frozen=True)
-class Seat:
+class Membership:
     """A study, and what the requesting researcher may do in it."""
 
     study: Study
@@ -69,30 +69,30 @@ StudyView = Callable[..., HttpResponse]
 NO_ROLE: frozenset[str] = frozenset()
 
 
-def seat_for(researcher: Any, slug: str, roles: frozenset[str]) -> Seat:
-    """Return the researcher's seat; 404 without a membership, 403 without a sufficient role."""
+def membership_for(researcher: Any, slug: str, roles: frozenset[str]) -> Membership:
+    """Return the researcher's membership; 404 without a membership, 403 without a sufficient role."""
     membership = membership_of(researcher, slug)
     if membership is None:
         raise Http404("There is no such study.")
     if membership.role not in roles:
         raise PermissionDenied("Your role in this study does not include this page.")
-    return Seat(membership.study, membership.role)
+    return Membership(membership.study, membership.role)
 
 
 def ownerless_study_for(researcher: Any, slug: str) -> Study:
     """Return a study without an owner, for administrators only."""
     if not researcher.is_superuser:
-        seat_for(researcher, slug, NO_ROLE)
+        membership_for(researcher, slug, NO_ROLE)
     study = ownerless_studies().filter(slug=slug).first()
     if study is None:
         raise Http404("There is no such study without an owner.")
     return study
 
 
-def seated(
+def for_members(
     roles: frozenset[str], methods: Sequence[str] = SAFE, *, even_when_archived: bool = False
 ) -> Callable[[StudyView], StudyView]:
-    """Pass the view a `Seat` instead of the slug; the view's `roles` attribute serves the test of every URL.
+    """Pass the view a `Membership` instead of the slug; the view's `roles` attribute serves the test of every URL.
 
     POST requests for an archived study are rejected, unless `even_when_archived`.
     """
@@ -101,11 +101,11 @@ def seated(
         @require_http_methods(methods)
         @wraps(view)
         def checked(request: HttpRequest, slug: str, **kwargs: Any) -> HttpResponse:
-            seat = seat_for(request.user, slug, roles)
-            if request.method == "POST" and seat.study.archived_at is not None and not even_when_archived:
+            membership = membership_for(request.user, slug, roles)
+            if request.method == "POST" and membership.study.archived_at is not None and not even_when_archived:
                 messages.error(request, "This study is archived and can only be read. Restore it before you change it.")
                 return redirect("studies:detail", slug=slug)
-            return view(request, seat, **kwargs)
+            return view(request, membership, **kwargs)
 
         checked.roles = roles  # type: ignore[attr-defined]
         return checked

@@ -32,7 +32,7 @@ from studies.console.stages import AMENDMENTS, STAGE_OF
 from studies.console.views.workspace import study_page
 from studies.enums import StudyStatus
 from studies.models import Study
-from studies.team.permissions import Seat
+from studies.team.permissions import Membership
 from studies.team.selectors.studies import log_of
 
 HEADER = "X-Autosave"
@@ -117,11 +117,16 @@ def _author(entry: LogEntry | None, actor: Any) -> tuple[str, str]:
 
 
 def stage_page(
-    request: HttpRequest, seat: Seat, stage: str, form_of: FormOf, template: str, context: Callable[[StageForm], Any]
+    request: HttpRequest,
+    membership: Membership,
+    stage: str,
+    form_of: FormOf,
+    template: str,
+    context: Callable[[StageForm], Any],
 ) -> HttpResponse:
     """Show the page of a stage, or store what is posted and answer; `context` adds what its template needs."""
-    study, is_draft = seat.study, seat.study.status == StudyStatus.DRAFT
-    may_edit = seat.may_change and is_draft
+    study, is_draft = membership.study, membership.study.status == StudyStatus.DRAFT
+    may_edit = membership.may_change and is_draft
     is_auto = HEADER in request.headers
     form, shown = form_of(study, None), {}
     if request.method == "POST" and "step" in request.POST and may_edit:
@@ -136,7 +141,7 @@ def stage_page(
         if is_auto:
             return JsonResponse(outcome.as_json())
         if outcome.status == SAVED:
-            return _onward(request, seat, stage)
+            return _onward(request, membership, stage)
         form, shown = outcome.form, {"outcome": outcome, "revision": outcome.revision}
     if not may_edit:
         form.freeze()
@@ -144,16 +149,16 @@ def stage_page(
         "form": form,
         "revision": form_of(study, None).revision() if may_edit else "",
         "may_edit": may_edit,
-        "amendments": AMENDMENTS.get(stage, ()) if seat.may_change and not is_draft else (),
+        "amendments": AMENDMENTS.get(stage, ()) if membership.may_change and not is_draft else (),
         **shown,
         **context(form),
     }
-    return study_page(request, seat, template, page, tab=stage)
+    return study_page(request, membership, template, page, tab=stage)
 
 
-def _onward(request: HttpRequest, seat: Seat, stage: str) -> HttpResponse:
+def _onward(request: HttpRequest, membership: Membership, stage: str) -> HttpResponse:
     keys = list(STAGE_OF)
     following = keys[min(keys.index(stage) + 1, len(keys) - 1)] if "next" in request.POST else stage
     if following == stage:
         messages.success(request, "Saved.")
-    return redirect(STAGE_OF[following].url(seat.study.slug))
+    return redirect(STAGE_OF[following].url(membership.study.slug))

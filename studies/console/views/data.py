@@ -32,11 +32,11 @@ from studies.monitoring.charts import consort_diagram
 from studies.monitoring.selectors import live, monitor, participants, quality
 from studies.monitoring.selectors.consort import consort_of
 from studies.monitoring.selectors.estimate import NAMES as STEP_TITLES
-from studies.monitoring.selectors.outcomes import are_outcomes_open, are_outcomes_shut, outcomes_of
+from studies.monitoring.selectors.outcomes import are_outcomes_open, are_outcomes_blinded, outcomes_of
 from studies.monitoring.services.blinding import open_outcomes
 from studies.monitoring.services.exclusions import exclude, undo_exclusion
 from studies.participation.services.withdrawal import participant_known_as, personal_data_of, withdraw_on_behalf
-from studies.team.permissions import FORM, OWNERS, POST, READERS, Seat, StudyView, seated
+from studies.team.permissions import FORM, OWNERS, POST, READERS, Membership, StudyView, for_members
 
 PARTICIPANTS_PER_PAGE = 100
 BADGES = {Mode.LIVE: "", Mode.SIMULATED: "simulated participants"}
@@ -48,38 +48,38 @@ def _sent(archive: Any, name: str) -> HttpResponse:
     return cast("HttpResponse", response)  # a streaming one: for the views that share a decorator it is the same
 
 
-@seated(READERS)
-def study_export(request: HttpRequest, seat: Seat, kind: str = "") -> HttpResponse:
+@for_members(READERS)
+def study_export(request: HttpRequest, membership: Membership, kind: str = "") -> HttpResponse:
     """Send an export in one archive, or have a worker make a large one."""
-    form = ExportForm(request.GET, is_owner=seat.is_owner)
+    form = ExportForm(request.GET, is_owner=membership.is_owner)
     chosen = form.cleaned_data if form.is_valid() else {}
     kind = kind or chosen.get("format", "")
     if kind not in FORMATS:
         raise Http404("There is no such export.")
     options = Options(**{option.name: chosen.get(option.name, False) for option in fields(Options)})
-    facts = {"study": seat.study, "kind": kind, "options": options, "actor": request.user}
+    facts = {"study": membership.study, "kind": kind, "options": options, "actor": request.user}
     try:
-        if exports.is_large(seat.study):
+        if exports.is_large(membership.study):
             exports.request_export(**facts)  # type: ignore[arg-type]
             messages.success(request, "The export is being made. It appears on this page once it is ready.")
-            return redirect("studies:quality", slug=seat.study.slug)
-        return _sent(exports.archive_of(**facts), exports.archive_name(seat.study, kind, options))  # type: ignore[arg-type]
+            return redirect("studies:quality", slug=membership.study.slug)
+        return _sent(exports.archive_of(**facts), exports.archive_name(membership.study, kind, options))  # type: ignore[arg-type]
     except ParallaxError as refusal:
         messages.error(request, str(refusal))
-        return redirect("studies:quality", slug=seat.study.slug)
+        return redirect("studies:quality", slug=membership.study.slug)
 
 
-@seated(READERS)
-def export_file(request: HttpRequest, seat: Seat, pk: int) -> HttpResponse:
+@for_members(READERS)
+def export_file(request: HttpRequest, membership: Membership, pk: int) -> HttpResponse:
     """Send an archive that a worker made; one that names people to an owner alone."""
-    job = get_object_or_404(seat.study.jobs, kind="export", pk=pk, status=JobStatus.SUCCEEDED)
+    job = get_object_or_404(membership.study.jobs, kind="export", pk=pk, status=JobStatus.SUCCEEDED)
     options = Options(**job.payload["options"])
-    if options.include_external_ids and not seat.is_owner:
+    if options.include_external_ids and not membership.is_owner:
         raise PermissionDenied("This export names people; the study's owner alone may take it.")
     if not job.file:
         messages.error(request, job.error)
-        return redirect("studies:quality", slug=seat.study.slug)
-    return _sent(default_storage.open(job.file), exports.archive_name(seat.study, job.payload["format"], options))
+        return redirect("studies:quality", slug=membership.study.slug)
+    return _sent(default_storage.open(job.file), exports.archive_name(membership.study, job.payload["format"], options))
 
 
 def _monitored(study: Study) -> list[dict[str, Any]]:
@@ -105,23 +105,23 @@ def _monitored(study: Study) -> list[dict[str, Any]]:
     return shown
 
 
-@seated(READERS)
-def study_data_live(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(READERS)
+def study_data_live(request: HttpRequest, membership: Membership) -> HttpResponse:
     """The incoming data alone, for the page to refresh itself; opened directly, it redirects to the whole page."""
     if not request.htmx:  # type: ignore[attr-defined]
-        return redirect(f"{reverse('studies:quality', args=[seat.study.slug])}#incoming")
+        return redirect(f"{reverse('studies:quality', args=[membership.study.slug])}#incoming")
     context = {
-        "study": seat.study,
-        "monitored": _monitored(seat.study),
-        "is_recruiting": seat.study.status == StudyStatus.LIVE,
+        "study": membership.study,
+        "monitored": _monitored(membership.study),
+        "is_recruiting": membership.study.status == StudyStatus.LIVE,
     }
     return render(request, "console/studies/_data_live.html", context)
 
 
-@seated(READERS)
-def study_quality(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(READERS)
+def study_quality(request: HttpRequest, membership: Membership) -> HttpResponse:
     """Incoming data, flags, exclusions, the flow, exports, and the outcomes where they are open."""
-    study = seat.study
+    study = membership.study
     modes = [mode for mode in monitor.modes_of(study) if mode != Mode.PREVIEW]
     flows = []
     for mode in modes:
@@ -140,20 +140,20 @@ def study_quality(request: HttpRequest, seat: Seat) -> HttpResponse:
         "flows": flows,
         "has_flow": any(flow.consented for _mode, flow, *_chart in flows),
         "is_open": is_open,
-        "is_shut": are_outcomes_shut(study),
+        "is_shut": are_outcomes_blinded(study),
         "outcomes": outcomes_of(study) if is_open else (),
         "jobs": study.jobs.filter(kind="export").select_related("owner")[:10],
-        "export_form": ExportForm(is_owner=seat.is_owner),
+        "export_form": ExportForm(is_owner=membership.is_owner),
     }
-    return study_page(request, seat, "console/studies/quality.html", context, tab=ANSWERS)
+    return study_page(request, membership, "console/studies/quality.html", context, tab=ANSWERS)
 
 
 def _judgement(act: Callable[..., object], success: str) -> StudyView:
-    @seated(OWNERS, POST)
-    def judged(request: HttpRequest, seat: Seat, pk: int) -> HttpResponse:
-        participant = get_object_or_404(Participant, study=seat.study, pk=pk)
+    @for_members(OWNERS, POST)
+    def judged(request: HttpRequest, membership: Membership, pk: int) -> HttpResponse:
+        participant = get_object_or_404(Participant, study=membership.study, pk=pk)
         perform(request, act, success, participant=participant, reason=reason_given(request))
-        return redirect("studies:quality", slug=seat.study.slug)
+        return redirect("studies:quality", slug=membership.study.slug)
 
     return judged
 
@@ -162,35 +162,35 @@ participant_exclude = _judgement(exclude, "The participant is excluded.")
 participant_include = _judgement(undo_exclusion, "The participant is in analyses again.")
 
 
-@seated(OWNERS)
-def participant_list(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(OWNERS)
+def participant_list(request: HttpRequest, membership: Membership) -> HttpResponse:
     """Every participant with code, export id and external ids, which owners alone may see together."""
     query = request.GET.get("q", "").replace("\x00", "").strip()
-    page = Paginator(participants.participants_of(seat.study, query), PARTICIPANTS_PER_PAGE).get_page(
+    page = Paginator(participants.participants_of(membership.study, query), PARTICIPANTS_PER_PAGE).get_page(
         request.GET.get("page")
     )
-    lines = participants.participant_lines(seat.study, list(page.object_list))
+    lines = participants.participant_lines(membership.study, list(page.object_list))
     context = {"page": page, "lines": lines, "search": query, "has_external_ids": any(x.external_ids for x in lines)}
-    return study_page(request, seat, "console/studies/participants.html", context, tab=ANSWERS)
+    return study_page(request, membership, "console/studies/participants.html", context, tab=ANSWERS)
 
 
-@seated(OWNERS, FORM, even_when_archived=True)
-def participant_withdraw(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(OWNERS, FORM, even_when_archived=True)
+def participant_withdraw(request: HttpRequest, membership: Membership) -> HttpResponse:
     """Find a participant who asked to be erased, show what would go, and withdraw them once that is confirmed."""
     form = WithdrawalForm(request.POST or None)
     context: dict[str, Any] = {"form": form}
     if request.method == "POST" and form.is_valid():
         try:
-            participant = participant_known_as(study=seat.study, known_as=form.cleaned_data["known_as"])
+            participant = participant_known_as(study=membership.study, known_as=form.cleaned_data["known_as"])
             if request.POST.get("confirmed") == participant.code:
                 withdraw_on_behalf(participant=participant, reason=form.cleaned_data["reason"], actor=request.user)
                 messages.success(request, f"Participant {participant.code} is withdrawn, and their data are erased.")
-                return redirect("studies:quality", slug=seat.study.slug)
+                return redirect("studies:quality", slug=membership.study.slug)
         except ParallaxError as refusal:
             form.add_error(None, str(refusal))
         else:
             context |= {"participant": participant, "data": personal_data_of(participant)}
-    return study_page(request, seat, "console/studies/withdraw.html", context, tab=ANSWERS)
+    return study_page(request, membership, "console/studies/withdraw.html", context, tab=ANSWERS)
 
 
 study_open_outcomes = button(
@@ -198,13 +198,13 @@ study_open_outcomes = button(
 )
 
 
-@seated(OWNERS, POST)
-def study_retention(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(OWNERS, POST)
+def study_retention(request: HttpRequest, membership: Membership) -> HttpResponse:
     """Set how long data are kept."""
-    form = RetentionForm(seat.study, request.POST)
+    form = RetentionForm(membership.study, request.POST)
     if not form.is_valid():
         messages.error(request, "Days are whole numbers from 0, or nothing.")
     else:
         saved = "The retention limits are saved."
-        perform(request, set_retention, saved, study=seat.study, **form.cleaned_data)
-    return redirect("studies:settings", slug=seat.study.slug)
+        perform(request, set_retention, saved, study=membership.study, **form.cleaned_data)
+    return redirect("studies:settings", slug=membership.study.slug)

@@ -28,23 +28,23 @@ from studies.models import Interview
 from studies.participation.services.interviews import save_evaluation, save_notes, start_interview
 from studies.recruitment.selectors.recruitment import interviewers_of, places_of, sessions_of
 from studies.recruitment.services.recruitment import set_places
-from studies.team.permissions import FORM, OWNERS, POST, STARTERS, Seat, seated
+from studies.team.permissions import FORM, OWNERS, POST, STARTERS, Membership, for_members
 
 EVALUATION = "evaluation"
 
 
-def _tab(seat: Seat) -> str:
-    return RECRUIT if seat.is_owner else SESSIONS
+def _tab(membership: Membership) -> str:
+    return RECRUIT if membership.is_owner else SESSIONS
 
 
 @never_cache
-@seated(STARTERS, FORM)
-def interview(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(STARTERS, FORM)
+def interview(request: HttpRequest, membership: Membership) -> HttpResponse:
     """Note place and label, and start a session on this device or on another.
 
     This device is locked first: no user is signed in while the participant holds it.
     """
-    study = seat.study
+    study = membership.study
     form = InterviewForm(study, request.POST or None, has_pin=has_pin(request))
     link = ""
     if request.method == "POST" and form.is_valid():
@@ -67,16 +67,16 @@ def interview(request: HttpRequest, seat: Seat) -> HttpResponse:
         "has_questions": bool(asked_questions(study).evaluator),
         "sessions": [(row, labels.get(row.place, row.place)) for row in sessions_of(study, request.user)],
     }
-    return study_page(request, seat, "console/studies/interview.html", context, tab=_tab(seat))
+    return study_page(request, membership, "console/studies/interview.html", context, tab=_tab(membership))
 
 
 @never_cache
-@seated(STARTERS, FORM)
-def session(request: HttpRequest, seat: Seat, pk: int) -> HttpResponse:
+@for_members(STARTERS, FORM)
+def session(request: HttpRequest, membership: Membership, pk: int) -> HttpResponse:
     """The page of a finished session: its notes, and the evaluator's questions. Interviewers see their own sessions."""
-    own = {} if seat.is_owner else {"interviewer": request.user}
-    row = get_object_or_404(Interview.objects.select_related("participant"), study=seat.study, pk=pk, **own)
-    questions = asked_questions(seat.study).evaluator
+    own = {} if membership.is_owner else {"interviewer": request.user}
+    row = get_object_or_404(Interview.objects.select_related("participant"), study=membership.study, pk=pk, **own)
+    questions = asked_questions(membership.study).evaluator
     is_evaluating = request.POST.get("part") == EVALUATION
     notes = NotesForm(
         request.POST if request.method == "POST" and not is_evaluating else None,
@@ -91,8 +91,8 @@ def session(request: HttpRequest, seat: Seat, pk: int) -> HttpResponse:
                 save_notes(interview=row, **notes.cleaned_data)
         if not evaluation.errors and not notes.errors:
             messages.success(request, "Your answers are saved." if is_evaluating else "The notes are saved.")
-            return redirect("studies:session", slug=seat.study.slug, pk=row.pk)
-    labels = {place.code: place.label for place in places_of(seat.study)}
+            return redirect("studies:session", slug=membership.study.slug, pk=row.pk)
+    labels = {place.code: place.label for place in places_of(membership.study)}
     context = {
         "session": row,
         "place": labels.get(row.place, row.place),
@@ -100,7 +100,7 @@ def session(request: HttpRequest, seat: Seat, pk: int) -> HttpResponse:
         "evaluation": evaluation if questions else None,
         "is_erased": row.participant is not None and row.participant.erased_at is not None,
     }
-    return study_page(request, seat, "console/studies/session.html", context, tab=_tab(seat))
+    return study_page(request, membership, "console/studies/session.html", context, tab=_tab(membership))
 
 
 def _evaluate(row: Interview, form: EvaluationForm) -> None:
@@ -110,8 +110,8 @@ def _evaluate(row: Interview, form: EvaluationForm) -> None:
         form.add_error(None, str(problem))
 
 
-def _prepared(request: HttpRequest, seat: Seat, **forms: Any) -> HttpResponse:
-    study = seat.study
+def _prepared(request: HttpRequest, membership: Membership, **forms: Any) -> HttpResponse:
+    study = membership.study
     context = {
         "places_form": PlacesForm(study),
         "question_form": EvaluatorQuestionForm(),
@@ -120,42 +120,42 @@ def _prepared(request: HttpRequest, seat: Seat, **forms: Any) -> HttpResponse:
         "interviewers": interviewers_of(study),
         **forms,
     }
-    return study_page(request, seat, "console/studies/interviewers.html", context, tab=RECRUIT)
+    return study_page(request, membership, "console/studies/interviewers.html", context, tab=RECRUIT)
 
 
-@seated(OWNERS)
-def interviewers(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(OWNERS)
+def interviewers(request: HttpRequest, membership: Membership) -> HttpResponse:
     """The places of interviews and the questions for the evaluator."""
-    return _prepared(request, seat)
+    return _prepared(request, membership)
 
 
-@seated(OWNERS, POST)
-def places_set(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(OWNERS, POST)
+def places_set(request: HttpRequest, membership: Membership) -> HttpResponse:
     """Set the places of interviews."""
-    form = PlacesForm(seat.study, request.POST)
+    form = PlacesForm(membership.study, request.POST)
     if form.is_valid():
         with refusals_in(form, "lines"):
-            set_places(study=seat.study, places=form.places(), actor=request.user)
+            set_places(study=membership.study, places=form.places(), actor=request.user)
             messages.success(request, "The places are saved.")
-            return redirect("studies:interviewers", slug=seat.study.slug)
-    return _prepared(request, seat, places_form=form)
+            return redirect("studies:interviewers", slug=membership.study.slug)
+    return _prepared(request, membership, places_form=form)
 
 
-@seated(OWNERS, POST)
-def evaluator_question_add(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(OWNERS, POST)
+def evaluator_question_add(request: HttpRequest, membership: Membership) -> HttpResponse:
     """Add a question for the evaluator."""
     form = EvaluatorQuestionForm(request.POST)
     if form.is_valid():
-        question = form.question(seat.study.design.languages[0])
+        question = form.question(membership.study.design.languages[0])
         with refusals_in(form):
-            add_evaluator_question(study=seat.study, question=question, actor=request.user)
+            add_evaluator_question(study=membership.study, question=question, actor=request.user)
             messages.success(request, "The question is added.")
-            return redirect("studies:interviewers", slug=seat.study.slug)
-    return _prepared(request, seat, question_form=form)
+            return redirect("studies:interviewers", slug=membership.study.slug)
+    return _prepared(request, membership, question_form=form)
 
 
-@seated(OWNERS, POST)
-def evaluator_question_delete(request: HttpRequest, seat: Seat, key: str) -> HttpResponse:
+@for_members(OWNERS, POST)
+def evaluator_question_delete(request: HttpRequest, membership: Membership, key: str) -> HttpResponse:
     """Delete a question for the evaluator."""
-    perform(request, delete_evaluator_question, "The question is deleted.", study=seat.study, key=key)
-    return redirect("studies:interviewers", slug=seat.study.slug)
+    perform(request, delete_evaluator_question, "The question is deleted.", study=membership.study, key=key)
+    return redirect("studies:interviewers", slug=membership.study.slug)

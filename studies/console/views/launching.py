@@ -18,7 +18,7 @@ from studies.enums import Mode, ParticipantStatus, StudyStatus
 from studies.models import Study
 from studies.monitoring.selectors.estimate import estimate_of
 from studies.monitoring.selectors.monitor import counts_by_status
-from studies.team.permissions import FORM, READERS, Seat, seated
+from studies.team.permissions import FORM, READERS, Membership, for_members
 
 PILOT_MODES = (Mode.SIMULATED, Mode.PREVIEW)
 
@@ -42,15 +42,15 @@ def _walked(study: Study, mode: Mode) -> tuple[str, int, int]:
     return str(mode.label), sum(counts.values()), counts.get(ParticipantStatus.COMPLETED, 0)
 
 
-@seated(READERS, FORM)
-def study_launch(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(READERS, FORM)
+def study_launch(request: HttpRequest, membership: Membership) -> HttpResponse:
     """Show what the launch needs and freezes; confirmed, freeze the design and open the study."""
-    study = seat.study
+    study = membership.study
     is_draft = study.status == StudyStatus.DRAFT
     # A confirmation says which design it confirms.
     digest = digest_of(launch.design_snapshot(study)) if is_draft else ""
     if request.method == "POST":
-        if not seat.is_owner:
+        if not membership.is_owner:
             messages.error(request, "Only the study's owners can launch it.")
         elif not is_draft or request.POST.get("design") == digest:
             perform(request, launch.launch_study, "The study is live, and its design is frozen.", study=study)
@@ -65,7 +65,7 @@ def study_launch(request: HttpRequest, seat: Seat) -> HttpResponse:
     context = {
         "digest": digest,
         "is_draft": is_draft,
-        "may_simulate": is_draft and seat.may_change and not needed,
+        "may_simulate": is_draft and membership.may_change and not needed,
         "overview": overview,
         "needed": needed,
         "groups": [("Needed", _lines(study, needed)), ("Advice", _lines(study, advice))],
@@ -76,4 +76,4 @@ def study_launch(request: HttpRequest, seat: Seat) -> HttpResponse:
         # In pieces, so that the page can break the line between them on a phone.
         "hash_parts": [study.design_hash[start : start + 16] for start in range(0, 64, 16)],
     }
-    return study_page(request, seat, "console/studies/launch.html", context, tab=LAUNCH)
+    return study_page(request, membership, "console/studies/launch.html", context, tab=LAUNCH)

@@ -34,17 +34,17 @@ from studies.design.services.amending import (
 from studies.design.services.archiving import archive_study, delete_study, restore_study
 from studies.design.services.duplicating import duplicate_study, free_slug
 from studies.enums import StudyStatus
-from studies.team.permissions import FORM, OWNERS, READERS, Seat, require_run, seated, sees_run
+from studies.team.permissions import FORM, OWNERS, READERS, Membership, require_run, for_members, sees_run
 
 study_pause = button(launch.pause_study, "The study is paused.")
 study_resume = button(launch.resume_study, "The study is live again.")
 study_close = button(launch.close_study, "The study is closed.")
 
 
-@seated(READERS, FORM, even_when_archived=True)
-def study_duplicate(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(READERS, FORM, even_when_archived=True)
+def study_duplicate(request: HttpRequest, membership: Membership) -> HttpResponse:
     """Create a draft with the same design, owned by the account that duplicates it."""
-    study = seat.study
+    study = membership.study
     require_run(request.user, study)
     initial = {"title": f"{study.title} (copy)"[:200], "slug": free_slug(study.slug)}
     form = DuplicateForm(request.POST or None, initial=initial)
@@ -53,7 +53,7 @@ def study_duplicate(request: HttpRequest, seat: Seat) -> HttpResponse:
             copy = duplicate_study(study=study, actor=request.user, **form.cleaned_data)
             messages.success(request, "The copy is created. It is your own draft, without participants or answers.")
             return redirect("studies:detail", slug=copy.slug)
-    return study_page(request, seat, "console/studies/duplicate.html", {"form": form}, tab=SETTINGS)
+    return study_page(request, membership, "console/studies/duplicate.html", {"form": form}, tab=SETTINGS)
 
 
 study_archive = button(
@@ -67,10 +67,10 @@ study_reopen = button(
 )
 
 
-@seated(OWNERS, FORM, even_when_archived=True)
-def study_delete(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(OWNERS, FORM, even_when_archived=True)
+def study_delete(request: HttpRequest, membership: Membership) -> HttpResponse:
     """Show what is deleted and what is kept, offer the exports, and delete the study."""
-    study = seat.study
+    study = membership.study
     form = DeleteForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         with refusals_in(form, "typed", of="slug_not_typed"):
@@ -82,16 +82,16 @@ def study_delete(request: HttpRequest, seat: Seat) -> HttpResponse:
         "usage": usage_of(study),
         "sees_run": sees_run(request.user, study),
         "is_live": study.status == StudyStatus.LIVE,
-        "export_form": ExportForm(is_owner=seat.is_owner),
+        "export_form": ExportForm(is_owner=membership.is_owner),
     }
-    return study_page(request, seat, "console/studies/delete.html", context, tab=SETTINGS)
+    return study_page(request, membership, "console/studies/delete.html", context, tab=SETTINGS)
 
 
-@seated(READERS, FORM)
-def study_consent(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(READERS, FORM)
+def study_consent(request: HttpRequest, membership: Membership) -> HttpResponse:
     """The versions of the consent text with their numbers of participants; owners add versions."""
-    study = seat.study
-    if request.method == "POST" and not seat.is_owner:
+    study = membership.study
+    if request.method == "POST" and not membership.is_owner:
         messages.error(request, "Only the study's owners can change the consent text.")
         return redirect("studies:consent", slug=study.slug)
     form = ConsentForm(study, request.POST or None)
@@ -109,15 +109,15 @@ def study_consent(request: HttpRequest, seat: Seat) -> HttpResponse:
         ]
         lines.append((line, [(language_name(code), n) for code, n in line.by_language], texts))
     is_running = study.status in RUNNING
-    context = {"form": form, "lines": lines, "may_change": seat.may_change and is_running}
-    return study_page(request, seat, "console/studies/consent.html", context, tab=TEXTS)
+    context = {"form": form, "lines": lines, "may_change": membership.may_change and is_running}
+    return study_page(request, membership, "console/studies/consent.html", context, tab=TEXTS)
 
 
-@seated(READERS, FORM)
-def study_versions(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(READERS, FORM)
+def study_versions(request: HttpRequest, membership: Membership) -> HttpResponse:
     """The versions of the design with their numbers of participants; owners add versions."""
-    study = seat.study
-    if request.method == "POST" and not seat.is_owner:
+    study = membership.study
+    if request.method == "POST" and not membership.is_owner:
         messages.error(request, "Only the study's owners can change the design.")
         return redirect("studies:versions", slug=study.slug)
     act = request.POST.get("act")
@@ -145,6 +145,6 @@ def study_versions(request: HttpRequest, seat: Seat) -> HttpResponse:
         "targets": targets,
         "words": words,
         "notes": notes,
-        "may_change": seat.may_change and study.status in RUNNING,
+        "may_change": membership.may_change and study.status in RUNNING,
     }
-    return study_page(request, seat, "console/studies/versions.html", context, tab=LAUNCH)
+    return study_page(request, membership, "console/studies/versions.html", context, tab=LAUNCH)

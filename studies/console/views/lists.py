@@ -18,27 +18,27 @@ from studies.enums import StudyStatus
 from studies.models import Study
 from studies.participation.services.previewing import preview_link
 from studies.simulation.services.condition_lists import are_named, sample_profile, side_by_side
-from studies.team.permissions import READERS, Seat, seated
+from studies.team.permissions import READERS, Membership, for_members
 
 ITEMS_FOUND = 6
 
 
-@seated(READERS)
-def study_preview(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(READERS)
+def study_preview(request: HttpRequest, membership: Membership) -> HttpResponse:
     """Redirect to the study as a participant sees it; its data are marked as a preview and never counted."""
     ticket = request.GET.get("list", "")
     try:
-        link = preview_link(study=seat.study, ticket=int(ticket) if ticket.isdecimal() else None)
+        link = preview_link(study=membership.study, ticket=int(ticket) if ticket.isdecimal() else None)
     except ParallaxError as refusal:
         messages.error(request, str(refusal))
-        return redirect("studies:lists", slug=seat.study.slug)
+        return redirect("studies:lists", slug=membership.study.slug)
     return redirect(link)
 
 
-@seated(READERS)
-def study_lists(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(READERS)
+def study_lists(request: HttpRequest, membership: Membership) -> HttpResponse:
     """Rate a few items, or choose a user of the dataset, and see every condition's recommendations."""
-    study = seat.study
+    study = membership.study
     chooses = study.design.is_choice
     scale = study.design.scale
     form = ProfileForm(request.GET, n_items=study.dataset_version.n_items, chooses=chooses, elicitation=scale)
@@ -70,7 +70,7 @@ def study_lists(request: HttpRequest, seat: Seat) -> HttpResponse:
         "may_preview": study.status != StudyStatus.CLOSED and study.archived_at is None,
         "compared": side_by_side(study=study, ratings=form.rated) if is_valid and form.rated else None,
     }
-    return study_page(request, seat, "console/studies/lists.html", context, tab=CONDITIONS)
+    return study_page(request, membership, "console/studies/lists.html", context, tab=CONDITIONS)
 
 
 def _matching_items(study: Study, form: ProfileForm) -> list[Item]:

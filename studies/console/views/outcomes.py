@@ -12,7 +12,7 @@ from core.outcomes import perform
 from studies.console.forms.data import ReasonForm
 from studies.design.selectors.text_warnings import literal_number_warnings
 from studies.models import Study
-from studies.team.permissions import OWNERS, POST, Seat, StudyView, seated
+from studies.team.permissions import OWNERS, POST, Membership, StudyView, for_members
 
 
 def reason_given(request: HttpRequest) -> str:
@@ -34,11 +34,11 @@ def button(
     `reason` is the action's parameter for the reason that the owner states, where it takes one.
     """
 
-    @seated(OWNERS, POST, even_when_archived=even_when_archived)
-    def pressed(request: HttpRequest, seat: Seat) -> HttpResponse:
+    @for_members(OWNERS, POST, even_when_archived=even_when_archived)
+    def pressed(request: HttpRequest, membership: Membership) -> HttpResponse:
         facts = {reason: reason_given(request)} if reason else {}
-        perform(request, act, success, study=seat.study, **facts)
-        return redirect(page, slug=seat.study.slug)
+        perform(request, act, success, study=membership.study, **facts)
+        return redirect(page, slug=membership.study.slug)
 
     return pressed
 

@@ -15,7 +15,7 @@ from studies.monitoring.charts import WIDTH, progress_bars
 from studies.monitoring.selectors import live, monitor
 from studies.monitoring.selectors.outcomes import are_outcomes_open
 from studies.simulation.planted_effects import planted_sentence
-from studies.team.permissions import ANY_ROLE, READERS, Seat, seated
+from studies.team.permissions import ANY_ROLE, READERS, Membership, for_members
 from studies.team.selectors.studies import unread_of_study
 
 
@@ -49,24 +49,24 @@ def _live_context(study: Study) -> dict[str, Any]:
     }
 
 
-@seated(ANY_ROLE)
-def study_detail(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(ANY_ROLE)
+def study_detail(request: HttpRequest, membership: Membership) -> HttpResponse:
     """The overview of a study; an interviewer sees only how to start a session."""
-    study = seat.study
+    study = membership.study
     context: dict[str, Any] = {"is_open": study.status == StudyStatus.LIVE}
-    if seat.may_read:
+    if membership.may_read:
         context |= {
             **_live_context(study),
             "alerts": unread_of_study(request.user, study),
             "are_outcomes_open": are_outcomes_open(study),
             "is_draft": study.status == StudyStatus.DRAFT,
         }
-    return study_page(request, seat, "console/studies/overview.html", context, tab=OVERVIEW)
+    return study_page(request, membership, "console/studies/overview.html", context, tab=OVERVIEW)
 
 
-@seated(READERS)
-def study_live(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(READERS)
+def study_live(request: HttpRequest, membership: Membership) -> HttpResponse:
     """The live part alone, for the page to refresh itself; opened directly, it redirects to the whole page."""
     if not request.htmx:  # type: ignore[attr-defined]
-        return redirect(f"{reverse('studies:detail', args=[seat.study.slug])}#live")
-    return render(request, "console/studies/_live.html", _live_context(seat.study))
+        return redirect(f"{reverse('studies:detail', args=[membership.study.slug])}#live")
+    return render(request, "console/studies/_live.html", _live_context(membership.study))

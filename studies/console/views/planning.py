@@ -33,10 +33,10 @@ from studies.monitoring.charts import power_curve
 from studies.monitoring.selectors.estimate import cost_of, estimate_of
 from studies.settings import read_settings
 from studies.simulation.services.pilot import request_simulation
-from studies.team.permissions import FORM, OWNERS, READERS, Seat, seated
+from studies.team.permissions import FORM, OWNERS, READERS, Membership, for_members
 
 
-def _power_context(form: PowerForm, seat: Seat) -> dict[str, Any]:
+def _power_context(form: PowerForm, membership: Membership) -> dict[str, Any]:
     cleaned = form.cleaned_data
     stated = {name: cleaned[name] for name in ("planned", "f", "power", "alpha")}
     plan = planning.power_plan(conditions=form.n_conditions, **stated)
@@ -46,7 +46,7 @@ def _power_context(form: PowerForm, seat: Seat) -> dict[str, Any]:
     simulated = ""
     if cleaned["means"]:
         assumed = {name: cleaned[name] for name in ("means", "sd", "items", "alpha")}
-        simulated = planning.simulated_power_sentence(seat.study, n=cleaned["planned"], **assumed)
+        simulated = planning.simulated_power_sentence(membership.study, n=cleaned["planned"], **assumed)
     return {
         "plan": plan,
         "power_percent": power,
@@ -55,7 +55,7 @@ def _power_context(form: PowerForm, seat: Seat) -> dict[str, Any]:
         "sensitivity_noncentrality": plan.smallest.f**2 * plan.planned.n_total,
         "sentences": [needed_sentence(plan.needed), planned_sentence(plan.planned, plan.smallest)],
         "primary_power": planning.primary_power_sentence(
-            seat.study, n=cleaned["planned"], f=cleaned["f"], alpha=cleaned["alpha"]
+            membership.study, n=cleaned["planned"], f=cleaned["f"], alpha=cleaned["alpha"]
         ),
         "simulated_sentence": simulated,
         "chart": power_curve(
@@ -69,29 +69,29 @@ def _power_context(form: PowerForm, seat: Seat) -> dict[str, Any]:
     }
 
 
-@seated(READERS)
-def study_power(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(READERS)
+def study_power(request: HttpRequest, membership: Membership) -> HttpResponse:
     """Participants for an effect, the smallest effect for the participants, and power by simulation."""
-    form = PowerForm(seat.study, request.GET)
+    form = PowerForm(membership.study, request.GET)
     context: dict[str, Any] = {
         "form": form,
         "problem": "",
-        "primary_test": primary_test_sentence(seat.study.design.primary.contrast, frozen_tests(seat.study)),
+        "primary_test": primary_test_sentence(membership.study.design.primary.contrast, frozen_tests(membership.study)),
     }
     if form.n_conditions < 2:
         context["problem"] = "Power compares conditions, and this study has fewer than two."
     elif form.is_valid():
         try:
-            context |= _power_context(form, seat)
+            context |= _power_context(form, membership)
         except ParameterError as problem:
             context["problem"] = str(problem)
-    return study_page(request, seat, "console/studies/power.html", context, tab=PLAN)
+    return study_page(request, membership, "console/studies/power.html", context, tab=PLAN)
 
 
-@seated(READERS)
-def study_imbalance(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(READERS)
+def study_imbalance(request: HttpRequest, membership: Membership) -> HttpResponse:
     """The expected imbalance of the saved design, or of the unsaved values in its form."""
-    study = seat.study
+    study = membership.study
     form = AssignmentForm(study, request.GET) if "method" in request.GET else None
     context: dict[str, Any] = {"form": form, "labels": METHOD_LABELS, "problem": ""}
     if form is None or form.is_valid():
@@ -110,14 +110,14 @@ def study_imbalance(request: HttpRequest, seat: Seat) -> HttpResponse:
             ]
     if request.headers.get("HX-Request"):
         return render(request, "console/studies/_imbalance.html", {"study": study, **context})
-    return study_page(request, seat, "console/studies/imbalance.html", context, tab=PARTICIPANTS)
+    return study_page(request, membership, "console/studies/imbalance.html", context, tab=PARTICIPANTS)
 
 
-@seated(READERS)
-def study_estimate(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(READERS)
+def study_estimate(request: HttpRequest, membership: Membership) -> HttpResponse:
     """The duration per participant, and the cost at a reward."""
     form = CostForm(request.GET or None)
-    estimate = estimate_of(seat.study)
+    estimate = estimate_of(membership.study)
     cost = None
     if form.is_valid() and form.cleaned_data["reward"] is not None:
         cleaned = form.cleaned_data
@@ -128,40 +128,40 @@ def study_estimate(request: HttpRequest, seat: Seat) -> HttpResponse:
         "has_quartiles": any(step.timing is not None for step in estimate.steps),
         "cost": cost,
     }
-    return study_page(request, seat, "console/studies/estimate.html", context, tab=FLOW)
+    return study_page(request, membership, "console/studies/estimate.html", context, tab=FLOW)
 
 
-@seated(READERS)
-def study_preregistration(request: HttpRequest, seat: Seat, form: str) -> HttpResponse:
+@for_members(READERS)
+def study_preregistration(request: HttpRequest, membership: Membership, form: str) -> HttpResponse:
     """The preregistration text as Markdown, to be revised and pasted."""
     if form not in FORMS:
         raise Http404("This preregistration form does not exist.")
-    text = preregistration(planning.preregistration_plan(seat.study), form)
+    text = preregistration(planning.preregistration_plan(membership.study), form)
     response = HttpResponse(text, content_type="text/markdown; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="study-{seat.study.slug}_preregistration_{form}.md"'
+    response["Content-Disposition"] = f'attachment; filename="study-{membership.study.slug}_preregistration_{form}.md"'
     return response
 
 
-@seated(OWNERS, FORM)
-def simulation_new(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(OWNERS, FORM)
+def simulation_new(request: HttpRequest, membership: Membership) -> HttpResponse:
     """Request simulated participants; the page of the job shows their progress."""
     form = SimulationForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         with refusals_in(form):
             job = request_simulation(
-                study=seat.study, base_url=f"{site_of(request)}/", actor=request.user, **form.cleaned_data
+                study=membership.study, base_url=f"{site_of(request)}/", actor=request.user, **form.cleaned_data
             )
-            return redirect("studies:simulation", slug=seat.study.slug, pk=job.pk)
-    context = {"form": form, "jobs": seat.study.jobs.filter(kind="simulation")[:10]}
-    return study_page(request, seat, "console/studies/simulate.html", context, tab=LAUNCH)
+            return redirect("studies:simulation", slug=membership.study.slug, pk=job.pk)
+    context = {"form": form, "jobs": membership.study.jobs.filter(kind="simulation")[:10]}
+    return study_page(request, membership, "console/studies/simulate.html", context, tab=LAUNCH)
 
 
 @never_cache
-@seated(READERS)
-def simulation_job(request: HttpRequest, seat: Seat, pk: int) -> HttpResponse:
+@for_members(READERS)
+def simulation_job(request: HttpRequest, membership: Membership, pk: int) -> HttpResponse:
     """The progress of a simulation, then links to its results; htmx asks for the part that changes."""
-    job = get_object_or_404(seat.study.jobs, kind="simulation", pk=pk)
-    context = {"study": seat.study, "seat": seat, "job": job}
+    job = get_object_or_404(membership.study.jobs, kind="simulation", pk=pk)
+    context = {"study": membership.study, "membership": membership, "job": job}
     if request.headers.get("HX-Request"):
         return render(request, "console/studies/_simulation.html", context)
-    return study_page(request, seat, "console/studies/simulation.html", context, tab=LAUNCH)
+    return study_page(request, membership, "console/studies/simulation.html", context, tab=LAUNCH)

@@ -33,23 +33,23 @@ from studies.instrument.questionnaires.problems import QuestionnaireProblems
 from studies.instrument.questionnaires.schema import BLOCKS, Questionnaire, questionnaire_from
 from studies.models import Study
 from studies.participation.selectors import question_presenter
-from studies.team.permissions import FORM, OWNERS, POST, READERS, Seat, seated
+from studies.team.permissions import FORM, OWNERS, POST, READERS, Membership, for_members
 
 NOT_ALONE = ("shown_if", "scale", "random_group")  # fields that name other parts of the questionnaire
 
 
 @xframe_options_sameorigin
 @csp_replace({"frame-ancestors": [SELF]})
-@seated(READERS)
-def preview(request: HttpRequest, seat: Seat, block: str) -> HttpResponse:
+@for_members(READERS)
+def preview(request: HttpRequest, membership: Membership, block: str) -> HttpResponse:
     """A block rendered with the participants' templates; nothing is stored.
 
     With `only` in the address, show that question alone, even if it is conditional.
     """
     if block not in BLOCKS:
         raise Http404("There is no such block.")
-    language = _language(seat.study, request.GET.get("lang", ""))
-    return _previewed(request, asked_questions(seat.study), block, language, request.GET.get("only", ""))
+    language = _language(membership.study, request.GET.get("lang", ""))
+    return _previewed(request, asked_questions(membership.study), block, language, request.GET.get("only", ""))
 
 
 def _language(study: Study, chosen: str) -> str:
@@ -76,12 +76,12 @@ def _previewed(
 
 @xframe_options_sameorigin
 @csp_replace({"frame-ancestors": [SELF]})
-@seated(OWNERS, POST)
-def draft_preview(request: HttpRequest, seat: Seat, block: str, kind: str) -> HttpResponse:
+@for_members(OWNERS, POST)
+def draft_preview(request: HttpRequest, membership: Membership, block: str, kind: str) -> HttpResponse:
     """A question as its form holds it now, rendered with the participants' templates; nothing is stored."""
     if block not in BLOCKS or kind not in KINDS:
         raise Http404("There is no such block or kind of question.")
-    study = seat.study
+    study = membership.study
     key = request.GET.get("key", "")
     stored = next((q for q in study.questionnaire.get(block, ()) if q["key"] == key), {"key": key})
     form = _form(study, block, kind, stored, data=request.POST)
@@ -103,27 +103,27 @@ def _unreadable(request: HttpRequest, problems: list[str]) -> HttpResponse:
     return render(request, "participant/preview.html", context)
 
 
-@seated(OWNERS, FORM)
-def question_add(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(OWNERS, FORM)
+def question_add(request: HttpRequest, membership: Membership) -> HttpResponse:
     """Add a question at the end of a block."""
     form = NewQuestionForm(request.GET)
     if not form.is_valid():
-        return back_to_list(seat)
+        return back_to_list(membership)
     block, kind = form.cleaned_data["block"], form.cleaned_data["kind"]
-    used_keys = {q["key"] for name in BLOCKS for q in seat.study.questionnaire.get(name, ())}
+    used_keys = {q["key"] for name in BLOCKS for q in membership.study.questionnaire.get(name, ())}
     stored: dict[str, Any] = {"key": service.free_key(used_keys)} if request.method != "POST" else {}
     stored |= zip(("minimum", "maximum"), KINDS[kind].new_limits, strict=False)
-    return _question_page(request, seat, block, kind, stored, key="")
+    return _question_page(request, membership, block, kind, stored, key="")
 
 
-@seated(OWNERS, FORM)
-def question_edit(request: HttpRequest, seat: Seat, key: str) -> HttpResponse:
+@for_members(OWNERS, FORM)
+def question_edit(request: HttpRequest, membership: Membership, key: str) -> HttpResponse:
     """Edit one question."""
-    block = block_of(seat.study, key)
+    block = block_of(membership.study, key)
     if not block:
         raise Http404("There is no such question.")
-    stored = next(q for q in seat.study.questionnaire[block] if q["key"] == key)
-    return _question_page(request, seat, block, stored["kind"], stored, key=key)
+    stored = next(q for q in membership.study.questionnaire[block] if q["key"] == key)
+    return _question_page(request, membership, block, stored["kind"], stored, key=key)
 
 
 def _form(
@@ -143,15 +143,15 @@ def _form(
 
 
 def _question_page(
-    request: HttpRequest, seat: Seat, block: str, kind: str, stored: dict[str, Any], *, key: str
+    request: HttpRequest, membership: Membership, block: str, kind: str, stored: dict[str, Any], *, key: str
 ) -> HttpResponse:
-    study = seat.study
-    if not may_edit(seat):
+    study = membership.study
+    if not may_edit(membership):
         messages.error(request, "The design was frozen at the launch and cannot be changed any more.")
-        return back_to_list(seat, block)
+        return back_to_list(membership, block)
     if BUTTON in request.POST:
         drafted = rearranged(request.POST, request.POST[BUTTON])
-        return _shown(request, seat, _form(study, block, kind, stored, drafted=drafted), key)
+        return _shown(request, membership, _form(study, block, kind, stored, drafted=drafted), key)
     form = _form(study, block, kind, stored, data=request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         with refusals_in(form):
@@ -160,12 +160,12 @@ def _question_page(
             warn_of_numbers(request, study)
             if "again" in request.POST:
                 return redirect("studies:question-edit", slug=study.slug, key=form.cleaned_data["key"])
-            return back_to_list(seat, block)
-    return _shown(request, seat, form, key)
+            return back_to_list(membership, block)
+    return _shown(request, membership, form, key)
 
 
-def _shown(request: HttpRequest, seat: Seat, form: QuestionForm, key: str) -> HttpResponse:
-    languages = languages_of(seat.study)
+def _shown(request: HttpRequest, membership: Membership, form: QuestionForm, key: str) -> HttpResponse:
+    languages = languages_of(membership.study)
     context = {
         "form": form,
         "key": key,
@@ -177,4 +177,4 @@ def _shown(request: HttpRequest, seat: Seat, form: QuestionForm, key: str) -> Ht
         "languages": [(code, language_name(code)) for code in languages],
         "condition": form.condition.in_words() if form.condition is not None else "",
     }
-    return study_page(request, seat, "console/studies/question.html", context, tab=QUESTIONS)
+    return study_page(request, membership, "console/studies/question.html", context, tab=QUESTIONS)

@@ -17,30 +17,30 @@ from studies.design.selectors.launch_overview import QUESTIONS
 from studies.design.services import questionnaires as service
 from studies.instrument.questionnaires.changes import SCALES, changes_between
 from studies.instrument.questionnaires.document import write_document
-from studies.team.permissions import FORM, OWNERS, READERS, Seat, seated
+from studies.team.permissions import FORM, OWNERS, READERS, Membership, for_members
 
 NAMES = {**BLOCK_LABELS, SCALES: "Scales", "attention": "Attention checks"}
 
 
-@seated(READERS)
-def questionnaire_file(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(READERS)
+def questionnaire_file(request: HttpRequest, membership: Membership) -> HttpResponse:
     """The questionnaire as a YAML document."""
-    text = write_document(seat.study.questionnaire)
+    text = write_document(membership.study.questionnaire)
     response = HttpResponse(text, content_type="application/yaml; charset=utf-8")
-    response["Content-Disposition"] = f'attachment; filename="study-{seat.study.slug}_questionnaire.yaml"'
+    response["Content-Disposition"] = f'attachment; filename="study-{membership.study.slug}_questionnaire.yaml"'
     return response
 
 
-@seated(OWNERS, FORM)
-def questionnaire_import(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(OWNERS, FORM)
+def questionnaire_import(request: HttpRequest, membership: Membership) -> HttpResponse:
     """Check a YAML document, show what would change, and replace the questionnaire."""
-    study = seat.study
-    if not may_edit(seat):
+    study = membership.study
+    if not may_edit(membership):
         messages.error(request, "The design was frozen at the launch and cannot be changed any more.")
-        return back_to_list(seat)
+        return back_to_list(membership)
     form = ImportForm(request.POST or None, request.FILES or None)
     if request.method != "POST" or not form.is_valid():
-        return _shown(request, seat, {"form": form})
+        return _shown(request, membership, {"form": form})
     text = form.cleaned_data["document"]
     base = digest_of(study.questionnaire)
     problems: list[str] = []
@@ -49,7 +49,7 @@ def questionnaire_import(request: HttpRequest, seat: Seat) -> HttpResponse:
         if is_confirmed and form.cleaned_data["base"] == base:
             service.import_questionnaire(study=study, text=text, actor=request.user)
             warn_of_numbers(request, study)
-            return back_to_list(seat)
+            return back_to_list(membership)
         different = changes_between(study.questionnaire, service.checked_document(study=study, text=text))
         changes = [
             {"change": change, "block": NAMES[change.block], "fields": ", ".join(change.fields)} for change in different
@@ -59,8 +59,8 @@ def questionnaire_import(request: HttpRequest, seat: Seat) -> HttpResponse:
     if is_confirmed and not problems:
         problems = ["The questionnaire has changed since the document was checked. Look at the changes again."]
     checked = ImportForm(initial={"document": text, "base": base})
-    return _shown(request, seat, {"form": checked, "problems": problems, "changes": changes, "is_checked": True})
+    return _shown(request, membership, {"form": checked, "problems": problems, "changes": changes, "is_checked": True})
 
 
-def _shown(request: HttpRequest, seat: Seat, context: dict[str, Any]) -> HttpResponse:
-    return study_page(request, seat, "console/studies/questionnaire_import.html", context, tab=QUESTIONS)
+def _shown(request: HttpRequest, membership: Membership, context: dict[str, Any]) -> HttpResponse:
+    return study_page(request, membership, "console/studies/questionnaire_import.html", context, tab=QUESTIONS)

@@ -30,7 +30,7 @@ from studies.instrument.questionnaires.schema import AFTER, BLOCKS, Questionnair
 from studies.instrument.questionnaires.wording import n_missing
 from studies.instrument.scales import scales_of
 from studies.models import Study
-from studies.team.permissions import OWNERS, POST, READERS, Seat, seated
+from studies.team.permissions import OWNERS, POST, READERS, Membership, for_members
 
 MOST_UNFOLDED = 16  # questions; of more, only the block in the preview is unfolded
 TALLEST = 20  # questions; a longer block scrolls
@@ -47,24 +47,24 @@ def languages_of(study: Study) -> list[str]:
     return list(study.design.languages)
 
 
-def may_edit(seat: Seat) -> bool:
+def may_edit(membership: Membership) -> bool:
     """Whether this researcher can change the questionnaire now."""
-    return seat.is_owner and seat.study.status == StudyStatus.DRAFT
+    return membership.is_owner and membership.study.status == StudyStatus.DRAFT
 
 
-@seated(READERS)
-def questionnaire(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(READERS)
+def questionnaire(request: HttpRequest, membership: Membership) -> HttpResponse:
     """Every block with its questions, its scales, and a preview of the pages; read-only after the launch."""
-    study = seat.study
+    study = membership.study
     parsed = questionnaire_from(study.questionnaire)
     languages = languages_of(study)
     shown = request.GET.get("block", "")
     language = request.GET.get("lang", "")
     block = shown if shown in BLOCKS else next((name for name in (AFTER, *BLOCKS) if parsed.block(name)), AFTER)
     context = {
-        "may_edit": may_edit(seat),
+        "may_edit": may_edit(membership),
         "blocks": _lines_of(parsed, block),
-        "undo": service.undoable(study) if may_edit(seat) else None,
+        "undo": service.undoable(study) if may_edit(membership) else None,
         "n_missing": sum(n_missing(study.questionnaire, languages[0], code) for code in languages[1:]),
         "is_translated": len(languages) > 1,
         "scales": scales_of(parsed),
@@ -80,7 +80,7 @@ def questionnaire(request: HttpRequest, seat: Seat) -> HttpResponse:
         "attention_form": AttentionForm(initial={"ends_after": parsed.attention_ends_after}),
         "ends_after": parsed.attention_ends_after,
     }
-    return study_page(request, seat, "console/studies/questionnaire.html", context, tab=QUESTIONS)
+    return study_page(request, membership, "console/studies/questionnaire.html", context, tab=QUESTIONS)
 
 
 def _lines_of(parsed: Questionnaire, shown: str) -> list[dict[str, Any]]:
@@ -107,25 +107,27 @@ def _lines_of(parsed: Questionnaire, shown: str) -> list[dict[str, Any]]:
     ]
 
 
-def back_to_list(seat: Seat, block: str = "") -> HttpResponse:
+def back_to_list(membership: Membership, block: str = "") -> HttpResponse:
     """Redirect to the questionnaire, at one of its blocks if one is named."""
-    url = reverse("studies:questionnaire", args=[seat.study.slug])
+    url = reverse("studies:questionnaire", args=[membership.study.slug])
     return redirect(f"{url}?block={block}#block-{block}" if block in BLOCKS else url)
 
 
-def perform_on(request: HttpRequest, seat: Seat, act: Callable[..., Any], success: str, **facts: Any) -> HttpResponse:
+def perform_on(
+    request: HttpRequest, membership: Membership, act: Callable[..., Any], success: str, **facts: Any
+) -> HttpResponse:
     """Perform a change of the questionnaire, tell the researcher of its success or problems, and return to the list."""
-    block = str(facts.get("block") or block_of(seat.study, facts.get("key", "")))
+    block = str(facts.get("block") or block_of(membership.study, facts.get("key", "")))
     try:
-        act(study=seat.study, actor=request.user, **facts)
+        act(study=membership.study, actor=request.user, **facts)
     except ParallaxError as refusal:
         for line in refusal.problems:
             messages.error(request, line)
     else:
         if success:
             messages.success(request, success)
-        warn_of_numbers(request, seat.study)
-    return back_to_list(seat, block)
+        warn_of_numbers(request, membership.study)
+    return back_to_list(membership, block)
 
 
 def block_of(study: Study, key: str) -> str:
@@ -134,66 +136,66 @@ def block_of(study: Study, key: str) -> str:
     return next((name for name in BLOCKS if any(q["key"] == key for q in blocks.get(name, ()))), "")
 
 
-@seated(OWNERS, POST)
-def question_act(request: HttpRequest, seat: Seat, key: str) -> HttpResponse:
+@for_members(OWNERS, POST)
+def question_act(request: HttpRequest, membership: Membership, key: str) -> HttpResponse:
     """Move, copy or delete a question."""
     chosen = ACTS.get(request.POST.get("act", ""))
     if chosen is None:
         messages.error(request, "Unknown action. Reload the page.")
-        return back_to_list(seat)
+        return back_to_list(membership)
     act, facts, success = chosen
-    return perform_on(request, seat, act, success, key=key, **facts)
+    return perform_on(request, membership, act, success, key=key, **facts)
 
 
-@seated(OWNERS, POST)
-def questions_order(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(OWNERS, POST)
+def questions_order(request: HttpRequest, membership: Membership) -> HttpResponse:
     """Save the order of a block's questions; the page's script gets the problems as JSON."""
     block, keys = request.POST.get("block", ""), request.POST.getlist("key")
     if block not in BLOCKS:
         return JsonResponse({"problems": ["Unknown block. Reload the page."]})
     try:
-        service.order_questions(study=seat.study, block=block, keys=keys, actor=request.user)
+        service.order_questions(study=membership.study, block=block, keys=keys, actor=request.user)
     except ParallaxError as refusal:
         return JsonResponse({"problems": refusal.problems})
     return JsonResponse({"problems": []})
 
 
-@seated(OWNERS, POST)
-def questionnaire_undo(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(OWNERS, POST)
+def questionnaire_undo(request: HttpRequest, membership: Membership) -> HttpResponse:
     """Undo the last deletion or import."""
-    return perform_on(request, seat, service.undo_deletion, "The questionnaire is as it was before.")
+    return perform_on(request, membership, service.undo_deletion, "The questionnaire is as it was before.")
 
 
-@seated(OWNERS, POST)
-def scale_act(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(OWNERS, POST)
+def scale_act(request: HttpRequest, membership: Membership) -> HttpResponse:
     """Save or delete a scale."""
     if "delete" in request.POST:
-        return perform_on(request, seat, service.delete_scale, "", key=request.POST["delete"])
-    form = ScaleForm(languages_of(seat.study), request.POST)
+        return perform_on(request, membership, service.delete_scale, "", key=request.POST["delete"])
+    form = ScaleForm(languages_of(membership.study), request.POST)
     if not form.is_valid():
         messages.error(
             request,
             "Enter a key, a name in each language, a share from 1 to 100 percent, and numbers or nothing as the ends "
             "of the score.",
         )
-        return back_to_list(seat)
-    return perform_on(request, seat, service.save_scale, "The scale is saved.", scale=form.scale())
+        return back_to_list(membership)
+    return perform_on(request, membership, service.save_scale, "The scale is saved.", scale=form.scale())
 
 
-@seated(OWNERS, POST)
-def attention_set(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(OWNERS, POST)
+def attention_set(request: HttpRequest, membership: Membership) -> HttpResponse:
     """Set the number of failed checks that ends participation."""
     form = AttentionForm(request.POST)
     if not form.is_valid():
         messages.error(request, "Give a whole number from 0 to 100.")
-        return back_to_list(seat)
-    return perform_on(request, seat, service.set_attention, "Attention checks are set.", **form.cleaned_data)
+        return back_to_list(membership)
+    return perform_on(request, membership, service.set_attention, "Attention checks are set.", **form.cleaned_data)
 
 
-@seated(READERS)
-def library(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(READERS)
+def library(request: HttpRequest, membership: Membership) -> HttpResponse:
     """The library of scales: source, licence, scoring and languages of each."""
-    study = seat.study
+    study = membership.study
     parsed = questionnaire_from(study.questionnaire)
     used = {question.key for question in parsed.questions} | {scale.key for scale in parsed.scales}
     entries = []
@@ -212,15 +214,15 @@ def library(request: HttpRequest, seat: Seat) -> HttpResponse:
                 ],
             }
         )
-    context = {"entries": entries, "may_edit": may_edit(seat)}
-    return study_page(request, seat, "console/studies/scale_library.html", context, tab=QUESTIONS)
+    context = {"entries": entries, "may_edit": may_edit(membership)}
+    return study_page(request, membership, "console/studies/scale_library.html", context, tab=QUESTIONS)
 
 
-@seated(OWNERS, POST)
-def block_add(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(OWNERS, POST)
+def block_add(request: HttpRequest, membership: Membership) -> HttpResponse:
     """Add a predefined block of questions."""
     form = BlockForm(request.POST)
     if not form.is_valid():
         messages.error(request, "Choose one of the blocks offered.")
-        return back_to_list(seat)
-    return perform_on(request, seat, service.add_block, "The block is added.", **form.cleaned_data)
+        return back_to_list(membership)
+    return perform_on(request, membership, service.add_block, "The block is added.", **form.cleaned_data)

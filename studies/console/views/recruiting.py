@@ -44,7 +44,7 @@ from studies.recruitment.services import recruitment as changing
 from studies.recruitment.services.entry_links import entry_link
 from studies.recruitment.services.submissions import columns_of, load_submissions
 from studies.recruitment.services.tokens import signed_parameter
-from studies.team.permissions import FORM, OWNERS, POST, Seat, seated
+from studies.team.permissions import FORM, OWNERS, POST, Membership, for_members
 
 LINK_HEADS = ("number", "label", "link")
 
@@ -74,11 +74,11 @@ def _panel_cards(request: HttpRequest, study: Study, link: str) -> list[dict[str
     ]
 
 
-def _page(request: HttpRequest, seat: Seat, **forms: Any) -> HttpResponse:
-    study = seat.study
+def _page(request: HttpRequest, membership: Membership, **forms: Any) -> HttpResponse:
+    study = membership.study
     how = recruitment.recruiting_of(study)
     is_nested = recruitment.is_nested(study)
-    link = participant_url(request, seat)
+    link = participant_url(request, membership)
     exit_forms = [forms.get(outcome) or ExitForm(study, outcome, how.exits[outcome]) for outcome in OUTCOMES]
     context = {
         "how": how,
@@ -114,120 +114,122 @@ def _page(request: HttpRequest, seat: Seat, **forms: Any) -> HttpResponse:
         "n_submissions": study.submissions.count(),
         **forms,
     }
-    return study_page(request, seat, "console/studies/recruiting.html", context, tab=RECRUIT)
+    return study_page(request, membership, "console/studies/recruiting.html", context, tab=RECRUIT)
 
 
-@seated(OWNERS)
-def study_recruiting(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(OWNERS)
+def study_recruiting(request: HttpRequest, membership: Membership) -> HttpResponse:
     """The study's recruiting settings."""
-    return _page(request, seat)
+    return _page(request, membership)
 
 
-def _applied(request: HttpRequest, seat: Seat, act: Callable[..., Any], success: str, **forms: Any) -> HttpResponse:
+def _applied(
+    request: HttpRequest, membership: Membership, act: Callable[..., Any], success: str, **forms: Any
+) -> HttpResponse:
     """Make the changes of a form, and report the result; or show it again, by its name on the page, with its errors."""
     (form,) = forms.values()
     if form.is_valid():
         with refusals_in(form):
-            result = act(study=seat.study, actor=request.user, **form.changes())
+            result = act(study=membership.study, actor=request.user, **form.changes())
             messages.success(request, success.format(result))
-            return redirect("studies:recruiting", slug=seat.study.slug)
+            return redirect("studies:recruiting", slug=membership.study.slug)
     messages.error(request, "Nothing was changed; see the errors in the form.")
-    return _page(request, seat, **forms)
+    return _page(request, membership, **forms)
 
 
-@seated(OWNERS, POST)
-def set_panel(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(OWNERS, POST)
+def set_panel(request: HttpRequest, membership: Membership) -> HttpResponse:
     """Set the panel and who may enter."""
-    form = PanelForm(seat.study, recruitment.recruiting_of(seat.study), request.POST)
-    return _applied(request, seat, changing.set_panel, "The panel and the entry are saved.", panel_form=form)
+    form = PanelForm(membership.study, recruitment.recruiting_of(membership.study), request.POST)
+    return _applied(request, membership, changing.set_panel, "The panel and the entry are saved.", panel_form=form)
 
 
-@seated(OWNERS, POST)
-def exclude_studies(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(OWNERS, POST)
+def exclude_studies(request: HttpRequest, membership: Membership) -> HttpResponse:
     """Set the studies whose participants are not admitted."""
-    excluded = recruitment.recruiting_of(seat.study).excluded_studies
-    form = ExcludedStudiesForm(seat.study, request.user, excluded, request.POST)
-    return _applied(request, seat, changing.exclude_studies, "The entry rule is saved.", excluded_form=form)
+    excluded = recruitment.recruiting_of(membership.study).excluded_studies
+    form = ExcludedStudiesForm(membership.study, request.user, excluded, request.POST)
+    return _applied(request, membership, changing.exclude_studies, "The entry rule is saved.", excluded_form=form)
 
 
-@seated(OWNERS, POST)
-def set_limits(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(OWNERS, POST)
+def set_limits(request: HttpRequest, membership: Membership) -> HttpResponse:
     """Set how many may enter within ten minutes."""
-    how = recruitment.recruiting_of(seat.study)
-    form = LimitsForm(how, default_pause_threshold(seat.study, how), request.POST)
-    return _applied(request, seat, changing.set_limits, "The entry limits are saved.", limits_form=form)
+    how = recruitment.recruiting_of(membership.study)
+    form = LimitsForm(how, default_pause_threshold(membership.study, how), request.POST)
+    return _applied(request, membership, changing.set_limits, "The entry limits are saved.", limits_form=form)
 
 
-@seated(OWNERS, POST)
-def set_exit(request: HttpRequest, seat: Seat, outcome: str) -> HttpResponse:
+@for_members(OWNERS, POST)
+def set_exit(request: HttpRequest, membership: Membership, outcome: str) -> HttpResponse:
     """Set the exit link of one outcome."""
     if outcome not in OUTCOMES:
         raise Http404("There is no such exit.")
-    form = ExitForm(seat.study, outcome, recruitment.recruiting_of(seat.study).exits[outcome], request.POST)
-    return _applied(request, seat, changing.set_exits, "The exit is saved.", **{outcome: form})
+    form = ExitForm(membership.study, outcome, recruitment.recruiting_of(membership.study).exits[outcome], request.POST)
+    return _applied(request, membership, changing.set_exits, "The exit is saved.", **{outcome: form})
 
 
-@seated(OWNERS, POST)
-def set_guests(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(OWNERS, POST)
+def set_guests(request: HttpRequest, membership: Membership) -> HttpResponse:
     """Replace the guest list."""
     form = GuestsForm(request.POST, request.FILES)
-    return _applied(request, seat, changing.set_guests, "The guest list has {:,} ids.", guests_form=form)
+    return _applied(request, membership, changing.set_guests, "The guest list has {:,} ids.", guests_form=form)
 
 
-@seated(OWNERS, POST)
-def create_links(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(OWNERS, POST)
+def create_links(request: HttpRequest, membership: Membership) -> HttpResponse:
     """Create personal links and send them as a CSV; they are not stored and cannot be shown again."""
     form = LinksForm(request.POST, request.FILES)
     if form.is_valid():
         n, text = form.cleaned_data["n"] or 0, form.entries
         with refusals_in(form):
-            created = changing.create_links(study=seat.study, n=n, text=text, actor=request.user)
-            paths = [reverse("participant:personal", args=[seat.study.slug, key]) for _link, key in created]
+            created = changing.create_links(study=membership.study, n=n, text=text, actor=request.user)
+            paths = [reverse("participant:personal", args=[membership.study.slug, key]) for _link, key in created]
             rows = [
                 [link.pk, link.label, request.build_absolute_uri(path)]
                 for (link, _key), path in zip(created, paths, strict=True)
             ]
-            return _table(f"study-{seat.study.slug}_personal-links.csv", LINK_HEADS, rows)
-    return _page(request, seat, links_form=form)
+            return _table(f"study-{membership.study.slug}_personal-links.csv", LINK_HEADS, rows)
+    return _page(request, membership, links_form=form)
 
 
-@seated(OWNERS, POST)
-def close_links(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(OWNERS, POST)
+def close_links(request: HttpRequest, membership: Membership) -> HttpResponse:
     """Close every unused personal link."""
-    n = changing.close_unused_links(study=seat.study, actor=request.user)
+    n = changing.close_unused_links(study=membership.study, actor=request.user)
     messages.success(request, f"{n:,} unused links are closed.")
-    return redirect("studies:recruiting", slug=seat.study.slug)
+    return redirect("studies:recruiting", slug=membership.study.slug)
 
 
-@seated(OWNERS, POST)
-def create_signed_links(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(OWNERS, POST)
+def create_signed_links(request: HttpRequest, membership: Membership) -> HttpResponse:
     """Sign ids, and send their links as a CSV."""
     form = SignedLinksForm(request.POST, request.FILES)
     if form.is_valid():
         with refusals_in(form):
             signed = changing.create_signed_links(
-                study=seat.study,
+                study=membership.study,
                 text=form.entries,
                 replace_key=form.cleaned_data["replace_key"],
                 actor=request.user,
             )
-            link = participant_url(request, seat)
+            link = participant_url(request, membership)
             rows = [[value, f"{link}?{query}"] for value, query in signed]
-            return _table(f"study-{seat.study.slug}_identifiable-true_signed-links.csv", ("id", "link"), rows)
-    return _page(request, seat, signed_form=form)
+            return _table(f"study-{membership.study.slug}_identifiable-true_signed-links.csv", ("id", "link"), rows)
+    return _page(request, membership, signed_form=form)
 
 
-@seated(OWNERS, FORM)
-def study_submissions(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(OWNERS, FORM)
+def study_submissions(request: HttpRequest, membership: Membership) -> HttpResponse:
     """The panel's submissions compared with the study's data; a list is loaded completely or not at all."""
-    how = recruitment.recruiting_of(seat.study)
+    how = recruitment.recruiting_of(membership.study)
     form = SubmissionsForm(request.POST or None, request.FILES or None)
     problems: list[dict[str, Any]] = []
     if request.method == "POST" and form.is_valid():
         columns = columns_of(how.panel, **form.column_names)
         try:
             done = load_submissions(
-                study=seat.study, data=form.cleaned_data["file"], columns=columns, actor=request.user
+                study=membership.study, data=form.cleaned_data["file"], columns=columns, actor=request.user
             )
         except ParallaxError as refusal:
             form.add_error(None, str(refusal))
@@ -239,8 +241,8 @@ def study_submissions(request: HttpRequest, seat: Seat) -> HttpResponse:
                 f"{done.n_read:,} submissions read: {done.n_new:,} new, {done.n_changed:,} changed; "
                 f"{done.n_returned:,} slots reopened.{unknown}",
             )
-            return redirect("studies:submissions", slug=seat.study.slug)
-    lines = approvals.approvals_of(seat.study)
+            return redirect("studies:submissions", slug=membership.study.slug)
+    lines = approvals.approvals_of(membership.study)
     verdicts = (approvals.APPROVE, approvals.LOOK, approvals.NOTHING)
     context = {
         "how": how,
@@ -250,12 +252,12 @@ def study_submissions(request: HttpRequest, seat: Seat) -> HttpResponse:
         "lines": lines,
         "counts": [(verdict, sum(line.verdict == verdict for line in lines)) for verdict in verdicts],
     }
-    return study_page(request, seat, "console/studies/submissions.html", context, tab=RECRUIT)
+    return study_page(request, membership, "console/studies/submissions.html", context, tab=RECRUIT)
 
 
-@seated(OWNERS)
-def approvals_file(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(OWNERS)
+def approvals_file(request: HttpRequest, membership: Membership) -> HttpResponse:
     """The approvals as a CSV."""
     heads = tuple(field.name for field in fields(approvals.Approval))
-    rows = [[getattr(approval, name) for name in heads] for approval in approvals.approvals_of(seat.study)]
-    return _table(f"study-{seat.study.slug}_identifiable-true_approvals.csv", heads, rows)
+    rows = [[getattr(approval, name) for name in heads] for approval in approvals.approvals_of(membership.study)]
+    return _table(f"study-{membership.study.slug}_identifiable-true_approvals.csv", heads, rows)

@@ -33,7 +33,7 @@ from studies.instrument.questionnaires.schema import questionnaire_from
 from studies.models import Study
 from studies.monitoring.selectors.estimate import estimate_of
 from studies.recruitment.selectors.recruitment import is_nested, recruiting_of
-from studies.team.permissions import FORM, READERS, Seat, seated, sees_run
+from studies.team.permissions import FORM, READERS, Membership, for_members, sees_run
 
 
 def _consent_preview(study: Study) -> dict[str, Any]:
@@ -44,10 +44,10 @@ def _consent_preview(study: Study) -> dict[str, Any]:
     }
 
 
-@seated(READERS, FORM)
-def study_dataset(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(READERS, FORM)
+def study_dataset(request: HttpRequest, membership: Membership) -> HttpResponse:
     """The data that the study is about, its run, and what researchers call it."""
-    study = seat.study
+    study = membership.study
 
     def context(_form: StageForm) -> dict[str, Any]:
         return {
@@ -58,42 +58,42 @@ def study_dataset(request: HttpRequest, seat: Seat) -> HttpResponse:
             "n_algorithms": study.run.algorithms.count(),
         }
 
-    return stage_page(request, seat, DATA, TitleForm, "console/studies/dataset.html", context)
+    return stage_page(request, membership, DATA, TitleForm, "console/studies/dataset.html", context)
 
 
-@seated(READERS, FORM)
-def study_conditions(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(READERS, FORM)
+def study_conditions(request: HttpRequest, membership: Membership) -> HttpResponse:
     """The models that become conditions, among those of all runs on the dataset version."""
     form_of = partial(ConditionsForm, researcher=request.user)
-    return stage_page(request, seat, CONDITIONS, form_of, "console/studies/conditions.html", lambda _form: {})
+    return stage_page(request, membership, CONDITIONS, form_of, "console/studies/conditions.html", lambda _form: {})
 
 
-@seated(READERS, FORM)
-def study_flow(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(READERS, FORM)
+def study_flow(request: HttpRequest, membership: Membership) -> HttpResponse:
     """The steps of a participant with their minutes, and how many items are rated and recommended."""
 
     def context(_form: StageForm) -> dict[str, Any]:
-        return {"estimate": estimate_of(seat.study), **_consent_preview(seat.study)}
+        return {"estimate": estimate_of(membership.study), **_consent_preview(membership.study)}
 
-    return stage_page(request, seat, FLOW, FlowForm, "console/studies/flow.html", context)
+    return stage_page(request, membership, FLOW, FlowForm, "console/studies/flow.html", context)
 
 
-@seated(READERS, FORM)
-def study_texts(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(READERS, FORM)
+def study_texts(request: HttpRequest, membership: Membership) -> HttpResponse:
     """What participants read besides the questions, in each language."""
 
     def context(_form: StageForm) -> dict[str, Any]:
-        return _consent_preview(seat.study)
+        return _consent_preview(membership.study)
 
-    return stage_page(request, seat, TEXTS, DraftTextsForm, "console/studies/texts.html", context)
+    return stage_page(request, membership, TEXTS, DraftTextsForm, "console/studies/texts.html", context)
 
 
 @xframe_options_sameorigin
 @csp_replace({"frame-ancestors": [SELF]})
-@seated(READERS)
-def texts_preview(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(READERS)
+def texts_preview(request: HttpRequest, membership: Membership) -> HttpResponse:
     """The consent page as participants read it; nothing can be posted from it."""
-    study, languages = seat.study, languages_of(seat.study)
+    study, languages = membership.study, languages_of(membership.study)
     language = request.GET.get("lang", "")
     language = language if language in languages else languages[0]
     texts = texts_of(study, language)
@@ -109,10 +109,10 @@ def texts_preview(request: HttpRequest, seat: Seat) -> HttpResponse:
         return render(request, "participant/consent.html", context)
 
 
-@seated(READERS, FORM)
-def study_sample(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(READERS, FORM)
+def study_sample(request: HttpRequest, membership: Membership) -> HttpResponse:
     """How many take part, who may, and how they are assigned and recruited."""
-    study = seat.study
+    study = membership.study
 
     def context(_form: StageForm) -> dict[str, Any]:
         recruiting = recruiting_of(study)
@@ -127,13 +127,13 @@ def study_sample(request: HttpRequest, seat: Seat) -> HttpResponse:
             "preview_url": reverse("studies:questionnaire-preview", args=[study.slug, "about"]),
         }
 
-    return stage_page(request, seat, PARTICIPANTS, ParticipantsForm, "console/studies/sample.html", context)
+    return stage_page(request, membership, PARTICIPANTS, ParticipantsForm, "console/studies/sample.html", context)
 
 
-@seated(READERS, FORM)
-def study_plan(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(READERS, FORM)
+def study_plan(request: HttpRequest, membership: Membership) -> HttpResponse:
     """The plan of the analysis: primary test, hypothesis, exclusions."""
-    study = seat.study
+    study = membership.study
 
     def context(_form: StageForm) -> dict[str, Any]:
         current = Study.objects.get(pk=study.pk)
@@ -146,15 +146,15 @@ def study_plan(request: HttpRequest, seat: Seat) -> HttpResponse:
             ],
         }
 
-    return stage_page(request, seat, PLAN, PlanForm, "console/studies/plan.html", context)
+    return stage_page(request, membership, PLAN, PlanForm, "console/studies/plan.html", context)
 
 
-@seated(READERS)
-def study_design_file(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(READERS)
+def study_design_file(request: HttpRequest, membership: Membership) -> HttpResponse:
     """The frozen design, or a draft's current one."""
-    version = seat.study.versions.order_by("-number").first()
-    snapshot = version.snapshot if version else launch.design_snapshot(seat.study)
-    body = {"design_hash": seat.study.design_hash, "design": snapshot}
+    version = membership.study.versions.order_by("-number").first()
+    snapshot = version.snapshot if version else launch.design_snapshot(membership.study)
+    body = {"design_hash": membership.study.design_hash, "design": snapshot}
     response = JsonResponse(body, json_dumps_params={"indent": 2, "ensure_ascii": False})
-    response["Content-Disposition"] = f'attachment; filename="study-{seat.study.slug}_design.json"'
+    response["Content-Disposition"] = f'attachment; filename="study-{membership.study.slug}_design.json"'
     return response

@@ -25,35 +25,35 @@ from studies.design.selectors.texts import contact_of, language_name
 from studies.enums import StudyStatus
 from studies.models import StudyMembership
 from studies.recruitment.selectors.recruitment import is_nested
-from studies.team.permissions import NO_ROLE, OWNERS, POST, READERS, Seat, ownerless_study_for, seated
+from studies.team.permissions import NO_ROLE, OWNERS, POST, READERS, Membership, ownerless_study_for, for_members
 from studies.team.selectors import studies
 from studies.team.services import members
 from studies.team.services.members import invite_to_study
 
 
-@seated(READERS)
-def study_settings(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(READERS)
+def study_settings(request: HttpRequest, membership: Membership) -> HttpResponse:
     """Members, languages and contact, retention, copies, and the activity log."""
-    study = seat.study
+    study = membership.study
     context = {
-        "members": studies.members_of(study) if seat.is_owner else (),
+        "members": studies.members_of(study) if membership.is_owner else (),
         "languages": [(code, language_name(code), contact_of(study, code)) for code in study.design.languages],
         "retention_form": RetentionForm(study),
         "is_draft": study.status == StudyStatus.DRAFT,
         "log": studies.log_of(study),
     }
-    return study_page(request, seat, "console/studies/settings.html", context, tab=SETTINGS)
+    return study_page(request, membership, "console/studies/settings.html", context, tab=SETTINGS)
 
 
-@seated(OWNERS, POST)
-def member_add(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(OWNERS, POST)
+def member_add(request: HttpRequest, membership: Membership) -> HttpResponse:
     """Add a researcher, or change their role."""
-    form = MemberForm(seat.study, request.POST)
+    form = MemberForm(membership.study, request.POST)
     if form.is_valid():
-        perform(request, members.add_member, "The member is added.", study=seat.study, **form.cleaned_data)
+        perform(request, members.add_member, "The member is added.", study=membership.study, **form.cleaned_data)
     else:
         messages.error(request, "Enter the address of an account and a role.")
-    return redirect("studies:members", slug=seat.study.slug)
+    return redirect("studies:members", slug=membership.study.slug)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -74,8 +74,8 @@ def study_take_over(request: HttpRequest, slug: str) -> HttpResponse:
 study_take_over.roles = NO_ROLE  # type: ignore[attr-defined]
 
 
-def _member_page(request: HttpRequest, seat: Seat, **shown: Any) -> HttpResponse:
-    study = seat.study
+def _member_page(request: HttpRequest, membership: Membership, **shown: Any) -> HttpResponse:
+    study = membership.study
     context = {
         "is_nested": is_nested(study),
         "members": studies.members_of(study),
@@ -88,45 +88,45 @@ def _member_page(request: HttpRequest, seat: Seat, **shown: Any) -> HttpResponse
         ],
         **shown,
     }
-    return study_page(request, seat, "console/studies/members.html", context, tab=SETTINGS)
+    return study_page(request, membership, "console/studies/members.html", context, tab=SETTINGS)
 
 
-@seated(OWNERS)
-def member_list(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(OWNERS)
+def member_list(request: HttpRequest, membership: Membership) -> HttpResponse:
     """The study's members, their roles, and open invitations."""
-    return _member_page(request, seat)
+    return _member_page(request, membership)
 
 
 @never_cache
-@seated(OWNERS, POST)
-def member_invite(request: HttpRequest, seat: Seat) -> HttpResponse:
+@for_members(OWNERS, POST)
+def member_invite(request: HttpRequest, membership: Membership) -> HttpResponse:
     """Invite a colleague; only this response contains the link of the new invitation."""
-    form = InviteForm(seat.study, request.POST)
+    form = InviteForm(membership.study, request.POST)
     if form.is_valid():
         with refusals_in(form, "email"):
-            invitation, key = invite_to_study(study=seat.study, actor=request.user, **form.cleaned_data)
+            invitation, key = invite_to_study(study=membership.study, actor=request.user, **form.cleaned_data)
             delivery = deliver(
                 invitation=invitation, key=key, site=site_of(request), by=request.POST.get("by", BY_LINK)
             )
-            return _member_page(request, seat, delivery=delivery)
-    return _member_page(request, seat, invite_form=form)
+            return _member_page(request, membership, delivery=delivery)
+    return _member_page(request, membership, invite_form=form)
 
 
-@seated(OWNERS, POST)
-def member_invitation_revoke(request: HttpRequest, seat: Seat, pk: int) -> HttpResponse:
+@for_members(OWNERS, POST)
+def member_invitation_revoke(request: HttpRequest, membership: Membership, pk: int) -> HttpResponse:
     """Revoke an invitation to the study."""
-    invitation = get_object_or_404(Invitation, study_invitation__study=seat.study, pk=pk)
+    invitation = get_object_or_404(Invitation, study_invitation__study=membership.study, pk=pk)
     revoke_invitation(invitation=invitation, actor=request.user)
     messages.success(request, "The invitation is revoked.")
-    return redirect("studies:members", slug=seat.study.slug)
+    return redirect("studies:members", slug=membership.study.slug)
 
 
-@seated(OWNERS, POST)
-def member_remove(request: HttpRequest, seat: Seat, pk: int) -> HttpResponse:
+@for_members(OWNERS, POST)
+def member_remove(request: HttpRequest, membership: Membership, pk: int) -> HttpResponse:
     """Remove a researcher from the study."""
-    membership = get_object_or_404(StudyMembership, study=seat.study, pk=pk)
+    membership = get_object_or_404(StudyMembership, study=membership.study, pk=pk)
     is_self = membership.researcher_id == request.user.pk
-    perform(request, members.remove_member, "The member is removed.", study=seat.study, membership=membership)
-    if is_self and not StudyMembership.objects.filter(study=seat.study, researcher_id=request.user.pk).exists():
+    perform(request, members.remove_member, "The member is removed.", study=membership.study, membership=membership)
+    if is_self and not StudyMembership.objects.filter(study=membership.study, researcher_id=request.user.pk).exists():
         return redirect("studies:list")
-    return redirect("studies:members", slug=seat.study.slug)
+    return redirect("studies:members", slug=membership.study.slug)

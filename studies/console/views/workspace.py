@@ -13,7 +13,7 @@ from studies.console.stages import STAGE_OF, STAGES, rail_of
 from studies.enums import Mode, Role, StudyStatus
 from studies.monitoring.selectors.monitor import StudyProgress, progress_of
 from studies.recruitment.services.entry_links import entry_link
-from studies.team.permissions import ANY_ROLE, OWNERS, READERS, Seat
+from studies.team.permissions import ANY_ROLE, OWNERS, READERS, Membership
 
 RECRUITING = (StudyStatus.LIVE, StudyStatus.PAUSED)
 
@@ -65,37 +65,39 @@ class StudyHeader:
     link: str
 
 
-def participant_url(request: HttpRequest, seat: Seat) -> str:
+def participant_url(request: HttpRequest, membership: Membership) -> str:
     """The address of the study's consent page, with scheme and host."""
-    return request.build_absolute_uri(entry_link(study=seat.study, mode=Mode.LIVE))
+    return request.build_absolute_uri(entry_link(study=membership.study, mode=Mode.LIVE))
 
 
-def study_header(request: HttpRequest, seat: Seat, tab: str) -> StudyHeader:
+def study_header(request: HttpRequest, membership: Membership, tab: str) -> StudyHeader:
     """The header for this role, with `tab` current; "page" if the request is for the tab itself, else "true"."""
     here = request.get_full_path().partition("?")[0]
     links = []
     for each in TABS:
-        if seat.role not in each.roles:
+        if membership.role not in each.roles:
             continue
-        url = each.url(seat.study.slug)
+        url = each.url(membership.study.slug)
         current = ("page" if url.partition("?")[0] == here else "true") if each.key == tab else ""
         links.append(TabLink(each.label, url, current))
-    is_launched = seat.study.status != StudyStatus.DRAFT
-    is_recruiting = seat.may_read and seat.study.status in RECRUITING
+    is_launched = membership.study.status != StudyStatus.DRAFT
+    is_recruiting = membership.may_read and membership.study.status in RECRUITING
     return StudyHeader(
         tabs=tuple(links),
-        progress=progress_of(seat.study) if seat.may_read and is_launched else None,
-        link=participant_url(request, seat) if is_recruiting else "",
+        progress=progress_of(membership.study) if membership.may_read and is_launched else None,
+        link=participant_url(request, membership) if is_recruiting else "",
     )
 
 
-def study_page(request: HttpRequest, seat: Seat, template: str, context: dict[str, Any], *, tab: str) -> HttpResponse:
+def study_page(
+    request: HttpRequest, membership: Membership, template: str, context: dict[str, Any], *, tab: str
+) -> HttpResponse:
     """Render a page of the study under its header; beside the line of stages where `tab` is one of them."""
     is_staged = tab in STAGE_OF
     shared = {
-        "study": seat.study,
-        "seat": seat,
-        "header": study_header(request, seat, DESIGN if is_staged else tab),
-        "rail": rail_of(request, seat.study, tab) if is_staged else None,
+        "study": membership.study,
+        "membership": membership,
+        "header": study_header(request, membership, DESIGN if is_staged else tab),
+        "rail": rail_of(request, membership.study, tab) if is_staged else None,
     }
     return render(request, template, {**shared, **context})

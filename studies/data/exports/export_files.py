@@ -34,7 +34,7 @@ from studies.models import Participant, Study
 from studies.monitoring.charts import consort_diagram
 from studies.monitoring.selectors.consort import Consort, consort_of
 from studies.monitoring.selectors.exclusions import by_frequency, reason_label, why_incomplete
-from studies.monitoring.selectors.outcomes import WITHOUT_OUTCOMES, are_outcomes_shut
+from studies.monitoring.selectors.outcomes import WITHOUT_OUTCOMES, are_outcomes_blinded
 from studies.participation.selectors.responses import records
 
 FORMATS = ("long", "wide", "events", "pages", "ratings", "json", "psych-ds")
@@ -96,7 +96,7 @@ def _written(study: Study, kind: str, source: Source, options: Options, folder: 
         if kind == "pages":
             files += write_whole(folder, f"study-{study.slug}_page-medians", tables["page-medians"], source)
     # The log reveals conditions, so page times are exported without it while outcomes are blinded.
-    is_blinded = kind in WITHOUT_OUTCOMES and are_outcomes_shut(study, source.modes)
+    is_blinded = kind in WITHOUT_OUTCOMES and are_outcomes_blinded(study, source.modes)
     if kind != "psych-ds" and not is_blinded:
         files += write_whole(folder, f"study-{study.slug}_allocation", tables["allocation"], source)
     flows = {mode: consort_of(study, mode, source.exclusions) for mode in source.modes}

@@ -35,7 +35,7 @@ def are_outcomes_open(study: Study) -> bool:
     return study.status == StudyStatus.CLOSED or study.outcomes_opened_at is not None
 
 
-def are_outcomes_shut(study: Study, modes: Collection[str] = (Mode.LIVE,)) -> bool:
+def are_outcomes_blinded(study: Study, modes: Collection[str] = (Mode.LIVE,)) -> bool:
     """Whether answers of these modes are blinded: live ones are, from the first participant until outcomes are open."""
     return Mode.LIVE in modes and not are_outcomes_open(study) and study.participants.filter(mode=Mode.LIVE).exists()
 

@@ -16,7 +16,7 @@ from core.errors import ParallaxError
 from core.transitions import record
 from studies.enums import Mode, StudyStatus
 from studies.models import Study
-from studies.monitoring.selectors.outcomes import WITHOUT_OUTCOMES, are_outcomes_shut
+from studies.monitoring.selectors.outcomes import WITHOUT_OUTCOMES, are_outcomes_blinded
 
 
 @transaction.atomic
@@ -53,13 +53,13 @@ def outcomes_shut() -> ParallaxError:
 
 def require_open(*, study: Study, modes: Collection[str] = (Mode.LIVE,)) -> None:
     """Refuse answers of these modes as long as they are blinded. Raises `blinding.outcomes_shut`."""
-    if are_outcomes_shut(study, modes):
+    if are_outcomes_blinded(study, modes):
         raise outcomes_shut()
 
 
 def note_opened_by(*, study: Study, modes: Collection[str] = (Mode.LIVE,)) -> bool:
     """Unblind the outcomes because answers were exported; return whether they were blinded."""
-    if not are_outcomes_shut(study, modes):
+    if not are_outcomes_blinded(study, modes):
         return False
     study.outcomes_opened_at = timezone.now()
     Study.objects.filter(pk=study.pk).update(

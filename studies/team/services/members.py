@@ -53,7 +53,7 @@ def _make_owner(study: Study, researcher: Any, actor: Any, reason: str, text: st
 def change_members(
     *, study: Study, added: Sequence[StudyMembership], removed: Sequence[StudyMembership], actor: Any
 ) -> None:
-    """Add and remove members as an administrator without a seat; recorded, and all members are notified.
+    """Add and remove members as an administrator without a membership; recorded, and all members are notified.
 
     Raises as `add_member` and `remove_member`.
     """
