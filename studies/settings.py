@@ -243,7 +243,7 @@ class Primary(_Settings):
 
     perceived: str = Field(
         title="Primary perceived variable",
-        description="With the metric below it is the one pair that the study is about; every other is exploratory. A "
+        description="With the offline metric it is the one pair that the study is about; every other is exploratory. A "
         "scale of the questionnaire can be primary where the plan names it.",
     )
     objective: str = Field(title="Primary offline metric")
@@ -469,6 +469,8 @@ class StudySettings(_Settings):
     )
     item_type: str = DEFAULT  # of studies from before there were item types: films
     item_noun: dict[str, dict[str, Word]] = {}  # the nouns and the verb, by language and form
+    # The minutes that the texts stated at the launch; None where no text states them.
+    stated_minutes: Whole | None = Field(default=None, ge=1)
     # Whether an item had a sample at the creation of the study; None for studies from before that was asked.
     samples: bool | None = None
     # Of the simulated participants, no part of the design.

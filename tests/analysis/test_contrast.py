@@ -156,7 +156,7 @@ def test_both_scripts_recompute_the_contrast(
 
 def test_pages_and_text_name_the_primary_test_before_the_data(draft: Study, client: Client) -> None:
     client.force_login(StudyMembership.objects.get(study=draft).researcher)
-    for name in ("power", "design-summary", "launch"):
+    for name in ("power", "plan", "launch"):
         page = plain(client.get(reverse(f"studies:{name}", kwargs={"slug": draft.slug})).content.decode())
         assert "verage advantage of the conditions with the better offline metric" in page, name
     text = preregistration(preregistration_plan(draft))
@@ -172,9 +172,9 @@ def test_pages_and_text_name_the_primary_test_before_the_data(draft: Study, clie
 
 def test_the_form_sets_and_unsets_a_contrast(draft: Study, client: Client) -> None:
     client.force_login(StudyMembership.objects.get(study=draft).researcher)
-    url = reverse("studies:design", kwargs={"slug": draft.slug})
+    url = reverse("studies:plan", kwargs={"slug": draft.slug})
     form = client.get(url).context["form"]
-    given = {**form.initial, "targets": "", "quotas": "", "strata": "", "primary_test": "contrast",
+    given = {**form.initial, "smallest_effect": "", "primary_test": "contrast",
              "contrast_higher": ["TopPop"], "contrast_sides": "1"}  # fmt: skip
     refused = client.post(url, given)
     assert "at least one" in plain(refused.content.decode())

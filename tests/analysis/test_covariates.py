@@ -166,7 +166,7 @@ def test_covariates_are_questions_before_assignment_with_one_answer(draft: Study
 
 def test_the_form_asks_for_covariates(draft: Study, client: Client) -> None:
     client.force_login(StudyMembership.objects.get(study=draft).researcher)
-    url = reverse("studies:design", kwargs={"slug": draft.slug})
+    url = reverse("studies:plan", kwargs={"slug": draft.slug})
     form = client.get(url).context["form"]
     given: dict[str, Any] = {key: value for key, value in form.initial.items() if value is not None}
     answer = client.post(url, {**given, "covariates": ["age"]})

@@ -125,7 +125,7 @@ def test_both_scripts_recompute_the_tests(draft: Study, rscript: str, tmp_path: 
 
 def test_the_form_asks_for_it_and_the_preregistration_names_it(draft: Study, client: Client) -> None:
     client.force_login(StudyMembership.objects.get(study=draft).researcher)
-    url = reverse("studies:design", kwargs={"slug": draft.slug})
+    url = reverse("studies:plan", kwargs={"slug": draft.slug})
     form = client.get(url).context["form"]
     given = {key: value for key, value in form.initial.items() if value is not None}
     assert client.post(url, {**given, "smallest_effect": "-1"}).status_code == 200

@@ -243,21 +243,21 @@ def test_exclusions_compare_a_planned_scale_too(trusted: Study) -> None:
     assert "Trust: the conclusion" in plain(page_without_pictures(report))
 
 
-def test_the_design_form_offers_scales_as_primary(trusted: Study, client: Client) -> None:
+def test_the_plan_offers_scales_as_primary(trusted: Study, client: Client) -> None:
     study = draft_asking(trusted.run, slug="other")
     client.force_login(StudyMembership.objects.get(study=study).researcher)
-    url = reverse("studies:design", kwargs={"slug": study.slug})
+    url = reverse("studies:plan", kwargs={"slug": study.slug})
     form = client.get(url).context["form"]
     assert ("scale.trust", "Trust") in form.fields["perceived"].choices
-    given = {**form.initial, "targets": "", "perceived": "scale.trust", "quotas": "", "strata": ""}
+    given = {**form.initial, "perceived": "scale.trust"}
     refused = client.post(url, given)
     assert "leaves out scale.trust" in plain(refused.content.decode())
     saved = client.post(url, {**given, "scales": ["trust"]})
     assert saved.status_code == 302, saved.context["form"].errors
     study.refresh_from_db()
     assert study.settings["primary"]["perceived"] == "scale.trust"
-    page = plain(client.get(reverse("studies:design-summary", kwargs={"slug": study.slug})).content.decode())
-    assert "Trust and Recall at 5." in page
+    page = plain(client.get(reverse("studies:launch", kwargs={"slug": study.slug})).content.decode())
+    assert "Trust and Recall at 5" in page
 
 
 def test_a_plan_cannot_name_a_scale_that_no_question_belongs_to(db: None) -> None:

@@ -29,7 +29,7 @@ from evaluation.selectors.results import model_rows
 from evaluation.selectors.runs import metric_names
 from inference.paired import sign_tests_between
 from inference.results import AgreementResult, Undefined
-from studies.console.forms.console import metric_keys
+from studies.console.forms.plan import metric_keys
 from studies.design.narrative.preregistration import preregistration
 from studies.design.selectors.available_models import report_problems
 from studies.design.selectors.planning import preregistration_plan

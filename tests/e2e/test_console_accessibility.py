@@ -33,7 +33,8 @@ pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.django_db(transacti
 
 # Wide pages in the dark: test_every_console_page.py. Colours do not depend on the width.
 LOOKS = ((390, "light"), (390, "dark"), (1280, "light"))
-STUDY_TABS = ("detail", "design-summary", "questionnaire", "recruiting", "quality", "settings")
+STUDY_TABS = ("detail", "dataset", "questionnaire", "recruiting", "quality", "settings")
+STAGES = ("conditions", "flow", "texts", "sample", "plan", "launch")
 
 
 @pytest.fixture
@@ -103,7 +104,7 @@ def pages_of(study: Study, report: Report) -> dict[str, tuple[str, Callable[[Pag
             for name in STUDY_TABS
         },
         "reports of the study": (f"{reverse('analysis:list')}?study={study.slug}", None),
-        "design, unfolded": (reverse("studies:design", args=[draft.slug]), unfolded),
+        **{f"stage {name}": (reverse(f"studies:{name}", args=[draft.slug]), unfolded) for name in STAGES},
         "versions, unfolded": (reverse("studies:versions", args=[study.slug]), unfolded),
     }
 

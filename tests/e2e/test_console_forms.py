@@ -85,13 +85,14 @@ def test_run_and_quota_are_put_together_without_scripts(live_server: Any, browse
     run = EvaluationRun.objects.order_by("-pk").first()
     assert run is not None
     assert list(run.algorithms.values_list("label", flat=True)) == ["TopPop", "Random"]
-    page.goto(live_server.url + reverse("studies:design", args=[draft.slug]), timeout=60_000)
+    page.goto(live_server.url + reverse("studies:sample", args=[draft.slug]), timeout=60_000)
+    page.get_by_text("Quotas", exact=True).click()
     page.get_by_role("button", name="Add row to quotas").click()
     for number, gender in enumerate(("woman", "man")):
         page.locator(f"[name=quotas-{number}-most]").fill("9")
         page.locator(f"[name=quotas-{number}-question]").select_option("gender")
         page.locator(f"[name=quotas-{number}-answers]").fill(gender)
-    page.get_by_role("button", name="Save design").click()
+    page.get_by_role("button", name="Save", exact=True).click()
     draft.refresh_from_db()
     assert [(quota["most"], quota["where"][0]["values"]) for quota in draft.settings["quotas"]] == [
         (9, ["woman"]),
@@ -107,18 +108,18 @@ def test_forms_have_no_barrier(live_server: Any, browser: Browser, draft: Study)
         page.get_by_role("button", name="Start run").click()
         page.wait_for_selector(".problems")
 
-    def refused_design(page: Page) -> None:
+    def refused_sample(page: Page) -> None:
+        page.get_by_text("Quotas", exact=True).click()
         page.locator("[name=quotas-0-most]").fill("5")
-        page.get_by_role("button", name="Save design").click()
-        page.wait_for_selector(".problems")
-        expect(page.locator("[name=quotas-0-question]")).to_be_focused()
+        expect(page.locator("#save-status")).to_contain_text("Not saved: Choose the question")
+        expect(page.locator("[name=quotas-0-question]")).to_have_attribute("aria-invalid", "true")
 
-    design = reverse("studies:design", args=[draft.slug])
+    sample = reverse("studies:sample", args=[draft.slug])
     pages = {
         "new run": (reverse("evaluation:new"), None),
         "new run, custom": (f"{reverse('evaluation:new')}?split=holdout", unfolded),
         "new run, refused": (reverse("evaluation:new"), refused_run),
-        "design, refused": (design, refused_design),
+        "participants, refused": (sample, refused_sample),
         "new study": (reverse("studies:new"), None),
     }
     look_at(opened(browser, live_server.url, draft), live_server.url, pages)

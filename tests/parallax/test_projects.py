@@ -279,7 +279,7 @@ def test_members_of_a_study_keep_the_study_without_the_dataset_the_run_or_report
     assert seen > 20
     assert ask(client, f"{reverse('studies:lists', args=[scene.study.slug])}?r0=4").is_marked
     link = reverse("evaluation:detail", args=[scene.run.pk])
-    assert link not in ask(client, reverse("studies:design-summary", args=[scene.study.slug])).text
+    assert link not in ask(client, reverse("studies:dataset", args=[scene.study.slug])).text
     refused = ask(client, reverse("studies:duplicate", args=[scene.study.slug]))
     assert refused.status == 403
     assert "you are not" in refused.text

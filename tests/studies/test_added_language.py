@@ -13,8 +13,7 @@ from django.urls import reverse
 
 from core.errors import ParallaxError
 from parallax.catalogues import compiled_catalogues
-from studies.console.forms.console import DesignForm
-from studies.console.forms.texts import text_key
+from studies.console.forms.texts import DraftTextsForm, text_key
 from studies.design.presets.loader import REQUIRED_TEXTS
 from studies.design.selectors.texts import interface_languages, languages_in_translation
 from studies.design.services.launch import launch_problems, launch_study
@@ -53,7 +52,7 @@ def spanish(tmp_path: Path, settings: Any) -> Iterator[None]:
 
 
 def _saved(client: Client, study: Study, **changed: Any) -> str:
-    url = reverse("studies:design", args=[study.slug])
+    url = reverse("studies:texts", args=[study.slug])
     said = {**client.get(url).context["form"].initial, **changed}
     return client.post(url, said, follow=True).content.decode()
 
@@ -71,11 +70,11 @@ def test_every_language_with_translated_pages_can_be_chosen_and_its_texts_are_as
     assert interface_languages() == ("en", "it", "de", "es")
     study = make_study(status="draft")
     client.force_login(study.memberships.get().researcher)
-    form = DesignForm(study)
+    form = DraftTextsForm(study)
     assert [code for code, _name in form.fields["languages"].choices] == ["en", "it", "de", "es"]  # type: ignore[attr-defined]
-    assert {"consent_es", "boxes_es", "debriefing_es", "item_one_es"} <= set(form.fields)
+    assert {"consent_es", "consent_boxes_es", "debriefing_es", "item_one_es"} <= set(form.fields)
     page = _saved(client, study, languages=["en", "es"])
-    assert "The design is saved." in page
+    assert "Saved." in page
     study.refresh_from_db()
     assert study.settings["languages"] == ["en", "es"]
     assert set(study.texts) == {"en", "it"}
@@ -122,8 +121,8 @@ def test_what_prevents_the_launch_is_listed_once_with_the_page_that_mends_it(cli
     _saved(client, study, languages=["en", "es"], title_es="Para ti")
     page = client.get(reverse("studies:launch", args=[study.slug])).content.decode()
     assert page.count("The texts in &#x27;es&#x27; lack") == 1
-    problems = page[page.index('id="checklist"') : page.index("Frozen at launch")]
-    for name in ("design", "questionnaire"):
+    problems = page[page.index('id="needed"') : page.index("Frozen at launch")]
+    for name in ("texts", "questionnaire"):
         assert reverse(f"studies:{name}", args=[study.slug]) in problems
 
 

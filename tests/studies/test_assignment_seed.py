@@ -161,8 +161,8 @@ def _shown(study: Study, folder: Path) -> dict[str, str]:
     found = {}
     for name in (
         "detail",
-        "design-summary",
-        "design",
+        "sample",
+        "launch",
         "design-file",
         "quality",
         "recruiting",

@@ -18,7 +18,7 @@ from analysis.files.document import document_of
 from analysis.services.report_builder import build_report
 from core.errors import ParallaxError
 from evaluation.services.serving import recommend
-from studies.console.forms.console import DesignForm
+from studies.console.forms.flow import FlowForm
 from studies.data.codebook.items import wide_variables
 from studies.data.exports.export_files import write_export
 from studies.data.exports.tables import Options
@@ -86,28 +86,29 @@ def test_the_threshold_comes_and_goes_with_the_stars() -> None:
     assert "taken_from" not in study.settings
 
 
-def posted(form: DesignForm, **changes: Any) -> dict[str, Any]:
+def posted(form: FlowForm, **changes: Any) -> dict[str, Any]:
     """What the page sends when it is saved as it is, but for the changes."""
     shown = {name: form[name].value() for name in form.fields}
     return {name: value for name, value in {**shown, **changes}.items() if value is not None}
 
 
-def test_the_design_page_saves_either_way_and_an_unchanged_form_changes_nothing() -> None:
+def test_the_stage_saves_either_way_and_an_unchanged_form_changes_nothing() -> None:
     study, old = make_study(run=usage_run(), status="draft"), make_study(slug="rated", status="draft")
     for draft in (study, old):
-        form = DesignForm(draft, posted(DesignForm(draft)))
+        form, before = FlowForm(draft, posted(FlowForm(draft))), draft.settings
         assert form.is_valid(), form.errors
-        assert not {"elicitation", "taken_from"} & set(form.changes()["settings"])
-    form = DesignForm(study, posted(DesignForm(study), elicitation="stars", taken_from="3"))
-    assert form.is_valid(), form.errors
-    assert {name: form.changes()["settings"][name] for name in ("elicitation", "taken_from")} == {
-        "elicitation": "stars",
-        "taken_from": 3,
-    }
-    hidden = DesignForm(study, posted(DesignForm(study), taken_from=""))
+        form.save(None)
+        draft.refresh_from_db()
+        assert draft.settings == before
+    hidden = FlowForm(study, posted(FlowForm(study), taken_from=""))
     assert hidden.is_valid(), hidden.errors
-    refused = DesignForm(study, posted(DesignForm(study), elicitation="stars", taken_from=""))
+    refused = FlowForm(study, posted(FlowForm(study), elicitation="stars", taken_from=""))
     assert "taken_from" in refused.errors
+    form = FlowForm(study, posted(FlowForm(study), elicitation="stars", taken_from="3"))
+    assert form.is_valid(), form.errors
+    form.save(None)
+    study.refresh_from_db()
+    assert (study.settings["elicitation"], study.settings["taken_from"]) == ("stars", 3)
 
 
 def test_the_launch_proves_a_profile_of_chosen_items(study: Study) -> None:
@@ -123,9 +124,8 @@ def test_the_choice_is_said_wherever_the_design_is(study: Study, client: Client)
     facts = dict(launch_overview(study).facts)
     assert facts["Items chosen"] == "5"
     client.force_login(study.memberships.get().researcher)
-    page = client.get(reverse("studies:design-summary", args=[study.slug])).content.decode()
-    assert "<dt>Chosen first</dt><dd>5" in page
-    assert "Usage threshold" not in page
+    page = client.get(reverse("studies:texts-preview", args=[study.slug])).content.decode()
+    assert "choose five films" in page  # the consent text
 
 
 # The profile

@@ -141,7 +141,7 @@ def test_a_run_on_strangers_needs_no_recommendation_of_one(run: EvaluationRun, c
     for slug, chosen, is_recommended in (("known", run, True), ("new-users", other, False)):
         study = make_study(slug=slug, run=chosen, status="draft")
         client.force_login(study.memberships.get().researcher)
-        page = client.get(reverse("studies:design-summary", args=[slug])).content.decode()
+        page = client.get(reverse("studies:dataset", args=[slug])).content.decode()
         assert ("The test users of run" in page) == is_recommended
 
 
@@ -152,7 +152,9 @@ def test_the_page_offers_and_saves_them(draft: Study, client: Client) -> None:
     refused = client.post(address, {"models": digests_of(draft, "TopPop")})
     assert "A comparison needs at least 2 conditions." in refused.content.decode()
     saved = client.post(address, {"models": digests_of(draft, "TopPop", "CorNgr")}, follow=True)
-    assert "The conditions are saved." in saved.content.decode()
+    assert "Saved." in saved.content.decode()
     assert labels_of(draft) == ["TopPop", "CorNgr"]
     launch_study(study=draft)
-    assert "frozen at the launch" in client.get(address, follow=True).content.decode()
+    page = client.get(address).content.decode()
+    assert "Read-only since the launch." in page
+    assert page.count("disabled") >= 3

@@ -40,18 +40,22 @@ def test_the_list_shows_my_studies_alone_under_one_number_of_queries(n: int, dja
     assert len(re.findall(r'data-label="Completed">1</td>\s*<td class="n" data-label="Target">4</td>', page)) == n
 
 
-def test_the_design_of_a_draft_is_changed_by_its_form_and_not_after_the_launch() -> None:
+def test_a_draft_is_changed_by_its_stages_and_not_after_the_launch() -> None:
     study = make_study(status="draft")
     client = owner_of(study)
-    form = client.get(console_url("design", study)).context["form"]
-    said = {**form.initial, "title": "Changed", "oldest": 65, "consent_it": "Partecipi?\r\nDavvero?"}
-    assert client.post(console_url("design", study), said).url == console_url("design-summary", study)
+
+    def posted(name: str, **changes: Any) -> Any:
+        initial = client.get(console_url(name, study)).context["form"].initial
+        return client.post(console_url(name, study), {**initial, **changes})
+
+    assert posted("dataset", title="Changed").url == console_url("dataset", study)
+    assert posted("texts", consent_it="Partecipi?\r\nDavvero?").status_code == 302
+    assert posted("sample", oldest=65, next="1").url == console_url("plan", study)
     study.refresh_from_db()
     assert (study.title, study.texts["it"]["consent"]) == ("Changed", "Partecipi?\nDavvero?")
-    bad = client.post(console_url("design", study), {**said, "youngest": 66}).content.decode()
-    assert "The youngest age 66 is above the oldest 65." in bad
+    assert "At least 66, the youngest age." in posted("sample", youngest=66).content.decode()
     ask(client, "launch", study)
-    client.post(console_url("design", study), {**said, "title": "Too late"})
+    assert "Not saved" in client.post(console_url("dataset", study), {"title": "Too late"}, follow=True).text
     study.refresh_from_db()
     assert (study.status, study.title) == ("live", "Changed")
 
@@ -61,11 +65,11 @@ def test_the_page_of_a_study_shows_its_life_and_its_buttons_work() -> None:
     client = owner_of(study)
     page = client.get(console_url("detail", study)).content.decode()
     assert console_url("launch", study) in page
-    assert "TopPop" in client.get(console_url("design-summary", study)).content.decode()
+    assert "TopPop" in client.get(console_url("conditions", study)).content.decode()
     assert f"/s/{study.slug}/" not in page
     page = client.get(ask(client, "launch", study).url).content.decode()
     study.refresh_from_db()
-    design = client.get(console_url("design-summary", study)).content.decode()
+    design = client.get(console_url("launch", study)).content.decode()
     assert study.design_hash in design.replace("<wbr>", "")
     assert f"http://testserver/s/{study.slug}/" in page
     for name, status in (("pause", "paused"), ("resume", "live"), ("close", "closed")):
@@ -88,7 +92,7 @@ def test_the_consent_text_is_rendered_without_what_could_harm() -> None:
     study = make_study(status="draft")
     study.texts["en"]["consent"] = "**Yes** <script>alert(1)</script> [x](javascript:alert(1))"
     study.save()
-    page = owner_of(study).get(console_url("design-summary", study)).content.decode()
+    page = owner_of(study).get(console_url("texts-preview", study)).content.decode()
     assert "<strong>Yes</strong>" in page
     assert "<script>alert" not in page
     assert 'href="javascript' not in page

@@ -18,7 +18,7 @@ from analysis.services.report_builder import build_report
 from catalog.selectors.search import search_items
 from core.errors import ParallaxError
 from evaluation.services.serving import recommend
-from studies.console.forms.console import DesignForm
+from studies.console.forms.flow import FlowForm
 from studies.data.codebook.items import wide_variables
 from studies.data.exports.export_files import write_export
 from studies.data.exports.tables import Options
@@ -90,18 +90,18 @@ def test_where_items_are_chosen_there_is_no_scale_and_the_threshold_is_a_point_o
     assert not {"elicitation_scale", "taken_from"} & set(chosen.settings)
 
 
-def test_the_design_page_saves_scale_range_and_order_and_a_copy_has_them() -> None:
+def test_the_stage_saves_scale_range_and_order_and_a_copy_has_them() -> None:
     study = make_study(status="draft")
     wanted = {"elicitation_scale": "10-points", "ratings_asked": "5", "ratings_most": "15", "item_order": "entropy0"}
-    form = DesignForm(study, posted(DesignForm(study), **wanted))
+    form = FlowForm(study, posted(FlowForm(study), **wanted))
     assert form.is_valid(), form.errors
-    change_design(study=study, settings=form.changes()["settings"])
+    form.save(None)
     study.refresh_from_db()
     copied = duplicate_study(study=study, slug="copied", title="Copied")
     for each in (study, copied):
         stored = {name: each.settings[name] for name in wanted}
         assert stored == {**wanted, "ratings_asked": 5, "ratings_most": 15}
-    refused = DesignForm(study, posted(DesignForm(study), ratings_most="4"))
+    refused = FlowForm(study, posted(FlowForm(study), ratings_most="4"))
     assert "At least 5" in str(refused.errors["ratings_most"])
 
 
@@ -128,8 +128,7 @@ def test_the_scale_and_the_range_are_said_wherever_the_design_is(client: Client)
     assert facts["Items rated"] == "3 to 6"
     assert facts["Profile"].startswith(rule)
     client.force_login(study.memberships.get().researcher)
-    page = " ".join(client.get(reverse("studies:design-summary", args=[study.slug])).content.decode().split())
-    assert "<dt>Rated first</dt><dd>3 to 6 " in page
+    page = " ".join(client.get(reverse("studies:texts-preview", args=[study.slug])).content.decode().split())
     assert "rate 3 to 6 films" in page  # the consent text
     assert "3 to 6" in elicitation_heading(study, "en")
     columns = {variable.name: variable for variable in wide_variables(study)}
@@ -163,7 +162,7 @@ def test_texts_about_ratings_are_named_where_items_are_chosen() -> None:
     study = make_study(run=make_usage_run(), status="draft")
 
     def named() -> list[str]:
-        return [gap.text for gap in launch_overview(study).gaps if "without rating" in gap.text]
+        return [point.text for point in launch_overview(study).advice if "without rating" in point.text]
 
     assert named() == []
     study.texts["en"]["consent"] = "You rate five films with {items}."

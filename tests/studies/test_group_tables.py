@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from studies.console.forms.group_tables import GroupTable, QuotaTable, StrataTable
+from studies.design.selectors.stated_facts import age_limits
 from studies.enums import Role
 from studies.models import Study
 from tests.factories.studies import make_study
@@ -101,7 +102,7 @@ class TestRoundTrip:
 
 @pytest.mark.integration
 @pytest.mark.django_db
-class TestDesignPage:
+class TestParticipantsStage:
     @pytest.fixture
     def draft(self) -> Study:
         return make_study(status="draft", per_condition=30)
@@ -112,8 +113,8 @@ class TestDesignPage:
         return client
 
     def _fields(self, owner: Client, draft: Study, **changes: Any) -> dict[str, Any]:
-        form = owner.get(reverse("studies:design", args=[draft.slug])).context["form"]
-        fields = {**form.initial, "title": "New title"}
+        form = owner.get(reverse("studies:sample", args=[draft.slug])).context["form"]
+        fields = {**form.initial, "youngest": 21}
         for table in form.tables.values():
             fields[f"{table.name}_row"] = list(table.rows)
             fields |= {
@@ -128,7 +129,7 @@ class TestDesignPage:
         quota = {"most": 60, "name": "women", "question": "gender", "answers": "woman"}
         fields = self._fields(owner, draft, **{f"quotas-0-{name}": value for name, value in quota.items()})
         before = draft.settings["strata"]
-        response = owner.post(reverse("studies:design", args=[draft.slug]), fields)
+        response = owner.post(reverse("studies:sample", args=[draft.slug]), fields)
         assert response.status_code == 302, response.context["form"].errors
         draft.refresh_from_db()
         assert draft.settings["strata"] == before
@@ -136,22 +137,22 @@ class TestDesignPage:
         assert draft.settings["quotas"] == [{"name": "women", "most": 60, "where": where}]
 
     def test_step_saves_nothing_and_keeps_every_entry(self, draft: Study, owner: Client) -> None:
-        fields = self._fields(owner, draft, step="add-quotas", effect="wide")
-        form = owner.post(reverse("studies:design", args=[draft.slug]), fields).context["form"]
+        fields = self._fields(owner, draft, step="add-quotas", per_condition="wide")
+        form = owner.post(reverse("studies:sample", args=[draft.slug]), fields).context["form"]
         assert len(form.tables["quotas"].rows) == 2
-        assert (form["title"].value(), form["effect"].value()) == ("New title", "wide")
+        assert (form["youngest"].value(), form["per_condition"].value()) == ("21", "wide")
         draft.refresh_from_db()
-        assert draft.title != "New title"
+        assert age_limits(draft) == (20, 50)
 
     def test_changed_text_replaces_the_table(self, draft: Study, owner: Client) -> None:
         fields = self._fields(owner, draft, strata="age: 20-29; 30-39")
-        owner.post(reverse("studies:design", args=[draft.slug]), fields)
+        owner.post(reverse("studies:sample", args=[draft.slug]), fields)
         draft.refresh_from_db()
         assert draft.settings["strata"] == [{"question": "age", "bands": [[20, 29], [30, 39]]}]
 
     def test_error_of_a_row_is_in_the_summary_and_beside_its_field(self, draft: Study, owner: Client) -> None:
         fields = self._fields(owner, draft, **{"quotas-0-most": "5"})
-        html = owner.post(reverse("studies:design", args=[draft.slug]), fields).content.decode()
+        html = owner.post(reverse("studies:sample", args=[draft.slug]), fields).content.decode()
         assert 'href="#id_quotas-0-question">Question</a>: Choose the question' in html
         assert "<strong>Question:</strong> Choose the question" in html
         assert "Line 1 of the quotas" not in html

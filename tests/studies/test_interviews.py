@@ -151,15 +151,12 @@ def test_nesting_is_flagged_wherever_the_study_is_told_of(owner: User) -> None:
     assert words not in preregistration(preregistration_plan(study), OSF)
     with pytest.raises(ParallaxError, match="'crossed' or 'nested'"):
         change_design(study=study, settings={"interviewers": "both"})
-    form = client.get(reverse("studies:design", args=[study.slug])).context["form"]
-    client.post(reverse("studies:design", args=[study.slug]), {**form.initial, "interviewers": "nested"})
+    form = client.get(reverse("studies:sample", args=[study.slug])).context["form"]
+    client.post(reverse("studies:sample", args=[study.slug]), {**form.initial, "interviewers": "nested"})
     study.refresh_from_db()
     assert study.settings["interviewers"] == "nested"
     assert words in preregistration(preregistration_plan(study), OSF)
-    assert (
-        "Interviewers are nested in conditions."
-        in client.get(reverse("studies:design-summary", args=[study.slug])).text
-    )
+    assert "Interviewers are nested in conditions." in client.get(reverse("studies:sample", args=[study.slug])).text
     page = client.get(reverse("studies:recruiting", args=[study.slug])).text
     assert words in page
     assert "No interviewer yet:</strong> TopPop, PureSVD4" in page

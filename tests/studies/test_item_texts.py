@@ -91,7 +91,11 @@ def test_details_and_recommendations_are_in_the_language_of_the_page(study: Stud
 def test_the_launch_page_counts_items_without_texts(study: Study) -> None:
     def without(language: str) -> list[str]:
         """How many items have no title, and no description, in a language."""
-        return [gap.text.partition(" of ")[0] for gap in launch_overview(study).gaps if f" in {language};" in gap.text]
+        return [
+            point.text.partition(" of ")[0]
+            for point in launch_overview(study).advice
+            if f" in {language};" in point.text
+        ]
 
     assert without("Italian") == ["1", "1"]
     study.dataset_version.dataset.item_language = ""
@@ -102,6 +106,6 @@ def test_the_launch_page_counts_items_without_texts(study: Study) -> None:
 
 def test_without_localised_texts_and_a_language_nothing_is_said() -> None:
     study = make_study(settings={"languages": ["en", "it"]})
-    assert not [gap for gap in launch_overview(study).gaps if " of 40 items " in gap.text]
+    assert not [point for point in launch_overview(study).advice if " of 40 items " in point.text]
     page = person_in(study, "it", "rate").get("rate/").text
     assert 'lang="en"' not in page.replace("hreflang", "").split("<main")[-1]

@@ -39,7 +39,7 @@ TITLES = re.compile(r"\bFilm \d\d\b")  # of the items in the factory's catalogue
 # What a study of version 6 of the template asks and says about films, with its placeholders filled.
 OF_FILMS = (
     "885fb5dff2b5871dbdba250462de8e56ddd7d6848065b6defe6b50f66c863690",
-    "e7fc3ead0ffea096b4b24021ba477d3b2ae0d382bbbace5acd42e2ca9c39bc61",
+    "43528222cfdaf3bdd62409340cdfccbf167d8c3fb4376394f3239e3db7a42651",
 )
 # Questions and texts that German participants read; the template has none, and a researcher writes them.
 GERMAN = {
@@ -330,7 +330,7 @@ def test_a_study_without_trailers_is_measured_and_keeps_its_words() -> None:
     run = run_of("book")
     study = make_study(run=run)
     assert [q.key for q in questionnaire_from(study.questionnaire).items] == ["watched", "heard", "rating"]
-    assert study.template_version == 6
+    assert study.template_version == 7
     design = (study.design_hash, copy.deepcopy(study.settings))
     change_item_type(dataset=run.version.dataset, item_type="song")
     study.refresh_from_db()

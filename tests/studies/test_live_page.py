@@ -118,7 +118,7 @@ def test_whoever_only_chose_a_condition_to_preview_has_not_started_in_it() -> No
 def test_thresholds_are_set_with_the_design_hashed_with_it_and_count() -> None:
     study = make_study(status="draft", run=None)
     client = _owner(study)
-    address = reverse("studies:design", args=[study.slug])
+    address = reverse("studies:plan", args=[study.slug])
     said = client.get(address).context["form"].initial
     assert (said["fastest_seconds"], said["fastest_percent"], said["alike_items"]) == (60.0, 33.33, 3)
     before = design_snapshot(study)

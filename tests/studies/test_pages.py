@@ -12,7 +12,7 @@ from django.test import Client
 from catalog.models import Item
 from catalog.selectors.search import ORDERS, search_items
 from core.provenance import derived_seed
-from studies.console.forms.console import DesignForm
+from studies.console.forms.flow import FlowForm
 from studies.design.services.launch import close_study, pause_study
 from studies.enums import Mode, ParticipantStatus, Provenance
 from studies.models import Event, ExternalId, Participant, ProfileRating, Response, Study
@@ -265,7 +265,7 @@ def test_the_order_at_first_is_each_participants_own(study: Study) -> None:
 
 
 def test_every_order_of_the_design_is_offered_and_used(study: Study) -> None:
-    assert {key for key, _ in DesignForm(study).fields["item_order"].choices} == set(ORDERS)  # type: ignore[attr-defined]
+    assert {key for key, _ in FlowForm(study).fields["item_order"].choices} == set(ORDERS)  # type: ignore[attr-defined]
     person = Person(study).to("rate")
     seed = derived_seed(study.seed, "browse", Participant.objects.get().code)
     for order in ORDERS:

@@ -107,7 +107,7 @@ def test_a_number_that_disagrees_is_warned_about(text: str, number: str) -> None
     warnings = literal_number_warnings(study)
     assert len(warnings) == bool(number)
     if number:
-        assert all(part in warnings[0] for part in ("'debriefing'", f"'{language}'", f"“{number}”"))
+        assert all(part in warnings[0][1] for part in ("'debriefing'", f"'{language}'", f"“{number}”"))
 
 
 def test_the_shipped_template_agrees_with_every_setting() -> None:
@@ -117,18 +117,20 @@ def test_the_shipped_template_agrees_with_every_setting() -> None:
 def test_a_number_in_a_question_is_found() -> None:
     study = shorter("draft")
     study.questionnaire["overall"][0]["text"]["en"] = "How satisfied are you with these five recommendations?"
-    (warning,) = literal_number_warnings(study)
+    ((place, warning),) = literal_number_warnings(study)
+    assert place == ""
     assert all(part in warning for part in ("'satisfaction'", "'en'", "“five”"))
 
 
-def test_the_design_page_warns_and_saves(client: Client) -> None:
+def test_the_stage_saves_and_lists_the_warning_at_its_field(client: Client) -> None:
     study = shorter("draft")
     client.force_login(study.memberships.get().researcher)
-    url = reverse("studies:design", args=[study.slug])
+    url = reverse("studies:texts", args=[study.slug])
     said: dict[str, Any] = {**client.get(url).context["form"].initial, "debriefing_en": "You rated nine books."}
     page = client.post(url, {**said, "item_many_en": "tomes"}, follow=True).content.decode()
-    assert "The design is saved." in page
+    assert "Saved." in page
     assert "says “nine”" in page
+    assert 'href="#id_debriefing_en"' in page
     study.refresh_from_db()
     assert study.texts["en"]["debriefing"] == "You rated nine books."
     noun = study.settings["item_noun"]["en"]

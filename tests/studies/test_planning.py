@@ -67,7 +67,7 @@ class TestForm:
 
     def test_every_part_of_the_assignment_is_set_by_the_form(self, draft: Study) -> None:
         client = _owner(draft)
-        form = client.get(_url("design", draft)).context["form"]
+        form = client.get(_url("sample", draft)).context["form"]
         said = {
             **form.initial,
             "targets": "Condition 3: 12\n",
@@ -77,12 +77,8 @@ class TestForm:
             "strata": "gender: women = woman 60%; the rest 40%",
             "merge_below": "2.5",
             "quotas": "105 women: gender = woman\n50: age = 20-29",
-            "perceived": "satisfaction",
-            "objective": "fallout@profile5",
-            "effect": "0.3",
-            "hypothesis": "People\r\ndiffer.",
         }
-        answer = client.post(_url("design", draft), said)
+        answer = client.post(_url("sample", draft), said)
         assert answer.status_code == 302, answer.context["form"].errors
         draft.refresh_from_db()
         kept = draft.settings
@@ -95,10 +91,8 @@ class TestForm:
         assert kept["expected_shares"] == {"gender": {"women": 60.0, "the rest": 40.0}}
         assert kept["merge_below"] == 0.025
         assert [(q["name"], q["most"]) for q in kept["quotas"]] == [("women", 105), ("age = 20-29", 50)]
-        assert kept["primary"] == {"perceived": "satisfaction", "objective": "fallout@profile5"}
-        assert (kept["effect"], kept["hypothesis"]) == (0.3, "People\ndiffer.")
         assert list(draft.conditions.values_list("target", flat=True)) == [30, 30, 30, 12, 30, 30, 30]
-        again = client.get(_url("design", draft)).context["form"]
+        again = client.get(_url("sample", draft)).context["form"]
         assert again.initial["targets"] == "Condition 3: 12"
         assert again.initial["merge_below"] == 2.5
         assert again.initial["quotas"] == "105 women: gender = woman\n50: age = 20-29"
@@ -124,12 +118,12 @@ class TestForm:
         self, draft: Study, change: dict[str, str], said: str
     ) -> None:
         client = _owner(draft)
-        form = client.get(_url("design", draft)).context["form"]
-        page = client.post(_url("design", draft), {**form.initial, "title": "New", **change}).content.decode()
+        form = client.get(_url("sample", draft)).context["form"]
+        page = client.post(_url("sample", draft), {**form.initial, **change}).content.decode()
         assert said in page
-        before = (draft.title, draft.settings)
+        before = draft.settings
         draft.refresh_from_db()
-        assert (draft.title, draft.settings) == before
+        assert draft.settings == before
         assert set(draft.conditions.values_list("target", flat=True)) == {30}
 
     def test_the_primary_pair_is_frozen_with_the_design(self, draft: Study) -> None:
@@ -174,7 +168,7 @@ class TestImbalance:
         assert [name for name, chosen, _one in expected.methods if chosen] == ["permuted_blocks"]
         assert (expected.n_participants, len(expected.strata)) == (210, 6)
         assert f"({expected.methods[0][2].halfway.high})" in whole.content.decode()
-        form = client.get(_url("design", draft)).context["form"]
+        form = client.get(_url("sample", draft)).context["form"]
         said = {name: form.initial[name] for name in ("per_condition", "method", "block_multiples")} | {
             "minimisation_probability": "1",
             "strata": "gender: women = woman 95%; others 5%\nage: 20-34; 35-50",
@@ -384,9 +378,7 @@ class TestPlanOfTheAnalysis:
 
     def test_the_form_sets_it_and_the_preregistration_tells_it(self, draft: Study) -> None:
         client = _owner(draft)
-        page = client.get(_url("design", draft))
-        assert "every report follows it" in page.content.decode()
-        form = page.context["form"]
+        form = client.get(_url("plan", draft)).context["form"]
         said = {
             **form.initial,
             "alpha": "0.005",
@@ -394,8 +386,12 @@ class TestPlanOfTheAnalysis:
             "exclude": ["too_fast", "attention_failed"],
             "exclude_words": "Whoever says\r\nthat somebody else answered.",
             "resamples": "500",
+            "perceived": "satisfaction",
+            "objective": "fallout@profile5",
+            "effect": "0.3",
+            "hypothesis": "People\r\ndiffer.",
         }
-        answer = client.post(_url("design", draft), said)
+        answer = client.post(_url("plan", draft), said)
         assert answer.status_code == 302, answer.context["form"].errors
         draft.refresh_from_db()
         assert draft.settings["plan"] == {
@@ -406,6 +402,8 @@ class TestPlanOfTheAnalysis:
             "exclude_words": "Whoever says\nthat somebody else answered.",
             "resamples": 500,
         }
+        assert draft.settings["primary"] == {"perceived": "satisfaction", "objective": "fallout@profile5"}
+        assert (draft.settings["effect"], draft.settings["hypothesis"]) == (0.3, "People\ndiffer.")
         for form_name in FORMS:
             text = preregistration(planning.preregistration_plan(draft), form_name)
             for words in (
@@ -416,7 +414,7 @@ class TestPlanOfTheAnalysis:
             ):
                 assert words in text
             assert "First-order novelty**" not in text
-        detail = client.get(_url("design-summary", draft)).content.decode()
+        detail = client.get(_url("plan", draft)).content.decode()
         assert "Tested at α = .005: perceived accuracy and global satisfaction." in detail
         assert client.get(_url("power", draft)).context["form"]["alpha"].value() == 0.005
 
@@ -431,8 +429,8 @@ class TestPlanOfTheAnalysis:
     )
     def test_what_cannot_be_is_refused(self, draft: Study, change: dict[str, Any], said: str) -> None:
         client = _owner(draft)
-        form = client.get(_url("design", draft)).context["form"]
-        assert said in client.post(_url("design", draft), {**form.initial, **change}).content.decode()
-        before = draft.settings
+        form = client.get(_url("plan", draft)).context["form"]
+        assert said in client.post(_url("plan", draft), {**form.initial, **change}).content.decode()
+        before = draft.design.plan.in_full()
         draft.refresh_from_db()
-        assert draft.settings == before
+        assert draft.design.plan.in_full() == before

@@ -13,7 +13,7 @@ from core.errors import ParallaxError
 from core.models import LogEntry
 from parallax.integrity.slots import check_slots
 from studies.allocation.selectors.allocations import replayed_log, slots_held
-from studies.console.forms.console import DesignForm
+from studies.console.forms.plan import PlanForm
 from studies.design.narrative.preregistration import preregistration
 from studies.design.selectors.planning import preregistration_plan
 from studies.design.services.design import change_design
@@ -123,14 +123,16 @@ def test_the_option_is_part_of_the_design_and_needs_a_rule() -> None:
         change_design(study=study, settings={"refill_excluded": True})
     with pytest.raises(ParallaxError, match="Expected true or false"):
         change_design(study=study, settings={"refill_excluded": "yes"})
-    form = DesignForm(study)
+    form = PlanForm(study)
     said = {name: field.value() for name in form.fields for field in [form[name]] if field.value() is not None}
-    unchanged = DesignForm(study, said)
+    unchanged = PlanForm(study, said)
     assert unchanged.is_valid(), unchanged.errors
-    assert "refill_excluded" not in unchanged.changes()["settings"]
-    chosen = DesignForm(study, {**said, "exclude": ["too_fast"], "refill_excluded": "on"})
+    unchanged.save(None)
+    study.refresh_from_db()
+    assert "refill_excluded" not in study.settings
+    chosen = PlanForm(study, {**said, "exclude": ["too_fast"], "refill_excluded": "on"})
     assert chosen.is_valid(), chosen.errors
-    change_design(study=study, **chosen.changes())
+    chosen.save(None)
     study.refresh_from_db()
     assert study.settings["refill_excluded"] is True
     text = preregistration(preregistration_plan(study), "osf")

@@ -171,7 +171,20 @@ def test_a_stored_setting_that_cannot_be_used_stops_no_page_and_is_told(client: 
     study.settings |= {"list_length": "five", "strata": [{"question": "age"}], "primary": "accuracy", "colour": "red"}
     study.save()
     client.force_login(study.memberships.get(role="owner").researcher)
-    for page in ("detail", "design", "design-summary", "launch", "power", "imbalance", "questionnaire", "settings"):
+    for page in (
+        "detail",
+        "dataset",
+        "conditions",
+        "flow",
+        "texts",
+        "sample",
+        "plan",
+        "launch",
+        "power",
+        "imbalance",
+        "questionnaire",
+        "settings",
+    ):
         assert client.get(reverse(f"studies:{page}", args=[study.slug])).status_code == 200, page
     told = [str(problem) for problem in settings_problems(study.settings)]
     assert [sentence.partition(":")[0] for sentence in told] == [

@@ -57,8 +57,8 @@ def _url(name: str, study: Study) -> str:
 
 
 def _said(study: Study, client: Client) -> dict[str, Any]:
-    """What the design's form sends where nothing is changed."""
-    return dict(client.get(_url("design", study)).context["form"].initial)
+    """What the stage's form sends where nothing is changed."""
+    return dict(client.get(_url("texts", study)).context["form"].initial)
 
 
 def _refused(code: str, act: Any, **given: Any) -> None:
@@ -78,12 +78,12 @@ def test_boxes_changed_in_a_draft_are_those_that_participants_see_and_have_to_ti
     study = make_study(status="draft")
     client = _owner(study)
     said = _said(study, client)
-    assert said["boxes_en"].splitlines()[0] == "I am at least 18 years old."
+    assert said["consent_boxes_en"].splitlines()[0] == "I am {your_age}."
     boxes = {
-        "boxes_en": "I am at least 16.\r\n\r\n  My parents <agree>. \r\nTake part.",
-        "boxes_it": "Ho almeno 16 anni.\nI miei genitori sono d'accordo.\nPartecipo.",
+        "consent_boxes_en": "I am at least 16.\r\n\r\n  My parents <agree>. \r\nTake part.",
+        "consent_boxes_it": "Ho almeno 16 anni.\nI miei genitori sono d'accordo.\nPartecipo.",
     }
-    assert client.post(_url("design", study), {**said, **boxes}).url == _url("design-summary", study)
+    assert client.post(_url("texts", study), {**said, **boxes}).url == _url("texts", study)
     study.refresh_from_db()
     assert study.texts["en"]["consent_boxes"] == ["I am at least 16.", "My parents <agree>.", "Take part."]
     launch_study(study=study)
@@ -102,7 +102,7 @@ def test_boxes_changed_in_a_draft_are_those_that_participants_see_and_have_to_ti
 def test_a_design_saved_as_it_stands_keeps_its_hash() -> None:
     study = make_study(status="draft")
     client = _owner(study)
-    client.post(_url("design", study), _said(study, client))  # what it lacked of defaults is written once
+    client.post(_url("texts", study), _said(study, client))  # what it lacked of defaults is written once
     study.refresh_from_db()
     texts = make_study(slug="untouched", run=study.run, status="draft").texts
     assert study.texts == texts, "neither blanks at the ends nor an empty contact are a change"
@@ -113,7 +113,7 @@ def test_endings_and_contact_of_the_design_are_on_the_participants_pages(languag
     study = make_study(status="draft")
     client = _owner(study)
     said = _said(study, client) | {f"{name}_{code}": own[code] for name, own in WORDS.items() for code in own}
-    assert client.post(_url("design", study), said).url == _url("design-summary", study)
+    assert client.post(_url("texts", study), said).url == _url("texts", study)
     study.refresh_from_db()
     launch_study(study=study)
     plain = {name: own[language].replace("*", "") for name, own in WORDS.items()}
@@ -163,8 +163,8 @@ def test_a_study_offered_in_one_language_speaks_it_to_everybody_and_has_no_switc
     said = _said(study, client)
     assert said["languages"] == ["en", "it"]
     # Another number of boxes in a language that is not offered is nobody's business.
-    only = {"languages": ["it"], "boxes_it": "Partecipo davvero.", "consent_en": ""}
-    assert client.post(_url("design", study), {**said, **only}).url == _url("design-summary", study)
+    only = {"languages": ["it"], "consent_boxes_it": "Partecipo davvero.", "consent_en": ""}
+    assert client.post(_url("texts", study), {**said, **only}).url == _url("texts", study)
     study.refresh_from_db()
     assert study.settings["languages"] == ["it"]
     assert "consent" not in study.texts["en"]
@@ -183,10 +183,10 @@ def test_a_language_taken_back_into_a_draft_still_has_its_texts() -> None:
     study = make_study(status="draft")
     client = _owner(study)
     said = _said(study, client)
-    client.post(_url("design", study), {**said, "languages": ["it"]})
+    client.post(_url("texts", study), {**said, "languages": ["it"]})
     again = _said(study, client)
     assert (again["languages"], again["consent_en"]) == (["it"], said["consent_en"])
-    client.post(_url("design", study), {**again, "languages": ["it", "en"]})
+    client.post(_url("texts", study), {**again, "languages": ["it", "en"]})
     study.refresh_from_db()
     assert study.settings["languages"] == ["it", "en"]
     page = tree(Client().get(f"/s/{study.slug}/", headers={"Accept-Language": "en"}))
@@ -198,8 +198,8 @@ def test_a_language_taken_back_into_a_draft_still_has_its_texts() -> None:
     [
         ({"languages": []}, "This field is required."),
         ({"languages": ["es"]}, "Select a valid choice."),
-        ({"boxes_it": "Una sola."}, "Every language needs the same number of boxes to tick."),
-        ({"boxes_en": " \r\n ", "boxes_it": ""}, "Required in every language the study is offered in."),
+        ({"consent_boxes_it": "Una sola."}, "Every language needs the same number of boxes to tick."),
+        ({"consent_boxes_en": " \r\n ", "consent_boxes_it": ""}, "Required in every language the study is offered in."),
         ({"closed_it": "  "}, "Required in every language the study is offered in."),
         ({"contact_en": "x" * 20_001}, "at most 20000 characters"),
     ],
@@ -207,23 +207,21 @@ def test_a_language_taken_back_into_a_draft_still_has_its_texts() -> None:
 def test_a_bad_text_is_said_on_the_form_and_nothing_is_stored(change: dict[str, Any], words: str) -> None:
     study = make_study(status="draft")
     client = _owner(study)
-    said = _said(study, client) | {"title": "Half", "declined_en": "Half.", "per_condition": 9}
-    page = client.post(_url("design", study), {**said, **change})
+    said = _said(study, client) | {"declined_en": "x" * 20_001}
+    page = client.post(_url("texts", study), {**said, **change})
     assert page.status_code == 200
     assert words in tree(page).text_content()
     kept = Study.objects.get(pk=study.pk)
-    assert (kept.title, kept.texts, kept.settings) == (study.title, study.texts, study.settings)
-    assert set(study.conditions.values_list("target", flat=True)) == {2}
+    assert (kept.texts, kept.settings) == (study.texts, study.settings)
 
 
 def test_a_wrong_text_opens_the_texts_of_its_language() -> None:
     study = make_study(status="draft")
     client = _owner(study)
-    page = tree(client.post(_url("design", study), {**_said(study, client), "closed_it": ""}))
-    opened = {
-        d.xpath("string(summary)"): "open" in d.attrib for d in page.xpath("//details[starts-with(summary, 'Texts')]")
-    }
-    assert opened == {"Texts in English": False, "Texts in Italian": True, "Texts in German": False}
+    page = tree(client.post(_url("texts", study), {**_said(study, client), "closed_it": ""}))
+    folds = page.xpath("//details[starts-with(normalize-space(summary), 'Texts in ')]")
+    opened = {fold.xpath("normalize-space(summary)"): "open" in fold.attrib for fold in folds}
+    assert opened == {"Texts in Italian": True, "Texts in German not offered": False}
 
 
 @pytest.mark.parametrize(
@@ -307,7 +305,8 @@ def test_an_analyst_changes_no_text() -> None:
     draft = make_study(status="draft")
     client = _owner(draft)
     said = _said(draft, client)
-    assert _analyst(draft).post(_url("design", draft), {**said, "contact_en": "Mine."}).status_code == 403
+    refused = _analyst(draft).post(_url("texts", draft), {**said, "contact_en": "Mine."}, follow=True)
+    assert "Not saved" in refused.text
     study = make_study(slug="second", run=draft.run)
     page = _analyst(study).get(_url("versions", study)).content.decode()
     assert "notes-contact_en" not in page
@@ -322,4 +321,4 @@ def test_an_analyst_changes_no_text() -> None:
 def test_the_page_of_the_consent_text_says_where_a_draft_changes_it() -> None:
     study = make_study(status="draft")
     text = " ".join(_owner(study).get(_url("consent", study)).text.split())
-    assert 'the text and its boxes are edited <a href="/studies/good-films/design/">with the design</a>' in text
+    assert '<a href="/studies/good-films/texts/">Texts and consent</a>' in text

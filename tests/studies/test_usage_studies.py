@@ -13,7 +13,7 @@ from analysis.services.report_builder import build_report
 from core.errors import ParallaxError
 from evaluation.models import EvaluationRun
 from evaluation.services.serving import recommend
-from studies.console.forms.console import DesignForm
+from studies.console.forms.flow import FlowForm
 from studies.data.codebook.participants import Person, participant_variables
 from studies.design.narrative.preregistration import preregistration
 from studies.design.selectors.planning import preregistration_plan
@@ -121,18 +121,18 @@ def test_the_threshold_is_said_wherever_the_design_is(client: Client) -> None:
     assert rule in n_taken.derivation
     owner = study.memberships.get().researcher
     client.force_login(owner)
-    page = client.get(reverse("studies:design-summary", args=[study.slug])).content.decode()
-    assert "<dt>Usage threshold</dt><dd>3 stars" in page
+    page = client.get(reverse("studies:flow", args=[study.slug])).content.decode()
+    assert 'name="taken_from" value="3"' in page
     participant = completed(study)
     person = Person(next(iter(records(study, ["live"]))), 1)
     stars = participant.profile.values_list("rating", flat=True)
     assert n_taken.read(person) == sum(one >= 3 for one in stars)
 
 
-def test_the_design_page_asks_for_the_threshold_of_usage_data_alone() -> None:
+def test_the_stage_asks_for_the_threshold_of_usage_data_alone() -> None:
     usage, rated = star_study(run=usage_run(), status="draft"), make_study(slug="rated", status="draft")
-    assert DesignForm(usage)["taken_from"].initial == 4
-    assert "taken_from" not in DesignForm(rated).fields
+    assert FlowForm(usage)["taken_from"].initial == 4
+    assert "taken_from" not in FlowForm(rated).fields
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""The workspace of a study: header and tabs on every page by role and state, and the checklist of its launch."""
+"""The workspace of a study: header with tabs or line of stages on every page, by role and state; the launch page."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lxml.html import HtmlElement
 
 from accounts.models import User
 from catalog.models import DatasetVersion, Feature
-from studies.design.selectors.launch_overview import CHECKS
+from studies.console.stages import STAGES
 from studies.design.services.archiving import archive_study
 from studies.design.services.design import change_design
 from studies.enums import Mode, NoticeKind, Role
@@ -26,18 +26,19 @@ from tests.factories.walking import tree
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db, pytest.mark.slow]
 
-TABS = ["Overview", "Design", "Questionnaire", "Recruit", "Data", "Report", "Settings"]
-# Every page of a study that is there to be read, with the tab it belongs to.
+TABS = ["Live", "Design", "Recruit", "Data", "Report", "Settings"]
+# Every page of a study that is there to be read, with the tab or the stage it belongs to.
 PAGES = {
-    "detail": "Overview", "launch": "Overview",
-    "design-summary": "Design", "design": "Design", "conditions": "Design", "power": "Design", "estimate": "Design",
-    "imbalance": "Design", "versions": "Design", "lists": "Design",
-    "questionnaire": "Questionnaire", "question-edit": "Questionnaire", "consent": "Questionnaire",
-    "questionnaire-import": "Questionnaire", "questionnaire-translations": "Questionnaire",
-    "scale-library": "Questionnaire",
-    "recruiting": "Recruit", "submissions": "Recruit", "interview": "Recruit",
+    "detail": "Live", "recruiting": "Recruit", "submissions": "Recruit", "interview": "Recruit",
     "quality": "Data", "participants": "Data", "withdraw": "Data",
     "settings": "Settings", "members": "Settings", "duplicate": "Settings", "delete": "Settings",
+}  # fmt: skip
+STAGE_PAGES = {
+    "dataset": "Data", "conditions": "Conditions", "lists": "Conditions", "flow": "Flow", "estimate": "Flow",
+    "questionnaire": "Questions", "question-edit": "Questions", "questionnaire-import": "Questions",
+    "questionnaire-translations": "Questions", "scale-library": "Questions", "texts": "Texts and consent",
+    "consent": "Texts and consent", "sample": "Participants", "imbalance": "Participants", "plan": "Plan",
+    "power": "Plan", "launch": "Pilot and launch", "versions": "Pilot and launch", "simulate": "Pilot and launch",
 }  # fmt: skip
 
 
@@ -67,7 +68,7 @@ def actions(page: HtmlElement) -> list[str]:
 
 def test_every_page_of_a_study_has_its_header_and_marks_its_tab() -> None:
     study = make_study(status="draft")
-    own_pages = {"detail", "design-summary", "questionnaire", "recruiting", "quality", "settings"}
+    own_pages = {"detail", "recruiting", "quality", "settings"}
     for name, tab in PAGES.items():
         page = page_of(study, name)
         (title,) = page.xpath("//p[@class='study-title']/a")
@@ -75,6 +76,20 @@ def test_every_page_of_a_study_has_its_header_and_marks_its_tab() -> None:
         marked = {label: current for label, current in tabs(page).items() if current}
         assert marked == {tab: "page" if name in own_pages else "true"}, name
         assert len(page.xpath("//h1")) == 1, name
+
+
+def test_every_page_of_a_stage_has_the_line_of_stages_and_marks_its_own() -> None:
+    study = make_study(status="draft")
+    for name, label in STAGE_PAGES.items():
+        page = page_of(study, name)
+        stops = page.xpath("//ol[@class='line']//span[@class='name']/text()[1]")
+        assert [stop.strip() for stop in stops] == [stage.label for stage in STAGES], name
+        (current,) = page.xpath("//ol[@class='line']//a[@aria-current='step']")
+        assert label in current.text_content(), name
+        assert len(page.xpath("//h1")) == 1, name
+        assert [link.text_content() for link in page.xpath("//nav[@class='rail-links small']/a")] == [
+            "Live", "Recruit", "Data", "Report", "Settings",
+        ]  # fmt: skip
 
 
 def test_the_tab_of_the_reports_lists_those_of_the_study() -> None:
@@ -93,7 +108,7 @@ def test_each_role_sees_the_tabs_it_may_open() -> None:
     assert list(tabs(page_of(study))) == TABS
     analyst, interviewer = member(study, Role.ANALYST), member(study, Role.INTERVIEWER)
     assert list(tabs(page_of(study, researcher=analyst))) == [tab for tab in TABS if tab != "Recruit"]
-    assert list(tabs(page_of(study, researcher=interviewer))) == ["Overview", "Sessions"]
+    assert list(tabs(page_of(study, researcher=interviewer))) == ["Live", "Sessions"]
     for researcher in (analyst, interviewer):
         client = signed_in(researcher)
         for link in page_of(study, researcher=researcher).xpath("//nav[@class='tabs']/a/@href"):
@@ -201,57 +216,52 @@ def test_recruit_shows_a_qr_code_and_test_links_that_are_previews() -> None:
     assert "Test link" not in page_of(closed, "recruiting").text_content()
 
 
-def checks(study: Study) -> dict[str, tuple[str, list[str]]]:
-    """State and links of each check on the launch page."""
-    lines = page_of(study, "launch").xpath("//ul[@class='checklist']/li")
-    return {
-        line.xpath("string(.//h3)"): (line.xpath("normalize-space(span)"), line.xpath(".//a/@href")) for line in lines
-    }
+def advice(study: Study) -> dict[str, str]:
+    """What the launch page advises, each with the address of its button."""
+    lines = page_of(study, "launch").xpath("//section[@aria-labelledby='advice']//li")
+    return {" ".join(line.xpath("string(p)").split()): line.xpath("string(a/@href)") for line in lines}
 
 
-def test_the_checklist_says_what_is_done_and_links_to_the_page_of_each_check() -> None:
+def test_the_launch_page_advises_and_links_to_the_field_that_settles_it() -> None:
     study = make_study(status="draft", seed=None)
-    before = checks(study)
-    assert list(before) == [title for title, _page in CHECKS.values()]
-    todo = {title for title, (state, _links) in before.items() if state == "To do"}
-    assert todo == {"Previewed by a person", "Simulated pilot passed", "Power computed",
-                    "Hypothesis and exclusion rules set"}  # fmt: skip
-    client = owner_of(study)
-    for title, (_state, links) in before.items():
-        assert links, title
-        assert all(client.get(link).status_code in (200, 302) for link in links), title
+    before = advice(study)
+    assert [text.partition(":")[0] for text in before] == [
+        "No preview has been completed.", "No pilot", "Low power", "No hypothesis", "No exclusion rules",
+    ]  # fmt: skip
+    assert list(before.values()) == [
+        console_url("preview", study), "#pilot", f"{console_url('sample', study)}#id_per_condition",
+        f"{console_url('plan', study)}#id_hypothesis", f"{console_url('plan', study)}#id_exclude",
+    ]  # fmt: skip
     change_design(study=study, settings={"hypothesis": "Recall ranks them.", "plan": {"exclude": ["too_fast"]}})
     completed(study, Mode.PREVIEW)
     for number in range(2):
         completed(study, Mode.SIMULATED, number=number)
-    done = checks(study)
-    for title in ("Previewed by a person", "Simulated pilot passed"):
-        assert done[title][0] == "Done", title
-    page = page_of(study, "launch").text_content()
-    assert "No hypothesis" not in page
-    assert "No exclusion rules" not in page
+    assert [text.partition(":")[0] for text in advice(study)] == ["Low power"]
     assigned(study, Mode.SIMULATED)
-    assert checks(study)["No dead end for participants"][0] == "To do"
+    assert "1 simulated participant started and did not finish." in advice(study)
 
 
-def test_the_checklist_counts_the_items_without_what_participants_see() -> None:
+def test_the_items_without_what_participants_see_are_counted() -> None:
     study = make_study(status="draft")
-    version, title = study.dataset_version, "Item information complete"
+    version = study.dataset_version
     first = version.items.get(index=0)
-    assert checks(study)[title][0] == "Done"
+
+    def shown() -> str:
+        return " ".join(text for text in advice(study) if text.startswith("Of "))
+
+    assert shown() == ""
     Feature.objects.filter(item=first, kind__in=("director", "cast")).delete()
-    assert f"Of {version.n_items} items, 1 has no director or cast." in page_of(study, "launch").text_content()
+    assert shown() == f"Of {version.n_items} items, 1 has no director or cast."
     version.items.filter(pk=first.pk).update(plot="")
     DatasetVersion.objects.filter(pk=version.pk).update(is_synthetic=False)
-    assert (
+    assert shown() == (
         f"Of {version.n_items} items, 1 has no description, {version.n_items} have no picture and 1 has no director or "
         "cast."
-    ) in page_of(study, "launch").text_content()
-    assert checks(study)[title][0] == "To do"
+    )
     Study.objects.filter(pk=study.pk).update(settings={**study.settings, "item_type": "recipe"})
-    assert "no director" not in page_of(study, "launch").text_content()
+    assert "no director" not in shown()
     version.items.update(plot="A plot.", image="0.png")
-    assert checks(study)[title][0] == "Done"
+    assert shown() == ""
 
 
 def test_a_pilot_that_left_a_condition_out_has_not_passed() -> None:
@@ -261,23 +271,17 @@ def test_a_pilot_that_left_a_condition_out_has_not_passed() -> None:
     assert "The pilot is incomplete: no simulated participant has completed" in page
 
 
-def test_what_prevents_the_launch_is_a_problem_of_its_check() -> None:
+def test_what_prevents_the_launch_is_needed_and_holds_its_button() -> None:
     study = make_study(status="draft")
     study.conditions.update(target=0)
-    assert checks(study)["Conditions complete, models present"] == ("Problem", [console_url("design", study)])
+    page = page_of(study, "launch")
+    needed = page.xpath("//section[@aria-labelledby='needed']//li")
+    assert ["needs a target of at least one participant." in line.text_content() for line in needed] == [True, True]
+    assert {line.xpath("string(a/@href)") for line in needed} == {f"{console_url('sample', study)}#id_per_condition"}
+    assert page.xpath("//button[@class='go']/@disabled")
     study.conditions.update(target=2)
     study.texts["en"]["consent"] = ""
     study.save(update_fields=["texts"])
-    found = checks(study)
-    assert found["Consent text complete"][0] == "To do"
-    assert found["Texts in every offered language"][0] == "Problem"
-    assert "Freeze the design" not in page_of(study, "launch").text_content()
-
-
-def test_the_confirmation_names_what_is_frozen() -> None:
-    study = make_study(status="draft", per_condition=3)
-    (words,) = page_of(study, "launch").xpath("//section[@aria-labelledby='confirm']/p")
-    said = " ".join(words.text_content().split())
-    for part in ("2 conditions (TopPop, PureSVD4)", "a target of 6 participants", "models", "questionnaire", "English",
-                 "assignment", "analysis plan"):  # fmt: skip
-        assert part in said
+    page = page_of(study, "launch")
+    assert "The texts in 'en' lack consent." in page.xpath("string(//section[@aria-labelledby='needed'])")
+    assert f"{console_url('texts', study)}#id_consent_en" in advice(study).values()

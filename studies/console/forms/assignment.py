@@ -1,8 +1,8 @@
-"""The part of a study's design that assigns participants to conditions, as a form."""
+"""Participants of a draft: how many, of which ages, and how they are assigned to conditions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from django import forms
@@ -20,6 +20,9 @@ from studies.allocation.assignment.wording import (
 )
 from studies.console.forms.group_tables import GroupRow, GroupTable, QuotaTable, StrataTable
 from studies.console.forms.setting_fields import setting_field
+from studies.console.forms.stage_form import StageForm
+from studies.design.selectors.stated_facts import age_limits
+from studies.design.services.design import change_design
 from studies.instrument.questionnaires.kinds import YesNo
 from studies.models import Study
 from studies.settings import StudySettings
@@ -42,7 +45,7 @@ def _read(reader: Callable[..., Any], *arguments: Any) -> Any:
         raise ValidationError(str(problem)) from problem
 
 
-class AssignmentForm(forms.Form):
+class AssignmentForm(StageForm):
     """Targets, method, strata and quotas of a draft."""
 
     per_condition = forms.IntegerField(label="Participants per condition", min_value=1, max_value=10_000)
@@ -115,7 +118,7 @@ class AssignmentForm(forms.Form):
             "interviewers": design.interviewers,
         }
         texts = {name: own[name] for name in TABLES}
-        super().__init__(None if self.step else data, initial={**own, **(initial or {})})
+        super().__init__(study, None if self.step else data, initial={**own, **(initial or {})})
         about = [str(question["key"]) for question in study.questionnaire.get("about", ())]
         self.tables = {name: self._table(name, about, data, str(texts[name])) for name in TABLES}
 
@@ -153,6 +156,21 @@ class AssignmentForm(forms.Form):
     @property
     def nested_forms(self) -> list[GroupRow]:
         return [row for table in self.tables.values() for row in table.forms]
+
+    def is_open(self) -> dict[str, bool]:
+        """Whether each table is unfolded: something in it is wrong, or a row was just added or removed."""
+        return {name: name in self.step or name in self.wrong_fields() for name in TABLES}
+
+    def wrong_fields(self) -> set[str]:
+        """Also the tables of which a row is wrong."""
+        return super().wrong_fields() | {name for name in TABLES if self._has_bad_rows(name)}
+
+    def with_stored(self, names: Collection[str], stored: dict[str, list[str]]) -> QueryDict:
+        """Without the rows of a table whose text is the stored one."""
+        data = super().with_stored(names, stored)
+        for name in TABLES.keys() & set(names):
+            data.pop(f"{name}_row", None)
+        return data
 
     def is_valid(self) -> bool:
         return super().is_valid() and all(row.is_valid() for row in self.nested_forms if row.is_bound)
@@ -201,3 +219,34 @@ class AssignmentForm(forms.Form):
     def planned_targets(self) -> list[int]:
         cleaned = self.cleaned_data
         return [cleaned["targets"].get(c.position, cleaned["per_condition"]) for c in self.conditions]
+
+
+class ParticipantsForm(AssignmentForm):
+    """The sample and its assignment; ages where the study asks for them."""
+
+    youngest = forms.IntegerField(label="Youngest age", min_value=1, max_value=120)
+    oldest = forms.IntegerField(label="Oldest age", min_value=1, max_value=120)
+
+    def __init__(self, study: Study, data: Any = None) -> None:
+        youngest, oldest = age_limits(study)
+        super().__init__(study, data, initial={"youngest": youngest, "oldest": oldest})
+        if not any(question["key"] == "age" for question in study.questionnaire.get("about", ())):
+            del self.fields["youngest"], self.fields["oldest"]
+        self.keep_entered(data)
+
+    def clean_oldest(self) -> int:
+        youngest, oldest = self.cleaned_data.get("youngest"), int(self.cleaned_data["oldest"])
+        if youngest is not None and youngest > oldest:
+            raise ValidationError(f"At least {youngest}, the youngest age.")
+        return oldest
+
+    def save(self, actor: Any) -> None:
+        cleaned = self.cleaned_data
+        change_design(
+            study=self.study,
+            actor=actor,
+            per_condition=cleaned["per_condition"],
+            targets=cleaned["targets"],
+            settings=self.assignment_settings(),
+            ages=(cleaned["youngest"], cleaned["oldest"]) if "youngest" in cleaned else None,
+        )

@@ -1,26 +1,44 @@
-"""The models that a draft compares, as the conditions page asks for them."""
+"""What a draft is about, as its first two stages ask for it: its title, and the models that it compares."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from django import forms
 
 from core.form_fields import offer
-from studies.design.selectors.available_models import AvailableModel
+from studies.console.forms.stage_form import StageForm
+from studies.design.selectors.available_models import available_models
+from studies.design.services.conditions import choose_conditions
+from studies.design.services.design import change_design
+from studies.models import Study
 
 
-class ConditionsForm(forms.Form):
-    """Which models become conditions."""
+class TitleForm(StageForm):
+    """What researchers call the study."""
 
-    models = forms.MultipleChoiceField(
-        label="Models",
-        widget=forms.CheckboxSelectMultiple,
-        help_text="Each chosen model is a condition. A report needs one run that measured all of them.",
-    )
+    title = forms.CharField(max_length=200, help_text="Only researchers see it.")
 
-    def __init__(self, available: Sequence[AvailableModel], *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        names = (f"{entry.label} · run {entry.run.pk} · model {entry.model.digest[:12]}" for entry in available)
-        offer(self, "models", [(entry.model.digest, name) for entry, name in zip(available, names, strict=True)])
+    def __init__(self, study: Study, data: Any = None) -> None:
+        super().__init__(study, data, initial={"title": study.title})
+
+    def save(self, actor: Any) -> None:
+        change_design(study=self.study, actor=actor, title=self.cleaned_data["title"])
+
+
+class ConditionsForm(StageForm):
+    """Which models become conditions, of those that `researcher` sees."""
+
+    refused_field = "models"
+    models = forms.MultipleChoiceField(widget=forms.CheckboxSelectMultiple)
+
+    def __init__(self, study: Study, data: Any = None, *, researcher: Any) -> None:
+        chosen = list(study.conditions.order_by("position").values_list("model_digest", flat=True))
+        super().__init__(study, data, initial={"models": chosen})
+        names = (
+            (entry.model.digest, f"{entry.label} · run {entry.run.pk}") for entry in available_models(study, researcher)
+        )
+        offer(self, "models", names)
+
+    def save(self, actor: Any) -> None:
+        choose_conditions(study=self.study, digests=self.cleaned_data["models"], actor=actor)

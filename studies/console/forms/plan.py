@@ -1,4 +1,4 @@
-"""The analysis plan and the primary test, as the design page asks for them."""
+"""The analysis plan and the primary test, as the stage asks for them."""
 
 from __future__ import annotations
 
@@ -8,16 +8,22 @@ from django import forms
 
 from core.field_problems import FieldProblems, read_model
 from core.form_fields import offer
+from evaluation.models import EvaluationRun
+from evaluation.reported_kinds import tested_kinds
 from studies.console.forms.setting_fields import setting_field
-from studies.design.narrative.plan import PERCEIVED_LABELS
+from studies.console.forms.stage_form import StageForm
+from studies.design.narrative.plan import PERCEIVED_LABELS, metric_label, perceived_labels
 from studies.design.presets.loader import possible_covariates
 from studies.design.selectors.placeholders import key_in_words
+from studies.design.services.design import change_design
 from studies.instrument import flags
 from studies.instrument.questionnaires.schema import questionnaire_from
 from studies.models import Study
-from studies.settings import PERCEIVED, AnalysisPlan, Contrast, Primary, StudySettings
+from studies.settings import PERCEIVED, AnalysisPlan, Contrast, Primary, StudySettings, Thresholds
 
 ADVANTAGE, CONTRAST = "advantage", "contrast"
+FLAG_FIELDS = ("fastest_seconds", "fastest_percent", "alike_items", "alike_statements", "alike_ratings")
+RARE_FIELDS = ("variables", "scales", "covariates", "alpha", "smallest_effect", "effect", "resamples")
 SETS = {"higher": "contrast_higher", "lower": "contrast_lower"}
 
 
@@ -138,3 +144,78 @@ class PrimaryTestFields(forms.Form):
         if self.cleaned_data["primary_test"] == CONTRAST:
             settings["contrast"] = self._contrast().stored()
         return settings
+
+
+def metric_keys(run: EvaluationRun) -> list[str]:
+    """The offline metrics that a plan can name: on whole profiles, and on each short one that the run measured."""
+    kinds = tested_kinds(run.protocol)
+    return [f"{kind}@profile{length}" if length else kind for length in (0, *run.profile_lengths) for kind in kinds]
+
+
+class PlanForm(StageForm, PlanFields, PrimaryTestFields):
+    """Primary pair and test, hypothesis, exclusions and quality flags of a draft."""
+
+    perceived = setting_field(forms.ChoiceField, Primary, "perceived")
+    objective = setting_field(forms.ChoiceField, Primary, "objective")
+    effect = setting_field(forms.FloatField, StudySettings, "effect")
+    hypothesis = setting_field(
+        forms.CharField, StudySettings, "hypothesis", required=False, widget=forms.Textarea(attrs={"rows": 3})
+    )
+    fastest_seconds = setting_field(forms.FloatField, Thresholds, "fastest_seconds", max_value=86_400)
+    fastest_percent = forms.FloatField(
+        label="Too fast below, % of the median time",
+        min_value=0,
+        max_value=100,
+        help_text="Counts once five have completed; the higher of the two limits holds. 0 for no such limit.",
+    )
+    alike_items = setting_field(forms.IntegerField, Thresholds, "alike_items", max_value=20)
+    alike_statements = setting_field(forms.IntegerField, Thresholds, "alike_statements", max_value=100)
+    alike_ratings = setting_field(forms.IntegerField, Thresholds, "alike_ratings", max_value=100)
+
+    def __init__(self, study: Study, data: Any = None) -> None:
+        design = study.design
+        self.thresholds = design.quality
+        initial = {
+            **design.model_dump(include={"effect", "hypothesis"}),
+            **design.primary.model_dump(include={"perceived", "objective", "smallest_effect"}, exclude_none=True),
+            **design.quality.model_dump(exclude={"fastest_share"}),
+            **self.initial_test(study),
+            **self.initial_plan(study),
+            "fastest_percent": round(design.quality.fastest_share * 100, 2),
+        }
+        super().__init__(study, data, initial=initial)
+        self.ask(study)
+        self.ask_conditions(study)
+        offer(self, "perceived", list(perceived_labels(questionnaire_from(study.questionnaire)).items()))
+        keys = dict.fromkeys([*metric_keys(study.run), design.primary.objective])
+        offer(self, "objective", [(key, metric_label(key, study.run.n)) for key in keys])
+
+    @property
+    def flags(self) -> list[forms.BoundField]:
+        return [self[name] for name in FLAG_FIELDS]
+
+    @property
+    def rest(self) -> list[forms.BoundField]:
+        """What is rarely changed."""
+        return [self[name] for name in RARE_FIELDS if name in self.fields]
+
+    def _quality(self) -> dict[str, float]:
+        cleaned = self.cleaned_data
+        share = cleaned["fastest_percent"] / 100
+        if round(share, 4) == round(self.thresholds.fastest_share, 4):  # the page shows two decimals of it
+            share = self.thresholds.fastest_share
+        entered = {**cleaned, "fastest_share": share}
+        return {name: entered[name] for name in Thresholds.model_fields}
+
+    def save(self, actor: Any) -> None:
+        cleaned = self.cleaned_data
+        primary = {"perceived": cleaned["perceived"], "objective": cleaned["objective"], **self.test_settings()}
+        changed = {
+            "quality": self._quality(),
+            "primary": primary,
+            "plan": self.plan_settings(),
+            **self.refill_settings(self.study),
+            "effect": cleaned["effect"],
+            "hypothesis": cleaned["hypothesis"].replace("\r\n", "\n"),
+        }
+        change_design(study=self.study, actor=actor, settings=changed)

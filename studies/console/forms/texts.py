@@ -10,11 +10,24 @@ from django import forms
 
 from catalog.item_types import FALLBACK_LANGUAGE
 from catalog.item_words import Words
+from core.form_fields import offer
+from studies.console.forms.setting_fields import setting_field
+from studies.console.forms.stage_form import StageForm
 from studies.design.selectors.placeholders import item_words, rated_items
-from studies.design.selectors.texts import CONSENT_TEXTS, NOTE_TEXTS, language_name
+from studies.design.selectors.texts import (
+    CHANGEABLE_TEXTS,
+    CONSENT_TEXTS,
+    NOTE_TEXTS,
+    interface_languages,
+    language_name,
+    languages_in_translation,
+    languages_of,
+    written_languages,
+)
+from studies.design.services.design import change_design
 from studies.models import Study
 from studies.monitoring.services.exclusions import LONGEST_REASON
-from studies.settings import LONGEST_NOUN
+from studies.settings import LONGEST_NOUN, StudySettings
 
 LONGEST_TEXT = 20_000
 LONGEST_TITLE = 200
@@ -39,7 +52,6 @@ BOXES = "consent_boxes"
 
 @dataclass(frozen=True)
 class _Text:
-    key: str
     label: str
     rows: int
     help_text: str = "You may use Markdown."
@@ -47,40 +59,37 @@ class _Text:
 
 
 _TEXTS = {
-    "title": _Text("title", "Title", 1, ""),
-    "consent": _Text("consent", "Consent", 12),
-    BOXES: _Text("boxes", "Boxes to tick", 3, "One line each"),
-    "debriefing": _Text("debriefing", "Debriefing", 12),
-    "screened_out": _Text("screened_out", "Text for participants who are screened out", 3),
-    "quota_full": _Text("quota_full", "Text when the study is full", 3),
+    "title": _Text("Title", 1, ""),
+    "consent": _Text("Consent", 12),
+    BOXES: _Text("Boxes to tick", 3, "One line each"),
+    "debriefing": _Text("Debriefing", 12),
+    "screened_out": _Text("Text for participants who are screened out", 3),
+    "quota_full": _Text("Text when the study is full", 3),
     "withdrawn": _Text(
-        "withdrawn",
         "Text after a withdrawal",
         3,
         "You may use Markdown. Empty: the page says that everything is erased.",
         is_needed=False,
     ),
     "contact": _Text(
-        "contact",
         "Contact",
         3,
         "You may use Markdown. Empty: the e-mail address of the study’s first owner.",
         is_needed=False,
     ),
     "declined": _Text(
-        "declined",
         "Text for those who decline",
         3,
         "You may use Markdown. Empty: the page says that nothing was stored.",
         is_needed=False,
     ),
-    "closed": _Text("closed", "Text when the study has ended", 3),
+    "closed": _Text("Text when the study has ended", 3),
 }
 
 
 def text_key(name: str, language: str) -> str:
     """The field of a text in a language."""
-    return f"{_TEXTS[name].key}_{language}"
+    return f"{name}_{language}"
 
 
 def text_fields(
@@ -204,3 +213,52 @@ class NotesForm(TextsForm):
 
     names = NOTE_TEXTS
     prefix = "notes"
+
+
+class DraftTextsForm(StageForm):
+    """The languages that a draft is offered in, its texts, and what an item is called, in each language."""
+
+    FIRST = ("title", "consent", BOXES)  # the other texts are folded
+    languages = setting_field(forms.MultipleChoiceField, StudySettings, "languages")
+
+    def __init__(self, study: Study, data: Any = None) -> None:
+        self.written = tuple(dict.fromkeys([*written_languages(study), *interface_languages()]))
+        offered = [code for code in study.design.languages if code in self.written]
+        own: dict[str, forms.Field] = {
+            **noun_fields(study, self.written),
+            **text_fields(study, self.written, CHANGEABLE_TEXTS, may_be_empty=True),
+        }
+        initial = {key: field.initial for key, field in own.items()}
+        super().__init__(study, data, initial={"languages": offered or list(languages_of(study)), **initial})
+        self.translating = frozenset(languages_in_translation(study))
+        self.fields.update(own)
+        offer(self, "languages", [(code, language_name(code)) for code in self.written])
+
+    @property
+    def groups(self) -> list[dict[str, Any]]:
+        """The fields by language: the first texts, the others, the words for an item, and all of them."""
+        groups = []
+        for language in self.written:
+            fields = {
+                "first": [self[text_key(name, language)] for name in self.FIRST],
+                "others": [self[text_key(name, language)] for name in CHANGEABLE_TEXTS if name not in self.FIRST],
+                "nouns": [self[noun_key(name, language)] for name, *_texts in noun_forms(language)],
+            }
+            is_offered = language in self.study.design.languages
+            everything = [field for part in fields.values() for field in part]
+            groups.append({"name": language_name(language), "is_offered": is_offered, "all": everything, **fields})
+        return groups
+
+    def clean(self) -> dict[str, Any] | None:
+        """Require the texts of each offered language that was complete before; the launch requires the others."""
+        cleaned = super().clean()
+        complete = [code for code in self.cleaned_data.get("languages", ()) if code not in self.translating]
+        for key in missing_texts(self.cleaned_data, complete, CHANGEABLE_TEXTS):
+            self.add_error(key, "Required in every language the study is offered in.")
+        return cleaned
+
+    def save(self, actor: Any) -> None:
+        texts = written_texts(self, self.written, CHANGEABLE_TEXTS)
+        changed = {"languages": self.cleaned_data["languages"], **written_nouns(self, self.study, self.written)}
+        texts = {code: own for code, own in texts.items() if code in self.study.texts or any(own.values())}
+        change_design(study=self.study, actor=actor, settings=changed, texts=texts)

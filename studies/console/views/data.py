@@ -22,7 +22,7 @@ from jobs.models import JobStatus
 from studies.allocation.selectors import allocations
 from studies.console.forms.data import ExportForm, RetentionForm, WithdrawalForm
 from studies.console.views.outcomes import button, reason_given
-from studies.console.views.workspace import DATA, study_page
+from studies.console.views.workspace import ANSWERS, study_page
 from studies.data.exports.export_files import FORMATS
 from studies.data.exports.tables import Options
 from studies.data.services import exports
@@ -146,7 +146,7 @@ def study_quality(request: HttpRequest, membership: Membership) -> HttpResponse:
         "jobs": study.jobs.filter(kind="export").select_related("owner")[:10],
         "export_form": ExportForm(is_owner=membership.is_owner),
     }
-    return study_page(request, membership, "console/studies/quality.html", context, tab=DATA)
+    return study_page(request, membership, "console/studies/quality.html", context, tab=ANSWERS)
 
 
 def _judgement(act: Callable[..., object], success: str) -> StudyView:
@@ -172,7 +172,7 @@ def participant_list(request: HttpRequest, membership: Membership) -> HttpRespon
     )
     lines = participants.participant_lines(membership.study, list(page.object_list))
     context = {"page": page, "lines": lines, "search": query, "has_external_ids": any(x.external_ids for x in lines)}
-    return study_page(request, membership, "console/studies/participants.html", context, tab=DATA)
+    return study_page(request, membership, "console/studies/participants.html", context, tab=ANSWERS)
 
 
 @for_members(OWNERS, FORM, even_when_archived=True)
@@ -191,7 +191,7 @@ def participant_withdraw(request: HttpRequest, membership: Membership) -> HttpRe
             form.add_error(None, str(refusal))
         else:
             context |= {"participant": participant, "data": personal_data_of(participant)}
-    return study_page(request, membership, "console/studies/withdraw.html", context, tab=DATA)
+    return study_page(request, membership, "console/studies/withdraw.html", context, tab=ANSWERS)
 
 
 study_open_outcomes = button(

@@ -1,4 +1,4 @@
-"""The life of a study: launch, pause, close, reopen, copies, archive, deletion; consent texts and design versions."""
+"""The life of a study: pause, close, reopen, copies, archive, deletion; consent texts and design versions."""
 
 from __future__ import annotations
 
@@ -7,18 +7,17 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.urls import reverse
 
-from core.outcomes import perform, refusals_in
-from core.provenance import digest_of
+from core.outcomes import refusals_in
 from studies.console.forms.data import ExportForm
 from studies.console.forms.rewording import RewordForm
 from studies.console.forms.study_lifecycle import DeleteForm, DuplicateForm, TargetsForm
 from studies.console.forms.texts import ConsentForm, NotesForm
 from studies.console.views.outcomes import button, warn_of_numbers
-from studies.console.views.workspace import DESIGN, OVERVIEW, QUESTIONNAIRE, SETTINGS, study_page
-from studies.design.selectors.launch_overview import DONE, CheckLine, launch_checklist, launch_overview
+from studies.console.views.workspace import SETTINGS, study_page
+from studies.design.selectors.launch_overview import LAUNCH, TEXTS
 from studies.design.selectors.placeholders import filled
+from studies.design.selectors.stated_facts import stated_facts
 from studies.design.selectors.texts import language_name, rendered
 from studies.design.selectors.usage import usage_of
 from studies.design.selectors.versions import consent_lines, design_lines
@@ -35,58 +34,7 @@ from studies.design.services.amending import (
 from studies.design.services.archiving import archive_study, delete_study, restore_study
 from studies.design.services.duplicating import duplicate_study, free_slug
 from studies.enums import StudyStatus
-from studies.models import Study
 from studies.team.permissions import FORM, OWNERS, READERS, Membership, for_members, may_see_run, require_run
-
-# Where each check is done: URL name, fragment and link text, by the page of a gap.
-CHECK_PAGES = {
-    "preview": ("studies:preview", "", "Try it as a participant"),
-    "simulate": ("studies:simulate", "", "Simulate participants"),
-    "pilot": ("studies:quality", "#incoming", "Data of the pilot"),
-    "power": ("studies:power", "", "Power"),
-    "design": ("studies:design", "", "Change the design"),
-    "assignment": ("studies:design", "#assignment", "Change the design"),
-    "conditions": ("studies:conditions", "", "Choose conditions"),
-    "questionnaire": ("studies:questionnaire", "", "Questionnaire"),
-    "recruiting": ("studies:recruiting", "#exits", "Exit links"),
-}
-
-
-def _check_links(study: Study, line: CheckLine) -> list[tuple[str, str]]:
-    pages = dict.fromkeys(finding.page for finding in (*line.problems, *line.gaps) if finding.page)
-    links = [CHECK_PAGES[page] for page in pages or (line.page,)]
-    return [(reverse(name, args=[study.slug]) + fragment, label) for name, fragment, label in links]
-
-
-@for_members(OWNERS, FORM)
-def study_launch(request: HttpRequest, membership: Membership) -> HttpResponse:
-    """Show what the launch freezes and what is missing; confirmed, freeze the design and open the study."""
-    study = membership.study
-    is_draft = study.status == StudyStatus.DRAFT
-    # A confirmation says which design it confirms.
-    digest = digest_of(launch.design_snapshot(study)) if is_draft else ""
-    if request.method == "POST":
-        if not is_draft or request.POST.get("design") == digest:
-            perform(request, launch.launch_study, "The study is live, and its design is frozen.", study=study)
-            return redirect("studies:detail", slug=study.slug)
-        messages.error(request, "The design has changed since this page was opened. Check it again, then confirm.")
-        return redirect("studies:launch", slug=study.slug)
-    if not is_draft or study.archived_at is not None:
-        messages.error(request, "Only a draft that is not archived can be launched.")
-        return redirect("studies:detail", slug=study.slug)
-    overview, problems = launch_overview(study), launch.launch_findings(study)
-    checks = launch_checklist(overview.gaps, problems)
-    context = {
-        "digest": digest,
-        "overview": overview,
-        "problems": problems,
-        "checks": [(line, _check_links(study, line)) for line in checks],
-        "n_done": sum(line.state == DONE for line in checks),
-        "planned": sum(condition.target for condition in overview.conditions),
-        "languages": [language_name(code) for code in study.design.languages],
-    }
-    return study_page(request, membership, "console/studies/launch.html", context, tab=OVERVIEW)
-
 
 study_pause = button(launch.pause_study, "The study is paused.")
 study_resume = button(launch.resume_study, "The study is live again.")
@@ -155,14 +103,14 @@ def study_consent(request: HttpRequest, membership: Membership) -> HttpResponse:
             return redirect("studies:consent", slug=study.slug)
     lines = []
     for line in consent_lines(study):
-        read = filled(line.version.texts, study.design)
+        read = filled(line.version.texts, study.design, facts=stated_facts(study))
         texts = [
             (name, language_name(name), rendered(own["consent"]), own["consent_boxes"]) for name, own in read.items()
         ]
         lines.append((line, [(language_name(code), n) for code, n in line.by_language], texts))
     is_running = study.status in RUNNING
     context = {"form": form, "lines": lines, "may_change": membership.may_change and is_running}
-    return study_page(request, membership, "console/studies/consent.html", context, tab=QUESTIONNAIRE)
+    return study_page(request, membership, "console/studies/consent.html", context, tab=TEXTS)
 
 
 @for_members(READERS, FORM)
@@ -199,4 +147,4 @@ def study_versions(request: HttpRequest, membership: Membership) -> HttpResponse
         "notes": notes,
         "may_change": membership.may_change and study.status in RUNNING,
     }
-    return study_page(request, membership, "console/studies/versions.html", context, tab=DESIGN)
+    return study_page(request, membership, "console/studies/versions.html", context, tab=LAUNCH)

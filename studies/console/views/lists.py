@@ -12,7 +12,8 @@ from catalog.models import Item
 from catalog.selectors.search import search_items
 from core.errors import ParallaxError
 from studies.console.forms.lists import ProfileForm
-from studies.console.views.workspace import DESIGN, study_page
+from studies.console.views.workspace import study_page
+from studies.design.selectors.launch_overview import CONDITIONS
 from studies.enums import StudyStatus
 from studies.models import Study
 from studies.participation.services.previewing import preview_link
@@ -69,7 +70,7 @@ def study_lists(request: HttpRequest, membership: Membership) -> HttpResponse:
         "may_preview": study.status != StudyStatus.CLOSED and study.archived_at is None,
         "compared": side_by_side(study=study, ratings=form.rated) if is_valid and form.rated else None,
     }
-    return study_page(request, membership, "console/studies/lists.html", context, tab=DESIGN)
+    return study_page(request, membership, "console/studies/lists.html", context, tab=CONDITIONS)
 
 
 def _matching_items(study: Study, form: ProfileForm) -> list[Item]:

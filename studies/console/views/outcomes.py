@@ -45,5 +45,5 @@ def button(
 
 def warn_of_numbers(request: HttpRequest, study: Study) -> None:
     """Say which numbers in the texts and questions, as they are saved now, disagree with the settings."""
-    for warning in literal_number_warnings(Study.objects.get(pk=study.pk)):
+    for _place, warning in literal_number_warnings(Study.objects.get(pk=study.pk)):
         messages.warning(request, warning)

@@ -18,7 +18,7 @@ from studies.allocation.assignment.permuted_blocks import block_weights
 from studies.allocation.assignment.strata import strata_from
 from studies.console.forms.assignment import METHOD_LABELS, AssignmentForm
 from studies.console.forms.planning import CostForm, PowerForm, SimulationForm
-from studies.console.views.workspace import DESIGN, OVERVIEW, study_page
+from studies.console.views.workspace import study_page
 from studies.design.narrative.plan import (
     needed_sentence,
     planned_sentence,
@@ -27,6 +27,7 @@ from studies.design.narrative.plan import (
 )
 from studies.design.narrative.preregistration import FORMS, preregistration
 from studies.design.selectors import planning
+from studies.design.selectors.launch_overview import FLOW, LAUNCH, PARTICIPANTS, PLAN
 from studies.design.selectors.versions import frozen_tests
 from studies.monitoring.charts import power_curve
 from studies.monitoring.selectors.estimate import cost_of, estimate_of
@@ -84,7 +85,7 @@ def study_power(request: HttpRequest, membership: Membership) -> HttpResponse:
             context |= _power_context(form, membership)
         except ParameterError as problem:
             context["problem"] = str(problem)
-    return study_page(request, membership, "console/studies/power.html", context, tab=DESIGN)
+    return study_page(request, membership, "console/studies/power.html", context, tab=PLAN)
 
 
 @for_members(READERS)
@@ -109,7 +110,7 @@ def study_imbalance(request: HttpRequest, membership: Membership) -> HttpRespons
             ]
     if request.headers.get("HX-Request"):
         return render(request, "console/studies/_imbalance.html", {"study": study, **context})
-    return study_page(request, membership, "console/studies/imbalance.html", context, tab=DESIGN)
+    return study_page(request, membership, "console/studies/imbalance.html", context, tab=PARTICIPANTS)
 
 
 @for_members(READERS)
@@ -127,7 +128,7 @@ def study_estimate(request: HttpRequest, membership: Membership) -> HttpResponse
         "has_quartiles": any(step.timing is not None for step in estimate.steps),
         "cost": cost,
     }
-    return study_page(request, membership, "console/studies/estimate.html", context, tab=DESIGN)
+    return study_page(request, membership, "console/studies/estimate.html", context, tab=FLOW)
 
 
 @for_members(READERS)
@@ -152,7 +153,7 @@ def simulation_new(request: HttpRequest, membership: Membership) -> HttpResponse
             )
             return redirect("studies:simulation", slug=membership.study.slug, pk=job.pk)
     context = {"form": form, "jobs": membership.study.jobs.filter(kind="simulation")[:10]}
-    return study_page(request, membership, "console/studies/simulate.html", context, tab=OVERVIEW)
+    return study_page(request, membership, "console/studies/simulate.html", context, tab=LAUNCH)
 
 
 @never_cache
@@ -163,4 +164,4 @@ def simulation_job(request: HttpRequest, membership: Membership, pk: int) -> Htt
     context = {"study": membership.study, "membership": membership, "job": job}
     if request.headers.get("HX-Request"):
         return render(request, "console/studies/_simulation.html", context)
-    return study_page(request, membership, "console/studies/simulation.html", context, tab=OVERVIEW)
+    return study_page(request, membership, "console/studies/simulation.html", context, tab=LAUNCH)

@@ -22,7 +22,8 @@ from studies.console.forms.questions import QuestionForm
 from studies.console.forms.row_lists import BUTTON, rearranged
 from studies.console.views.outcomes import warn_of_numbers
 from studies.console.views.questionnaires import back_to_list, block_of, languages_of, may_edit
-from studies.console.views.workspace import QUESTIONNAIRE, study_page
+from studies.console.views.workspace import study_page
+from studies.design.selectors.launch_overview import QUESTIONS
 from studies.design.selectors.placeholders import asked_questions, filled, item_words
 from studies.design.selectors.texts import language_name
 from studies.design.services import questionnaires as service
@@ -176,4 +177,4 @@ def _shown(request: HttpRequest, membership: Membership, form: QuestionForm, key
         "languages": [(code, language_name(code)) for code in languages],
         "condition": form.condition.in_words() if form.condition is not None else "",
     }
-    return study_page(request, membership, "console/studies/question.html", context, tab=QUESTIONNAIRE)
+    return study_page(request, membership, "console/studies/question.html", context, tab=QUESTIONS)

@@ -12,7 +12,8 @@ from core.provenance import digest_of
 from studies.console.forms.questionnaire_parts import BLOCK_LABELS, ImportForm
 from studies.console.views.outcomes import warn_of_numbers
 from studies.console.views.questionnaires import back_to_list, may_edit
-from studies.console.views.workspace import QUESTIONNAIRE, study_page
+from studies.console.views.workspace import study_page
+from studies.design.selectors.launch_overview import QUESTIONS
 from studies.design.services import questionnaires as service
 from studies.instrument.questionnaires.changes import SCALES, changes_between
 from studies.instrument.questionnaires.document import write_document
@@ -62,4 +63,4 @@ def questionnaire_import(request: HttpRequest, membership: Membership) -> HttpRe
 
 
 def _shown(request: HttpRequest, membership: Membership, context: dict[str, Any]) -> HttpResponse:
-    return study_page(request, membership, "console/studies/questionnaire_import.html", context, tab=QUESTIONNAIRE)
+    return study_page(request, membership, "console/studies/questionnaire_import.html", context, tab=QUESTIONS)

@@ -19,8 +19,9 @@ from studies.console.forms.questionnaire_parts import (
     ScaleForm,
 )
 from studies.console.views.outcomes import warn_of_numbers
-from studies.console.views.workspace import QUESTIONNAIRE, study_page
+from studies.console.views.workspace import study_page
 from studies.design.presets.loader import block_keys, load_block
+from studies.design.selectors.launch_overview import QUESTIONS
 from studies.design.selectors.texts import language_name
 from studies.design.services import questionnaires as service
 from studies.enums import StudyStatus
@@ -79,7 +80,7 @@ def questionnaire(request: HttpRequest, membership: Membership) -> HttpResponse:
         "attention_form": AttentionForm(initial={"ends_after": parsed.attention_ends_after}),
         "ends_after": parsed.attention_ends_after,
     }
-    return study_page(request, membership, "console/studies/questionnaire.html", context, tab=QUESTIONNAIRE)
+    return study_page(request, membership, "console/studies/questionnaire.html", context, tab=QUESTIONS)
 
 
 def _lines_of(parsed: Questionnaire, shown: str) -> list[dict[str, Any]]:
@@ -214,7 +215,7 @@ def library(request: HttpRequest, membership: Membership) -> HttpResponse:
             }
         )
     context = {"entries": entries, "may_edit": may_edit(membership)}
-    return study_page(request, membership, "console/studies/scale_library.html", context, tab=QUESTIONNAIRE)
+    return study_page(request, membership, "console/studies/scale_library.html", context, tab=QUESTIONS)
 
 
 @for_members(OWNERS, POST)

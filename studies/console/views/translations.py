@@ -12,7 +12,8 @@ from core.outcomes import refusals_in
 from studies.console.forms.translations import TranslationForm
 from studies.console.views.outcomes import warn_of_numbers
 from studies.console.views.questionnaires import languages_of, may_edit
-from studies.console.views.workspace import QUESTIONNAIRE, study_page
+from studies.console.views.workspace import study_page
+from studies.design.selectors.launch_overview import QUESTIONS
 from studies.design.selectors.placeholders import item_words
 from studies.design.selectors.texts import interface_languages, language_name
 from studies.design.services import questionnaires as service
@@ -47,4 +48,4 @@ def questionnaire_translations(request: HttpRequest, membership: Membership) -> 
         "n_missing": sum(part.n_missing for part in form.parts),
         "targets": [(code, language_name(code), n_missing(study.questionnaire, source, code)) for code in targets],
     }
-    return study_page(request, membership, "console/studies/translations.html", context, tab=QUESTIONNAIRE)
+    return study_page(request, membership, "console/studies/translations.html", context, tab=QUESTIONS)

@@ -1,4 +1,4 @@
-"""The workspace of a study: the header and the tabs that every one of its pages shows."""
+"""The workspace of a study: what every one of its pages shows around it, the line of stages or the header with tabs."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 
+from studies.console.stages import STAGE_OF, STAGES, rail_of
 from studies.enums import Mode, Role, StudyStatus
 from studies.monitoring.selectors.monitor import StudyProgress, progress_of
 from studies.recruitment.services.entry_links import entry_link
@@ -33,15 +34,14 @@ class Tab:
         return reverse(self.url_name, args=[slug])
 
 
-OVERVIEW, DESIGN, QUESTIONNAIRE, RECRUIT = "overview", "design", "questionnaire", "recruit"
-DATA, REPORT, SETTINGS, SESSIONS = "data", "report", "settings", "sessions"
+OVERVIEW, DESIGN, RECRUIT = "overview", "design", "recruit"
+REPORT, SETTINGS, SESSIONS, ANSWERS = "report", "settings", "sessions", "answers"
 TABS = (
-    Tab(OVERVIEW, "Overview", "studies:detail", ANY_ROLE),
-    Tab(DESIGN, "Design", "studies:design-summary", READERS),
-    Tab(QUESTIONNAIRE, "Questionnaire", "studies:questionnaire", READERS),
+    Tab(OVERVIEW, "Live", "studies:detail", ANY_ROLE),
+    Tab(DESIGN, "Design", STAGES[0].url_name, READERS),
     Tab(RECRUIT, "Recruit", "studies:recruiting", OWNERS),
     Tab(SESSIONS, "Sessions", "studies:interview", frozenset({Role.INTERVIEWER})),
-    Tab(DATA, "Data", "studies:quality", READERS),
+    Tab(ANSWERS, "Data", "studies:quality", READERS),
     Tab(REPORT, "Report", "analysis:list", READERS),
     Tab(SETTINGS, "Settings", "studies:settings", READERS),
 )
@@ -92,6 +92,12 @@ def study_header(request: HttpRequest, membership: Membership, tab: str) -> Stud
 def study_page(
     request: HttpRequest, membership: Membership, template: str, context: dict[str, Any], *, tab: str
 ) -> HttpResponse:
-    """Render a page of the study under its header and tabs."""
-    shared = {"study": membership.study, "membership": membership, "header": study_header(request, membership, tab)}
+    """Render a page of the study under its header; beside the line of stages where `tab` is one of them."""
+    is_staged = tab in STAGE_OF
+    shared = {
+        "study": membership.study,
+        "membership": membership,
+        "header": study_header(request, membership, DESIGN if is_staged else tab),
+        "rail": rail_of(request, membership.study, tab) if is_staged else None,
+    }
     return render(request, template, {**shared, **context})

@@ -35,26 +35,12 @@ from studies.enums import Mode, ParticipantStatus
 from studies.instrument.questionnaires.schema import ABOUT, AFTER, BLOCKS, ITEMS, OVERALL
 from studies.known_items import scale_rule
 from studies.models import Study
-from studies.settings import MEDIUM
 from studies.usage_data import is_usage, taken_rule
 
-# Keys of the checks that gaps and problems belong to.
-MODELS, PREVIEW, PILOT, POWER, PLAN = "models", "preview", "pilot", "power", "plan"
-CONSENT, LANGUAGES, ASSIGNMENT, PATH, SHOWN = "consent", "languages", "assignment", "path", "shown"
-DONE, MISSING, PROBLEM = "done", "missing", "problem"
-# Title and page, by a key of the view's, of each check.
-CHECKS = {
-    MODELS: ("Conditions complete, models present", "conditions"),
-    PREVIEW: ("Previewed by a person", "preview"),
-    PILOT: ("Simulated pilot passed", "pilot"),
-    POWER: ("Power computed", "power"),
-    PLAN: ("Hypothesis and exclusion rules set", "design"),
-    CONSENT: ("Consent text complete", "design"),
-    LANGUAGES: ("Texts in every offered language", "design"),
-    ASSIGNMENT: ("Assignment unpredictable", "assignment"),
-    SHOWN: ("Item information complete", "preview"),
-    PATH: ("No dead end for participants", "questionnaire"),
-}
+# Keys of the stages of a study, in order: an open point is at one of them.
+DATA, CONDITIONS, FLOW, QUESTIONS = "data", "conditions", "flow", "questions"
+TEXTS, PARTICIPANTS, PLAN, LAUNCH = "texts", "participants", "plan", "launch"
+PREVIEW, PILOT = "preview", "pilot"  # the parts of the last stage
 CHECKED_TEXTS = ("consent", "consent_boxes")
 OPTIONAL_TEXTS = ("declined", "contact")
 UNFINISHED = (ParticipantStatus.CONSENTED, ParticipantStatus.ACTIVE, ParticipantStatus.ABANDONED)
@@ -68,12 +54,12 @@ ITEM_TEXTS = {"title": "title", "plot": "description"}  # what pages call the te
 
 
 @dataclass(frozen=True)
-class Gap:
-    """What is missing by a check, and what adds it: a page, by a key of the view's, and a command if there is one."""
+class OpenPoint:
+    """What a draft lacks: the stage and its field where it is settled, and a command that does it if there is one."""
 
-    check: str
+    stage: str
     text: str
-    page: str = ""
+    field: str = ""
     command: str = ""
 
 
@@ -83,7 +69,7 @@ class LaunchOverview:
 
     conditions: tuple[ConditionPlan, ...]
     facts: tuple[tuple[str, str], ...]
-    gaps: tuple[Gap, ...]
+    advice: tuple[OpenPoint, ...]
 
 
 def launch_overview(study: Study) -> LaunchOverview:
@@ -95,7 +81,7 @@ def launch_overview(study: Study) -> LaunchOverview:
         title = registry.algorithm(algorithm).title if algorithm in known else algorithm
         words = f"{title}: {params}" if params else title
         conditions.append(ConditionPlan(condition.label, words, condition.model_digest, condition.target))
-    return LaunchOverview(tuple(conditions), tuple(_facts(study, conditions)), tuple(_gaps(study)))
+    return LaunchOverview(tuple(conditions), tuple(_facts(study, conditions)), tuple(advice_of(study)))
 
 
 def _facts(study: Study, conditions: Sequence[ConditionPlan]) -> list[tuple[str, str]]:
@@ -132,70 +118,72 @@ def _facts(study: Study, conditions: Sequence[ConditionPlan]) -> list[tuple[str,
     return facts
 
 
-def _gaps(study: Study) -> list[Gap]:
-    gaps = []
-    if not study.participants.filter(mode=Mode.PREVIEW, status=ParticipantStatus.COMPLETED).exists():
-        gaps.append(Gap(PREVIEW, "No preview has been completed.", "preview"))
-    gaps += _pilot_gaps(study)
+def advice_of(study: Study) -> list[OpenPoint]:
+    """What is worth settling before the launch and does not prevent it."""
+    design = study.design
+    points = [
+        *_pilot_advice(study),
+        *_power_advice(study),
+        *(OpenPoint(TEXTS if name else QUESTIONS, text, name) for name, text in literal_number_warnings(study)),
+        *(OpenPoint(TEXTS, text, name) for name, text in rating_word_warnings(study)),
+        *_item_text_advice(study),
+        *_item_advice(study),
+        *language_points(study),
+    ]
     if is_seed_known(study):
-        gaps.append(
-            Gap(
-                ASSIGNMENT,
-                "No secret seed: the seed of the assignment was given, so that every assignment can be predicted.",
-            )
-        )
-    gaps += _power_gaps(study)
-    if not study.design.hypothesis:
-        gaps.append(Gap(PLAN, "No hypothesis: the preregistration text leaves its place open.", "design"))
-    plan = study.design.plan
-    if not (plan.exclude or plan.exclude_words):
-        gaps.append(Gap(PLAN, "No exclusion rules: all completers are analysed.", "design"))
-    gaps += [Gap(LANGUAGES, text, "design") for text in (*literal_number_warnings(study), *rating_word_warnings(study))]
-    gaps += _item_text_gaps(study) + _item_gaps(study)
-    gaps += language_gaps(study)
-    for language in study.design.languages:
-        own = study.texts.get(language, {})
-        if not all(own.get(name) for name in CHECKED_TEXTS):
-            name = language_name(language)
-            gaps.append(Gap(CONSENT, f"The consent text or its boxes to tick are not written in {name}.", "design"))
-        gaps += [
-            Gap(LANGUAGES, f"The text {name!r} is written in another language, and not in {language!r}.", "design")
-            for name in OPTIONAL_TEXTS
-            if not own.get(name) and any(texts.get(name) for texts in study.texts.values())
+        text = "No secret seed: the seed of the assignment was given, so that every assignment can be predicted."
+        points.append(OpenPoint(PARTICIPANTS, text))
+    if not design.hypothesis:
+        text = "No hypothesis: the preregistration text leaves its place open."
+        points.append(OpenPoint(PLAN, text, "hypothesis"))
+    if not (design.plan.exclude or design.plan.exclude_words):
+        points.append(OpenPoint(PLAN, "No exclusion rules: all completers are analysed.", "exclude"))
+    for language in design.languages:
+        own, name = study.texts.get(language, {}), language_name(language)
+        if not all(own.get(text) for text in CHECKED_TEXTS):
+            text = f"The consent text or its boxes to tick are not written in {name}."
+            points.append(OpenPoint(TEXTS, text, f"consent_{language}"))
+        points += [
+            OpenPoint(TEXTS, f"The text {text!r} is written in another language, and not in {language!r}.", text)
+            for text in OPTIONAL_TEXTS
+            if not own.get(text) and any(texts.get(text) for texts in study.texts.values())
         ]
-    return gaps
+    return points
 
 
-def language_gaps(study: Study) -> list[Gap]:
+def language_points(study: Study) -> list[OpenPoint]:
     """What the study lacks in the languages that it is offered in."""
     lacking = languages_in_translation(study)
     texts = [text for language in study.design.languages for text in lacking.get(language, ())]
-    return [Gap(LANGUAGES, text, "design" if "texts" in text else "questionnaire") for text in texts]
+    return [OpenPoint(TEXTS if "texts" in text else QUESTIONS, text) for text in texts]
 
 
-def _pilot_gaps(study: Study) -> list[Gap]:
+def _pilot_advice(study: Study) -> list[OpenPoint]:
     """A pilot passes once simulated participants have completed every condition, and none is left on the way."""
+    points = []
+    if not study.participants.filter(mode=Mode.PREVIEW, status=ParticipantStatus.COMPLETED).exists():
+        points.append(OpenPoint(LAUNCH, "No preview has been completed.", PREVIEW))
     simulated = study.participants.filter(mode=Mode.SIMULATED).order_by()
     walked = set(simulated.filter(status=ParticipantStatus.COMPLETED).values_list("condition__label", flat=True))
     command = f".venv/bin/python manage.py simulate_participants {study.slug} --per-condition 2"
     if not walked:
-        return [Gap(PILOT, "No pilot: no simulated participant has completed this design.", "simulate", command)]
-    gaps = []
+        text = "No pilot: no simulated participant has completed this design."
+        return [*points, OpenPoint(LAUNCH, text, PILOT, command)]
     labels = study.conditions.order_by("position").values_list("label", flat=True)
     if unwalked := [label for label in labels if label not in walked]:
         text = f"The pilot is incomplete: no simulated participant has completed {', '.join(unwalked)}."
-        gaps.append(Gap(PILOT, text, "simulate", command))
+        points.append(OpenPoint(LAUNCH, text, PILOT, command))
     if n_stuck := simulated.filter(status__in=UNFINISHED).count():
         text = f"{n_stuck:,} simulated participant{'s' if n_stuck > 1 else ''} started and did not finish."
-        gaps.append(Gap(PATH, text, "pilot"))
-    return gaps
+        points.append(OpenPoint(LAUNCH, text, PILOT))
+    return points
 
 
-def _item_text_gaps(study: Study) -> list[Gap]:
+def _item_text_advice(study: Study) -> list[OpenPoint]:
     version = study.dataset_version
     return [
-        Gap(
-            LANGUAGES,
+        OpenPoint(
+            DATA,
             f"{n_lacking:,} of {version.n_items:,} items {'has' if n_lacking == 1 else 'have'} no {ITEM_TEXTS[field]} "
             f"in {language_name(code)}; participants see the default {ITEM_TEXTS[field]}.",
         )
@@ -205,7 +193,7 @@ def _item_text_gaps(study: Study) -> list[Gap]:
     ]
 
 
-def _item_gaps(study: Study) -> list[Gap]:
+def _item_advice(study: Study) -> list[OpenPoint]:
     """How many items lack what pages show of their type; invented data have drawn pictures."""
     version, kind = study.dataset_version, study.design.kind_of_item
     items, people = version.items.order_by(), [name for name in kind.details if name in PEOPLE]
@@ -215,16 +203,17 @@ def _item_gaps(study: Study) -> list[Gap]:
     if people:
         lacking[" or ".join(people)] = items.exclude(features__kind__in=people).count()
     counts = [f"{n:,} {'has' if n == 1 else 'have'} no {name}" for name, n in lacking.items() if n]
-    return [Gap(SHOWN, f"Of {version.n_items:,} items, {get_text_list(counts, 'and')}.", "preview")] if counts else []
+    return [OpenPoint(DATA, f"Of {version.n_items:,} items, {get_text_list(counts, 'and')}.")] if counts else []
 
 
-def _power_gaps(study: Study) -> list[Gap]:
+def _power_advice(study: Study) -> list[OpenPoint]:
     k, planned = planned_number(study)
     f = study.design.effect
     if "effect" not in study.design.model_fields_set:
-        return [Gap(POWER, "No power: the plan names no effect to find.", "design")]
+        return [OpenPoint(PLAN, "No power: the plan names no effect to find.", "effect")]
     if k < 2 or planned < 2:
-        return [Gap(POWER, "No power: it takes two conditions of at least two participants.", "power")]
+        text = "No power: it takes two conditions of at least two participants."
+        return [OpenPoint(PARTICIPANTS, text, "per_condition")]
     alpha, contrast = study.design.plan.alpha, study.design.primary.contrast
     if contrast is None:
         test, power = "the average advantage", advantage_power(k, planned, f, alpha=alpha)
@@ -232,40 +221,10 @@ def _power_gaps(study: Study) -> list[Gap]:
         sizes = len(contrast.higher), len(contrast.lower)
         test = "the planned contrast"
         power = contrast_power(*sizes, k, planned, f, sides=contrast.sides, alpha=alpha).power
-    stated = (
-        f"with {planned:,} participants per condition {test} finds an effect of f = {f:.2f} with a power of "
-        f"{share(power)}"
+    if power >= WISHED_POWER:
+        return []
+    text = (
+        f"Low power: with {planned:,} participants per condition {test} finds an effect of f = {f:.2f} with a power of "
+        f"{share(power)}, below {share(WISHED_POWER)}."
     )
-    if power < WISHED_POWER:
-        return [Gap(POWER, f"Low power: {stated}, below {share(WISHED_POWER)}.", "power")]
-    if f == MEDIUM:
-        return [Gap(POWER, f"The effect to find is the template's: {stated}. Confirm it, or state your own.", "power")]
-    return []
-
-
-@dataclass(frozen=True)
-class CheckLine:
-    """One check. `problems` prevent the launch, `gaps` do not; `page` is where the check is done."""
-
-    title: str
-    page: str
-    problems: tuple[Gap, ...]
-    gaps: tuple[Gap, ...]
-
-    @property
-    def state(self) -> str:
-        return PROBLEM if self.problems else MISSING if self.gaps else DONE
-
-
-def launch_checklist(gaps: Sequence[Gap], problems: Sequence[Gap]) -> list[CheckLine]:
-    """Sort what is missing and what prevents the launch by check; a gap that is also a problem is listed once."""
-    prevented = {problem.text for problem in problems}
-    return [
-        CheckLine(
-            title,
-            page,
-            tuple(problem for problem in problems if problem.check == check),
-            tuple(gap for gap in gaps if gap.check == check and gap.text not in prevented),
-        )
-        for check, (title, page) in CHECKS.items()
-    ]
+    return [OpenPoint(PARTICIPANTS, text, "per_condition")]

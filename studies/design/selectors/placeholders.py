@@ -32,6 +32,7 @@ from catalog.item_types import (
     words_with_noun,
 )
 from catalog.item_words import ENDINGS, Words, agreeing, forms_of
+from studies.design.selectors.stated_facts import StatedFacts, stated_facts
 from studies.instrument.questionnaires.schema import Questionnaire, questionnaire_from
 from studies.instrument.samples import for_items_without
 from studies.known_items import ItemsAsked
@@ -60,6 +61,8 @@ NAMES = {
     "known_items": "number and noun of these items (five films that you know, or five films you have watched)",
     "your_ratings": "what participants tell of them (your ratings, or your choices)",
     "recommendations": "number of recommendations with the word (five recommendations)",
+    "minutes": "how long taking part takes, from the estimate (8)",
+    "your_age": "the ages of those who may take part (between 20 and 50 years old)",
 }
 LOOK_AT = {  # by what a sample is called
     TRAILER: gettext_lazy("Look at its details, and watch the trailer if there is one."),
@@ -126,7 +129,16 @@ def words_at_creation(kind: ItemType, own: Mapping[str, Any]) -> dict[str, Any]:
     return {"item_type": kind.key, "item_noun": {**words, **own}}
 
 
-def _values(design: StudySettings, language: str) -> dict[str, str]:
+def _of_taking_part(facts: StatedFacts) -> dict[str, str]:
+    """The values that follow from more than the settings, in the active language."""
+    ages = {"youngest": facts.youngest, "oldest": facts.oldest}
+    words = gettext("at least %(youngest)s years old")
+    if facts.oldest is not None:
+        words = gettext("between %(youngest)s and %(oldest)s years old")
+    return {"minutes": str(facts.minutes), "your_age": words % ages}
+
+
+def _values(design: StudySettings, language: str, facts: StatedFacts | None = None) -> dict[str, str]:
     counts, listed = design.items_asked, design.list_length
     words = item_words(design, language)
     singular, plural = words.one, words.many
@@ -155,28 +167,30 @@ def _values(design: StudySettings, language: str) -> dict[str, str]:
             "your_ratings": gettext("your choices") if chooses else gettext("your ratings"),
             "recommended_items": f"{number_word(listed)} {singular if listed == 1 else plural}",
             "recommendations": f"{number_word(listed)} {recommendation}",
+            **({} if facts is None else _of_taking_part(facts)),
         }
 
 
-def filled(node: Any, design: StudySettings, language: str = "") -> Any:
+def filled(node: Any, design: StudySettings, language: str = "", facts: StatedFacts | None = None) -> Any:
     """Texts with their placeholders filled: what stands under a language's code is in that language.
 
     The node, texts by language and name or a questionnaire as plain data, is not changed. Outside any language nothing
-    is filled.
+    is filled, nor without `facts` what they state.
     """
     if isinstance(node, Mapping):
         return {
-            name: filled(value, design, name if name in dict(installation.LANGUAGES) else language)
+            name: filled(value, design, name if name in dict(installation.LANGUAGES) else language, facts)
             for name, value in node.items()
         }
     if isinstance(node, list | tuple):
-        return [filled(part, design, language) for part in node]
+        return [filled(part, design, language, facts) for part in node]
     if isinstance(node, str) and language and _PLACEHOLDER.search(node):
-        values = _values(design, language)
+        values = _values(design, language, facts)
         values |= {name.capitalize(): value[:1].upper() + value[1:] for name, value in values.items()}
         gender = item_words(design, language).gender
         return _PLACEHOLDER.sub(
-            lambda match: values[match["name"]] if match["name"] else agreeing(match["endings"], gender), node
+            lambda match: values.get(match["name"], match[0]) if match["name"] else agreeing(match["endings"], gender),
+            node,
         )
     return node
 
@@ -235,8 +249,9 @@ def content_of(study: Study) -> StudyContent:
 @lru_cache(maxsize=VERSIONS_CACHED)
 def _content(study_id: int, _updated_at: datetime) -> StudyContent:
     # Read after the caller read the time, so the content is never older than the version that names it.
-    study = Study.objects.only("questionnaire", "texts", "settings").get(pk=study_id)
-    texts = {language: filled(own, study.design, language) for language, own in study.texts.items()}
+    study = Study.objects.only("questionnaire", "texts", "settings", "status").get(pk=study_id)
+    facts = stated_facts(study)
+    texts = {language: filled(own, study.design, language, facts) for language, own in study.texts.items()}
     questionnaire = questionnaire_from(filled(study.questionnaire, study.design))
     no_details = json.loads(TO_DETAILS.sub("", json.dumps(study.questionnaire)))
     return StudyContent(

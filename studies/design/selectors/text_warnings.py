@@ -67,11 +67,14 @@ def _texts(node: Any, language: str = "") -> Iterator[tuple[str, str]]:
         yield language, node
 
 
-def literal_number_warnings(study: Study) -> list[str]:
-    """Say of each text and question, in a language offered, which number in it disagrees with the settings."""
+def literal_number_warnings(study: Study) -> list[tuple[str, str]]:
+    """Say of each text and question, in a language offered, which number in it disagrees with the settings.
+
+    Each sentence follows the name of its text with the language, such as consent_en; of a question the name is empty.
+    """
     design, offered = study.design, languages_of(study)
     located = [
-        (f"The text {name!r} in {language!r}", language, text)
+        (f"{name}_{language}", f"The text {name!r} in {language!r}", language, text)
         for language in offered
         for name, own in study.texts.get(language, {}).items()
         for _language, text in _texts(own, language)
@@ -79,20 +82,24 @@ def literal_number_warnings(study: Study) -> list[str]:
     for block in BLOCKS:
         for question in study.questionnaire.get(block, ()):
             where = f"The question {question['key']!r}"
-            located += [(f"{where} in {code!r}", code, text) for code, text in _texts(question) if code in offered]
+            located += [("", f"{where} in {code!r}", code, text) for code, text in _texts(question) if code in offered]
     answers = "choices" if design.is_choice else "ratings"
     return [
-        f"{where} says “{number}”, and the study asks for {design.items_asked} {answers} and shows "
-        f"{design.list_length} recommendations. Write {{ratings_asked}} or {{list_length}} instead."
-        for where, language, text in located
+        (
+            place,
+            f"{where} says “{number}”, and the study asks for {design.items_asked} {answers} and shows "
+            f"{design.list_length} recommendations. Write {{ratings_asked}} or {{list_length}} instead.",
+        )
+        for place, where, language, text in located
         for number in dict.fromkeys(_wrong(text, language, design))
     ]
 
 
-def rating_word_warnings(study: Study) -> list[str]:
+def rating_word_warnings(study: Study) -> list[tuple[str, str]]:
     """Say of each text, in a language offered, which word in it is about ratings; empty where items are rated.
 
-    Questions are passed over: recommended items are rated in every study.
+    Names come before the sentences as in `literal_number_warnings`. Questions are passed over: recommended items are
+    rated in every study.
     """
     if not study.design.is_choice:
         return []
@@ -101,8 +108,9 @@ def rating_word_warnings(study: Study) -> list[str]:
         for name, text in study.texts.get(language, {}).items():
             words = _IN_BRACES.sub(" ", text if isinstance(text, str) else " ".join(text))
             if match := OF_RATINGS[language].search(words):
-                warnings.append(
+                sentence = (
                     f"The text {name!r} in {language!r} says “{match[0]}”, and participants choose items without "
                     "rating them. Write {you_rate}, {known_items} or {your_ratings} instead."
                 )
+                warnings.append((f"{name}_{language}", sentence))
     return sorted(warnings)

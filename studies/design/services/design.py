@@ -246,15 +246,6 @@ def require_draft(study: Study) -> None:
         )
 
 
-def age_limits(study: Study) -> tuple[int | None, int | None]:
-    """The youngest and oldest who may take part, as the questionnaire has them."""
-    for question in study.questionnaire.get("about", ()):
-        if question["key"] == "age":
-            admits = question.get("admits") or {}
-            return admits.get("minimum"), admits.get("maximum")
-    return None, None
-
-
 def _with_ages(questionnaire: Mapping[str, Any], youngest: int, oldest: int) -> dict[str, Any]:
     if youngest > oldest:
         raise ParallaxError("study.bad_settings", f"The youngest age {youngest} is above the oldest {oldest}.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import logging
 from typing import Any
 
@@ -11,7 +12,7 @@ from django.utils import timezone
 
 from catalog.selectors.search import search_items
 from core.errors import ArtefactError, ParallaxError, ParameterError, StorageUnavailable
-from core.field_problems import FieldProblems
+from core.field_problems import FieldProblems, Problem
 from core.provenance import CODE_VERSION, derived_seed, digest_of, versions
 from core.transitions import move
 from studies.allocation.assignment.quotas import max_admitted
@@ -19,7 +20,17 @@ from studies.allocation.selectors.assignment_seed import is_seed_known, seed_com
 from studies.allocation.services.slots import locked_study
 from studies.design.presets.loader import check_design
 from studies.design.selectors.available_models import report_problems
-from studies.design.selectors.launch_overview import LANGUAGES, MODELS, PATH, PLAN, Gap, language_gaps
+from studies.design.selectors.launch_overview import (
+    CONDITIONS,
+    FLOW,
+    PARTICIPANTS,
+    PLAN,
+    QUESTIONS,
+    TEXTS,
+    OpenPoint,
+    language_points,
+)
+from studies.design.selectors.stated_facts import stated_facts
 from studies.design.selectors.texts import languages_in_translation
 from studies.design.selectors.versions import consent_texts, current_consent, frozen_tests
 from studies.design.services.archiving import refuse_archived
@@ -35,6 +46,13 @@ from studies.settings import TRIAL, USED
 from studies.usage_data import choice_problem, is_usage, order_problem
 
 logger = logging.getLogger(__name__)
+
+# The stages of the settings that are not about the flow.
+SETTINGS_OF = {
+    PARTICIPANTS: ("method", "minimisation_probability", "block_multiples", "strata", "merge_below", "quotas"),
+    PLAN: ("primary", "plan", "effect", "hypothesis", "quality"),
+    TEXTS: ("languages", "item_noun"),
+}
 
 
 def frozen_plan(study: Study) -> dict[str, Any]:
@@ -93,6 +111,8 @@ def with_defaults(study: Study) -> dict[str, Any]:
     settings = {**study.settings, "plan": design.plan.in_full()}
     if is_usage(study.dataset_version) and not design.is_choice:
         settings["taken_from"] = design.lowest_taken
+    if "{minutes}" in json.dumps(study.texts):
+        settings["stated_minutes"] = stated_facts(study).minutes
     return settings
 
 
@@ -176,43 +196,67 @@ def _quota_problems(study: Study, planned: int) -> list[str]:
 
 def launch_problems(study: Study) -> list[str]:
     """What keeps the study from being launched, in sentences; empty when nothing does."""
-    return [finding.text for finding in launch_findings(study)]
+    return [point.text for point in launch_findings(study)]
 
 
-def launch_findings(study: Study) -> list[Gap]:
-    """As `launch_problems`, each with the check it fails and the page where it is solved."""
-    gaps = [Gap(MODELS, text, "conditions") for text in report_problems(study, study.design.primary.objective)]
+def launch_findings(study: Study) -> list[OpenPoint]:
+    """As `launch_problems`, each with the stage and the field where it is solved."""
+    points, can_serve = _findings(study)
+    return [*points, *(OpenPoint(CONDITIONS, text, "models") for text in (model_problems(study) if can_serve else ()))]
+
+
+def design_findings(study: Study) -> list[OpenPoint]:
+    """As `launch_findings`, without opening the models, which takes seconds."""
+    return _findings(study)[0]
+
+
+def _findings(study: Study) -> tuple[list[OpenPoint], bool]:
+    """The problems of the design, and whether it is sound enough for its models to make lists."""
+    points = [
+        OpenPoint(PLAN, text, "objective")
+        if text.startswith("The primary metric")
+        else OpenPoint(CONDITIONS, text, "models")
+        for text in report_problems(study, study.design.primary.objective)
+    ]
     conditions = list(study.conditions.select_related("model").order_by("position"))
     if len(conditions) < 2:
-        gaps.append(Gap(MODELS, "A study compares at least two conditions.", "conditions"))
+        points.append(OpenPoint(CONDITIONS, "A study compares at least two conditions.", "models"))
     for condition in conditions:
         if condition.target < 1:
-            gaps.append(Gap(MODELS, f"{condition.label} needs a target of at least one participant.", "design"))
+            text = f"{condition.label} needs a target of at least one participant."
+            points.append(OpenPoint(PARTICIPANTS, text, "per_condition"))
     try:
-        gaps += language_gaps(study)
+        points += language_points(study)
         lacking = languages_in_translation(study)
         check_design(settings=study.settings, questionnaire=study.questionnaire, texts=study.texts, translating=lacking)
     except QuestionnaireProblems as problem:
-        return [*gaps, Gap(PATH, str(problem), "questionnaire")]
+        return [*points, OpenPoint(QUESTIONS, str(problem))], False
     except FieldProblems as wrong:
-        return [*gaps, *(Gap(PATH, f"The setting {problem}", "design") for problem in wrong.problems)]
+        return [*points, *(_setting_point(problem) for problem in wrong.problems)], False
     except ParameterError as problem:
-        return [*gaps, Gap(LANGUAGES if str(problem).startswith("The texts in") else PATH, str(problem), "design")]
+        stage = TEXTS if str(problem).startswith("The texts in") else PLAN
+        return [*points, OpenPoint(stage, str(problem))], False
     version = study.dataset_version
     if refused := choice_problem(study.design, version) or order_problem(study.design, version):
-        return [*gaps, Gap(PATH, refused, "design")]
+        return [*points, OpenPoint(FLOW, refused, "elicitation")], False
     recruiting = recruiting_of(study)
-    gaps += [Gap(PATH, text, "recruiting") for text in code_problems(recruiting.exits, recruiting.panel)]
+    points += [OpenPoint(PARTICIPANTS, text, "exits") for text in code_problems(recruiting.exits, recruiting.panel)]
     if contrast := study.design.primary.contrast:
         try:
             contrast.check([condition.label for condition in conditions])
         except ParameterError as problem:
-            gaps.append(Gap(PLAN, str(problem), "design"))
+            points.append(OpenPoint(PLAN, str(problem), "contrast_higher"))
     planned = sum(condition.target for condition in conditions)
-    gaps += [Gap(PATH, text, "design") for text in _quota_problems(study, planned)]
+    points += [OpenPoint(PARTICIPANTS, text, "quotas") for text in _quota_problems(study, planned)]
     if too_few := _item_problem(study):
-        return [*gaps, Gap(PATH, too_few, "design")]
-    return [*gaps, *(Gap(MODELS, text, "conditions") for text in model_problems(study))]
+        return [*points, OpenPoint(FLOW, too_few, "ratings_asked")], False
+    return points, True
+
+
+def _setting_point(problem: Problem) -> OpenPoint:
+    name = str(problem.path[0]) if problem.path else ""
+    stage = next((stage for stage, names in SETTINGS_OF.items() if name in names), FLOW)
+    return OpenPoint(stage, f"The setting {problem}", name)
 
 
 def _item_problem(study: Study) -> str:

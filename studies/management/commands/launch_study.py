@@ -14,7 +14,7 @@ from studies.recruitment.services.entry_links import entry_link
 
 
 class Command(StudyCommand):
-    help = "Check a draft study, print what will be frozen and what is missing, freeze the design, and open the study."
+    help = "Check a draft study, print what will be frozen and what is advised, freeze the design, and open the study."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug")
@@ -35,9 +35,10 @@ class Command(StudyCommand):
                 self.stdout.write(f"  {condition.label}: {condition.algorithm}, {model}")
             for name, value in overview.facts:
                 self.stdout.write(f"  {name}: {value}")
-            self.stdout.write("Missing:" if overview.gaps else "Nothing is missing.")
-            for gap in overview.gaps:
-                self.stdout.write(self.style.WARNING(f"  {gap.text} {gap.command}".rstrip()))
+            if overview.advice:
+                self.stdout.write("Advice before the launch:")
+            for point in overview.advice:
+                self.stdout.write(f"  {point.text} {point.command}".rstrip())
         if options["check"]:
             if problems := launch_problems(study):
                 raise CommandError("\n".join(["The study cannot be launched.", *problems]))

@@ -9,24 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 
+from studies.design.selectors.stated_facts import assumed_seconds
 from studies.design.selectors.texts import texts_of
 from studies.enums import Mode, ParticipantStatus
 from studies.instrument import flow
-from studies.instrument.questionnaires import schema
-from studies.instrument.questionnaires.durations import expected_seconds
-from studies.instrument.questionnaires.schema import questionnaire_from
 from studies.models import Participant, Study
 from studies.monitoring.selectors.page_times import BROWSER, StepTime, step_times
 
 FEWEST_PEOPLE = 5  # live participants for a usable median
 CENT = Decimal("0.01")
-
-# Assumptions, used until participants have been timed. Those of questions are defined with the questions.
-WORDS_A_MINUTE = 230.0
-SECONDS_A_BOX = 3.0
-SECONDS_A_FILM_RATED = 25.0  # thought of, searched for, found and rated
-SECONDS_A_FILM_SEEN = 4.0  # in the list of recommendations
-SECONDS_OF_DETAILS = 15.0  # of each recommended film
 
 NAMES = {
     flow.CONSENT: "Consent",
@@ -122,20 +113,8 @@ def estimate_of(study: Study) -> Estimate:
     """Estimate every step: by live participants where enough were timed, else as stated."""
     n = Participant.objects.filter(study=study, mode=Mode.LIVE, status=ParticipantStatus.COMPLETED).count()
     timed = {timing.step: timing for timing in step_times(study, Mode.LIVE)} if n >= FEWEST_PEOPLE else {}
-    questionnaire = questionnaire_from(study.questionnaire)
     texts = texts_of(study, study.design.languages[0])
-    words = len(str(texts.get("consent", "")).split())
-    requested, listed = study.design.items_asked, study.design.list_length
-    stated = {
-        flow.CONSENT: 60 * words / WORDS_A_MINUTE + SECONDS_A_BOX * len(texts.get("consent_boxes", ())),
-        flow.ABOUT: expected_seconds(questionnaire, schema.ABOUT),
-        flow.RATE: SECONDS_A_FILM_RATED * (requested.fewest + requested.most) / 2,
-        flow.RECOMMENDATIONS: SECONDS_A_FILM_SEEN * listed,
-        flow.ITEMS: listed * (SECONDS_OF_DETAILS + expected_seconds(questionnaire, schema.ITEMS)),
-        flow.OVERALL: expected_seconds(questionnaire, schema.OVERALL),
-    }
-    if questionnaire.after:
-        stated[flow.AFTER] = expected_seconds(questionnaire, schema.AFTER)
+    stated = assumed_seconds(study, str(texts.get("consent", "")), texts.get("consent_boxes", ()))
     steps = []
     for step, seconds in stated.items():
         timing = timed.get(step)

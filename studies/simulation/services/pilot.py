@@ -23,7 +23,7 @@ from evaluation.selectors import cases as run_cases
 from jobs.models import Job
 from jobs.services import request
 from studies.allocation.services.slots import locked_study
-from studies.design.services.design import age_limits
+from studies.design.selectors.stated_facts import age_limits
 from studies.design.services.launch import launch_problems
 from studies.enums import Mode, ParticipantStatus, StudyStatus
 from studies.instrument.questionnaires.schema import questionnaire_from

@@ -1,0 +1,89 @@
+"""What participants go through, as the stage asks for it: known items, their scale, and recommendations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from studies.console.forms.setting_fields import setting_field
+from studies.console.forms.stage_form import StageForm
+from studies.design.services.design import change_design
+from studies.known_items import FIVE_STARS, HALF_STARS, LIKES, SCALES, SEVEN_POINTS, TEN_POINTS
+from studies.models import Study
+from studies.settings import StudySettings
+from studies.usage_data import CHOICE, STARS, is_usage
+
+ORDER_LABELS = {
+    "random": "At random for each participant",
+    "popularity": "Most rated first",
+    "title": "By title",
+    "strata": "Mixed evenly from well known to little known, at random for each participant",
+    "entropy0": "Most informative first: entropy of ratings with missing ones (entropy0), the same for everyone",
+    "pop-entropy": "Most informative first: log popularity × entropy of ratings, the same for everyone",
+}
+ELICITATION_LABELS = {
+    STARS: "Rate them",
+    CHOICE: "Choose them",
+}
+SCALE_LABELS = {
+    FIVE_STARS.key: "1 to 5, stars",
+    HALF_STARS.key: "0.5 to 5, stars in half steps",
+    SEVEN_POINTS.key: "1 to 7, numbers",
+    TEN_POINTS.key: "1 to 10, numbers",
+    LIKES.key: "Dislike or like",
+}
+PLAIN_SETTINGS = ("ratings_asked", "list_length", "item_order", "idle_minutes")
+
+
+class FlowForm(StageForm):
+    """Elicitation, recommendations and the order of items of a draft."""
+
+    elicitation = setting_field(
+        forms.ChoiceField, StudySettings, "elicitation", choices=list(ELICITATION_LABELS.items())
+    )
+    elicitation_scale = setting_field(
+        forms.ChoiceField, StudySettings, "elicitation_scale", choices=list(SCALE_LABELS.items())
+    )
+    taken_from = setting_field(forms.FloatField, StudySettings, "taken_from")
+    ratings_asked = setting_field(forms.IntegerField, StudySettings, "ratings_asked")
+    ratings_most = setting_field(forms.IntegerField, StudySettings, "ratings_most")
+    list_length = setting_field(forms.IntegerField, StudySettings, "list_length")
+    item_order = setting_field(forms.ChoiceField, StudySettings, "item_order", choices=list(ORDER_LABELS.items()))
+    idle_minutes = setting_field(forms.IntegerField, StudySettings, "idle_minutes")
+
+    def __init__(self, study: Study, data: Any = None) -> None:
+        design = study.design
+        initial = {
+            **design.model_dump(include={*PLAIN_SETTINGS, "elicitation", "elicitation_scale"}),
+            "ratings_most": design.items_asked.most,
+            "taken_from": design.model_copy(update={"elicitation": STARS}).lowest_taken,
+        }
+        super().__init__(study, data, initial=initial)
+        if not is_usage(study.dataset_version):
+            del self.fields["taken_from"]
+
+    def clean(self) -> dict[str, Any] | None:
+        cleaned = super().clean()
+        if self.cleaned_data.get("elicitation") == CHOICE:  # nothing is rated
+            for name in ("taken_from", "elicitation_scale"):
+                self.errors.pop(name, None)
+                self.cleaned_data.pop(name, None)
+        fewest, most = self.cleaned_data.get("ratings_asked"), self.cleaned_data.get("ratings_most")
+        if fewest and most and most < fewest:
+            self.add_error("ratings_most", f"At least {fewest}. Equal numbers ask for exactly this number.")
+        scale = SCALES.get(self.cleaned_data.get("elicitation_scale", ""), FIVE_STARS).scale
+        if "taken_from" in self.cleaned_data and not scale.holds(self.cleaned_data["taken_from"]):
+            self.add_error("taken_from", f"A rating {scale.words()}.")
+        return cleaned
+
+    def save(self, actor: Any) -> None:
+        cleaned = self.cleaned_data
+        changed = {name: cleaned[name] for name in (*PLAIN_SETTINGS, "ratings_most")}
+        if cleaned["elicitation"] != self.study.design.elicitation:
+            changed["elicitation"] = cleaned["elicitation"]
+        if "elicitation_scale" in cleaned:
+            changed["elicitation_scale"] = cleaned["elicitation_scale"]
+        if lowest := cleaned.get("taken_from"):
+            changed["taken_from"] = int(lowest) if lowest.is_integer() else lowest
+        change_design(study=self.study, actor=actor, settings=changed)

@@ -1,0 +1,97 @@
+"""Forms of stages: what a draft stores by field, what was entered, and the digests that tell them apart."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from django import forms
+from django.core.exceptions import NON_FIELD_ERRORS
+from django.forms.boundfield import BoundField
+from django.http import QueryDict
+
+from core.provenance import digest_of
+from studies.models import Study
+
+DIGITS = 12  # of a field's digest
+
+
+def digest_of_values(values: list[str]) -> str:
+    """A short digest of what a field holds."""
+    return digest_of(values)[:DIGITS]
+
+
+class StageForm(forms.Form):
+    """A form whose unbound fields show what a draft stores."""
+
+    use_required_attribute = False
+    refused_field: str | None = None  # where a refusal of the service is shown; at the top of the form without one
+
+    def __init__(self, study: Study, data: Any = None, *, initial: dict[str, Any] | None = None) -> None:
+        self.study = study
+        super().__init__(data, initial=initial)
+
+    def save(self, actor: Any) -> None:
+        """Store what is entered, by a service."""
+        raise NotImplementedError
+
+    @property
+    def nested_forms(self) -> Collection[forms.Form]:
+        return ()
+
+    def freeze(self) -> StageForm:
+        """Make the form read-only."""
+        for each in (self, *self.nested_forms):
+            for own in each.fields.values():
+                own.disabled = True
+        return self
+
+    def stored_values(self) -> dict[str, list[str]]:
+        """What a browser posts of each field if nobody touches it."""
+        return {bound.name: _untouched(bound) for bound in self.visible_fields()}
+
+    def entered_values(self) -> dict[str, list[str]]:
+        """What was posted of each field."""
+        data: Any = self.data
+        return {
+            bound.name: [value.replace("\r\n", "\n") for value in data.getlist(bound.html_name)]
+            for bound in self.visible_fields()
+        }
+
+    def revision(self) -> str:
+        """A digest of each field's stored value, as the form posts it back."""
+        return " ".join(f"{name}:{digest_of_values(values)}" for name, values in self.stored_values().items())
+
+    def with_stored(self, names: Collection[str], stored: dict[str, list[str]]) -> QueryDict:
+        """The posted data with the stored values of some fields."""
+        data: Any = self.data.copy()  # type: ignore[attr-defined]
+        for name in names:
+            data.setlist(self.add_prefix(name), stored.get(name, []))
+        return data  # type: ignore[no-any-return]
+
+    def wrong_fields(self) -> set[str]:
+        """The names of the fields with errors."""
+        return set(self.errors)
+
+    def problems(self) -> dict[str, list[str]]:
+        """The errors by the name of the control, those of the whole form under an empty name."""
+        found = {
+            "" if name == NON_FIELD_ERRORS else self.add_prefix(name): list(map(str, errors))
+            for name, errors in self.errors.items()
+        }
+        for row in self.nested_forms:
+            found |= {row.add_prefix(name): list(map(str, errors)) for name, errors in row.errors.items()}
+        return found
+
+
+def _untouched(bound: BoundField) -> list[str]:
+    widget: Any = bound.field.widget
+    value = bound.field.prepare_value(bound.initial)
+    if isinstance(widget, forms.CheckboxInput):
+        return ["on"] if widget.check_test(value) else []
+    shown = widget.format_value(value)
+    if isinstance(bound.field, forms.MultipleChoiceField):  # in the order of the page
+        return [str(key) for key, _label in widget.choices if str(key) in shown]
+    if isinstance(shown, list | tuple):
+        return [str(each) for each in shown]
+    return ["" if shown is None else str(shown).replace("\r\n", "\n")]

@@ -1,0 +1,79 @@
+"""The last stage: what is needed and advised before the launch, the pilot, the launch; afterwards the frozen design."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+
+from core.outcomes import perform
+from core.provenance import digest_of
+from studies.console.stages import STAGE_OF, STAGES
+from studies.console.views.workspace import study_page
+from studies.design.selectors.launch_overview import LAUNCH, PILOT, PREVIEW, OpenPoint, launch_overview
+from studies.design.services import launch
+from studies.enums import Mode, ParticipantStatus, StudyStatus
+from studies.models import Study
+from studies.monitoring.selectors.estimate import estimate_of
+from studies.monitoring.selectors.monitor import counts_by_status
+from studies.team.permissions import FORM, READERS, Membership, for_members
+
+PILOT_MODES = (Mode.SIMULATED, Mode.PREVIEW)
+
+
+def _lines(study: Study, points: list[OpenPoint]) -> list[dict[str, Any]]:
+    """Each point with its stage and the address of the field that settles it."""
+    return [
+        {
+            "point": point,
+            "stage": STAGE_OF[point.stage],
+            "url": STAGE_OF[point.stage].url(study.slug, point.field),
+            "is_preview": point.field == PREVIEW,
+            "is_pilot": point.field == PILOT,
+        }
+        for point in points
+    ]
+
+
+def _walked(study: Study, mode: Mode) -> tuple[str, int, int]:
+    counts = counts_by_status(study, mode)
+    return str(mode.label), sum(counts.values()), counts.get(ParticipantStatus.COMPLETED, 0)
+
+
+@for_members(READERS, FORM)
+def study_launch(request: HttpRequest, membership: Membership) -> HttpResponse:
+    """Show what the launch needs and freezes; confirmed, freeze the design and open the study."""
+    study = membership.study
+    is_draft = study.status == StudyStatus.DRAFT
+    # A confirmation says which design it confirms.
+    digest = digest_of(launch.design_snapshot(study)) if is_draft else ""
+    if request.method == "POST":
+        if not membership.is_owner:
+            messages.error(request, "Only the study's owners can launch it.")
+        elif not is_draft or request.POST.get("design") == digest:
+            perform(request, launch.launch_study, "The study is live, and its design is frozen.", study=study)
+            return redirect("studies:detail", slug=study.slug)
+        else:
+            messages.error(request, "The design has changed since this page was opened. Check it again, then confirm.")
+        return redirect("studies:launch", slug=study.slug)
+    overview = launch_overview(study)
+    needed = launch.launch_findings(study) if is_draft else []
+    advice = [point for point in overview.advice if point not in needed] if is_draft else []
+    unsettled = {point.stage for point in (*needed, *advice)}
+    context = {
+        "digest": digest,
+        "is_draft": is_draft,
+        "may_simulate": is_draft and membership.may_change and not needed,
+        "overview": overview,
+        "needed": needed,
+        "groups": [("Needed", _lines(study, needed)), ("Advice", _lines(study, advice))],
+        "ready": [(stage, stage.url(study.slug)) for stage in STAGES[:-1] if stage.key not in unsettled],
+        "estimate": estimate_of(study),
+        "planned": sum(condition.target for condition in overview.conditions),
+        "pilot": [_walked(study, mode) for mode in PILOT_MODES],
+        # In pieces, so that the page can break the line between them on a phone.
+        "hash_parts": [study.design_hash[start : start + 16] for start in range(0, 64, 16)],
+    }
+    return study_page(request, membership, "console/studies/launch.html", context, tab=LAUNCH)

@@ -1,0 +1,160 @@
+"""The stages of a study from its data to its plan, and the design as a file."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from csp.constants import SELF
+from csp.decorators import csp_replace
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import translation
+from django.views.decorators.clickjacking import xframe_options_sameorigin
+
+from studies.allocation.selectors.assignment_seed import seed_sentence, seed_state
+from studies.console.forms.assignment import ParticipantsForm
+from studies.console.forms.conditions import ConditionsForm, TitleForm
+from studies.console.forms.flow import FlowForm
+from studies.console.forms.plan import PlanForm
+from studies.console.forms.recruiting import ENTRANCE_LABELS
+from studies.console.forms.stage_form import StageForm
+from studies.console.forms.texts import DraftTextsForm
+from studies.console.views.autosave import stage_page
+from studies.design.narrative.plan import REFILL_SENTENCE, perceived_labels, planned_sentences, primary_test_sentence
+from studies.design.selectors.available_models import known_users_note
+from studies.design.selectors.launch_overview import CONDITIONS, DATA, FLOW, PARTICIPANTS, PLAN, TEXTS
+from studies.design.selectors.texts import contact_of, language_name, languages_of, rendered, texts_of
+from studies.design.selectors.versions import frozen_tests
+from studies.design.services import launch
+from studies.enums import Entrance
+from studies.instrument.questionnaires.schema import questionnaire_from
+from studies.models import Study
+from studies.monitoring.selectors.estimate import estimate_of
+from studies.recruitment.selectors.recruitment import is_nested, recruiting_of
+from studies.team.permissions import FORM, READERS, Membership, for_members, may_see_run
+
+
+def _consent_preview(study: Study) -> dict[str, Any]:
+    languages = languages_of(study)
+    return {
+        "preview_url": reverse("studies:texts-preview", args=[study.slug]),
+        "preview_languages": [(code, language_name(code)) for code in languages] if len(languages) > 1 else (),
+    }
+
+
+@for_members(READERS, FORM)
+def study_dataset(request: HttpRequest, membership: Membership) -> HttpResponse:
+    """The data that the study is about, its run, and what researchers call it."""
+    study = membership.study
+
+    def context(_form: StageForm) -> dict[str, Any]:
+        return {
+            "version": study.dataset_version,
+            "run": study.run,
+            "sees_run": may_see_run(request.user, study),
+            "known_users_note": known_users_note(study.run),
+            "n_algorithms": study.run.algorithms.count(),
+        }
+
+    return stage_page(request, membership, DATA, TitleForm, "console/studies/dataset.html", context)
+
+
+@for_members(READERS, FORM)
+def study_conditions(request: HttpRequest, membership: Membership) -> HttpResponse:
+    """The models that become conditions, among those of all runs on the dataset version."""
+    form_of = partial(ConditionsForm, researcher=request.user)
+    return stage_page(request, membership, CONDITIONS, form_of, "console/studies/conditions.html", lambda _form: {})
+
+
+@for_members(READERS, FORM)
+def study_flow(request: HttpRequest, membership: Membership) -> HttpResponse:
+    """The steps of a participant with their minutes, and how many items are rated and recommended."""
+
+    def context(_form: StageForm) -> dict[str, Any]:
+        return {"estimate": estimate_of(membership.study), **_consent_preview(membership.study)}
+
+    return stage_page(request, membership, FLOW, FlowForm, "console/studies/flow.html", context)
+
+
+@for_members(READERS, FORM)
+def study_texts(request: HttpRequest, membership: Membership) -> HttpResponse:
+    """What participants read besides the questions, in each language."""
+
+    def context(_form: StageForm) -> dict[str, Any]:
+        return _consent_preview(membership.study)
+
+    return stage_page(request, membership, TEXTS, DraftTextsForm, "console/studies/texts.html", context)
+
+
+@xframe_options_sameorigin
+@csp_replace({"frame-ancestors": [SELF]})
+@for_members(READERS)
+def texts_preview(request: HttpRequest, membership: Membership) -> HttpResponse:
+    """The consent page as participants read it; nothing can be posted from it."""
+    study, languages = membership.study, languages_of(membership.study)
+    language = request.GET.get("lang", "")
+    language = language if language in languages else languages[0]
+    texts = texts_of(study, language)
+    with translation.override(language):
+        context = {
+            "study": {"public_title": texts.get("title", "")},
+            "consent_html": rendered(texts.get("consent", "")),
+            "boxes": [(number, box, False) for number, box in enumerate(texts.get("consent_boxes", ()))],
+            "contact": contact_of(study, language),
+            "is_looking": False,
+            "step": "preview",
+        }
+        return render(request, "participant/consent.html", context)
+
+
+@for_members(READERS, FORM)
+def study_sample(request: HttpRequest, membership: Membership) -> HttpResponse:
+    """How many take part, who may, and how they are assigned and recruited."""
+    study = membership.study
+
+    def context(_form: StageForm) -> dict[str, Any]:
+        recruiting = recruiting_of(study)
+        return {
+            "recruiting": recruiting,
+            "entrance_label": ENTRANCE_LABELS[Entrance(recruiting.entrance)],
+            "planned": sum(study.conditions.values_list("target", flat=True)),
+            "n_conditions": study.conditions.count(),
+            "is_nested": is_nested(study),
+            "seed_state": seed_state(study),
+            "seed_sentence": seed_sentence(study),
+            "preview_url": reverse("studies:questionnaire-preview", args=[study.slug, "about"]),
+        }
+
+    return stage_page(request, membership, PARTICIPANTS, ParticipantsForm, "console/studies/sample.html", context)
+
+
+@for_members(READERS, FORM)
+def study_plan(request: HttpRequest, membership: Membership) -> HttpResponse:
+    """The plan of the analysis: primary test, hypothesis, exclusions."""
+    study = membership.study
+
+    def context(_form: StageForm) -> dict[str, Any]:
+        current = Study.objects.get(pk=study.pk)
+        design, labels = current.design, perceived_labels(questionnaire_from(current.questionnaire))
+        return {
+            "plan_sentences": [
+                primary_test_sentence(design.primary.contrast, frozen_tests(study)),
+                *planned_sentences(design.plan, labels),
+                *([REFILL_SENTENCE] if design.refill_excluded else []),
+            ],
+        }
+
+    return stage_page(request, membership, PLAN, PlanForm, "console/studies/plan.html", context)
+
+
+@for_members(READERS)
+def study_design_file(request: HttpRequest, membership: Membership) -> HttpResponse:
+    """The frozen design, or a draft's current one."""
+    version = membership.study.versions.order_by("-number").first()
+    snapshot = version.snapshot if version else launch.design_snapshot(membership.study)
+    body = {"design_hash": membership.study.design_hash, "design": snapshot}
+    response = JsonResponse(body, json_dumps_params={"indent": 2, "ensure_ascii": False})
+    response["Content-Disposition"] = f'attachment; filename="study-{membership.study.slug}_design.json"'
+    return response
