@@ -40,11 +40,16 @@ def test_a_stage_saves_itself_and_says_so_when_it_cannot(live_server: Any, brows
     assert stored() == "Recall ranks them."
     expect(page.locator("#rail")).to_contain_text("Plan, 1 open point")
 
-    hypothesis.fill("x" * 4001)
-    expect(status).to_contain_text("Not saved: Ensure this value has at most 4000 characters")
-    expect(hypothesis).to_have_attribute("aria-invalid", "true")
-    assert len(hypothesis.input_value()) == 4001
-    assert stored() == "Recall ranks them."
+    page.get_by_text("Tests and effects", exact=True).click()
+    effect = page.locator("#id_effect")
+    effect.fill("0")
+    expect(status).to_contain_text("Not saved: Ensure this value is greater than or equal to 0.01")
+    expect(effect).to_have_attribute("aria-invalid", "true")
+    expect(effect).to_have_value("0")
+    assert Study.objects.get(pk=study.pk).settings["effect"] == 0.25
+    effect.fill("0.3")
+    expect(status).to_have_text("Saved")
+    expect(effect).not_to_have_attribute("aria-invalid", "true")
 
     context.set_offline(True)
     hypothesis.fill("Fallout ranks them.")

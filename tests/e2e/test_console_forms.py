@@ -86,7 +86,7 @@ def test_run_and_quota_are_put_together_without_scripts(live_server: Any, browse
     assert run is not None
     assert list(run.algorithms.values_list("label", flat=True)) == ["TopPop", "Random"]
     page.goto(live_server.url + reverse("studies:sample", args=[draft.slug]), timeout=60_000)
-    page.get_by_text("Quotas", exact=True).click()
+    page.locator("summary").get_by_text("Quotas", exact=True).click()
     page.get_by_role("button", name="Add row to quotas").click()
     for number, gender in enumerate(("woman", "man")):
         page.locator(f"[name=quotas-{number}-most]").fill("9")
@@ -109,7 +109,7 @@ def test_forms_have_no_barrier(live_server: Any, browser: Browser, draft: Study)
         page.wait_for_selector(".problems")
 
     def refused_sample(page: Page) -> None:
-        page.get_by_text("Quotas", exact=True).click()
+        page.locator("summary").get_by_text("Quotas", exact=True).click()
         page.locator("[name=quotas-0-most]").fill("5")
         expect(page.locator("#save-status")).to_contain_text("Not saved: Choose the question")
         expect(page.locator("[name=quotas-0-question]")).to_have_attribute("aria-invalid", "true")

@@ -17,6 +17,7 @@ from studies.design.services.design import change_design, create_study
 from studies.design.services.launch import (
     close_study,
     design_snapshot,
+    draft_snapshot,
     launch_study,
     pause_study,
     resume_study,
@@ -110,7 +111,7 @@ def test_a_draft_can_be_changed_and_a_bad_change_leaves_it_as_it_was() -> None:
 
 def test_the_launch_freezes_the_design_under_its_hash() -> None:
     study = make_study(status="draft")
-    expected = digest_of(design_snapshot(study))
+    expected = digest_of(draft_snapshot(study))
     version = launch_study(study=study, why="ready")
     assert study.status == StudyStatus.LIVE
     assert study.design_hash == version.design_hash == expected == digest_of(version.snapshot)

@@ -92,7 +92,7 @@ def test_the_launch_is_confirmed_for_the_design_that_was_shown(client: Client, d
 def test_with_problems_there_is_nothing_to_confirm(client: Client, draft: Study) -> None:
     draft.conditions.update(target=0)
     page = _page(client, draft).content.decode()
-    assert page.count("needs a target of at least one participant.") == 2
+    assert page.count("needs a target of at least one participant.</p>") == 2
     assert "disabled>Launch study" in " ".join(page.split())
 
 

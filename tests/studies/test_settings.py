@@ -145,7 +145,14 @@ def test_two_quotas_of_one_name_are_refused() -> None:
 
 @pytest.mark.unit
 def test_settings_that_cannot_be_used_are_left_out_and_the_others_kept() -> None:
-    stored = {**PRESET, "list_length": "five", "ratings_asked": 7, "ratings_most": 6, "strata": [{"question": "age"}]}
+    stored = {
+        **PRESET,
+        "list_length": "five",
+        "ratings_asked": 7,
+        "ratings_most": 6,
+        "strata": [{"question": "age"}],
+        "expected_shares": {"gender": {"women": 50}},
+    }
     design = read_settings(stored)
     assert (design.list_length, design.ratings_asked, design.items_asked.most) == (5, 7, 7)
     assert (design.strata, design.expected_shares, design.languages) == ((), {}, ("en", "it"))
@@ -169,6 +176,7 @@ def test_every_setting_that_a_design_must_name_is_missed() -> None:
 def test_a_stored_setting_that_cannot_be_used_stops_no_page_and_is_told(client: Client) -> None:
     study = make_study(status="draft")
     study.settings |= {"list_length": "five", "strata": [{"question": "age"}], "primary": "accuracy", "colour": "red"}
+    study.settings["expected_shares"] = {"gender": {"women": 50}}
     study.save()
     client.force_login(study.memberships.get(role="owner").researcher)
     for page in (

@@ -10,6 +10,7 @@ from django.test import Client
 from core.models import LogEntry
 from studies.console.stages import STAGES, open_points
 from studies.console.views.autosave import HEADER
+from studies.design.selectors.launch_overview import planned_power
 from studies.design.selectors.stated_facts import stated_facts
 from studies.design.services.design import change_design
 from studies.design.services.duplicating import duplicate_study
@@ -257,3 +258,28 @@ def test_a_copy_of_a_launched_study_states_its_own_minutes(draft: Study) -> None
     Study.objects.filter(pk=copy.pk).update(settings={**copy.settings, "stated_minutes": 31})
     copy.refresh_from_db()
     assert stated_facts(copy).minutes != 31
+
+
+def test_the_launch_page_applies_a_fix(owner: Client, draft: Study) -> None:
+    consent = "It takes about **15 minutes**. " + "Please read on. " * 120
+    change_design(study=draft, texts={"en": {"consent": consent}}, per_condition=20)
+    draft.refresh_from_db()
+    address = console_url("launch", draft)
+
+    def advised() -> dict[str, str]:
+        lines = tree(owner.get(address)).xpath("//section[@aria-labelledby='advice']//li")
+        return {line.xpath("string(.//button | a)"): line.xpath("string(p)").split(":")[0] for line in lines}
+
+    before = advised()
+    minutes = stated_facts(draft).minutes
+    assert before[f"Use {minutes} minutes"].startswith("The consent text in English says 15 minutes")
+    assert before["Reach a power of .80"] == "Low power"
+    (shorten,) = [button for button in before if button.startswith("Shorten the consent text")]
+    assert "365 words" in before[shorten]
+    for fix in ("minutes", "power"):
+        owner.post(address, {"fix": fix})
+    draft.refresh_from_db()
+    assert draft.texts["en"]["consent"].startswith("It takes about **{minutes} minutes**.")
+    target = draft.conditions.first().target  # type: ignore[union-attr]
+    assert planned_power(draft, target - 1) < 0.8 <= planned_power(draft, target)
+    assert not {"Reach a power of .80", f"Use {minutes} minutes"} & set(advised())

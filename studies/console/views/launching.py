@@ -14,6 +14,7 @@ from studies.console.stages import STAGE_OF, STAGES
 from studies.console.views.workspace import study_page
 from studies.design.selectors.launch_overview import LAUNCH, PILOT, PREVIEW, OpenPoint, launch_overview
 from studies.design.services import launch
+from studies.design.services.fixes import apply_fix
 from studies.enums import Mode, ParticipantStatus, StudyStatus
 from studies.models import Study
 from studies.monitoring.selectors.estimate import estimate_of
@@ -52,6 +53,8 @@ def study_launch(request: HttpRequest, membership: Membership) -> HttpResponse:
     if request.method == "POST":
         if not membership.is_owner:
             messages.error(request, "Only the study's owners can launch it.")
+        elif "fix" in request.POST:
+            perform(request, apply_fix, "Applied.", study=study, fix=request.POST["fix"])
         elif not is_draft or request.POST.get("design") == digest:
             perform(request, launch.launch_study, "The study is live, and its design is frozen.", study=study)
             return redirect("studies:detail", slug=study.slug)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -28,6 +29,7 @@ from studies.design.selectors.planning import (
     objective_name,
     planned_number,
 )
+from studies.design.selectors.stated_facts import stated_facts
 from studies.design.selectors.text_warnings import literal_number_warnings, rating_word_warnings
 from studies.design.selectors.texts import language_name, languages_in_translation, texts_of
 from studies.design.selectors.versions import frozen_tests
@@ -41,6 +43,9 @@ from studies.usage_data import is_usage, taken_rule
 DATA, CONDITIONS, FLOW, QUESTIONS = "data", "conditions", "flow", "questions"
 TEXTS, PARTICIPANTS, PLAN, LAUNCH = "texts", "participants", "plan", "launch"
 PREVIEW, PILOT = "preview", "pilot"  # the parts of the last stage
+MINUTES, POWER = "minutes", "power"  # the fixes
+MINUTES_STATED = re.compile(r"(?P<n>\d{1,3})(?=\W{1,4}(?:minut|Minut))")
+LONGEST_CONSENT = 350  # words, which take one and a half minutes to read
 CHECKED_TEXTS = ("consent", "consent_boxes")
 OPTIONAL_TEXTS = ("declined", "contact")
 UNFINISHED = (ParticipantStatus.CONSENTED, ParticipantStatus.ACTIVE, ParticipantStatus.ABANDONED)
@@ -55,12 +60,17 @@ ITEM_TEXTS = {"title": "title", "plot": "description"}  # what pages call the te
 
 @dataclass(frozen=True)
 class OpenPoint:
-    """What a draft lacks: the stage and its field where it is settled, and a command that does it if there is one."""
+    """What a draft lacks: the stage and its field where it is settled, and a command that does it if there is one.
+
+    `action` is what the button says that leads there. With `fix`, a key of the fixes, the button applies it instead.
+    """
 
     stage: str
     text: str
     field: str = ""
     command: str = ""
+    action: str = "Edit"
+    fix: str = ""
 
 
 @dataclass(frozen=True)
@@ -124,6 +134,7 @@ def advice_of(study: Study) -> list[OpenPoint]:
     points = [
         *_pilot_advice(study),
         *_power_advice(study),
+        *_consent_advice(study),
         *(OpenPoint(TEXTS if name else QUESTIONS, text, name) for name, text in literal_number_warnings(study)),
         *(OpenPoint(TEXTS, text, name) for name, text in rating_word_warnings(study)),
         *_item_text_advice(study),
@@ -214,17 +225,38 @@ def _power_advice(study: Study) -> list[OpenPoint]:
     if k < 2 or planned < 2:
         text = "No power: it takes two conditions of at least two participants."
         return [OpenPoint(PARTICIPANTS, text, "per_condition")]
-    alpha, contrast = study.design.plan.alpha, study.design.primary.contrast
-    if contrast is None:
-        test, power = "the average advantage", advantage_power(k, planned, f, alpha=alpha)
-    else:
-        sizes = len(contrast.higher), len(contrast.lower)
-        test = "the planned contrast"
-        power = contrast_power(*sizes, k, planned, f, sides=contrast.sides, alpha=alpha).power
+    test = "the average advantage" if study.design.primary.contrast is None else "the planned contrast"
+    power = planned_power(study, planned)
     if power >= WISHED_POWER:
         return []
     text = (
         f"Low power: with {planned:,} participants per condition {test} finds an effect of f = {f:.2f} with a power of "
         f"{share(power)}, below {share(WISHED_POWER)}."
     )
-    return [OpenPoint(PARTICIPANTS, text, "per_condition")]
+    return [OpenPoint(PARTICIPANTS, text, "per_condition", action=f"Reach a power of {share(WISHED_POWER)}", fix=POWER)]
+
+
+def planned_power(study: Study, n: int) -> float:
+    """The power of the primary test for the effect of the plan, with `n` participants per condition."""
+    k, _planned = planned_number(study)
+    design = study.design
+    alpha, contrast = design.plan.alpha, design.primary.contrast
+    if contrast is None:
+        return advantage_power(k, n, design.effect, alpha=alpha)
+    sizes = len(contrast.higher), len(contrast.lower)
+    return contrast_power(*sizes, k, n, design.effect, sides=contrast.sides, alpha=alpha).power
+
+
+def _consent_advice(study: Study) -> list[OpenPoint]:
+    """Where a consent text states another duration than the estimate, or is long."""
+    points, minutes = [], stated_facts(study).minutes
+    for language in study.design.languages:
+        consent, field = str(study.texts.get(language, {}).get("consent", "")), f"consent_{language}"
+        stated = [match["n"] for match in MINUTES_STATED.finditer(consent) if int(match["n"]) != minutes]
+        if stated:
+            text = f"The consent text in {language_name(language)} says {stated[0]} minutes; the estimate is {minutes}."
+            points.append(OpenPoint(TEXTS, text, field, action=f"Use {minutes} minutes", fix=MINUTES))
+        if (n_words := len(consent.split())) > LONGEST_CONSENT:
+            text = f"The consent text in {language_name(language)} has {n_words} words."
+            points.append(OpenPoint(TEXTS, text, field, action="Shorten the consent text"))
+    return points
