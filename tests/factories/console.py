@@ -20,6 +20,7 @@ from studies.team.permissions import ANY_ROLE, OWNERS, READERS, STARTERS
 from studies.team.services.members import invite_to_study
 from tests.factories.studies import enter
 
+OF_ITS_OWNER = "starting"  # the wait for a study that is not there yet (test_new_study)
 OPEN_TO_ANY_RESEARCHER = {"list", "new", "notices", "notice-count", "notice-read", "notice-mail"}
 POSTED = {
     "launch",
