@@ -170,7 +170,7 @@
     say("Saving…", "quiet");
     try {
       const answer = await fetch(location.pathname, {
-        method: "POST", body: new FormData(form), headers: { "X-Autosave": "1" },
+        method: "POST", body: new URLSearchParams(new FormData(form)), headers: { "X-Autosave": "1" },
       });
       const isJson = answer.headers.get("Content-Type")?.startsWith("application/json");
       if (answer.status >= 500) again("the site does not answer");

@@ -33,7 +33,7 @@
   };
   const save = async (list, line, before) => {
     showEnds(list);
-    const body = new FormData();
+    const body = new URLSearchParams();
     body.append("csrfmiddlewaretoken", list.querySelector("[name=csrfmiddlewaretoken]").value);
     body.append("block", list.dataset.block);
     for (const key of keysOf(list)) body.append("key", key);
@@ -189,7 +189,7 @@
     latest += 1;
     const asked = latest;
     try {
-      const answer = await fetch(form.dataset.preview, { method: "POST", body: new FormData(form) });
+      const answer = await fetch(form.dataset.preview, { method: "POST", body: new URLSearchParams(new FormData(form)) });
       if (!answer.headers.get("Content-Type").startsWith("text/html")) return;
       const html = await answer.text();
       if (asked === latest && answer.ok && !answer.redirected) reload(document.querySelector("iframe[name=preview]"), html);

@@ -275,6 +275,7 @@ def test_every_form_with_files_is_read() -> None:
         "console/catalog/import.html": "/catalog/import/",
         "console/catalog/import_items.html": "/catalog/import/7/items/",
         "console/catalog/metadata.html": "/catalog/ml/1/metadata/",
+        "console/studies/new.html": "/studies/new/",
         "console/studies/recruiting.html": "/studies/x/recruiting/links/",
         "console/studies/questionnaire_import.html": "/studies/x/questionnaire/import/",
         "console/studies/submissions.html": "/studies/x/submissions/",
@@ -285,6 +286,10 @@ def test_every_form_with_files_is_read() -> None:
     }
     assert with_files == set(urls)
     assert all(is_read(url, "multipart/form-data; boundary=x") for url in urls.values())
+    # What other scripts send is encoded as a form without files is.
+    sends_parts = re.compile(r"(body: |send\()new FormData")
+    scripts = {file.name for file in (ROOT / "static/js").glob("*.js") if sends_parts.search(file.read_text())}
+    assert scripts == {"upload.js"}
 
 
 @pytest.mark.unit
