@@ -19,7 +19,7 @@ LIMITS: tuple[tuple[re.Pattern[str], int], ...] = tuple(
         (r"/s/p/[^/]+/(about|films/\d+|overall|after)/", ANYONE),  # the forms with long texts
         (r"/s/", 64 * KIB),
         (r"/account/", 64 * KIB),
-        (r"/catalog/import/", MOST_DATASET + MOST_UPLOADED + FRAME),
+        (r"/(catalog/import|studies/new)/", MOST_DATASET + MOST_UPLOADED + FRAME),
         (r"/catalog/.*/metadata/", MOST_UPLOADED + MOST_MEDIA + FRAME),
         (r"/studies/[^/]+/(recruiting/|submissions/|questionnaire/import/)", LARGEST + FRAME),
         (r"/(studies|catalog|runs|reports|api|admin)/", 5 * MIB // 2),
@@ -28,7 +28,7 @@ LIMITS: tuple[tuple[re.Pattern[str], int], ...] = tuple(
 )
 # The pages with a form for files; nowhere else is a body in parts read.
 TAKES_FILES = re.compile(
-    r"/catalog/(import/|.*/metadata/)|/studies/[^/]+/(recruiting/(links|signed-links|guests)/|submissions/|questionnaire/import/)"
+    r"/catalog/(import/|.*/metadata/)|/studies/new/|/studies/[^/]+/(recruiting/(links|signed-links|guests)/|submissions/|questionnaire/import/)"
 )
 IN_PARTS = "multipart/"
 GRACE_SECONDS = 15.0

@@ -21,6 +21,7 @@ from studies.team.services.members import invite_to_study
 from tests.factories.studies import enter
 
 OPEN_TO_ANY_RESEARCHER = {"list", "new", "notices", "notice-count", "notice-read", "notice-mail"}
+OF_ITS_OWNER = "starting"  # only who requested a study sees how far it is: test_new_study
 POSTED = {
     "launch",
     "pause",

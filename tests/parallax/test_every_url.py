@@ -12,7 +12,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 
 from tests.analysis.test_pages import ANSWERED
 from tests.factories.accounts import UserFactory
-from tests.factories.console import OPEN_TO_ANY_RESEARCHER, ROLES_OF
+from tests.factories.console import OF_ITS_OWNER, OPEN_TO_ANY_RESEARCHER, ROLES_OF
 from tests.factories.projects import OF_DATA, OPEN_LISTS
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
@@ -63,7 +63,7 @@ def test_every_url_of_the_console_has_a_rule_in_a_table_of_roles() -> None:
     for name, _route in CLOSED:
         space, _colon, own = name.rpartition(":")
         has_rule = (
-            (space == "studies" and (own in ROLES_OF or own in OPEN_TO_ANY_RESEARCHER))
+            (space == "studies" and (own in ROLES_OF or own in OPEN_TO_ANY_RESEARCHER or own == OF_ITS_OWNER))
             or (space == "analysis" and own in ANSWERED)
             or (space == "replication" and own in REPLICATIONS)
             or (space in ("catalog", "evaluation", "projects") and (name in OF_DATA or name in OPEN_LISTS))

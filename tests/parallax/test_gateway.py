@@ -275,6 +275,7 @@ def test_every_form_with_files_is_read() -> None:
         "console/catalog/import.html": "/catalog/import/",
         "console/catalog/import_items.html": "/catalog/import/7/items/",
         "console/catalog/metadata.html": "/catalog/ml/1/metadata/",
+        "console/studies/new.html": "/studies/new/",
         "console/studies/recruiting.html": "/studies/x/recruiting/links/",
         "console/studies/questionnaire_import.html": "/studies/x/questionnaire/import/",
         "console/studies/submissions.html": "/studies/x/submissions/",

@@ -10,10 +10,9 @@ from studies.models import Study
 from studies.team.services.members import add_member
 from studies.urls import console_urlpatterns, of_study
 from tests.factories.accounts import UserFactory
-from tests.factories.console import OPEN_TO_ANY_RESEARCHER, POSTED, ROLES_OF, ask, signed_in
+from tests.factories.console import OF_ITS_OWNER, OPEN_TO_ANY_RESEARCHER, POSTED, ROLES_OF, ask, signed_in
 from tests.factories.studies import make_study
 
-OF_ITS_OWNER = "starting"  # the wait for a study that is not there yet (test_new_study)
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
 
