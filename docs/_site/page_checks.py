@@ -108,10 +108,11 @@ READERS: dict[str, Callable[[str], object]] = {
 
 def r_problem(text: str) -> str:
     """Why R cannot parse a program, where there is R."""
-    if not shutil.which("Rscript"):
+    interpreter = shutil.which("Rscript")
+    if interpreter is None:
         return ""
     program = "invisible(parse(text = readLines(file('stdin'))))"
-    done = subprocess.run(["Rscript", "-e", program], input=text, capture_output=True, text=True, check=False)
+    done = subprocess.run([interpreter, "-e", program], input=text, capture_output=True, text=True, check=False)
     return done.stderr if done.returncode else ""
 
 

@@ -141,7 +141,9 @@ def test_names_print_every_choice_that_changes_a_value():
 
 
 def test_a_metric_says_which_task_it_suits_and_what_its_choices_allow():
-    assert definition("recall").suits("some") is None
-    tasks = {f"{key} for {task}": [definition(key).suits(task)] for key, task in (("rmse", "some"), ("gini", "all"))}
+    assert definition("recall").task_problem("some") is None
+    tasks = {
+        f"{key} for {task}": [definition(key).task_problem(task)] for key, task in (("rmse", "some"), ("gini", "all"))
+    }
     limits = {option.name: [option.limits()] for one in METRICS.values() for option in one.options}
     assert_sentences_approved("sentences/metric-choices", tasks | limits)

@@ -14,7 +14,7 @@ from django.utils import timezone
 from core import artefacts
 from evaluation.enums import PartKind, PartStatus, RunStatus
 from evaluation.models import EvaluationRun, MetricResult, RunPart
-from evaluation.services import parts, worker_loop
+from evaluation.services import parts, preparation, worker_loop
 from evaluation.services.parts import (
     MAX_ATTEMPTS,
     Outcome,
@@ -23,7 +23,7 @@ from evaluation.services.parts import (
     lease_part,
 )
 from evaluation.services.preparation import part_bounds
-from evaluation.services.runs import BLOCK_USERS, PARTS, cancel_run
+from evaluation.services.runs import BLOCK_USERS, PARTS, cancel_run, fail_part
 from evaluation.services.worker_loop import execute, sweep, work_on
 from jobs.leases import LeaseLost
 from recommenders import registry
@@ -86,6 +86,66 @@ def test_work_waits_for_what_it_needs() -> None:
     assert [part.algorithm is not None for part in leasable_parts(run=run)] == [True, True]
     RunPart.objects.filter(run=run, algorithm__isnull=False).update(status=PartStatus.DONE)
     assert [(part.kind, part.algorithm) for part in leasable_parts(run=run)] == [(PartKind.REDUCE, None)]
+
+
+def test_fits_can_begin_before_the_candidates_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = make_run(algorithms="toppop,asysvd:epochs=1,puresvd:factors=4")
+    draw, ready = preparation.draw_candidates, []
+
+    def look(run: EvaluationRun, cases: Any) -> Any:
+        ready.extend(part.algorithm.algorithm for part in leasable_parts(run=run) if part.algorithm)
+        return draw(run, cases)
+
+    monkeypatch.setattr(preparation, "draw_candidates", look)
+    execute(part=leased(run))
+    assert ready == ["asysvd", "toppop", "puresvd"]  # what takes many passes over the ratings begins first
+    assert run.parts.filter(kind=PartKind.FIT).count() == 3
+    assert run.parts.filter(kind=PartKind.REDUCE).count() == 4
+
+
+def test_preparation_whose_worker_died_after_the_fits_began_makes_them_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    def killed(*_: Any) -> Any:
+        raise SystemExit
+
+    run = make_run(algorithms="toppop,puresvd:factors=4")
+    draw = preparation.draw_candidates
+    monkeypatch.setattr(preparation, "draw_candidates", killed)
+    with pytest.raises(SystemExit):
+        execute(part=leased(run))
+    monkeypatch.setattr(preparation, "draw_candidates", draw)
+    work_off(run)
+    run.refresh_from_db()
+    assert run.status == RunStatus.SUCCEEDED
+    assert run.parts.filter(kind=PartKind.FIT).count() == 2
+
+
+def test_algorithm_whose_fit_fails_while_candidates_are_drawn_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = make_run(algorithms="toppop,puresvd:factors=4")
+    draw = preparation.draw_candidates
+
+    def fail_one(run: EvaluationRun, cases: Any) -> Any:
+        fit = run.parts.get(kind=PartKind.FIT, algorithm__algorithm="puresvd")
+        assert PARTS.lease(fit)
+        assert fail_part(part=fit, reason="too large")
+        return draw(run, cases)
+
+    monkeypatch.setattr(preparation, "draw_candidates", fail_one)
+    work_off(run)
+    run.refresh_from_db()
+    assert run.status == RunStatus.SUCCEEDED
+    assert [algorithm.error for algorithm in run.algorithms.all()] == ["", "too large"]
+
+
+def test_run_that_an_earlier_version_prepared_is_reduced_by_its_last_part() -> None:
+    run, other = make_run(), make_run()
+    work_off(run)
+    execute(part=leased(other))
+    other.parts.filter(kind=PartKind.REDUCE, algorithm__isnull=False).delete()
+    other.parts.filter(kind=PartKind.FIT).update(training_digest="")
+    work_off(other)
+    other.refresh_from_db()
+    assert other.status == RunStatus.SUCCEEDED
+    assert numbers(other) == numbers(run)
 
 
 def test_fit_waits_while_another_run_fits_the_same_recipe() -> None:

@@ -363,8 +363,8 @@ def test_every_protocol_names_metrics_that_exist_and_tasks_that_do():
         assert set(one.tasks) <= set(TASKS)
         assert {metric(name.format(n=5)).key for name in one.usual} <= set(one.metrics)
         assert one.completed({"name": one.key}) == {"name": one.key, **one.settings}
-    assert protocol("rating-prediction").suits("prediction") is None
-    assert "observations" in (protocol("test-observations").suits("prediction") or "")
+    assert protocol("rating-prediction").task_problem("prediction") is None
+    assert "observations" in (protocol("test-observations").task_problem("prediction") or "")
 
 
 @pytest.mark.parametrize(

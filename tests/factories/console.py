@@ -22,6 +22,7 @@ from tests.factories.studies import enter
 
 OF_ITS_OWNER = "starting"  # the wait for a study that is not there yet (test_new_study)
 OPEN_TO_ANY_RESEARCHER = {"list", "new", "notices", "notice-count", "notice-read", "notice-mail"}
+OF_ITS_OWNER = "starting"  # only who requested a study sees how far it is: test_new_study
 POSTED = {
     "launch",
     "pause",

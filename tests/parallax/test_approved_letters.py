@@ -227,6 +227,7 @@ LETTERS: dict[str, Callable[[], None]] = {
 }
 VARIABLE = {
     r"(?<=Participant )\w+": "ID",
+    r"(?<=locked out for )\d+": "N",  # until the end of a period of the clock
     r"Took [\d.]+ seconds?": "Took N seconds",
     r"/(reset|invitation)/\S+": r"/\1/KEY/",
 }

@@ -32,6 +32,7 @@ VARIABLE = {
     r"(?<=code is )\w+": "CODE",
     r"(?<=partecipante è )\w+": "CODE",
     r"Film \d\d": "Film N",
+    r"\(x\)(?= \d (of|su) 5)": "( )",  # which of the rated films come first
     r"(?m)^\d{4} [^\W\d]+(?: Director \d)?$": "FACTS",
     r"(?m)^[A-Z0-9]{8}$": "CODE",
     r"/s/p/[\w-]+/": "/s/p/KEY/",
