@@ -101,7 +101,9 @@ def texts_preview(request: HttpRequest, membership: Membership) -> HttpResponse:
         context = {
             "study": {"public_title": texts.get("title", "")},
             "consent_html": rendered(texts.get("consent", "")),
-            "boxes": [{"key": str(number), "text": box} for number, box in enumerate(texts.get("consent_boxes", ()), 1)],
+            "boxes": [
+                {"key": str(number), "text": box} for number, box in enumerate(texts.get("consent_boxes", ()), 1)
+            ],
             "contact": contact_of(study, language),
             "is_looking": False,
             "step": "preview",
