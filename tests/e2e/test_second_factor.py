@@ -39,7 +39,7 @@ class Visit:
             self.found += [f"{name} {width} {scheme}: {problem}" for problem in violations(self.page)]
 
     def press(self, name: str) -> None:
-        self.page.get_by_role("button", name=name).click()
+        self.page.get_by_role("button", name=name, exact=True).click()
 
     def password(self) -> None:
         self.page.goto(f"{self.site}/account/sign-in/?next=/account/")
