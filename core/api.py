@@ -91,7 +91,9 @@ def _one_of(values: Iterable[str]) -> str:
 
 def _unknown(names: Iterable[str], known: Collection[str], kind: str) -> dict[str, list[str]]:
     problems = {}
-    for name in [name for name in names if name not in known]:
+    for name in names:
+        if name in known:
+            continue
         hint = f"{kind.capitalize()}s: {', '.join(known)}." if known else f"There are no {kind}s here."
         if near := get_close_matches(name.lower(), known, n=1):
             hint = f"Did you mean {near[0]}?"

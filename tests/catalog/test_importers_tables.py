@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from catalog.importers.base import ImportRefused
@@ -113,6 +113,7 @@ fields = st.sampled_from(["a", "7", "", "é", "x y", '"q,1"', '"l\n2"', '"', "4.
 
 
 @settings(max_examples=200)
+@example(rows=[["a", "a", "a", "x y"], ["a", "x y", '"l\n2"', "2020-01-02", "2020-01-02"]], ends=False, block=64)
 @given(st.lists(st.lists(fields, min_size=1, max_size=5), min_size=1, max_size=12), st.booleans(), st.integers(64, 160))
 def test_blocks_of_text_give_what_reading_row_by_row_gives(tmp_path_factory, rows, ends, block):
     content = HEADER + "\n".join(map(",".join, rows)).encode() + (b"\n" if ends else b"")

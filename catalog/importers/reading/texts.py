@@ -92,7 +92,9 @@ def record_blocks(chunks: Iterable[bytes], file: str, written: Written) -> Itera
             # Without a stray mark, the last record goes on behind a quoted line end.
             inside = block.rfind(b'"', 0, end)
             earlier = block.rfind(b"\n", 0, inside) + 1
-            end = earlier if earlier and block.count(b'"', 0, earlier) % 2 == 0 else end
+            # Where this record began the block, the rest of it is waited for, as long as a line may be.
+            if block.count(b'"', 0, earlier) % 2 == 0 and (earlier or len(block) <= LONGEST_LINE):
+                end = earlier
         if not end and len(block) > LONGEST_LINE:
             raise refuse(file, "the line does not end: this is not a table", line=line)
         rest = block[end:]
