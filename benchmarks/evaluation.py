@@ -244,7 +244,7 @@ def table(shape_key: str, repeats: int, folder: Path, workers: int) -> None:
             subprocess.run([sys.executable, *command], cwd=ROOT, env=environment, check=True)
         (folder / "made").touch()
     print(f"{SHAPES[shape_key].name}; {machine(1)}")
-    taken: dict[int, list[float]] = {}
+    seconds_by_workers: dict[int, list[float]] = {}
     file = folder / "table.json"
     algorithms = TABLE_2_LARGE if SHAPES[shape_key].n_items > LARGE_ITEMS else TABLE_2
     plan = [(kind, workers) for kind in GOAL_SECONDS] + [("both profile lengths", 1)]
@@ -265,10 +265,10 @@ def table(shape_key: str, repeats: int, folder: Path, workers: int) -> None:
         used = after.children_user + after.children_system - before.children_user - before.children_system
         if process.returncode:
             raise SystemExit(output)
-        if not taken:
+        if not seconds_by_workers:
             print(output[output.index("\nalgorithm") :].rstrip())
         if kind == "both profile lengths":
-            taken.setdefault(n_workers, []).append(seconds)
+            seconds_by_workers.setdefault(n_workers, []).append(seconds)
         parts = sum(row["fit_seconds"] for row in json.loads(file.read_text())["algorithms"])
         print(
             f"{kind}, {n_workers} worker(s): {seconds:.1f} s (goal of two workers {GOAL_SECONDS[kind]}); "
@@ -277,8 +277,8 @@ def table(shape_key: str, repeats: int, folder: Path, workers: int) -> None:
             f"goal {GOAL_MEGABYTES:,})",
             flush=True,
         )
-    if len(taken) == 2:
-        worth = statistics.median(taken[1]) / statistics.median(taken[workers])
+    if len(seconds_by_workers) == 2:
+        worth = statistics.median(seconds_by_workers[1]) / statistics.median(seconds_by_workers[workers])
         print(
             f"{workers} workers do {worth:.2f} times as much as one (goal {GOAL_SECOND_WORKER}); two processes that "
             f"only multiply do {worth_of_a_second_core(repeats):.2f} times as much as one on this machine"

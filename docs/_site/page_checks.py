@@ -61,8 +61,8 @@ def page_problems(page: Path, text: str) -> Iterator[str]:
             yield f"no command is called {name}"
         yield from (f"{name} has no {option}" for option in unknown_options(name, rest))
     makeable = re.findall(r"^([a-z0-9-]+):", read(ROOT / "Makefile"), re.MULTILINE)
-    named = re.findall(r"`(?:\w+=\w+ )?make ([a-z][a-z0-9-]+)", text)
-    yield from (f"make has no target {target}" for target in sorted(set(named) - set(makeable)))
+    mentioned = re.findall(r"`(?:\w+=\w+ )?make ([a-z][a-z0-9-]+)", text)
+    yield from (f"make has no target {target}" for target in sorted(set(mentioned) - set(makeable)))
     for link in LINK.findall(outside):
         file, _, anchor = link.partition("#")
         target = (page.parent / file).resolve() if file else page
@@ -117,7 +117,7 @@ def r_problem(text: str) -> str:
 
 
 def command_problems(text: str) -> Iterator[str]:
-    """Parse command lines as the commands do; placeholders such as NAME stand for a text, RUN for a number."""
+    """Parse command lines as the commands do; a placeholder such as NAME is replaced by a text, RUN by a number."""
     joined = re.sub(r"\$\([^)]*\)", "TEXT", re.sub(r"\\\n\s*", " ", text))
     for line in joined.splitlines():
         _before, launcher, rest = line.partition(f"{LAUNCHER} ")

@@ -128,9 +128,9 @@ class CustomForm(forms.Form):
 
     def values(self) -> dict[str, Any]:
         """Return the valid settings, as `RunSpec.of` takes them."""
-        named = {name: self.cleaned_data[name] for name in ("task", "metrics", "reserve", "seed", "n")}
+        inputs = {name: self.cleaned_data[name] for name in ("task", "metrics", "reserve", "seed", "n")}
         return {
-            **named,
+            **inputs,
             "algorithms": self.algorithms.named_settings(),
             "profile_lengths": (self.cleaned_data["profile_length"],),
         }

@@ -59,17 +59,17 @@ def proposals_for(version: DatasetVersion) -> dict[str, Proposal]:
         (QUICK, COMPARED, _fitting_split(version, protocol), {}),
         (REPLICATION, PAPER_ORDER, dict(paper.split), {"metrics": paper.metrics}),
     ]
-    found = {}
-    for key, named, split, settings in plans:
-        algorithms, left_out = _fitting_algorithms(version, named, split)
+    proposals = {}
+    for key, specifications, split, settings in plans:
+        algorithms, left_out = _fitting_algorithms(version, specifications, split)
         if not algorithms:
             continue
         spec = RunSpec.of(algorithms=algorithms, split=split, protocol=protocol, reserve=RESERVED, **settings)
         labels = [_label(*each) for each in algorithms]
         summary = f"{', '.join(labels[:-1])} and {labels[-1]}" if labels[1:] else labels[0]
         left_out_words = f" Left out, for lack of data: {', '.join(left_out)}." if left_out else ""
-        found[key] = Proposal(key, TITLES[key], spec, f"{summary}. {_in_words(spec)}{left_out_words}", adjustment)
-    return found
+        proposals[key] = Proposal(key, TITLES[key], spec, f"{summary}. {_in_words(spec)}{left_out_words}", adjustment)
+    return proposals
 
 
 def run_of_proposal(*, proposal: Proposal, version: DatasetVersion, owner: Any) -> EvaluationRun:
@@ -85,7 +85,7 @@ def run_of_proposal(*, proposal: Proposal, version: DatasetVersion, owner: Any) 
 
 
 def _fitting_algorithms(
-    version: DatasetVersion, named: str, split: Mapping[str, Any]
+    version: DatasetVersion, specifications: str, split: Mapping[str, Any]
 ) -> tuple[list[tuple[str, dict[str, Any]]], list[str]]:
     """The algorithms that the training side is large enough for, with lower defaults where these are too high, and the
     labels of the others.
@@ -93,7 +93,7 @@ def _fitting_algorithms(
     trained = (1 - RESERVED) * (1 - float(split["share"]) if split["name"] == STRANGERS else 1)
     size = TrainingSize(int(version.n_users * trained), version.n_items, features_of(version, "alone"))
     fitting, left_out = [], []
-    for key, values in named_algorithms(named):
+    for key, values in named_algorithms(specifications):
         try:
             params = registry.feasible_params(key, values, size)
         except (ParameterError, DataError):

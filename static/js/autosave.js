@@ -77,7 +77,7 @@
     }
   };
 
-  /* What somebody else stored is shown before anything here is. */
+  /* What another researcher stored is shown before anything here is. */
   const button = (words, act) => {
     const made = Object.assign(document.createElement("button"), { type: "button", className: "button", textContent: words });
     made.addEventListener("click", act);

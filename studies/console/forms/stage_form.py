@@ -47,7 +47,7 @@ class StageForm(forms.Form):
         return self
 
     def stored_values(self) -> dict[str, list[str]]:
-        """What a browser posts of each field if nobody touches it."""
+        """The stored values of each field, as a browser posts them when nothing is changed."""
         return {bound.name: _untouched(bound) for bound in self.visible_fields()}
 
     def entered_values(self) -> dict[str, list[str]]:
@@ -75,13 +75,13 @@ class StageForm(forms.Form):
 
     def problems(self) -> dict[str, list[str]]:
         """The errors by the name of the control, those of the whole form under an empty name."""
-        found = {
+        problems = {
             "" if name == NON_FIELD_ERRORS else self.add_prefix(name): list(map(str, errors))
             for name, errors in self.errors.items()
         }
         for row in self.nested_forms:
-            found |= {row.add_prefix(name): list(map(str, errors)) for name, errors in row.errors.items()}
-        return found
+            problems |= {row.add_prefix(name): list(map(str, errors)) for name, errors in row.errors.items()}
+        return problems
 
 
 def _untouched(bound: BoundField) -> list[str]:

@@ -5,9 +5,9 @@
 - ``saved``: everything is stored.
 - ``invalid``: `errors` by field. A field with an error is not stored; the others are, if the form is right with what
   is stored for that field.
-- ``conflict``: somebody changed the stage since the form was rendered. Nothing is stored; `fields` are theirs, each
-  with its values and whether it clashes with what was entered here. Posted again with the new revision, what is entered
-  is stored.
+- ``conflict``: another researcher changed the stage since the form was rendered. Nothing is stored; `fields` are what
+  they changed, each with its values and whether it clashes with what was entered here. Posted again with the new
+  revision, what is entered is stored.
 - ``refused``: nothing can be stored any more, such as after the launch.
 
 Every answer but the last has the `revision` to post next: a digest of each field's stored value. Without scripts the
@@ -41,8 +41,8 @@ READ_ONLY = "Not saved: the study was launched or archived, or your role changed
 
 
 @dataclass(frozen=True)
-class TheirField:
-    """A field that somebody else changed: their values, and whether they clash with what is entered here."""
+class ChangedField:
+    """A field that another researcher changed: its values, and whether they clash with what is entered here."""
 
     name: str
     label: str
@@ -52,12 +52,12 @@ class TheirField:
 
 @dataclass
 class Outcome:
-    """What became of a posted form, and the form to show; `fields` are somebody else's, changed by `who` at `when`."""
+    """The result of a posted form, and the form to show; `fields` were changed by `who` at `when`."""
 
     status: str
     form: StageForm
     revision: str
-    fields: list[TheirField] = field(default_factory=list)
+    fields: list[ChangedField] = field(default_factory=list)
     who: str = ""
     when: str = ""
 
@@ -75,7 +75,7 @@ FormOf = Callable[[Study, Any], StageForm]  # of a study, and of posted data or 
 
 @transaction.atomic
 def save_posted(study: Study, form_of: FormOf, data: QueryDict, actor: Any) -> Outcome:
-    """Store what was posted, unless it is invalid or somebody else changed the stage meanwhile."""
+    """Store what was posted, unless it is invalid or another researcher changed the stage meanwhile."""
     current = Study.objects.select_for_update(of=("self",)).select_related("dataset_version__dataset", "run")
     study = current.get(pk=study.pk)
     shown = form_of(study, None)
@@ -97,7 +97,7 @@ def save_posted(study: Study, form_of: FormOf, data: QueryDict, actor: Any) -> O
     return Outcome(status, form, form_of(current.get(pk=study.pk), None).revision())
 
 
-def _theirs(shown: StageForm, form: StageForm, revision: str) -> list[TheirField]:
+def _theirs(shown: StageForm, form: StageForm, revision: str) -> list[ChangedField]:
     """The fields whose stored value is not the one that the posted form was rendered from."""
     before = dict(part.split(":", 1) for part in revision.split(" ") if ":" in part)
     entered, theirs = form.entered_values(), []
@@ -105,13 +105,13 @@ def _theirs(shown: StageForm, form: StageForm, revision: str) -> list[TheirField
         if before.get(name, digest_of_values(values)) == digest_of_values(values) or entered.get(name) == values:
             continue
         is_clash = digest_of_values(entered.get(name, [])) != before[name]
-        theirs.append(TheirField(name, str(shown[name].label), values, is_clash))
+        theirs.append(ChangedField(name, str(shown[name].label), values, is_clash))
     return theirs
 
 
 def _author(entry: LogEntry | None, actor: Any) -> tuple[str, str]:
     if entry is None or entry.actor is None:
-        return "Somebody", ""
+        return "Another researcher", ""
     who = "You, in another window," if entry.actor == actor else str(entry.actor)
     return who, f"{entry.at:%H:%M} UTC"
 

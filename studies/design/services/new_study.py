@@ -21,8 +21,8 @@ LONGEST_SLUG = 80
 def free_slug(title: str) -> str:
     """The end of a study's link that follows from its title: the title, with a number where it is taken."""
     stem = slugify(title)[: LONGEST_SLUG - 4].strip("-_").replace("_", "-") or "study"
-    taken = {*Study.objects.filter(slug__startswith=stem).values_list("slug", flat=True), *RESERVED_SLUGS}
-    return next(slug for slug in (stem, *(f"{stem}-{n}" for n in range(2, len(taken) + 3))) if slug not in taken)
+    used = {*Study.objects.filter(slug__startswith=stem).values_list("slug", flat=True), *RESERVED_SLUGS}
+    return next(slug for slug in (stem, *(f"{stem}-{n}" for n in range(2, len(used) + 3))) if slug not in used)
 
 
 def request_study(*, run: EvaluationRun, title: str, slug: str, template: str, actor: Any) -> Job:
