@@ -7,6 +7,8 @@ import subprocess
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import psutil
@@ -118,7 +120,7 @@ class Sleepers(RunWorkers):
     script = "sleep 60 & sleep 60 & wait"
 
     def _start(self) -> psutil.Popen:
-        return psutil.Popen(["sh", "-c", self.script], stdout=subprocess.PIPE)
+        return psutil.Popen(["sh", "-c", self.script], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
 
 
 def test_workers_that_died_are_counted_and_all_stop_at_the_end() -> None:
@@ -156,17 +158,30 @@ def test_pool_that_keeps_dying_gives_up_with_the_reason() -> None:
         until(lambda: pool_of(mayflies).poll() is not None and mayflies.replaced() > 0)
 
 
-def test_pool_that_does_not_stop_when_asked_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_workers, "STOP_SECONDS", 0.2)
+@pytest.mark.parametrize(
+    ("redis", "stop", "fails", "code"),
+    [
+        ("", "exit 7", False, -signal.SIGKILL),
+        ("redis://", "exit 7", False, 7),
+        ("", "exit 7", True, 7),
+        ("", "", True, -signal.SIGKILL),
+    ],
+)
+def test_workers_stop_in_an_orderly_way_only_while_something_is_left_to_finish(
+    redis: str, stop: str, fails: bool, code: int, settings: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(run_workers, "STOP_SECONDS", 2.0)
+    settings.REDIS_URL = redis
 
-    class Deaf(Sleepers):
-        script = "trap '' TERM; echo; while :; do sleep 1; done"
+    class Stoppable(Sleepers):
+        script = f"trap '{stop}' TERM; touch {tmp_path}/trapped; while :; do sleep .1; done"
 
-    with Deaf(size=1, queue=new_queue(), threads=1) as deaf:
-        pool = pool_of(deaf)
-        assert pool.stdout is not None
-        pool.stdout.readline()  # from here on it is deaf
-    assert pool.returncode == -signal.SIGKILL
+    with suppress(ZeroDivisionError), Stoppable(size=1, queue=new_queue(), threads=1) as workers:
+        pool = pool_of(workers)
+        assert until((tmp_path / "trapped").exists)
+        if fails:
+            raise ZeroDivisionError
+    assert pool.returncode == code
 
 
 def test_the_queue_of_a_run_exists_before_its_first_worker(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
