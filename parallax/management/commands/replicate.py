@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import signal
 import socket
-import threading
 from argparse import ArgumentParser
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -10,8 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError
-from django.core.servers.basehttp import ThreadedWSGIServer, WSGIRequestHandler
-from django.core.wsgi import get_wsgi_application
 
 from analysis.services import build_report
 from catalog.selectors.datasets import newest_version
@@ -62,13 +59,9 @@ class Command(ParallaxCommand):
         parser.add_argument(
             "--owner", metavar="EMAIL", help="account of the owner (default: the newest administrator's)"
         )
-        where = parser.add_mutually_exclusive_group()
-        where.add_argument(
-            "--in-process",
-            action="store_true",
-            help="serve the pages from threads of this process, without a server process",
+        parser.add_argument(
+            "--base-url", metavar="URL", help="use a running server of this site (default: one of its own)"
         )
-        where.add_argument("--base-url", metavar="URL", help="use a running server of this site")
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["out"].exists() and not options["out"].is_dir():
@@ -142,47 +135,21 @@ class Command(ParallaxCommand):
         )
 
     def walk_description(self, options: dict[str, Any]) -> str:
-        if options["base_url"]:
-            return f"over HTTP at {options['base_url']}"
-        if options["in_process"]:
-            return "over HTTP to threads of this process"
-        return "over HTTP to a web server of its own"
+        return f"over HTTP at {options['base_url']}" if options["base_url"] else "over HTTP to a web server of its own"
 
     def server(self, options: dict[str, Any]) -> AbstractContextManager[str]:
-        if options["base_url"]:
-            return nullcontext(options["base_url"])
-        return own_server() if options["in_process"] else child_server()
+        return nullcontext(options["base_url"]) if options["base_url"] else own_server()
 
     def print_progress(self, words: str) -> None:
         self.stdout.write(f"  {words}")
         self.stdout.flush()
 
 
-class _Quiet(WSGIRequestHandler):
-    def log_message(self, format: str, *args: object) -> None:
-        """Say nothing: the command has lines of its own."""
-
-
 @contextmanager
-def child_server() -> Iterator[str]:
+def own_server() -> Iterator[str]:
     """The site on web workers of its own, by its address."""
     with socket.socket() as probe:
         probe.bind((HOST, 0))
         port = int(probe.getsockname()[1])
     with Children(host=HOST, port=port, workers=0) as children:
         yield children.url
-
-
-@contextmanager
-def own_server() -> Iterator[str]:
-    """The site in threads of this process, by its address: no other process is started."""
-    server = ThreadedWSGIServer((HOST, 0), _Quiet)
-    server.set_app(get_wsgi_application())
-    thread = threading.Thread(target=server.serve_forever, name="replication-server", daemon=True)
-    thread.start()
-    try:
-        yield f"http://{HOST}:{server.server_port}/"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
