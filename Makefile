@@ -25,6 +25,7 @@ PIP_AUDIT := 2.10.1
 # Strict: a package that the service does not know is a failure.
 AUDIT_OPTIONS ?= --strict
 CYCLONEDX := 7.5.0
+PIP_LICENSES := 5.5.5
 # A stamp is named by what it was made from, so a changed pin installs again and nothing else does.
 STAMP = $(VENV)/.installed-$(shell cat requirements.txt | cksum | cut -d' ' -f1)
 LENSKIT := .venv-lenskit
@@ -213,8 +214,10 @@ docs: install $(STAMP_DOCS) ## Check the documentation and build its site into v
 	@$(BIN)/python -m sphinx -q -W --keep-going -E -c docs/_site -b html -d var/docs-cache docs var/docs
 	@echo "The documentation is built: open var/docs/index.html"
 
-licences: $(STAMP) ## List the licences of the packages in var/licences.md
-	@PYTHONPATH=docs/_site $(BIN)/python -m reference.licences var/licences.md
+licences: $(STAMP) ## List the licences of the installed packages in var/licences.md
+	@$(PYTHON) -m venv var/pip-licenses
+	@var/pip-licenses/bin/$(PIP_INSTALL) pip-licenses==$(PIP_LICENSES)
+	@var/pip-licenses/bin/pip-licenses --python $(BIN)/python --format markdown --output-file var/licences.md
 
 # In an environment of its own: beside jsonschema, one of its packages makes every chart's first import take a second longer.
 sbom: ## Write a software bill of materials (CycloneDX) into var/sbom.json

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from reference import commands, entries_of, licences, metrics, settings, statistics
+from reference import commands, entries_of, metrics, settings, statistics
 from reference.markdown import table
 
 from evaluation.metrics.registry import METRICS
@@ -25,9 +25,6 @@ def test_an_entry_that_lacks_a_part_is_refused(monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setattr(commands, "documented_lines", tuple)
     with pytest.raises(ValueError, match="No page of the documentation runs"):
         commands.entries()
-    monkeypatch.setattr(licences, "pins", lambda: {"no-such-package": "1.0"})
-    with pytest.raises(ValueError, match="No licence is known of no-such-package"):
-        licences.entries()
     (tmp_path / "bare.py").write_text("def mean(): ...\n")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(statistics, "MODULES", ["bare"])
