@@ -49,7 +49,6 @@ def load_application() -> None:
     for module in ("parallax.urls", "parallax.gateway", *SHARED):
         import_module(module)
     get_wsgi_application()  # imports the middleware
-    import_module("jobs.queue").load_tasks()
     import_module("numba").njit(lambda: None)()
     import_module("parallax.api.operations").interface()
     import_module("studies.participation.services.warming").start_warming().join()

@@ -53,10 +53,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def loaded_tasks() -> None:
-    """Celery knows every task, as in a web process and in a worker."""
-    from jobs.queue import load_tasks
+    """Celery knows every task, as in a worker."""
+    from django.utils.module_loading import autodiscover_modules
 
-    load_tasks()
+    autodiscover_modules("tasks")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -81,7 +81,7 @@ def test_a_task_is_sent_only_when_the_transaction_is_committed(monkeypatch: pyte
 
     sent: list[dict[str, object]] = []
     task = current_app.tasks["evaluation.work"]
-    monkeypatch.setattr(task, "apply_async", lambda **options: sent.append(options["kwargs"]))
+    monkeypatch.setattr(task, "apply_async", lambda args, kwargs, **options: sent.append(kwargs))
     with transaction.atomic():
         enqueue_on_commit("evaluation.work", run_id=1)
         assert sent == []

@@ -153,7 +153,7 @@ def test_without_redis_pages_limits_and_the_api_go_on(settings: Any) -> None:
 
 @pytest.mark.unit
 def test_a_broker_that_is_away_fails_no_page(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
-    def away(**options: Any) -> None:
+    def away(*args: Any, **options: Any) -> None:
         raise NoBroker("Connection refused")
 
     monkeypatch.setattr(current_app.tasks["studies.sweep"], "apply_async", away)
