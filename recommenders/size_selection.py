@@ -167,6 +167,19 @@ class Choice:
         sign = 1.0 if self.is_higher_better else -1.0
         return max(self.sizes, key=lambda size: (sign * size.score, -size.value))
 
+    @property
+    def in_words(self) -> str:
+        """The chosen size, why, and among which, as sentences that begin with the parameter."""
+        why = "the best" if self.rule == "best" else "the smallest within one standard error of the best"
+        ends = {self.sizes[0].value: "smaller", self.sizes[-1].value: "larger"}
+        edge = (
+            f" It is at the end of the range: a {ends[self.chosen]} one may be better." if self.chosen in ends else ""
+        )
+        return (
+            f"{self.parameter} = {self.chosen}, {why} of {', '.join(str(size.value) for size in self.sizes)} on "
+            f"{self.n_held_out:,} held-out ratings of {self.n_people:,} users.{edge}"
+        )
+
 
 def choose(
     ratings: Ratings,

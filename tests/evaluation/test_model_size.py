@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 from pathlib import Path
@@ -15,7 +16,7 @@ from catalog.selectors.ratings import features_of
 from core.errors import ParallaxError
 from evaluation import charts
 from evaluation.management import progress_line
-from evaluation.management.commands import choose
+from evaluation.management.commands.tune import size_lines
 from evaluation.models import TrainedModel
 from evaluation.selectors.cases import cases_of, training_rows
 from evaluation.services.model_size import choose_size
@@ -41,37 +42,41 @@ GIVEN: dict[str, Any] = {
 
 def call(*arguments: str) -> str:
     out = io.StringIO()
-    call_command("choose", *arguments, stdout=out)
+    call_command("tune", *arguments, stdout=out)
     return out.getvalue()
 
 
 @pytest.mark.slow
 def test_command_prints_the_table_and_what_to_pass_and_stores_nothing(tmp_path: Path) -> None:
     version = make_version()
-    file, drawing = tmp_path / "choice.json", tmp_path / "choice.svg"
+    file, drawing, written = tmp_path / "choice.json", tmp_path / "choice.svg", tmp_path / "choice.csv"
     said = call(
-        *("small", "--algorithm", "aspect", "--values", "2,4", "--param", "iterations=20"),
-        *("--json", str(file), "--svg", str(drawing)),
+        *("small", "aspect:iterations=20", "--sizes", "2,4"),
+        *("--json", str(file), "--figure", str(drawing), "--csv", str(written)),
     )
     found = json.loads(file.read_text())
     assert found["dataset_hash"] == version.content_hash
     assert [size["value"] for size in found["sizes"]] == [2, 4]
     assert found["params"] == {"iterations": "20"}
-    assert f"--param classes={found['chosen']}." in said
+    assert f"Train or measure aspect:iterations=20,classes={found['chosen']}" in said
+    with written.open(newline="") as stream:
+        lines = list(csv.DictReader(stream))
+    assert [int(line["classes"]) for line in lines if line["is_chosen"] == "1"] == [found["chosen"]]
+    assert [float(line["score"]) for line in lines] == [size["score"] for size in found["sizes"]]
     rows = [line.split() for line in said.splitlines() if line.strip()[:1].isdigit() and "held out" not in line]
     assert [row[:4] for row in rows] == [
         [str(size["value"]), f"{size['score']:.5f}", f"{size['standard_error']:.5f}", str(size["epochs"])]
         for size in found["sizes"]
     ]
     assert [row[4:] for row in rows] == [["chosen"] if int(row[0]) == found["chosen"] else [] for row in rows]
-    assert f"{found['n_held_out']:,} ratings of" in said
+    assert f"on {found['n_held_out']:,} held-out ratings of" in said
     assert "<svg" in drawing.read_text()
     assert not TrainedModel.objects.exists()
 
 
 def test_content_and_usual_sizes() -> None:
     version = make_version()
-    said = call("small", "--algorithm", "lsa", "--rule", "smallest-near")
+    said = call("small", "lsa", "--sizes", "--rule", "smallest-near")
     size = TrainingSize(version.n_users, version.n_items, features_of(version))
     tried = [int(line.split()[0]) for line in said.splitlines() if line[:10].strip().isdigit()]
     assert tried == possible_sizes("lsa", size) == [5, 10, 20]
@@ -85,8 +90,8 @@ def test_run_gives_its_training_side_alone() -> None:
     training = training_rows(cases_of(run).training_digest)
     assert on_run.n_held_out <= 0.1 * training.n_ratings
     assert on_run != on_all
-    said = call("small", "--algorithm", "aspect", "--values", "2,4", "--param", "iterations=20", "--run", str(run.pk))
-    assert f"{on_run.n_held_out:,} ratings of" in said
+    said = call("small", "aspect:iterations=20", "--sizes", "2,4", "--run", str(run.pk))
+    assert f"{on_run.n_held_out:,} held-out ratings of" in said
 
 
 def test_run_that_does_not_serve_is_refused() -> None:
@@ -115,7 +120,7 @@ def test_command_that_is_interrupted_says_so(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(progress_line.ProgressLine, "update", interrupt)
     with pytest.raises(CommandError, match="Stopped") as ended:
-        call("small", "--algorithm", "aspect", "--values", "2,4")
+        call("small", "aspect", "--sizes", "2,4")
     assert ended.value.returncode == 130
 
 
@@ -124,7 +129,7 @@ def test_lines_hint_at_other_values_only_at_an_end() -> None:
         sizes = tuple(Size(value, score, 0.1, None) for value, score in zip((2, 5, 9), scores, strict=True))
         best = max(sizes, key=lambda size: size.score).value
         choice = Choice("lsa", "factors", "Area", True, sizes, 10, 5, rule, best)
-        return list(choose.lines(choice, "LSA"))
+        return size_lines(choice, {})
 
     lines = {
         "best at the upper end": said([0.1, 0.2, 0.3]),

@@ -67,19 +67,6 @@ ARGUMENTS: dict[str, tuple[str, tuple[str, ...]]] = {
             "small --algorithm toppop --profile 1:5 --json /nowhere/at/all.json",
         ),
     ),
-    "choose": (
-        "{}",
-        (
-            "nothing --algorithm aspect",
-            "small --algorithm toppop",
-            "small --algorithm aspect --values 2,many",
-            "small --algorithm aspect --values 2",
-            "small --algorithm aspect --param iterations",
-            "small --algorithm aspect --param speed=3",
-            "small --algorithm aspect --run 999999",
-            "small --algorithm aspect --json /nowhere/at/all/choice.json",
-        ),
-    ),
     "tune": (
         "{}",
         (
@@ -89,6 +76,12 @@ ARGUMENTS: dict[str, tuple[str, tuple[str, ...]]] = {
             "small puresvd --grid factors=2 --figure x.gif",
             "small puresvd --grid factors=2 --minutes 0",
             "small puresvd --grid factors=2 --minutes few",
+            "small toppop --sizes",
+            "small aspect --sizes 2,many",
+            "small aspect --sizes 2",
+            "small aspect:iterations --sizes",
+            "small aspect:speed=3 --sizes",
+            "small aspect --sizes --run 999999",
         ),
     ),
     "run_experiment": (

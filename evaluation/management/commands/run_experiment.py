@@ -22,7 +22,7 @@ from evaluation.models import EvaluationRun
 from evaluation.selectors.cases import candidate_warning
 from evaluation.selectors.runs import failed_algorithms
 from evaluation.services.experiment_files import WrittenOutcome, write_experiment
-from evaluation.services.experiment_outcome import SYNTHETIC, size_sentence
+from evaluation.services.experiment_outcome import SYNTHETIC
 from evaluation.services.experiments import plan_experiment, read_experiment, run_of_plan
 from evaluation.services.model_size import with_chosen_sizes
 
@@ -91,7 +91,7 @@ class Command(ParallaxCommand):
             with ProgressLine(self.stderr) as progress:
                 experiment = with_chosen_sizes(experiment=experiment, version=version, planned=plans, progress=progress)
             for name, searched, choice in experiment.choices:
-                self.stdout.write(size_sentence(experiment, name, searched, choice))
+                self.stdout.write(f"{name} ({experiment.titles(searched)}): {choice.in_words}")
             plans = plan_experiment(experiment=experiment, version=version, seed=options["seed"], threads=threads)
         runs_of = "one run" if len(plans) == 1 else f"{len(plans)} runs"
         self.stdout.write(f"{experiment.title}, on {version}: {runs_of}.")

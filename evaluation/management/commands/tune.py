@@ -5,30 +5,38 @@ from __future__ import annotations
 import csv
 import json
 from argparse import ArgumentParser, ArgumentTypeError
-from dataclasses import asdict
+from dataclasses import asdict, astuple
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import CommandError
 
 from catalog.selectors.datasets import newest_version
 from charting.render import png, svg
 from core.commands import ParallaxCommand
-from evaluation.charts import tuning_trace
+from evaluation.charts import score_by_size, tuning_trace
 from evaluation.management.arguments import add_inputs, at_least_one, check_folders
 from evaluation.management.progress_line import ProgressLine
 from evaluation.metrics.registry import metric as named_metric
 from evaluation.protocols.registry import protocol
 from evaluation.run_spec import RunSpec
+from evaluation.selectors.runs import run_numbered
+from evaluation.services.model_size import choose_size
 from evaluation.services.tuning import INTERRUPTED, Budget, Search, Trial, search
-from recommenders.search_space import Setting, Space, numeric_values
+from recommenders import registry
+from recommenders.search_space import Setting, Space, code, numeric_values
+from recommenders.size_selection import RULES, SIZES, Choice
 
 DECIMALS = 4
 DRAWERS: dict[str, Any] = {".svg": lambda spec: svg(spec).encode(), ".png": png}
 
 
 class Command(ParallaxCommand):
-    help = "Compare parameters of an algorithm on development users, which a later run excludes. Stores nothing."
+    help = (
+        "Compare parameters of an algorithm on development users, which a later run excludes; with --sizes, its sizes "
+        "on held-out ratings, by the algorithm's own criterion. Stores nothing."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", metavar="NAME", help="name of the dataset; its newest version is used")
@@ -50,6 +58,22 @@ class Command(ParallaxCommand):
             "--development", type=float, default=0.5, help="share of the test users for the search (default: 0.5)"
         )
         add_inputs(parser, split="probe:share=0.1", reserve=0.0, protocol="one-plus-random", n=5, seed=1, threads=None)
+        sizes = parser.add_argument_group("sizes", "Dimensions or classes; the options above but --seed do not apply.")
+        sizes.add_argument(
+            "--sizes",
+            type=_sizes,
+            nargs="?",
+            const=(),
+            metavar="2,5,10",
+            help=f"sizes of {', '.join(SIZES)} to compare (without any: a standard grid)",
+        )
+        sizes.add_argument("--share", type=float, default=0.1, help="share held out (default: %(default)s)")
+        sizes.add_argument(
+            "--rule",
+            default=RULES[0],
+            help="best, or smallest-near: the smallest within one standard error of the best (default: %(default)s)",
+        )
+        sizes.add_argument("--run", type=int, metavar="ID", help="use only the training side of this run")
         parser.add_argument("--json", type=Path, metavar="FILE", help="write all results")
         parser.add_argument("--csv", type=Path, metavar="FILE", help="write the table")
         parser.add_argument("--figure", type=Path, metavar="FILE", help="write the curve, as .svg or .png")
@@ -61,37 +85,71 @@ class Command(ParallaxCommand):
             raise CommandError(f"{figure.name} is neither an .svg nor a .png file. Choose one of them.")
         with ProgressLine(self.stderr, "Stopped before any setting was measured.") as progress:
             version = newest_version(options["name"])
-            result = search(
-                version=version,
-                spec=RunSpec.of(
-                    algorithms=options["algorithm"],
-                    metrics=options["metric"],
-                    profile_lengths=(),
-                    **{name: options[name] for name in ("split", "protocol", "reserve", "seed", "n", "threads")},
-                ),
-                space=Space(options["grid"], options["random"], options["range"]),
-                budget=Budget(options["fits"], None if options["minutes"] is None else 60 * options["minutes"]),
-                development=options["development"],
-                progress=progress,
-            )
-        for written in search_lines(result, options["name"]):
+            result: Choice | Search
+            if options["sizes"] is not None:
+                key, params = registry.named_values(options["algorithm"])
+                result = choose_size(
+                    version=version,
+                    algorithm=key,
+                    values=options["sizes"] or None,
+                    params=params,
+                    share=options["share"],
+                    rule=options["rule"],
+                    seed=options["seed"],
+                    threads=options["threads"] or settings.NUMERIC_THREADS,
+                    run=None if options["run"] is None else run_numbered(options["run"]),
+                    progress=progress,
+                )
+                lines, shown = size_lines(result, params), score_by_size(registry.algorithm(key).name, result)
+                facts = {"run": options["run"], "seed": options["seed"], "share": options["share"], "params": params}
+            else:
+                result = search(
+                    version=version,
+                    spec=RunSpec.of(
+                        algorithms=options["algorithm"],
+                        metrics=options["metric"],
+                        profile_lengths=(),
+                        **{name: options[name] for name in ("split", "protocol", "reserve", "seed", "n", "threads")},
+                    ),
+                    space=Space(options["grid"], options["random"], options["range"]),
+                    budget=Budget(options["fits"], None if options["minutes"] is None else 60 * options["minutes"]),
+                    development=options["development"],
+                    progress=progress,
+                )
+                lines, shown = search_lines(result, options["name"]), drawing(result)
+                facts = {"code": result.code, "evaluate": evaluate_command(result, options["name"])}
+        for written in lines:
             self.stdout.write(written)
         if options["json"]:
-            command = evaluate_command(result, options["name"])
-            document = {
-                "dataset": options["name"],
-                "dataset_hash": version.content_hash,
-                "code": result.code,
-                "evaluate": command,
-                **asdict(result),
-            }
+            document = {"dataset": options["name"], "dataset_hash": version.content_hash, **facts, **asdict(result)}
             options["json"].write_text(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
         if options["csv"]:
-            _write_csv(options["csv"], result)
+            with options["csv"].open("w", newline="", encoding="utf-8") as stream:
+                csv.writer(stream).writerows(size_rows(result) if isinstance(result, Choice) else search_rows(result))
         if figure is not None:
-            figure.write_bytes(DRAWERS[figure.suffix](drawing(result)["light"]))
+            figure.write_bytes(DRAWERS[figure.suffix](shown["light"]))
         for file in filter(None, (options["json"], options["csv"], figure)):
             self.stdout.write(f"Written to {file}.")
+
+
+def size_lines(choice: Choice, params: Setting) -> list[str]:
+    """Format the sizes as a table, then the choice; `params` are those of all sizes."""
+    direction = "higher" if choice.is_higher_better else "lower"
+    rows = [[choice.parameter, "score", "std. error", "epochs", ""]]
+    for size in choice.sizes:
+        numbers = [str(size.value), f"{size.score:.5f}", f"{size.standard_error:.5f}", str(size.epochs or "")]
+        rows.append([*numbers, "chosen" if size.value == choice.chosen else ""])
+    widths = (10, 12, 11, 7, 7)
+    table = [" ".join(map(str.rjust, row, widths)).rstrip() for row in rows]
+    chosen = code(choice.algorithm, {**params, choice.parameter: str(choice.chosen)})
+    heading = f"{choice.criterion}; {direction} is better."
+    return [heading, "", *table, "", choice.in_words, f"Train or measure {chosen}"]
+
+
+def size_rows(choice: Choice) -> list[tuple[Any, ...]]:
+    """The sizes as rows of a CSV file."""
+    rows = [(*astuple(size), int(size.value == choice.chosen)) for size in choice.sizes]
+    return [(choice.parameter, "score", "standard_error", "epochs", "is_chosen"), *rows]
 
 
 def search_lines(result: Search, dataset: str) -> list[str]:
@@ -177,19 +235,21 @@ def _estimate(trial: Trial) -> tuple[float, float, float]:
     return (value, value, value) if trial.low is None or trial.high is None else (value, trial.low, trial.high)
 
 
-def _write_csv(file: Path, result: Search) -> None:
+def search_rows(result: Search) -> list[list[Any]]:
+    """The settings as rows of a CSV file, those that were not tried at the end."""
     names = list(result.best.setting)
     facts = ("value", "low", "high", "n_users", "fit_seconds", "best_so_far", "reason")
-    with file.open("w", newline="", encoding="utf-8") as stream:
-        writer = csv.writer(stream)
-        writer.writerow([*names, "is_tried", "is_chosen", *facts])
-        for trial in result.trials:
-            values = [getattr(trial, fact) for fact in facts]
-            writer.writerow(
-                [*trial.setting.values(), 1, int(trial is result.best), *("" if v is None else v for v in values)]
-            )
-        for setting in result.left:
-            writer.writerow([*setting.values(), 0, 0, *[""] * len(facts)])
+    rows: list[list[Any]] = [[*names, "is_tried", "is_chosen", *facts]]
+    for trial in result.trials:
+        rows.append([*trial.setting.values(), 1, int(trial is result.best), *(getattr(trial, fact) for fact in facts)])
+    return [*rows, *([*setting.values(), 0, 0, *[""] * len(facts)] for setting in result.left)]
+
+
+def _sizes(text: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(piece) for piece in text.split(","))
+    except ValueError:
+        raise ArgumentTypeError(f"{text!r} is not valid; write whole numbers, such as 2,5,10.") from None
 
 
 def _positive(text: str) -> float:
