@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from tests.evaluation.conftest import Installation
@@ -30,27 +31,6 @@ def essence(document: Any) -> Any:
     if isinstance(document, list):
         return [essence(value) for value in document]
     return document
-
-
-def is_alive(pid: int) -> bool:
-    """Whether a process runs (one that ended and was not collected yet does not)."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
-
-
-def children_of(pid: int) -> list[int]:
-    """Process ids of a process's children that run."""
-    found = []
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = stat.read_text().rsplit(")", 1)[1].split()
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-        if int(fields[1]) == pid and fields[0] != "Z":
-            found.append(int(stat.parent.name))
-    return found
 
 
 def kill_holder_of_a_lease(installation: Installation, *, kind: str) -> int:
@@ -231,14 +211,15 @@ def embedded(make_installation: Callable[..., Installation]) -> Installation:
     return make_installation()
 
 
-def started(installation: Installation) -> tuple[Any, list[int]]:
-    """A running evaluation with two workers of its own, and their process ids."""
+def started(installation: Installation) -> tuple[Any, list[psutil.Process]]:
+    """A running evaluation, the process that forks its workers, and these two."""
     many = ",".join(f"asysvd:factors=8,epochs={epochs}" for epochs in range(100, 140))
     command = installation.start(*installation.evaluate("mid", "--algorithms", many, "--workers", "2"))
     sql = "SELECT id FROM evaluation_evaluationrun WHERE status = 'running'"
     installation.until(lambda: installation.query(sql), "a running run")
-    installation.until(lambda: len(children_of(command.pid)) == 2, "two workers")
-    return command, children_of(command.pid)
+    parent = psutil.Process(command.pid)
+    installation.until(lambda: len(parent.children(recursive=True)) == 3, "two workers")
+    return command, parent.children(recursive=True)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -248,7 +229,7 @@ def test_command_that_is_interrupted_cancels_its_run_and_stops_its_workers(embed
     said, _ = command.communicate(timeout=120)
     assert command.returncode == 130, said
     assert "was cancelled" in said
-    assert not [pid for pid in children if is_alive(pid)]
+    assert not any(child.is_running() for child in children)
     assert embedded.query("SELECT status FROM evaluation_evaluationrun ORDER BY id DESC LIMIT 1") == [("cancelled",)]
     assert_broker_is_empty(embedded)
 
@@ -257,7 +238,15 @@ def test_workers_leave_when_the_command_that_started_them_is_killed(embedded: In
     command, children = started(embedded)
     command.kill()
     command.communicate()
-    embedded.until(lambda: not [pid for pid in children if is_alive(pid)], "the workers to leave")
+    embedded.until(lambda: not any(child.is_running() for child in children), "the workers to leave")
+
+
+def test_workers_leave_when_the_command_and_what_forked_them_are_killed(embedded: Installation) -> None:
+    command, (pool, *workers) = started(embedded)
+    command.kill()
+    pool.kill()
+    command.communicate()
+    embedded.until(lambda: not any(worker.is_running() for worker in workers), "the workers to leave")
 
 
 def test_where_redis_is_the_broker_the_command_waits_for_a_worker_and_says_so(
