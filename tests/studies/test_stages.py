@@ -120,7 +120,7 @@ def test_a_stage_saved_as_it_stands_changes_nothing(draft: Study, owner: Client,
 
 def test_an_invalid_field_is_not_saved_and_the_others_are(draft: Study, owner: Client) -> None:
     posted = shown(owner, draft, "flow")
-    answer = saved(owner, draft, "flow", posted, list_length="many", ratings_asked="4", ratings_most="4")
+    answer = saved(owner, draft, "flow", posted, list_length="many", ratings_asked="4", ratings_most="5")
     assert answer["status"] == "invalid"
     assert answer["errors"] == {"list_length": ["Enter a whole number."]}
     draft.refresh_from_db()
