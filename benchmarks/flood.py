@@ -35,7 +35,7 @@ FLOOD_ADDRESS, SLOW_ADDRESS = "127.0.0.2", "127.0.0.3"
 FLOOD_NETWORKS, SLOW_NETWORK = ("203.0.113.7", "198.51.100.7"), "192.0.2.7"
 ABOUT = {
     "first_visit": "yes", "recommender_experience": "no", "age": "33", "gender": "woman", "education": "master",
-    "movies_per_month": "3_to_5",
+    "items_per_month": "3_to_5",
 }  # fmt: skip
 
 

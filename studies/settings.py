@@ -158,8 +158,8 @@ class AnalysisPlan(_Settings):
     exclude: Keys = Field(
         default=(),
         title="Exclude from the analysis participants with one of these flags",
-        description="With the thresholds above. If nothing is ticked, only participants you exclude by hand are "
-        "excluded, and the report lists that as a deviation from the plan.",
+        description="If nothing is ticked, only participants you exclude by hand are excluded, and the report lists "
+        "that as a deviation from the plan.",
     )
     exclude_words: str = Field(
         default="",
@@ -379,8 +379,7 @@ class StudySettings(_Settings):
         ge=1,
         le=MOST_ASKED,
         title="Known items at most",
-        description="With the same number, participants give exactly this number. With a higher one, they can continue "
-        "after the number above, up to this one.",
+        description="Empty: exactly the number above. With a higher one, participants can continue up to it.",
     )
     elicitation: Elicitation = Field(
         default="stars",

@@ -281,12 +281,16 @@ def _localised_problem(texts: Mapping[tuple[str, str], str]) -> tuple[str, str] 
     return None
 
 
-def _unescaped(texts: NDArray[Any], notes: ItemNotes) -> NDArray[Any]:
-    """Texts with characters in place of HTML entities."""
+def replace_entities(texts: NDArray[Any]) -> int:
+    """Write characters in place of the HTML entities of texts, shape (n,), and return how many texts had some."""
     with_entity = [at for at, text in enumerate(texts.tolist()) if "&" in text and html.unescape(text) != text]
     for at in with_entity:
         texts[at] = html.unescape(texts[at])
-    notes.entities += len(with_entity)
+    return len(with_entity)
+
+
+def _unescaped(texts: NDArray[Any], notes: ItemNotes) -> NDArray[Any]:
+    notes.entities += replace_entities(texts)
     return texts
 
 

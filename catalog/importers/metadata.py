@@ -23,7 +23,7 @@ from catalog.importers.base import (
 from catalog.importers.detector.file_syntax import examined
 from catalog.importers.detector.roles import rank_by_name
 from catalog.importers.item_files import CLIPS, PICTURES, ItemFiles
-from catalog.importers.items import UTILITY_KIND, utility_of
+from catalog.importers.items import UTILITY_KIND, replace_entities, utility_of
 from catalog.importers.kinds import (
     FIELDS,
     LONGEST_KIND,
@@ -315,6 +315,7 @@ def _read(file: SourceFile, options: MetadataOptions, facts: Facts, progress: Pr
         raise refuse(file.name, f"column {shown(item)} is named for two things", line=1)
     kinds[item] = "id"
     table = read(file, written, kinds, facts.problems, progress=progress)
+    n_texts = sum(replace_entities(column) for name, column in table.columns.items() if name != item)
     ids = table.columns[item]
     facts.rows += table.rows_read
     facts.rows_left_out += table.rows_read - len(ids)
@@ -328,6 +329,8 @@ def _read(file: SourceFile, options: MetadataOptions, facts: Facts, progress: Pr
             facts.add(external_id, statements, table.lines.line(row), is_split=True)
     unread = [] if kind else [name for name in header if name not in (item, *columns)]
     warnings = _unread(unread, options)
+    if n_texts:
+        warnings.append(f"HTML entities were replaced by characters in {n_texts:,} texts.")
     if table.lacks_final_newline:
         warnings.append(
             f"The last line of {file.name} has no line end; it was taken as complete. "

@@ -69,6 +69,7 @@
         continue;
       }
       list.id = `${control.id}_error`;
+      for (let fold = control.closest("details:not([open])"); fold; fold = fold.parentElement.closest("details:not([open])")) fold.open = true;
       for (const each of controls(name)) each.setAttribute("aria-invalid", "true");
       control.setAttribute("aria-describedby", list.id);
       const group = isTick(control) ? control.closest("fieldset")?.querySelector("legend") : null;

@@ -9,7 +9,8 @@ What a page of a stage is made of:
   shows a participant's page, and loads it again after each save.
 - A part that follows from what is stored has the attribute ``data-live`` and an id: it is replaced after each save.
 - An open point names its stage and field. Links to it end in ``#id_<field>``, where `forms.js` moves the focus.
-- Stages of a launched study are read-only. Those where an amendment is possible name it in `AMENDMENTS`.
+- Stages of a launched study are read-only. Its form names in `amendments` the fields that may still change; each shows
+  the button that leads there.
 """
 
 from __future__ import annotations
@@ -64,12 +65,6 @@ STAGES = (
     Stage(LAUNCH, "Pilot and launch", "studies:launch"),
 )
 STAGE_OF = {stage.key: stage for stage in STAGES}
-# What may change after the launch: the page that does it, its part, and what changes.
-AMENDMENTS = {
-    QUESTIONS: (("studies:versions", "#words", "Wording"),),
-    TEXTS: (("studies:consent", "#change", "Consent text"), ("studies:versions", "#notes", "Contact and other texts")),
-    PARTICIPANTS: (("studies:versions", "#targets", "Targets"),),
-}
 
 
 @dataclass(frozen=True)

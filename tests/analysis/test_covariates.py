@@ -72,7 +72,7 @@ def populated(study: Study, n: int = 12) -> None:
             for question, value in (
                 ("age", age),
                 ("gender", "woman" if number % 2 else "man"),
-                ("movies_per_month", 3),
+                ("items_per_month", 3),
             ):
                 if not (question == "age" and number == 5):
                     Response.objects.create(participant=person, question=question, rank=0, value=value)
@@ -103,10 +103,10 @@ def analyses_of(report: Report) -> CovariateAnalyses:
 
 
 def test_a_report_adjusts_bounds_and_relates(draft: Study) -> None:
-    report = reported(draft, ["age", "movies_per_month"])
+    report = reported(draft, ["age", "items_per_month"])
     found, page = analyses_of(report), plain(page_without_pictures(report))
     assert found.adjustment.factors == ("gender (stratum)", "age (stratum)")
-    assert found.adjustment.covariates == ("age", "movies per month")
+    assert found.adjustment.covariates == ("age", "films per month")
     accuracy = next(variable for variable in found.adjustment.variables if variable.key == "accuracy")
     assert not isinstance(accuracy.ancova, Undefined)
     assert accuracy.ancova.n == 36

@@ -70,7 +70,7 @@ def study_of(key: str) -> Study:
     """A launched study of an item type with planned covariates, and participants with every kind of answer."""
     study = make_study(slug="tastes", status="draft", run=run_of(key, make_run_at("succeeded", algorithms=ALGORITHMS)))
     change_design(
-        study=study, settings={"plan": {"resamples": 1000, "covariates": ["age", "movies_per_month"], "exclude": []}}
+        study=study, settings={"plan": {"resamples": 1000, "covariates": ["age", "items_per_month"], "exclude": []}}
     )
     launch_study(study=study)
     study.refresh_from_db()
@@ -81,7 +81,7 @@ def study_of(key: str) -> Study:
                 study, label, ratings, 1 + (number + place) % 5, n_watched=1 + number % 5, n_heard=number % 2,
                 first_item=(number * 7 + place) % 30,
             )  # fmt: skip
-            for question, value in (("age", 20 + number), ("movies_per_month", "3_to_5")):
+            for question, value in (("age", 20 + number), ("items_per_month", "3_to_5")):
                 Response.objects.create(participant=person, question=question, rank=0, value=value)
     return study
 
@@ -126,9 +126,9 @@ def test_no_report_codebook_or_page_speaks_of_other_items(key: str) -> None:
     assert ("trailer" in texts["report.html"]) == (ITEM_TYPES[key].has_trailers and study.design.offers_samples)
     draft = make_study(slug="drafted-tastes", status="draft", run=study.run)
     pages = {**pages_of(study), **{f"draft: {name}": page for name, page in pages_of(draft).items()}}
-    assert {"detail", "draft: design", "preregistration", "quality", "recruiting"} <= set(pages)
+    assert {"detail", "draft: flow", "preregistration", "quality", "recruiting"} <= set(pages)
     assert f"neither {own.consumed} nor heard of" in pages["preregistration"]
-    assert f"{'movies' if key == DEFAULT else own.many} per month" in pages["preregistration"]
+    assert f"{own.many} per month" in pages["preregistration"]
     assert f"Wording where {own.consumed}, in English" in pages["draft: question-edit rating"]
     everything = {**texts, **codebooks, **pages}
     assert {name: words for name, text in everything.items() if (words := strange_words(text, key))} == {}

@@ -284,3 +284,10 @@ def test_an_open_end_is_said_and_progress_told(tmp_path, monkeypatch):
     assert ("facts.csv", 5) in said
     assert said[-1] == ("a.jsonl", 1)
     assert said[0][1] < 5
+
+
+def test_html_entities_become_characters_and_the_report_says_so(tmp_path):
+    metadata = read(tmp_path, "item,plot,genre\n1,Singin&#039; &amp; dancing,R&B\n2,A & B,R&amp;B\n")
+    assert metadata.items["1"].fields["plot"] == "Singin' & dancing"
+    assert metadata.items["2"].features == metadata.items["1"].features
+    assert "HTML entities were replaced by characters in 2 texts." in metadata.report.warnings

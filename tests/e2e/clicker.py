@@ -79,7 +79,7 @@ class Pointer:
     def fill_in_about(self) -> None:
         self.answer(first_visit="yes", recommender_experience="no")
         self.fill("input[name=age]", "33")
-        for name, value in (("gender", "woman"), ("education", "master"), ("movies_per_month", "3_to_5")):
+        for name, value in (("gender", "woman"), ("education", "master"), ("items_per_month", "3_to_5")):
             self.choose(f"select[name={name}]", value)
 
     def leave_about(self) -> None:

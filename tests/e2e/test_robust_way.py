@@ -145,7 +145,7 @@ def test_a_server_killed_at_every_step_costs_nothing(web: Web, browser: Browser)
 
     do.fill_in_about()
     page.locator("input[name=age]").blur()
-    until(stored(0, age=33, gender="woman", movies_per_month="3_to_5"), page, "about")
+    until(stored(0, age=33, gender="woman", items_per_month="3_to_5"), page, "about")
     killed()
     expect(page.locator("input[name=age]")).to_have_value("33")
     expect(page.locator("select[name=education]")).to_have_value("master")

@@ -30,7 +30,7 @@ ABOUT = {
     "gender": "woman",
     "education": "master",
     "nationality": "Italian",
-    "movies_per_month": "3_to_5",
+    "items_per_month": "3_to_5",
 }
 
 

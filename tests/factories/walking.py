@@ -24,7 +24,7 @@ from studies.simulation.walker.walk import Page, Walker
 HTMX = {"HX-Request": "true"}
 ABOUT = {
     "first_visit": "yes", "recommender_experience": "no", "age": "33", "gender": "woman", "education": "master",
-    "nationality": "", "movies_per_month": "3_to_5",
+    "nationality": "", "items_per_month": "3_to_5",
 }  # fmt: skip
 UNCURIOUS = 14  # a seed with which no details are opened while rating
 

@@ -31,7 +31,7 @@ from studies.design.services.duplicating import duplicate_study
 from studies.design.services.launch import _trial_profiles, design_snapshot, launch_problems
 from studies.enums import ParticipantStatus
 from studies.instrument.questionnaires.schema import questionnaire_from
-from studies.known_items import HALF_STARS
+from studies.known_items import HALF_STARS, ItemsAsked
 from studies.models import Event, Study
 from studies.monitoring.selectors.exclusions import missing_of
 from studies.monitoring.selectors.quality import FlagSources
@@ -103,6 +103,11 @@ def test_the_stage_saves_scale_range_and_order_and_a_copy_has_them() -> None:
         assert stored == {**wanted, "ratings_asked": 5, "ratings_most": 15}
     refused = FlowForm(study, posted(FlowForm(study), ratings_most="4"))
     assert "At least 5" in str(refused.errors["ratings_most"])
+    exact = make_study(status="draft", slug="exact")
+    form = FlowForm(exact, posted(FlowForm(exact), ratings_asked="7"))
+    assert form.is_valid(), form.errors
+    form.save(None)
+    assert Study.objects.get(pk=exact.pk).design.items_asked == ItemsAsked(7, 7)
 
 
 def test_the_command_creates_such_a_study_and_the_interface_for_programs_tells_of_it(client: Client) -> None:

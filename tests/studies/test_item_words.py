@@ -38,13 +38,13 @@ ORDINARY = ("place", "places", "show", "shows", "Ort", "Orte", "luogo", "luoghi"
 TITLES = re.compile(r"\bFilm \d\d\b")  # of the items in the factory's catalogue
 # What a study of version 6 of the template asks and says about films, with its placeholders filled.
 OF_FILMS = (
-    "885fb5dff2b5871dbdba250462de8e56ddd7d6848065b6defe6b50f66c863690",
+    "185c2f1b198b1bf5efbe5345769b744c7c6e53d351d770038c14d42c97ec757a",
     "43528222cfdaf3bdd62409340cdfccbf167d8c3fb4376394f3239e3db7a42651",
 )
 # Questions and texts that German participants read; the template has none, and a researcher writes them.
 GERMAN = {
     "watched": "Haben Sie {diesen/diese/dieses} {item} {consumed}?",
-    "movies_per_month": "Wie viele {items} {you_consume} im Monat?",
+    "items_per_month": "Wie viele {items} {you_consume} im Monat?",
     "neither": "{look_at_details} Würden Sie {consume_it} wollen?",
 }
 
@@ -330,7 +330,7 @@ def test_a_study_without_trailers_is_measured_and_keeps_its_words() -> None:
     run = run_of("book")
     study = make_study(run=run)
     assert [q.key for q in questionnaire_from(study.questionnaire).items] == ["watched", "heard", "rating"]
-    assert study.template_version == 7
+    assert study.template_version == 8
     design = (study.design_hash, copy.deepcopy(study.settings))
     change_item_type(dataset=run.version.dataset, item_type="song")
     study.refresh_from_db()

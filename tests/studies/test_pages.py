@@ -122,10 +122,42 @@ def test_bad_answers_about_oneself_are_marked_and_the_good_ones_kept(study: Stud
 
 def test_someone_outside_is_thanked_and_screened_out(study: Study) -> None:
     person = Person(study).to("about")
-    page = person.post("about/", {**ABOUT, "age": "70"})
+    page = tree(person.post("about/", {**ABOUT, "age": "70"}))
+    assert person.me.status == ParticipantStatus.CONSENTED
+    (button,) = page.xpath("//*[@role='group'][contains(., 'You entered 70. Is that right?')]//button")
+    yes = {button.get("name"): button.get("value")}
+    assert page.xpath("//form[@id='about']//button")[0].get("name") is None, "Enter in a field confirms nothing"
+    changed = tree(person.post("about/", {**ABOUT, "age": "71", **yes}))
+    assert changed.xpath("string(//*[@id='confirm-age'])") == "You entered 71. Is that right?"
+    assert person.me.responses.get(question="age").value == 71
+    page = person.post("about/", {**ABOUT, "age": "70", **yes})
     assert "ends here" in page.text
     assert person.me.status == ParticipantStatus.SCREENED_OUT
     assert "ends here" in person.get("rate/").text
+
+
+@pytest.mark.parametrize(
+    ("mistake", "asked"),
+    [
+        ({"age": "5"}, "You entered 5. Is that right?"),
+        ({"first_visit": "no"}, "You chose “No”. Is that right?"),
+    ],
+)
+def test_a_slip_is_asked_about_and_corrected(study: Study, mistake: dict[str, str], asked: str) -> None:
+    person = Person(study).to("about")
+    page = tree(person.post("about/", {**ABOUT, **mistake}))
+    assert page.xpath("string(//*[@class='confirmation']/p)") == asked
+    assert leads(person.post("about/", ABOUT)) == "rate"
+
+
+def test_an_answer_that_meets_a_full_quota_is_asked_about(study: Study) -> None:
+    quota = {"name": "the young", "most": 0, "where": [{"question": "age", "band": [20, 29]}]}
+    Study.objects.filter(pk=study.pk).update(settings={**study.settings, "quotas": [quota]})
+    person = Person(study).to("about")
+    page = tree(person.post("about/", {**ABOUT, "age": "25"}))
+    assert page.xpath("string(//*[@id='confirm-age'])") == "You entered 25. Is that right?"
+    person.post("about/", {**ABOUT, "age": "25", "confirmed.age": "age=25"})
+    assert person.me.status == ParticipantStatus.QUOTA_FULL
 
 
 def test_when_every_condition_is_full_the_next_one_waits_and_later_ones_are_thanked(study: Study) -> None:

@@ -591,7 +591,7 @@ def test_each_outcome_has_its_own_words_and_way_on(study: Study, language: str) 
         person = Person(study)
         person.consent(f"/s/{study.slug}/?lang={language}&PROLIFIC_PID={name}")
         people[name] = person
-    people["screened_out"].post("about/", {**ABOUT, "age": "70"})
+    people["screened_out"].post("about/", {**ABOUT, "age": "70", "confirmed.age": "age=70"})
     people["attention_failed"].post("about/", ABOUT)
     attentive = Participant.objects.get(external_ids__value="attention_failed")
     fail_attention(participant=attentive, reason="Two checks failed.")
@@ -627,7 +627,7 @@ def test_a_unique_code_for_another_outcome_is_drawn_once(study: Study) -> None:
     set_exits(study=study, exits={"screened_out": Exit("unique", url="https://a.example/{code}")})
     person = Person(study)
     person.consent()
-    person.post("about/", {**ABOUT, "age": "70"})
+    person.post("about/", {**ABOUT, "age": "70", "confirmed.age": "age=70"})
     shown = {tree(person.get("")).xpath("string(//*[@id='completion-code'])") for _time in range(2)}
     assert shown == {person.me.completion_code}
     assert person.get("exit/").headers["Location"] == f"https://a.example/{person.me.completion_code}"

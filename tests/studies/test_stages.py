@@ -14,7 +14,7 @@ from studies.design.selectors.launch_overview import planned_power
 from studies.design.selectors.stated_facts import stated_facts
 from studies.design.services.design import change_design
 from studies.design.services.duplicating import duplicate_study
-from studies.design.services.launch import launch_study
+from studies.design.services.launch import close_study, launch_study
 from studies.enums import Role
 from studies.models import Study
 from studies.monitoring.selectors.estimate import estimate_of
@@ -120,7 +120,7 @@ def test_a_stage_saved_as_it_stands_changes_nothing(draft: Study, owner: Client,
 
 def test_an_invalid_field_is_not_saved_and_the_others_are(draft: Study, owner: Client) -> None:
     posted = shown(owner, draft, "flow")
-    answer = saved(owner, draft, "flow", posted, list_length="many", ratings_asked="4", ratings_most="4")
+    answer = saved(owner, draft, "flow", posted, list_length="many", ratings_asked="4", ratings_most="5")
     assert answer["status"] == "invalid"
     assert answer["errors"] == {"list_length": ["Enter a whole number."]}
     draft.refresh_from_db()
@@ -211,11 +211,15 @@ def test_after_the_launch_stages_are_read_only_and_offer_the_amendment(draft: St
         assert not page.xpath("//form[@data-autosave]")
     page = tree(owner.get(console_url("texts", draft)))
     draft.refresh_from_db()
-    notice = " ".join(page.xpath("string(//div[@class='notice'])").split())
-    assert f"another design hash than {draft.design_hash[:6]}" in notice
-    assert page.xpath("//div[@class='notice']/a/@href") == [
-        f"{console_url('consent', draft)}#change", f"{console_url('versions', draft)}#notes",
-    ]  # fmt: skip
+    beside = page.xpath("//div[.//textarea[@id='id_contact_en']][last()]/p[@class='amend']")[0]
+    assert " ".join(beside.text_content().split()).endswith(f"Changes the design hash {draft.design_hash[:6]}")
+    links = page.xpath("//p[@class='amend']/a/@href")
+    assert len(links) == 5 * len(draft.design.languages), "consent, its boxes, contact, declined, closed"
+    for link in [*links, *tree(owner.get(console_url("sample", draft))).xpath("//p[@class='amend']/a/@href")]:
+        address, field = link.split("#")
+        assert tree(owner.get(address)).xpath(f"//main//*[@id='{field}'][not(@disabled)]"), link
+    close_study(study=draft)
+    assert not tree(owner.get(console_url("texts", draft))).xpath("//p[@class='amend']")
 
 
 def test_an_analyst_reads_the_stages_and_changes_nothing(draft: Study, owner: Client) -> None:

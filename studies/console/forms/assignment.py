@@ -8,6 +8,7 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 from django.http import QueryDict
+from django.urls import reverse
 
 from core.errors import ParameterError
 from evaluation.forms.parameter_fields import COPY, entered, is_changed
@@ -233,6 +234,10 @@ class ParticipantsForm(AssignmentForm):
         if not any(question["key"] == "age" for question in study.questionnaire.get("about", ())):
             del self.fields["youngest"], self.fields["oldest"]
         self.keep_entered(data)
+
+    def amendments(self) -> dict[str, str]:
+        url = f"{reverse('studies:versions', args=[self.study.slug])}#id_targets-target_0"
+        return {"per_condition": url, "targets": url}
 
     def clean_oldest(self) -> int:
         youngest, oldest = self.cleaned_data.get("youngest"), int(self.cleaned_data["oldest"])

@@ -35,10 +35,10 @@ class ConditionsForm(StageForm):
     def __init__(self, study: Study, data: Any = None, *, researcher: Any) -> None:
         chosen = list(study.conditions.order_by("position").values_list("model_digest", flat=True))
         super().__init__(study, data, initial={"models": chosen})
-        names = (
-            (entry.model.digest, f"{entry.label} · run {entry.run.pk}") for entry in available_models(study, researcher)
-        )
-        offer(self, "models", names)
+        models = available_models(study, researcher)
+        has_runs = len({entry.run.pk for entry in models}) > 1
+        names = [f"{entry.label} · run {entry.run.pk}" if has_runs else entry.label for entry in models]
+        offer(self, "models", zip((entry.model.digest for entry in models), names, strict=True))
 
     def save(self, actor: Any) -> None:
         choose_conditions(study=self.study, digests=self.cleaned_data["models"], actor=actor)

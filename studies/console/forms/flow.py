@@ -47,7 +47,7 @@ class FlowForm(StageForm):
     )
     taken_from = setting_field(forms.FloatField, StudySettings, "taken_from")
     ratings_asked = setting_field(forms.IntegerField, StudySettings, "ratings_asked")
-    ratings_most = setting_field(forms.IntegerField, StudySettings, "ratings_most")
+    ratings_most = setting_field(forms.IntegerField, StudySettings, "ratings_most", required=False)
     list_length = setting_field(forms.IntegerField, StudySettings, "list_length")
     item_order = setting_field(forms.ChoiceField, StudySettings, "item_order", choices=list(ORDER_LABELS.items()))
     idle_minutes = setting_field(forms.IntegerField, StudySettings, "idle_minutes")
@@ -56,7 +56,8 @@ class FlowForm(StageForm):
         design = study.design
         initial = {
             **design.model_dump(include={*PLAIN_SETTINGS, "elicitation", "elicitation_scale"}),
-            "ratings_most": design.items_asked.most,
+            # An exact number is left empty: otherwise a higher number of items would contradict a field that is folded.
+            "ratings_most": design.items_asked.most if design.items_asked.is_range else None,
             "taken_from": design.model_copy(update={"elicitation": STARS}).lowest_taken,
         }
         super().__init__(study, data, initial=initial)
@@ -71,7 +72,7 @@ class FlowForm(StageForm):
                 self.cleaned_data.pop(name, None)
         fewest, most = self.cleaned_data.get("ratings_asked"), self.cleaned_data.get("ratings_most")
         if fewest and most and most < fewest:
-            self.add_error("ratings_most", f"At least {fewest}. Equal numbers ask for exactly this number.")
+            self.add_error("ratings_most", f"At least {fewest}. Leave it empty to ask for exactly {fewest}.")
         scale = SCALES.get(self.cleaned_data.get("elicitation_scale", ""), FIVE_STARS).scale
         if "taken_from" in self.cleaned_data and not scale.holds(self.cleaned_data["taken_from"]):
             self.add_error("taken_from", f"A rating {scale.words()}.")
@@ -79,7 +80,8 @@ class FlowForm(StageForm):
 
     def save(self, actor: Any) -> None:
         cleaned = self.cleaned_data
-        changed = {name: cleaned[name] for name in (*PLAIN_SETTINGS, "ratings_most")}
+        changed = {name: cleaned[name] for name in PLAIN_SETTINGS}
+        changed["ratings_most"] = cleaned["ratings_most"] or cleaned["ratings_asked"]
         if cleaned["elicitation"] != self.study.design.elicitation:
             changed["elicitation"] = cleaned["elicitation"]
         if "elicitation_scale" in cleaned:

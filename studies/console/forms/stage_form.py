@@ -39,11 +39,17 @@ class StageForm(forms.Form):
     def nested_forms(self) -> Collection[forms.Form]:
         return ()
 
-    def freeze(self) -> StageForm:
-        """Make the form read-only."""
+    def amendments(self) -> dict[str, str]:
+        """The addresses of the fields that amend a running study, by the name of the field here."""
+        return {}
+
+    def freeze(self, *, may_amend: bool = False) -> StageForm:
+        """Make the form read-only; with `may_amend`, fields that may still change show where."""
         for each in (self, *self.nested_forms):
             for own in each.fields.values():
                 own.disabled = True
+        for name, url in self.amendments().items() if may_amend else ():
+            self.fields[name].amendment = {"url": url, "design_hash": self.study.design_hash}  # type: ignore[attr-defined]
         return self
 
     def stored_values(self) -> dict[str, list[str]]:

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from django import forms
+from django.urls import reverse
 
 from catalog.item_types import FALLBACK_LANGUAGE
 from catalog.item_words import Words
@@ -248,6 +249,13 @@ class DraftTextsForm(StageForm):
             everything = [field for part in fields.values() for field in part]
             groups.append({"name": language_name(language), "is_offered": is_offered, "all": everything, **fields})
         return groups
+
+    def amendments(self) -> dict[str, str]:
+        consent, notes = (reverse(f"studies:{page}", args=[self.study.slug]) for page in ("consent", "versions"))
+        keys = [(name, text_key(name, code)) for code in self.study.design.languages for name in CHANGEABLE_TEXTS]
+        return {key: f"{consent}#id_{key}" for name, key in keys if name in CONSENT_TEXTS} | {
+            key: f"{notes}#id_{NotesForm.prefix}-{key}" for name, key in keys if name in NOTE_TEXTS
+        }
 
     def clean(self) -> dict[str, Any] | None:
         """Require the texts of each offered language that was complete before; the launch requires the others."""

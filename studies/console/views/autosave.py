@@ -28,8 +28,9 @@ from django.shortcuts import redirect
 from core.models import LogEntry
 from core.outcomes import refusals_in
 from studies.console.forms.stage_form import StageForm, digest_of_values
-from studies.console.stages import AMENDMENTS, STAGE_OF
+from studies.console.stages import STAGE_OF
 from studies.console.views.workspace import study_page
+from studies.design.services.amending import RUNNING
 from studies.enums import StudyStatus
 from studies.models import Study
 from studies.team.permissions import Membership
@@ -144,12 +145,11 @@ def stage_page(
             return _onward(request, membership, stage)
         form, shown = outcome.form, {"outcome": outcome, "revision": outcome.revision}
     if not may_edit:
-        form.freeze()
+        form.freeze(may_amend=membership.may_change and study.status in RUNNING and study.archived_at is None)
     page = {
         "form": form,
         "revision": form_of(study, None).revision() if may_edit else "",
         "may_edit": may_edit,
-        "amendments": AMENDMENTS.get(stage, ()) if membership.may_change and not is_draft else (),
         **shown,
         **context(form),
     }

@@ -44,6 +44,11 @@ def _consent_preview(study: Study) -> dict[str, Any]:
     }
 
 
+def _size(study: Study) -> dict[str, int]:
+    targets = study.conditions.values_list("target", flat=True)
+    return {"n_conditions": len(targets), "planned": sum(targets)}
+
+
 @for_members(READERS, FORM)
 def study_dataset(request: HttpRequest, membership: Membership) -> HttpResponse:
     """The data that the study is about, its run, and what researchers call it."""
@@ -65,7 +70,14 @@ def study_dataset(request: HttpRequest, membership: Membership) -> HttpResponse:
 def study_conditions(request: HttpRequest, membership: Membership) -> HttpResponse:
     """The models that become conditions, among those of all runs on the dataset version."""
     form_of = partial(ConditionsForm, researcher=request.user)
-    return stage_page(request, membership, CONDITIONS, form_of, "console/studies/conditions.html", lambda _form: {})
+    return stage_page(
+        request,
+        membership,
+        CONDITIONS,
+        form_of,
+        "console/studies/conditions.html",
+        lambda _form: _size(membership.study),
+    )
 
 
 @for_members(READERS, FORM)
@@ -121,8 +133,7 @@ def study_sample(request: HttpRequest, membership: Membership) -> HttpResponse:
         return {
             "recruiting": recruiting,
             "entrance_label": ENTRANCE_LABELS[Entrance(recruiting.entrance)],
-            "planned": sum(study.conditions.values_list("target", flat=True)),
-            "n_conditions": study.conditions.count(),
+            **_size(study),
             "is_nested": is_nested(study),
             "seed_state": seed_state(study),
             "seed_sentence": seed_sentence(study),

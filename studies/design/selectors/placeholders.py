@@ -111,16 +111,18 @@ def _words_in(kind: ItemType, language: str) -> Words:
 
 
 def key_in_words(key: str, design: StudySettings) -> str:
-    """The key of a question as readers see it: what the template counts as movies are the study's own items.
+    """The key of a question as readers see it: what the template counts are the study's own items.
 
     Examples
     --------
-    >>> key_in_words("movies_per_month", StudySettings(item_type="book"))
-    'books per month'
+    >>> [key_in_words(f"{name}_per_month", StudySettings(item_type="book")) for name in ("items", "movies")]
+    ['books per month', 'books per month']
     """
     phrase, items = key.replace("_", " "), item_words(design, FALLBACK_LANGUAGE).many
+    # Templates before version 8 counted movies, in studies of all items.
     is_film = items == ITEM_TYPES[DEFAULT].words_in(FALLBACK_LANGUAGE).many
-    return phrase if is_film else re.sub(r"\bmovies\b", lambda _: items, phrase)
+    counted = "items(?= per month$)" if is_film else "items(?= per month$)|movies"
+    return re.sub(rf"\b({counted})\b", lambda _: items, phrase)
 
 
 def words_at_creation(kind: ItemType, own: Mapping[str, Any]) -> dict[str, Any]:

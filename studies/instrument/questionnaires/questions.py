@@ -21,6 +21,7 @@ LONGEST_TEXT = 5000
 LONGEST_OTHER = 200
 DECLINE_RAW = "--declined"  # no choice's value begins with a hyphen
 WAS = "was."  # and a question's key: the field that says what its page was drawn with
+CONFIRMED = "confirmed."  # and a question's key: the button that says the answer on its page is meant
 IN_OWN_WORDS = "Nothing comes to my mind."  # of a simulated participant
 
 Texts = Mapping[str, str]
@@ -405,13 +406,13 @@ def joined_controls(pairs: Iterable[tuple[str, str]]) -> str:
     return "\n".join(sorted(f"{name}={value}" for name, value in filled if value))
 
 
-def _is_untouched(key: str, form: Form) -> bool:
-    """Whether the posted answer equals the one the page was rendered with, which may be older than the stored one."""
-    if f"{WAS}{key}" not in form:
+def _is_as_drawn(key: str, form: Form, prefix: str) -> bool:
+    """Whether the posted answer equals the one that the page was drawn with, as its field of that prefix states it."""
+    if f"{prefix}{key}" not in form:
         return False
     names = [name for name in form if name in (key, f"{key}--declined") or name.startswith(f"{key}.")]
     posted = joined_controls((name, value) for name in names for value in form[name])
-    return posted == form[f"{WAS}{key}"][-1].replace("\r\n", "\n")
+    return posted == form[f"{prefix}{key}"][-1].replace("\r\n", "\n")
 
 
 def _is_valid(question: Question, value: Any) -> bool:
@@ -434,6 +435,12 @@ def posted_answers(questions: Iterable[Question], form: Form) -> dict[str, Any]:
     answers = {}
     for question in questions:
         is_present, value = question.posted(form)
-        if is_present and not (_is_untouched(question.key, form) and _is_valid(question, value)):
+        # The answer that the page was drawn with may be older than the stored one.
+        if is_present and not (_is_as_drawn(question.key, form, WAS) and _is_valid(question, value)):
             answers[question.key] = value
     return answers
+
+
+def confirmed_answers(questions: Iterable[Question], form: Form) -> frozenset[str]:
+    """Return the keys of the questions whose answers the form confirms; an answer changed since is not confirmed."""
+    return frozenset(question.key for question in questions if _is_as_drawn(question.key, form, CONFIRMED))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -70,6 +70,7 @@ class Asked:
     hint: Any = ""
     ends: tuple[str, str] | None = None
     problem: Any = ""
+    confirmation: Any = ""  # asks whether the answer shown is meant
     value: str = ""
     was: str = ""
     unit: str = ""
@@ -138,7 +139,8 @@ class Page:
     """The context of a block of questions.
 
     `orders` are those stored for this participant (`participant_state.shown_orders`), `raw_values` typed values that
-    could not be stored; `hints` and `problems` are texts by question key.
+    could not be stored; `hints` and `problems` are texts by question key. `unconfirmed` are the questions whose answers
+    the participant is asked to confirm.
     """
 
     questionnaire: schema.Questionnaire
@@ -149,6 +151,7 @@ class Page:
     raw_values: Mapping[str, Any] = field(default_factory=dict)
     hints: Mapping[str, Any] = field(default_factory=dict)
     problems: Mapping[str, Any] = field(default_factory=dict)
+    unconfirmed: Collection[str] = ()
 
     def questions(self) -> list[Asked]:
         """Every question of the block in the order shown, including those still hidden."""
@@ -190,6 +193,7 @@ class Page:
             for row in _ordered({row.key: row for row in question.rows}, order)
         )
         own_words = self._own_words(question, stored)
+        value = self._value(question, None if is_declined else stored)
         return Asked(
             key=question.key,
             wordings=wordings,
@@ -201,7 +205,8 @@ class Page:
             hint=self.hints.get(question.key) or in_language(question.help, self.language),
             ends=tuple(ends) if ends else None,
             problem=self.problems.get(question.key, ""),
-            value=self._value(question, None if is_declined else stored),
+            confirmation=_confirmation(value, options, decline) if question.key in self.unconfirmed else "",
+            value=value,
             was=self._was(question, stored, options, rows, decline=decline, own_words=own_words),
             unit=in_language(question.unit, self.language),
             is_required=question.required,
@@ -282,6 +287,15 @@ class Page:
             return None
         text = schema.own_words(stored) or ""
         return Option(text, gettext("In your own words"), bool(text))
+
+
+def _confirmation(value: str, options: Iterable[Option], decline: Option | None) -> str:
+    chosen = [str(option.label) for option in (*options, *filter(None, [decline])) if option.is_chosen]
+    if chosen:
+        return gettext("You chose “%(answer)s”. Is that right?") % {"answer": ", ".join(chosen)}
+    if not value:
+        return gettext("You left this empty. Is that right?")
+    return gettext("You entered %(answer)s. Is that right?") % {"answer": value}
 
 
 def visible(question: schema.Question, known: Mapping[str, Any]) -> bool:

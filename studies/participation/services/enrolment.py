@@ -5,7 +5,7 @@ Answers that can be used are stored at once, before the form is sent and also wh
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import Any
 
 from django.db import transaction
@@ -14,9 +14,9 @@ from django.utils.translation import gettext as _
 
 from core.errors import ParallaxError, ParameterError
 from core.transitions import move
-from studies.allocation.services.slots import locked_study, stratum_for
+from studies.allocation.services.slots import full_quota, locked_study, stratum_for
 from studies.enums import PARTICIPANT_MOVES, ParticipantStatus, Provenance
-from studies.instrument.questionnaires.schema import ABOUT, questionnaire_from
+from studies.instrument.questionnaires.schema import ABOUT, Questionnaire, questionnaire_from
 from studies.models import Participant, Study
 from studies.participation.selectors.participant_rows import answers_about
 from studies.participation.services.answers import AnswerSource, PageAnswers, checked_values
@@ -76,8 +76,7 @@ def accept_about(
     PageAnswers(current, ABOUT, 0).replace(checked, AnswerSource(provenance=provenance))
     now = timezone.now()
     questionnaire = questionnaire_from(study.questionnaire)
-    against = [q.key for q in questionnaire.about if q.key in checked and not q.admits_value(checked[q.key])]
-    if against:
+    if against := _not_admitted(questionnaire, checked):
         reason = f"Answers that do not admit: {', '.join(against)}."
         to = ParticipantStatus.SCREENED_OUT
         move(current, to=to, allowed=PARTICIPANT_MOVES, reason=reason, last_seen_at=now, network="")
@@ -109,18 +108,44 @@ def store_about(
     return tuple(question.key for question in questions if checked.get(question.key) is not None)
 
 
+def _not_admitted(questionnaire: Questionnaire, answers: Mapping[str, Any]) -> list[str]:
+    return [q.key for q in questionnaire.about if q.key in answers and not q.admits_value(answers[q.key])]
+
+
+def _excluding(participant: Participant) -> list[str]:
+    """The questions whose stored answers exclude a participant: by screening, else by a full quota."""
+    stored, study = answers_about(participant, 0), participant.study
+    if participant.status == ParticipantStatus.SCREENED_OUT:
+        questionnaire = questionnaire_from(study.questionnaire)
+        shown = questionnaire.shown(ABOUT, stored)
+        return _not_admitted(questionnaire, {question.key: stored.get(question.key) for question in shown})
+    if participant.status == ParticipantStatus.QUOTA_FULL or participant.waiting_since is not None:
+        quota = full_quota(study, participant.mode, stored)
+        return [test.question for test in quota.where] if quota else []
+    return []
+
+
 @transaction.atomic
 def submit_about(
-    *, participant: Participant, posted: Mapping[str, Any], provenance: str = Provenance.PERSON
+    *,
+    participant: Participant,
+    posted: Mapping[str, Any],
+    confirmed: Set[str] = frozenset(),
+    provenance: str = Provenance.PERSON,
 ) -> ParallaxError | None:
     """Accept the form with what is stored of it; where it is refused, store its usable answers and return the refusal.
 
-    Raises what `store_about` raises.
+    Answers that exclude the participant are refused with `study.unconfirmed`, and the questions' keys, until one of
+    them is among the `confirmed`: a typing error must not end a participation. Raises what `store_about` raises.
     """
     answers = {**answers_about(participant, 0), **posted}
     answers = {key: value for key, value in answers.items() if value is not None}
     try:
-        accept_about(participant=participant, answers=answers, provenance=provenance)
+        with transaction.atomic():
+            accept_about(participant=participant, answers=answers, provenance=provenance)
+            excluding = _excluding(participant)
+            if excluding and confirmed.isdisjoint(excluding):
+                raise ParallaxError("study.unconfirmed", _("Please check this answer."), {"unconfirmed": excluding})
     # What was filled in is stored all the same, so that the form comes back as it was sent.
     except ParallaxError as refusal:
         store_about(participant=participant, answers=posted, provenance=provenance)

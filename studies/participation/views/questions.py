@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from core.networks import network_of
 from studies.design.selectors.placeholders import content_of
 from studies.instrument import flow
-from studies.instrument.questionnaires.questions import posted_answers
+from studies.instrument.questionnaires.questions import confirmed_answers, posted_answers
 from studies.instrument.questionnaires.schema import ABOUT, ITEMS, Question, Questionnaire
 from studies.participation.selectors import pages, question_presenter
 from studies.participation.selectors.participant_rows import answers_about, questionnaire_at
@@ -41,30 +41,37 @@ def about(visit: Visit) -> HttpResponse:
     network = network_of(visit.request.META["REMOTE_ADDR"])
     refuse_if_too_often(study_id=visit.study.pk, action=ABOUT_FORM, network=network, mode=visit.participant.mode)
     before = visit.visible_answers().get(0, {})
-    posted = _posted(visit, content_of(visit.study).questionnaire.about)
+    questions = content_of(visit.study).questionnaire.about
+    posted = _posted(visit, questions)
     if visit.is_htmx:
         store_about(participant=visit.participant, answers=posted, provenance=visit.provenance)
         return HttpResponse(status=204)
-    refusal = submit_about(participant=visit.participant, posted=posted, provenance=visit.provenance)
+    confirmed = confirmed_answers(questions, dict(visit.request.POST.lists()))
+    refusal = submit_about(
+        participant=visit.participant, posted=posted, confirmed=confirmed, provenance=visit.provenance
+    )
     if refusal is None:
         return (None if visit.is_waiting else visit.over()) or visit.redirect_to_page(visit.here)
-    problems = refusal.extra.get("problems")
-    if not isinstance(problems, dict):
+    refused, unconfirmed = set(refusal.extra.get("problems", ())), set(refusal.extra.get("unconfirmed", ()))
+    if not refused | unconfirmed:
         raise refusal
-    return _about_page(visit, posted, before, problems)
+    # An answer that this visit does not see cannot be confirmed in it: it is asked for again.
+    hidden = unconfirmed & (set(answers_about(visit.participant, 0)) - set(visit.visible_answers().get(0, {})))
+    return _about_page(visit, posted, before, refused | hidden, unconfirmed - hidden)
 
 
 def _about_page(
     visit: Visit,
     posted: Mapping[str, Any] | None = None,
     before: Mapping[str, Any] | None = None,
-    refused: Mapping[str, str] | None = None,
+    refused: Collection[str] = (),
+    unconfirmed: Collection[str] = (),
 ) -> HttpResponse:
     questionnaire, posted = content_of(visit.study).questionnaire, posted or {}
     known = questionnaire.known(ABOUT, before or {})
     problems, typed, stored = {}, {}, visit.visible_answers().get(0, {})
     for question in questionnaire.about:
-        if question.key not in (refused or {}):
+        if question.key not in refused:
             continue
         value = posted.get(question.key)
         if value is None and not question_presenter.visible(question, known):
@@ -85,8 +92,11 @@ def _about_page(
         orders=shown_orders(participant=visit.participant, block=ABOUT),
         raw_values=typed,
         problems=problems,
+        unconfirmed=unconfirmed,
     )
-    return visit.page("about", flow.ABOUT, questions=page.questions(), has_problems=bool(problems))
+    return visit.page(
+        "about", flow.ABOUT, questions=page.questions(), has_problems=bool(problems), is_to_confirm=bool(unconfirmed)
+    )
 
 
 def slots_of(visit: Visit) -> list[pages.Card]:

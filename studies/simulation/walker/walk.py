@@ -176,6 +176,8 @@ class Walker:
         for question in form.xpath(f"{QUESTIONS}[not(@hidden)]"):
             if not is_answered(question):
                 data |= self.respondent.answer_to(question, is_about=True)
+        # Simulated participants mean what they answer, also where it excludes them.
+        data |= {button.get("name"): button.get("value", "") for button in form.xpath(".//button[@name]")}
         self.turn.wait()
         return self._post(page.url, data, MODELLED)
 
