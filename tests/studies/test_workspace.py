@@ -225,18 +225,18 @@ def advice(study: Study) -> dict[str, str]:
 def test_the_launch_page_advises_and_links_to_the_field_that_settles_it() -> None:
     study = make_study(status="draft", seed=None)
     before = advice(study)
-    assert [text.partition(":")[0] for text in before] == [
-        "No preview has been completed.", "No pilot", "Low power", "No hypothesis", "No exclusion rules",
+    assert [text.partition(" is ")[0] for text in before] == [
+        "No preview completed.", "No simulated pilot.", "Power", "No hypothesis.", "No exclusion rules.",
     ]  # fmt: skip
     assert list(before.values()) == [
-        console_url("preview", study), "#pilot", f"{console_url('sample', study)}#id_per_condition",
+        console_url("preview", study), "", f"{console_url('sample', study)}#id_per_condition",
         f"{console_url('plan', study)}#id_hypothesis", f"{console_url('plan', study)}#id_exclude",
     ]  # fmt: skip
     change_design(study=study, settings={"hypothesis": "Recall ranks them.", "plan": {"exclude": ["too_fast"]}})
     completed(study, Mode.PREVIEW)
     for number in range(2):
         completed(study, Mode.SIMULATED, number=number)
-    assert [text.partition(":")[0] for text in advice(study)] == ["Low power"]
+    assert [text.partition(" is ")[0] for text in advice(study)] == ["Power"]
     assigned(study, Mode.SIMULATED)
     assert "1 simulated participant started and did not finish." in advice(study)
 
@@ -268,7 +268,7 @@ def test_a_pilot_that_left_a_condition_out_has_not_passed() -> None:
     study = make_study(status="draft")
     completed(study, Mode.SIMULATED)
     page = page_of(study, "launch").text_content()
-    assert "The pilot is incomplete: no simulated participant has completed" in page
+    assert "No simulated participant has completed " in page
 
 
 def test_what_prevents_the_launch_is_needed_and_holds_its_button() -> None:
