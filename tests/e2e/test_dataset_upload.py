@@ -217,6 +217,7 @@ def test_a_published_layout_is_imported_as_it_is_proposed(
     go_on(page, "items")
     page.wait_for_selector(".item-grid")
     if "--items-file" in about["options"]:
+        page.click("text=Add a file of items")
         page.set_input_files("[name=items_file]", case / about["options"][1])
         page.click("button[value=add]")
         page.wait_for_selector("text=Remove the added file")
