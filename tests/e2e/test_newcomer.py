@@ -35,8 +35,8 @@ from tests.factories.catalog import make_version
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
 MOST_PAGES, MOST_CLICKS, MOST_WORDS = 14, 25, 600
-# The console's own words of a page's main area, and those of its frame by part. Not counted: previews, what the file
-# or the account wrote (marked data-content), folded help, and what only screen readers read; of a select the chosen option.
+# The console's own words of a page's main area, and those of its frame by part. Not counted: previews, what comes from
+# the file or the study (data-content), folded help, what only screen readers read, and options that are not chosen.
 OWN_WORDS = """() => {
   const wordsOf = (part) => part.innerText.split(/\\s+/).filter(Boolean).length;
   const main = document.querySelector("main"), copy = main.cloneNode(true);
@@ -49,7 +49,8 @@ OWN_WORDS = """() => {
   main.after(copy);
   const own = wordsOf(copy);
   copy.remove();
-  return [own, [...document.querySelectorAll(".sidebar nav, .rail .line")].map((part) => [part.innerText, wordsOf(part)])];
+  const frame = [...document.querySelectorAll(".sidebar nav, .rail .line")];
+  return [own, frame.map((part) => [part.innerText, wordsOf(part)])];
 }"""
 
 

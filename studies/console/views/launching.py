@@ -66,6 +66,7 @@ def study_launch(request: HttpRequest, membership: Membership) -> HttpResponse:
     advice = [point for point in overview.advice if point not in needed] if is_draft else []
     values = stage_summaries(study)
     unsettled = {point.stage for point in (*needed, *advice)}
+    settled = [stage for stage in STAGES[:-1] if stage.key not in unsettled]
     context = {
         "digest": digest,
         "is_draft": is_draft,
@@ -73,9 +74,7 @@ def study_launch(request: HttpRequest, membership: Membership) -> HttpResponse:
         "overview": overview,
         "needed": needed,
         "groups": [("Needed", _lines(study, needed)), ("Advice", _lines(study, advice))],
-        "ready": [
-            (stage, stage.url(study.slug), values[stage.key]) for stage in STAGES[:-1] if stage.key not in unsettled
-        ],
+        "ready": [(stage, stage.url(study.slug), values[stage.key]) for stage in settled],
         "estimate": estimate_of(study),
         "planned": sum(condition.target for condition in overview.conditions),
         "pilot": [walked for mode in PILOT_MODES if (walked := _walked(study, mode))[1]],

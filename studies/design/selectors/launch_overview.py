@@ -137,11 +137,12 @@ def stage_summaries(study: Study) -> dict[str, str]:
     if len(set(targets.values())) > 1:
         sizes = f"{sum(targets.values()):,} in {len(targets)} conditions"
     ages = f"aged {facts.youngest} or older" if facts.oldest is None else f"aged {facts.youngest} to {facts.oldest}"
+    chosen = "chosen" if design.is_choice else "rated"
     perceived = perceived_labels(asked_questions(study))[design.primary.perceived]
     return {
         DATA: f"{version.n_ratings:,} ratings, {version.n_items:,} {items}",
         CONDITIONS: ", ".join(targets),
-        FLOW: f"{design.items_asked} {items} {'chosen' if design.is_choice else 'rated'}, {design.list_length} recommended",
+        FLOW: f"{design.items_asked} {items} {chosen}, {design.list_length} recommended",
         QUESTIONS: f"{sum(map(len, study.questionnaire.values()))} questions",
         TEXTS: get_text_list([language_name(code) for code in design.languages], "and"),
         PARTICIPANTS: f"{sizes}, {ages}",
