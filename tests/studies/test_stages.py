@@ -311,8 +311,8 @@ def test_every_line_of_the_launch_page_opens_a_field_that_is_there(owner: Client
     fields = dict(line.split("#") for line in lines)
     assert fields[console_url("recruiting", draft)] == "id_exits"
     for line in set(lines):
-        page, field = line.split("#")
-        assert tree(owner.get(page)).xpath(f"//*[@id='{field}']"), line
+        address, field = line.split("#")
+        assert tree(owner.get(address)).xpath(f"//*[@id='{field}']"), line
 
 
 def test_the_panel_and_the_limits_are_fields_of_a_draft(owner: Client, draft: Study) -> None:
