@@ -67,7 +67,7 @@ def proposals_for(version: DatasetVersion) -> dict[str, Proposal]:
         spec = RunSpec.of(algorithms=algorithms, split=split, protocol=protocol, reserve=RESERVED, **settings)
         labels = [_label(*each) for each in algorithms]
         summary = f"{', '.join(labels[:-1])} and {labels[-1]}" if labels[1:] else labels[0]
-        left_out_words = f" Left out, for lack of data: {', '.join(left_out)}." if left_out else ""
+        left_out_words = f" Too few data for {', '.join(left_out)}." if left_out else ""
         proposals[key] = Proposal(key, TITLES[key], spec, f"{summary}. {_in_words(spec)}{left_out_words}", adjustment)
     return proposals
 
@@ -146,8 +146,8 @@ def _fitting_split(version: DatasetVersion, protocol: dict[str, Any]) -> dict[st
 
 def _in_words(spec: RunSpec) -> str:
     share = f"{100 * float(spec.split['share']):g}%"
-    hidden = f"{share} of users are held out" if spec.split["name"] == STRANGERS else f"{share} of ratings are hidden"
+    hidden = f"{share} of users held out" if spec.split["name"] == STRANGERS else f"{share} of ratings hidden"
     if spec.protocol["name"] == "full-ranking":
-        return f"{hidden}; each hidden rating is ranked among all unrated items."
+        return f"{hidden}; ranked among all unrated items."
     negatives = spec.protocol.get("negatives", CANDIDATES)
-    return f"{hidden}; each hidden rating is ranked among {negatives:,} unrated items."
+    return f"{hidden}; ranked among {negatives:,} unrated items."

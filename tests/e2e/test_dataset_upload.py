@@ -130,6 +130,7 @@ def test_a_dropped_file_becomes_a_version(
     worker.set()
     page.wait_for_selector(".item-grid")
     look_at(page, "items")
+    page.click("text=Add a file of items")
     page.set_input_files(
         "[name=items_file]", {"name": "b.csv", "mimeType": "text/csv", "buffer": b"book,name\n3,Three\n"}
     )
@@ -141,6 +142,7 @@ def test_a_dropped_file_becomes_a_version(
     page.uncheck("[name=fix_0]")
     assert not page.evaluate("document.querySelector('#step').checkValidity()")
     page.check("[name=fix_0]")
+    page.click("text=Name and item type")
     with page.expect_download() as download:
         page.click("text=Save recipe")
     assert download.value.suggested_filename == "import-recipe.yaml"
@@ -215,6 +217,7 @@ def test_a_published_layout_is_imported_as_it_is_proposed(
     go_on(page, "items")
     page.wait_for_selector(".item-grid")
     if "--items-file" in about["options"]:
+        page.click("text=Add a file of items")
         page.set_input_files("[name=items_file]", case / about["options"][1])
         page.click("button[value=add]")
         page.wait_for_selector("text=Remove the added file")

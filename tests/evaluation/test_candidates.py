@@ -136,7 +136,7 @@ def test_algorithms_that_need_more_data_are_left_out() -> None:
     version = make_version(n_items=20)
     proposal = proposals_for(version)["replication"]
     assert [key for key, _ in proposal.spec.algorithms] == ["toppop", "corngr", "nncosngr", "asysvd", "puresvd", "lsa"]
-    assert "Left out, for lack of data: PureSVD300." in proposal.summary
+    assert "Too few data for PureSVD300." in proposal.summary
 
 
 @pytest.mark.parametrize(

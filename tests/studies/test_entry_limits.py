@@ -241,14 +241,13 @@ def test_limits_are_set_by_the_owner_in_the_console_and_logged(study: Study, cli
     StudyMembership.objects.create(study=study, researcher=owner, role="owner")
     client.force_login(owner)
     url = f"/studies/{study.slug}/recruiting/"
-    assert "Entry limits" in client.get(url).text
-    limits = {"most_per_network": "", "pause_at": "", "progress_minutes": "7"}
-    assert client.post(f"{url}limits/", {**limits, "most_per_network": "500"}).status_code == 302
+    limits = {"panel": "none", "progress_minutes": "7"}
+    assert client.post(f"{url}entry/", {**limits, "most_per_network": "500"}).status_code == 302
     how = recruiting_of(study)
     assert (how.most_per_network, how.pause_at, how.progress_minutes) == (500, None, 7)
     entry = LogEntry.objects.filter(object_id=study.pk).latest("pk")
     assert re.findall(r"\d+", entry.reason) == ["500", "7"]
-    assert "100000" in client.post(f"{url}limits/", {**limits, "most_per_network": "100001"}).text
+    assert "100000" in client.post(f"{url}entry/", {**limits, "most_per_network": "100001"}).text
     with pytest.raises(ParallaxError):
         set_limits(study=study, pause_at=0)
     with pytest.raises(ParallaxError):

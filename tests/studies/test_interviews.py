@@ -157,7 +157,7 @@ def test_nesting_is_flagged_wherever_the_study_is_told_of(owner: User) -> None:
     assert study.settings["interviewers"] == "nested"
     assert words in preregistration(preregistration_plan(study), OSF)
     assert "Interviewers are nested in conditions." in client.get(reverse("studies:sample", args=[study.slug])).text
-    page = client.get(reverse("studies:recruiting", args=[study.slug])).text
+    page = client.get(reverse("studies:interviewers", args=[study.slug])).text
     assert words in page
     assert "No interviewer yet:</strong> TopPop, PureSVD4" in page
     user, condition = UserFactory(), study.conditions.first()

@@ -48,7 +48,7 @@ def test_the_page_lists_what_is_frozen_and_changes_nothing(client: Client, draft
 
 def test_the_page_lists_what_is_missing(client: Client, draft: Study) -> None:
     gaps = _gaps(_page(client, draft))
-    for start in ("No preview", "No pilot", "Low power", "No hypothesis"):
+    for start in ("No preview", "No simulated pilot", "Power is ", "No hypothesis"):
         assert start in gaps
     texts = {"en": {"debriefing": "You rated nine films."}}
     change_design(study=draft, texts=texts, settings={"hypothesis": "Recall ranks them."})
@@ -58,10 +58,10 @@ def test_the_page_lists_what_is_missing(client: Client, draft: Study) -> None:
     draft.texts["en"]["declined"] = ""
     draft.save(update_fields=["texts"])
     gaps = _gaps(_page(client, draft))
-    for start in ("No preview", "No pilot", "No hypothesis"):
+    for start in ("No preview", "No simulated pilot", "No hypothesis"):
         assert start not in gaps
     assert "The text 'debriefing' in 'en' says “nine”" in gaps
-    assert "The text 'declined' is written in another language, and not in 'en'." in gaps
+    assert "The text 'declined' is written in another language, and not in English." in gaps
 
 
 def test_a_known_seed_of_the_assignment_is_named(client: Client, draft: Study) -> None:

@@ -46,7 +46,7 @@ def test_a_study_on_a_finished_run_is_created_at_once(client: Client) -> None:
     fields = {"title": "Good films", "kind": "custom", "template": "cremonesi-2011", "run": run.pk}
     response = client.post(reverse(NEW), fields)
     study = Study.objects.get()
-    assert response.url == console_url("detail", study)
+    assert response.url == console_url("dataset", study)
     assert (study.run_id, study.title, study.slug) == (run.pk, "Good films", "good-films")
     again = client.post(reverse(NEW), {**fields, "slug": "good-films"}).text
     assert "There is a study called good-films already." in again
@@ -73,8 +73,8 @@ def test_a_study_on_a_dataset_waits_for_its_run_and_opens(client: Client, me: Us
         "NNCosNgr",
         "PureSVD40",
     ]
-    assert client.get(response.url).url == console_url("detail", study)
-    assert client.get(response.url, headers={"HX-Request": "true"})["HX-Redirect"] == console_url("detail", study)
+    assert client.get(response.url).url == console_url("dataset", study)
+    assert client.get(response.url, headers={"HX-Request": "true"})["HX-Redirect"] == console_url("dataset", study)
     assert signed_in(UserFactory()).get(response.url).status_code == 404
 
 
@@ -83,7 +83,7 @@ def test_a_second_study_on_the_same_models_starts_no_second_run(client: Client, 
     run = work_off(run_of_proposal(proposal=proposals_for(version)["quick"], version=version, owner=me))
     response = client.post(reverse(NEW), {"title": "Again", "kind": "quick", "dataset": "small"})
     assert EvaluationRun.objects.get() == run
-    assert response.url == console_url("detail", Study.objects.get())
+    assert response.url == console_url("dataset", Study.objects.get())
 
 
 def test_a_cancelled_run_ends_the_wait_with_its_reason(client: Client) -> None:

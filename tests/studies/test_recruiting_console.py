@@ -58,20 +58,24 @@ PASTE = {
 @pytest.mark.parametrize("panel", list(PASTE))
 def test_the_page_has_the_very_link_to_paste(study: Study, client: Client, panel: str) -> None:
     set_exits(study=study, exits={"complete": Exit("static", "C1")})
-    said = {"panel": panel, "entrance": "open", "person": "pid", "submission": "", "longest_gap_minutes": "90"}
-    page = tree(client.post(_url("set-panel", study), said, follow=True))
+    said = {"panel": panel, "entrance": "open", "person": "pid", "longest_gap_minutes": "90", "progress_minutes": "10"}
+    page = tree(client.post(_url("set-entry", study), said, follow=True))
     assert page.xpath("string(//code[@id='paste'])") == f"http://testserver/s/{study.slug}/{PASTE[panel]}"
-    form = client.get(_url("recruiting", study)).context["panel_form"]
+    form = client.get(_url("recruiting", study)).context["entry_form"]
     assert (form.initial["panel"], form.initial["longest_gap_minutes"]) == (panel, 90)
     assert form.initial["person"] == ("pid" if panel == "generic" else "")
 
 
 def test_a_panel_that_cannot_be_used_is_refused_beside_its_form(study: Study, client: Client) -> None:
-    said = {"panel": "generic", "entrance": "open", "person": "lang", "submission": ""}
-    page = client.post(_url("set-panel", study), said).text
+    said = {"panel": "generic", "entrance": "open", "person": "lang", "progress_minutes": "10"}
+    page = client.post(_url("set-entry", study), said).text
     assert "used by this site" in page
+    page = client.post(
+        _url("set-entry", study), {"panel": "none", "entrance": "panel_id", "progress_minutes": "10"}
+    ).text
+    assert "Links carry no panel id without a panel." in page
     assert recruiting_of(study).panel.key == "none"
-    assert "Select a valid choice" in client.post(_url("set-panel", study), {**said, "panel": "x"}).text
+    assert "Select a valid choice" in client.post(_url("set-entry", study), {**said, "panel": "x"}).text
 
 
 def test_an_exit_is_set_and_a_bad_one_refused_beside_its_form(study: Study, client: Client) -> None:
@@ -125,4 +129,4 @@ def test_the_guest_list_is_replaced_by_the_one_sent(study: Study, client: Client
     assert "The guest list has 2 ids." in client.post(url, {"text": "b\na\n"}, follow=True).text
     assert LogEntry.objects.count() == n  # nothing was changed
     assert list(study.guests.values_list("value", flat=True)) == ["a", "b"]
-    assert "2 ids on the list" in client.get(_url("recruiting", study)).text
+    assert "Guest list: 2 ids" in client.get(_url("recruiting", study)).text

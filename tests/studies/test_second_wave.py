@@ -196,11 +196,12 @@ def test_only_studies_that_the_researcher_may_read_are_offered_and_the_choice_is
     first: Study, second: Study, client: Client, owner: Any
 ) -> None:
     foreign = make_study(slug="foreign", run=first.run)
-    address = reverse("studies:exclude-studies", args=["second"])
+    address = reverse("studies:set-entry", args=["second"])
     page = tree(client.get(reverse("studies:recruiting", args=["second"])))
+    entry = {"panel": "prolific", "progress_minutes": "10"}
     assert page.xpath("//input[@name='studies']/@value") == ["first"]
     assert page.xpath("//input[@name='studies'][@checked]/@value") == ["first"]
-    client.post(address, {"studies": ["foreign"]})
+    client.post(address, {**entry, "studies": ["foreign"]})
     with pytest.raises(ParallaxError, match="foreign"):
         exclude_studies(study=second, slugs=["foreign"], actor=owner)
     assert recruiting_of(second).excluded_studies == (first.pk,)
@@ -216,6 +217,6 @@ def test_only_studies_that_the_researcher_may_read_are_offered_and_the_choice_is
     assert recruiting_of(second).excluded_studies == (first.pk, foreign.pk)
     page = client.get(reverse("studies:recruiting", args=["second"])).content.decode()
     assert "1 more" in page
-    client.post(address, {})
+    client.post(address, entry)
     assert recruiting_of(second).excluded_studies == (foreign.pk,)
     assert Participant.objects.filter(study=second).count() == 0

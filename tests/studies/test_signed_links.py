@@ -242,12 +242,12 @@ def test_a_new_study_with_a_panel_requires_its_id_unless_another_entrance_is_cho
     live, client = owned
     draft = make_study(slug="draft", run=live.run, status="draft", owner=live.memberships.get().researcher)
     set_exits(study=draft, exits={"complete": Exit("static", "C1")})
-    page, url = (reverse(f"studies:{name}", args=[draft.slug]) for name in ("recruiting", "set-panel"))
-    form = client.get(page).context["panel_form"]
-    assert form.initial["entrance"] == ""
-    client.post(url, {"panel": panel, "entrance": form.initial["entrance"]})
+    page, url = (reverse(f"studies:{name}", args=[draft.slug]) for name in ("recruiting", "sample"))
+    stored = client.get(url).context["form"].initial
+    assert stored["entrance"] == ""
+    client.post(url, {**stored, "panel": panel})
     assert (recruiting_of(draft).panel.key, recruiting_of(draft).entrance) == (panel, entrance)
-    client.post(url, {"panel": panel, "entrance": "open"})
+    client.post(url, {**stored, "panel": panel, "entrance": "open"})
     assert recruiting_of(draft).entrance == "open"
     assert ("Anyone with the link can take a slot" in client.get(page).text) == (panel != "none")
 

@@ -18,6 +18,8 @@ from studies.design.services.launch import close_study, launch_study
 from studies.enums import Role
 from studies.models import Study
 from studies.monitoring.selectors.estimate import estimate_of
+from studies.recruitment.selectors.recruitment import recruiting_of
+from studies.recruitment.services.recruitment import set_panel
 from studies.team.services.members import add_member
 from tests.factories.accounts import UserFactory
 from tests.factories.console import console_url, owner_of, signed_in
@@ -277,7 +279,7 @@ def test_the_launch_page_applies_a_fix(owner: Client, draft: Study) -> None:
     before = advised()
     minutes = stated_facts(draft).minutes
     assert before[f"Use {minutes} minutes"].startswith("The consent text in English says 15 minutes")
-    assert before["Reach a power of .80"] == "Low power"
+    assert before["Reach a power of .80"].startswith("Power is ")
     (shorten,) = [button for button in before if button.startswith("Shorten the consent text")]
     assert "365 words" in before[shorten]
     for fix in ("minutes", "power"):
@@ -287,3 +289,44 @@ def test_the_launch_page_applies_a_fix(owner: Client, draft: Study) -> None:
     target = draft.conditions.first().target  # type: ignore[union-attr]
     assert planned_power(draft, target - 1) < 0.8 <= planned_power(draft, target)
     assert not {"Reach a power of .80", f"Use {minutes} minutes"} & set(advised())
+
+
+def test_an_incomplete_language_is_needed_and_left_out_by_a_fix(owner: Client, draft: Study) -> None:
+    draft.texts["it"]["consent"] = ""
+    draft.save(update_fields=["texts"])
+    address = console_url("launch", draft)
+    needed = tree(owner.get(address)).xpath("//section[@aria-labelledby='needed']//li")
+    assert [line.xpath("string(.//button)") for line in needed] == ["Leave out Italian"]
+    owner.post(address, {"fix": "languages"})
+    draft.refresh_from_db()
+    assert draft.design.languages == ("en",)
+    assert not tree(owner.get(address)).xpath("//section[@aria-labelledby='needed']")
+
+
+def test_every_line_of_the_launch_page_opens_a_field_that_is_there(owner: Client, draft: Study) -> None:
+    set_panel(study=draft, panel="prolific")
+    draft.conditions.update(target=0)
+    draft.texts["en"] |= {"consent": "word " * 360, "debriefing": "You rated nine films.", "declined": ""}
+    draft.texts["it"]["declined"] = "Grazie."
+    draft.save(update_fields=["texts"])
+    lines = tree(owner.get(console_url("launch", draft))).xpath(
+        "//ul[@class='checks']//a[contains(@href, '#id_')]/@href"
+    )
+    fields = dict(line.split("#") for line in lines)
+    assert fields[console_url("recruiting", draft)] == "id_exits"
+    for line in set(lines):
+        address, field = line.split("#")
+        assert tree(owner.get(address)).xpath(f"//*[@id='{field}']"), line
+
+
+def test_the_panel_and_the_limits_are_fields_of_a_draft(owner: Client, draft: Study) -> None:
+    posted = shown(owner, draft, "sample")
+    answer = saved(owner, draft, "sample", posted, entrance="panel_id", pause_at="40", longest_gap_minutes="5")
+    assert (answer["status"], list(answer["errors"])) == ("invalid", ["entrance"])
+    how = recruiting_of(draft)
+    assert (how.pause_at, how.entrance) == (40, "open")
+    posted = shown(owner, draft, "sample")
+    assert (posted["pause_at"], posted["longest_gap_minutes"]) == (["40"], ["5"])
+    assert saved(owner, draft, "sample", posted, panel="prolific")["status"] == "saved"
+    how = recruiting_of(draft)
+    assert (how.panel.key, how.entrance, how.pause_at) == ("prolific", "panel_id", 40)

@@ -16,7 +16,9 @@ from studies.design.services.design import change_design
 from studies.enums import Mode, NoticeKind, Role
 from studies.models import Participant, Study
 from studies.monitoring.selectors.monitor import progress_of
+from studies.recruitment.panels.exits import Exit
 from studies.recruitment.services.entry_links import read_entry
+from studies.recruitment.services.recruitment import set_exits, set_panel
 from studies.team.services.members import add_member
 from studies.team.services.notices import mark_read, notify_owners
 from tests.factories.accounts import UserFactory
@@ -204,15 +206,17 @@ def test_recruit_shows_a_qr_code_and_test_links_that_are_previews() -> None:
     study = make_study()
     page = page_of(study, "recruiting")
     assert len(page.xpath("//figure/div[@role='img']/svg")) == 1
-    cards = page.xpath("//details[contains(@class, 'card')]")
-    assert [card.xpath("normalize-space(summary)") for card in cards] == ["Prolific", "Mechanical Turk", "SONA"]
-    for card, name in zip(cards, ("PROLIFIC_PID", "workerId", "id"), strict=True):
-        link = card.xpath("string(.//a/@href)")
+    assert "Test link" not in page.text_content()
+    set_exits(study=study, exits={"complete": Exit("static", "C1")})
+    for panel, name in (("prolific", "PROLIFIC_PID"), ("mturk", "workerId"), ("sona", "id")):
+        set_panel(study=study, panel=panel)
+        link = page_of(study, "recruiting").xpath("string(//a[starts-with(., 'Test link')]/@href)")
         assert f"&{name}=test-" in link
         assert signed_in(None).get(link).status_code == 200
         signed = link.partition("as=")[2].partition("&")[0]
         assert read_entry(study=study, signed=signed)[0] == Mode.PREVIEW
     closed = make_study(slug="closed", run=study.run, status="closed")
+    set_panel(study=closed, panel="mturk")
     assert "Test link" not in page_of(closed, "recruiting").text_content()
 
 
@@ -225,18 +229,18 @@ def advice(study: Study) -> dict[str, str]:
 def test_the_launch_page_advises_and_links_to_the_field_that_settles_it() -> None:
     study = make_study(status="draft", seed=None)
     before = advice(study)
-    assert [text.partition(":")[0] for text in before] == [
-        "No preview has been completed.", "No pilot", "Low power", "No hypothesis", "No exclusion rules",
+    assert [text.partition(" is ")[0] for text in before] == [
+        "No preview completed.", "No simulated pilot.", "Power", "No hypothesis.", "No exclusion rules.",
     ]  # fmt: skip
     assert list(before.values()) == [
-        console_url("preview", study), "#pilot", f"{console_url('sample', study)}#id_per_condition",
+        console_url("preview", study), "", f"{console_url('sample', study)}#id_per_condition",
         f"{console_url('plan', study)}#id_hypothesis", f"{console_url('plan', study)}#id_exclude",
     ]  # fmt: skip
     change_design(study=study, settings={"hypothesis": "Recall ranks them.", "plan": {"exclude": ["too_fast"]}})
     completed(study, Mode.PREVIEW)
     for number in range(2):
         completed(study, Mode.SIMULATED, number=number)
-    assert [text.partition(":")[0] for text in advice(study)] == ["Low power"]
+    assert [text.partition(" is ")[0] for text in advice(study)] == ["Power"]
     assigned(study, Mode.SIMULATED)
     assert "1 simulated participant started and did not finish." in advice(study)
 
@@ -268,7 +272,7 @@ def test_a_pilot_that_left_a_condition_out_has_not_passed() -> None:
     study = make_study(status="draft")
     completed(study, Mode.SIMULATED)
     page = page_of(study, "launch").text_content()
-    assert "The pilot is incomplete: no simulated participant has completed" in page
+    assert "No simulated participant has completed " in page
 
 
 def test_what_prevents_the_launch_is_needed_and_holds_its_button() -> None:

@@ -1,4 +1,4 @@
-"""Participants of a draft: how many, of which ages, and how they are assigned to conditions."""
+"""Participants of a draft: how many, of which ages, and how they are assigned and recruited."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from studies.allocation.assignment.wording import (
     targets_from_text,
 )
 from studies.console.forms.group_tables import GroupRow, GroupTable, QuotaTable, StrataTable
+from studies.console.forms.recruiting import EntryFields
 from studies.console.forms.setting_fields import setting_field
 from studies.console.forms.stage_form import StageForm
 from studies.design.selectors.stated_facts import age_limits
@@ -222,15 +223,16 @@ class AssignmentForm(StageForm):
         return [cleaned["targets"].get(c.position, cleaned["per_condition"]) for c in self.conditions]
 
 
-class ParticipantsForm(AssignmentForm):
-    """The sample and its assignment; ages where the study asks for them."""
+class ParticipantsForm(AssignmentForm, EntryFields):
+    """The sample, its assignment and its recruitment; ages where the study asks for them."""
 
     youngest = forms.IntegerField(label="Youngest age", min_value=1, max_value=120)
     oldest = forms.IntegerField(label="Oldest age", min_value=1, max_value=120)
 
-    def __init__(self, study: Study, data: Any = None) -> None:
+    def __init__(self, study: Study, data: Any = None, *, researcher: Any) -> None:
         youngest, oldest = age_limits(study)
-        super().__init__(study, data, initial={"youngest": youngest, "oldest": oldest})
+        super().__init__(study, data, initial={"youngest": youngest, "oldest": oldest, **self.initial_entry(study)})
+        self.offer_studies(study, researcher)
         if not any(question["key"] == "age" for question in study.questionnaire.get("about", ())):
             del self.fields["youngest"], self.fields["oldest"]
         self.keep_entered(data)
@@ -247,6 +249,7 @@ class ParticipantsForm(AssignmentForm):
 
     def save(self, actor: Any) -> None:
         cleaned = self.cleaned_data
+        self.save_entry(self.study, actor)
         change_design(
             study=self.study,
             actor=actor,

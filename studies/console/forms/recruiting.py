@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
 
+from core.errors import ParameterError
 from core.form_fields import offer
 from studies.design.selectors.texts import language_name, languages_of
 from studies.enums import Entrance, StudyStatus
 from studies.models import Study
-from studies.participation.services.entry_limits import MOST_PER_NETWORK
+from studies.participation.services.entry_limits import MOST_PER_NETWORK, default_pause_threshold
 from studies.participation.services.slot_queue import LEAST_PER_NETWORK, NETWORK_SHARE
 from studies.recruitment.panels import exits
-from studies.recruitment.panels.sites import KEYS, NAMES, NONE
+from studies.recruitment.panels.sites import GENERIC, KEYS, NAMES, NONE, panel_of
 from studies.recruitment.panels.submissions import LARGEST, MOST_ENTRIES
-from studies.recruitment.selectors.recruitment import RecruitmentSettings
-from studies.recruitment.services.recruitment import LONGEST_GAP, MOST_ENTERING, MOST_PROGRESS_MINUTES
+from studies.recruitment.selectors.recruitment import recruiting_of
+from studies.recruitment.services.recruitment import (
+    LONGEST_GAP,
+    MOST_ENTERING,
+    MOST_PROGRESS_MINUTES,
+    exclude_studies,
+    set_limits,
+    set_panel,
+)
 from studies.team.selectors.studies import readable_studies
 
 CODE_LABELS = {
@@ -63,15 +71,19 @@ class _ListForm(forms.Form):
         return self.cleaned_data.get("file") or self.cleaned_data.get("text") or ""
 
 
-class PanelForm(forms.Form):
-    """Where participants come from, and who may enter."""
+class EntryFields(forms.Form):
+    """Where participants come from, who may enter, and how many at once; `offer_studies` offers those to exclude."""
 
+    GROUPS: Mapping[str, tuple[str, ...]] = {
+        "Panel and entry": ("panel", "entrance", "person", "submission", "longest_gap_minutes"),
+        "Entry limits": ("most_per_network", "pause_at", "progress_minutes"),
+        "Earlier participants": ("studies",),
+    }
     panel = forms.ChoiceField(choices=[(key, NAMES[key]) for key in KEYS])
     entrance = forms.ChoiceField(
         label="Entry",
         required=False,
-        choices=[("", "Default: with a panel, only with its id"), *ENTRANCE_LABELS.items()],
-        help_text="Without a panel, the default is anyone with the study’s link.",
+        choices=[("", "Default: with a panel by its id, otherwise open"), *ENTRANCE_LABELS.items()],
     )
     person = forms.CharField(
         label="Parameters with the participant id",
@@ -87,69 +99,15 @@ class PanelForm(forms.Form):
         required=False,
         min_value=1,
         max_value=LONGEST_GAP,
-        help_text=(
-            "Participants known by a panel's id can resume within this time; those with a personal link always can. "
-            "Empty: no limit."
-        ),
+        help_text="For participants known by a panel’s id. Empty: no limit.",
     )
-
-    def __init__(self, study: Study, recruiting: RecruitmentSettings, data: Any = None) -> None:
-        is_undecided = study.status == StudyStatus.DRAFT and recruiting.panel.key == NONE
-        panel, gap = recruiting.panel, recruiting.longest_gap
-        is_generic = panel.key == "generic"
-        initial = {
-            "panel": panel.key,
-            "entrance": "" if is_undecided and recruiting.entrance == Entrance.OPEN else recruiting.entrance,
-            "person": ", ".join(panel.person) if is_generic else "",
-            "submission": ", ".join(panel.submission) if is_generic else "",
-            "longest_gap_minutes": None if gap is None else int(gap.total_seconds() // 60),
-        }
-        super().__init__(data, initial=initial)
-        self.order_fields(["panel", "entrance", "longest_gap_minutes", "person", "submission"])
-
-    def changes(self) -> dict[str, Any]:
-        cleaned = self.cleaned_data
-        names = {
-            name: [part.strip() for part in cleaned[name].split(",") if part.strip()]
-            for name in ("person", "submission")
-        }
-        return {
-            "panel": cleaned["panel"],
-            "entrance": cleaned["entrance"],
-            "names": names,
-            "longest_gap_minutes": cleaned["longest_gap_minutes"],
-        }
-
-
-class ExcludedStudiesForm(forms.Form):
-    """Studies whose participants are not admitted."""
-
-    studies = forms.MultipleChoiceField(
-        label="Exclude participants of",
-        required=False,
-        widget=forms.CheckboxSelectMultiple,
-        help_text=(
-            "Participants are recognised by the panel’s id, so the link has to carry it. They leave by the exit "
-            "“Screened out”, and nothing about them is stored."
-        ),
-    )
-
-    def __init__(self, study: Study, researcher: Any, excluded: Sequence[int], data: Any = None) -> None:
-        offered = list(readable_studies(researcher).exclude(pk=study.pk).exclude(status=StudyStatus.DRAFT))
-        self.n_hidden = len(set(excluded) - {each.pk for each in offered})
-        chosen = [each.slug for each in offered if each.pk in excluded]
-        super().__init__(data, initial={"studies": chosen})
-        offer(self, "studies", [(each.slug, f"{each.title} ({each.slug})") for each in offered])
-
-    def changes(self) -> dict[str, Any]:
-        return {"slugs": self.cleaned_data["studies"]}
-
-
-class LimitsForm(forms.Form):
-    """How many may enter within ten minutes."""
-
     most_per_network = forms.IntegerField(
-        label="Participants per network in ten minutes", required=False, min_value=1, max_value=MOST_ENTERING
+        label="Participants per network in ten minutes",
+        required=False,
+        min_value=1,
+        max_value=MOST_ENTERING,
+        help_text=f"A university often has one address. Empty: {MOST_PER_NETWORK} consents, and "
+        f"{NETWORK_SHARE:.0%} of the open slots, at least {LEAST_PER_NETWORK}, unfinished at once.",
     )
     pause_at = forms.IntegerField(
         label="Pause the study at this number in ten minutes", required=False, min_value=1, max_value=MOST_ENTERING
@@ -158,28 +116,82 @@ class LimitsForm(forms.Form):
         label="Minutes without progress until a slot yields",
         min_value=1,
         max_value=MOST_PROGRESS_MINUTES,
-        help_text="Only while others wait. An answer, a new page, a search or an opened detail is progress.",
+        help_text="Only while others wait.",
+    )
+    studies = forms.MultipleChoiceField(
+        label="Exclude participants of",
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Recognised by the panel’s id in the link.",
     )
 
-    def __init__(self, recruiting: RecruitmentSettings, pause_default: int, data: Any = None) -> None:
-        initial = {
-            "most_per_network": recruiting.most_per_network,
-            "pause_at": recruiting.pause_at,
+    @staticmethod
+    def initial_entry(study: Study) -> dict[str, Any]:
+        recruiting = recruiting_of(study)
+        panel, gap = recruiting.panel, recruiting.longest_gap
+        default = Entrance.OPEN if panel.key == NONE else Entrance.PANEL_ID
+        own = panel.key == GENERIC
+        excluded = Study.objects.filter(pk__in=recruiting.excluded_studies).values_list("slug", flat=True)
+        return {
+            "panel": panel.key,
+            "entrance": "" if recruiting.entrance == default else recruiting.entrance,
+            "person": ", ".join(panel.person) if own else "",
+            "submission": ", ".join(panel.submission) if own else "",
+            "longest_gap_minutes": "" if gap is None else int(gap.total_seconds() // 60),
+            "most_per_network": recruiting.most_per_network or "",
+            "pause_at": recruiting.pause_at or "",
             "progress_minutes": recruiting.progress_minutes,
+            "studies": list(excluded),
         }
-        super().__init__(data, initial=initial)
-        self.fields["most_per_network"].help_text = (
-            f"A university or company often has one network address for everyone. Raise it before a whole lecture "
-            f"takes part. Empty: {MOST_PER_NETWORK} give consent, and {NETWORK_SHARE:.0%} of the open slots, at least "
-            f"{LEAST_PER_NETWORK}, are unfinished at the same time."
-        )
-        self.fields["pause_at"].help_text = (
-            f"Counts who took a slot. Owners get a notice at half of it. You can resume the study. Empty: "
-            f"{pause_default:,}, from the panel and the targets."
-        )
 
-    def changes(self) -> dict[str, Any]:
-        return self.cleaned_data
+    def offer_studies(self, study: Study, researcher: Any) -> None:
+        """Offer the launched studies that the researcher reads, and say what an empty limit means."""
+        offered = readable_studies(researcher).exclude(pk=study.pk).exclude(status=StudyStatus.DRAFT)
+        names = {each.slug: f"{each.title} ({each.slug})" for each in offered}
+        if n_hidden := len(set(self.initial["studies"]) - names.keys()):
+            self.fields["studies"].help_text += f" {n_hidden:,} more, chosen by another owner, cannot be shown to you."
+        offer(self, "studies", list(names.items()))
+        pause = default_pause_threshold(study, recruiting_of(study))
+        self.fields["pause_at"].help_text = f"Owners get a notice at half of it. Empty: {pause:,}."
+
+    @property
+    def entry_groups(self) -> list[tuple[str, list[forms.BoundField], bool]]:
+        """The groups of fields: their titles, their fields, and whether one of these is wrong."""
+        return [
+            (title, [self[name] for name in names], not self.errors.keys().isdisjoint(names))
+            for title, names in self.GROUPS.items()
+        ]
+
+    def clean(self) -> dict[str, Any] | None:
+        cleaned = super().clean()
+        panel, entrance = self.cleaned_data.get("panel", NONE), self.cleaned_data.get("entrance")
+        if panel == NONE and entrance == Entrance.PANEL_ID:
+            self.add_error("entrance", "Links carry no panel id without a panel.")
+        try:
+            panel_of(panel, self._names())
+        except ParameterError as problem:
+            self.add_error("person", str(problem))
+        return cleaned
+
+    def _names(self) -> dict[str, list[str]]:
+        lists = {name: self.cleaned_data.get(name, "").split(",") for name in ("person", "submission")}
+        return {name: [part.strip() for part in parts if part.strip()] for name, parts in lists.items()}
+
+    def save_entry(self, study: Study, actor: Any) -> None:
+        """Store what is entered. Raises as the services."""
+        values = {name: self.cleaned_data[name] for names in self.GROUPS.values() for name in names}
+        settings = {name: values[name] for name in ("panel", "entrance", "longest_gap_minutes")}
+        set_panel(study=study, names=self._names(), actor=actor, **settings)
+        set_limits(study=study, actor=actor, **{name: values[name] for name in self.GROUPS["Entry limits"]})
+        exclude_studies(study=study, slugs=values["studies"], actor=actor)
+
+
+class EntryForm(EntryFields):
+    """The entry of a launched study."""
+
+    def __init__(self, study: Study, researcher: Any, data: Any = None) -> None:
+        super().__init__(data, initial=self.initial_entry(study))
+        self.offer_studies(study, researcher)
 
 
 class ExitForm(forms.Form):

@@ -26,7 +26,14 @@ from studies.design.services.questionnaires import add_evaluator_question, delet
 from studies.enums import StudyStatus
 from studies.models import Interview
 from studies.participation.services.interviews import save_evaluation, save_notes, start_interview
-from studies.recruitment.selectors.recruitment import interviewers_of, places_of, sessions_of
+from studies.recruitment.interviewer_text import nested_sentence
+from studies.recruitment.selectors.recruitment import (
+    conditions_without_interviewer,
+    interviewers_of,
+    is_nested,
+    places_of,
+    sessions_of,
+)
 from studies.recruitment.services.recruitment import set_places
 from studies.team.permissions import FORM, OWNERS, POST, STARTERS, Membership, for_members
 
@@ -118,6 +125,9 @@ def _prepared(request: HttpRequest, membership: Membership, **forms: Any) -> Htt
         "questions": asked_questions(study).evaluator,
         "is_draft": study.status == StudyStatus.DRAFT,
         "interviewers": interviewers_of(study),
+        "is_nested": is_nested(study),
+        "nested_sentence": nested_sentence(),
+        "without_interviewer": conditions_without_interviewer(study),
         **forms,
     }
     return study_page(request, membership, "console/studies/interviewers.html", context, tab=RECRUIT)

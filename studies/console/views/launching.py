@@ -12,7 +12,7 @@ from core.outcomes import perform
 from core.provenance import digest_of
 from studies.console.stages import STAGE_OF, STAGES
 from studies.console.views.workspace import study_page
-from studies.design.selectors.launch_overview import LAUNCH, PILOT, PREVIEW, OpenPoint, launch_overview
+from studies.design.selectors.launch_overview import LAUNCH, PILOT, PREVIEW, OpenPoint, launch_overview, stage_summaries
 from studies.design.services import launch
 from studies.design.services.fixes import apply_fix
 from studies.enums import Mode, ParticipantStatus, StudyStatus
@@ -64,7 +64,9 @@ def study_launch(request: HttpRequest, membership: Membership) -> HttpResponse:
     overview = launch_overview(study)
     needed = launch.launch_findings(study) if is_draft else []
     advice = [point for point in overview.advice if point not in needed] if is_draft else []
+    values = stage_summaries(study)
     unsettled = {point.stage for point in (*needed, *advice)}
+    settled = [stage for stage in STAGES[:-1] if stage.key not in unsettled]
     context = {
         "digest": digest,
         "is_draft": is_draft,
@@ -72,10 +74,10 @@ def study_launch(request: HttpRequest, membership: Membership) -> HttpResponse:
         "overview": overview,
         "needed": needed,
         "groups": [("Needed", _lines(study, needed)), ("Advice", _lines(study, advice))],
-        "ready": [(stage, stage.url(study.slug)) for stage in STAGES[:-1] if stage.key not in unsettled],
+        "ready": [(stage, stage.url(study.slug), values[stage.key]) for stage in settled],
         "estimate": estimate_of(study),
         "planned": sum(condition.target for condition in overview.conditions),
-        "pilot": [_walked(study, mode) for mode in PILOT_MODES],
+        "pilot": [walked for mode in PILOT_MODES if (walked := _walked(study, mode))[1]],
         # In pieces, so that the page can break the line between them on a phone.
         "hash_parts": [study.design_hash[start : start + 16] for start in range(0, 64, 16)],
     }

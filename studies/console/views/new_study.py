@@ -60,7 +60,7 @@ def _created(request: HttpRequest, *, run: EvaluationRun, **chosen: Any) -> str:
         messages.warning(
             request, f"{failed.label} is not a condition, because it failed in run {run.pk}: {failed.error}"
         )
-    return reverse("studies:detail", args=[study.slug])
+    return reverse("studies:dataset", args=[study.slug])
 
 
 @never_cache
@@ -70,7 +70,7 @@ def study_starting(request: HttpRequest, pk: int) -> HttpResponse:
     job = get_object_or_404(Job, kind="study", owner=request.user, pk=pk)
     is_part = bool(request.headers.get("HX-Request"))
     if job.status == JobStatus.SUCCEEDED:
-        address = reverse("studies:detail", args=[job.result["study"]])
+        address = reverse("studies:dataset", args=[job.result["study"]])
         return HttpResponse(headers={"HX-Redirect": address}) if is_part else redirect(address)
     run = run_of(job)
     context = {"job": job, "run": run, "progress": run and progress(run)}

@@ -21,22 +21,17 @@ from core.outcomes import refusals_in
 from studies.console.forms.recruiting import (
     CODE_LABELS,
     ENTRANCE_LABELS,
-    ExcludedStudiesForm,
+    EntryForm,
     ExitForm,
     GuestsForm,
-    LimitsForm,
     LinksForm,
-    PanelForm,
     SignedLinksForm,
     SubmissionsForm,
 )
 from studies.console.views.workspace import RECRUIT, participant_url, study_page
 from studies.data.codebook.cells import cell
 from studies.enums import Entrance, Mode, StudyStatus
-from studies.models import Study
 from studies.monitoring.selectors import approvals
-from studies.participation.services.entry_limits import MOST_PER_NETWORK, default_pause_threshold, pause_threshold
-from studies.recruitment.interviewer_text import nested_sentence
 from studies.recruitment.panels.exits import OUTCOMES, code_problems
 from studies.recruitment.panels.sites import NONE, SITES
 from studies.recruitment.selectors import recruitment
@@ -60,57 +55,39 @@ def _table(name: str, heads: tuple[str, ...], rows: list[list[Any]]) -> HttpResp
     return response
 
 
-def _panel_cards(request: HttpRequest, study: Study, link: str) -> list[dict[str, Any]]:
-    may_preview = study.status != StudyStatus.CLOSED and study.archived_at is None
-    preview = request.build_absolute_uri(entry_link(study=study, mode=Mode.PREVIEW)) if may_preview else ""
-    return [
-        {
-            "panel": panel,
-            "paste": link + panel.query,
-            "steps": f"console/studies/panels/{panel.key}.html",
-            "test_link": f"{preview}&{panel.person[0]}=test-{secrets.token_hex(4)}" if preview else "",
-        }
-        for panel in SITES
-    ]
-
-
 def _page(request: HttpRequest, membership: Membership, **forms: Any) -> HttpResponse:
     study = membership.study
     how = recruitment.recruiting_of(study)
-    is_nested = recruitment.is_nested(study)
+    panel, is_draft = how.panel, study.status == StudyStatus.DRAFT
     link = participant_url(request, membership)
+    may_preview = panel in SITES and study.status != StudyStatus.CLOSED and study.archived_at is None
+    preview = request.build_absolute_uri(entry_link(study=study, mode=Mode.PREVIEW))
     exit_forms = [forms.get(outcome) or ExitForm(study, outcome, how.exits[outcome]) for outcome in OUTCOMES]
     context = {
         "how": how,
-        "has_panel": how.panel.key != NONE,
-        "code_problems": code_problems(how.exits, how.panel),
+        "has_panel": panel.key != NONE,
         "entrance_label": ENTRANCE_LABELS[Entrance(how.entrance)],
         "link": link,
         "qr_code": mark_safe(qr_svg(link)),  # noqa: S308 - drawn here from our own address
-        "is_draft": study.status == StudyStatus.DRAFT,
-        "panel_cards": _panel_cards(request, study, link),
-        "paste": link + how.panel.query,
-        "panel_form": PanelForm(study, how),
-        "limits_form": LimitsForm(how, default_pause_threshold(study, how)),
-        "pause_threshold": pause_threshold(study, how),
-        "most_per_network": how.most_per_network or MOST_PER_NETWORK,
+        "is_draft": is_draft,
+        "card": {
+            "paste": link + panel.query,
+            "steps": f"console/studies/panels/{panel.key}.html" if panel in SITES else "",
+            "test_link": f"{preview}&{panel.person[0]}=test-{secrets.token_hex(4)}" if may_preview else "",
+        },
+        "entry_form": None if is_draft else EntryForm(study, request.user),
         "exits": [
-            (form, exit_, CODE_LABELS[exit_.code], exit_.template(how.panel), bool(form.errors))
+            (form, exit_, CODE_LABELS[exit_.code], exit_.template(panel), code_problems({form.outcome: exit_}, panel))
             for form, exit_ in ((form, how.exits[form.outcome]) for form in exit_forms)
         ],
-        "excluded_form": ExcludedStudiesForm(study, request.user, how.excluded_studies),
         "links_form": LinksForm(),
         "link_counts": recruitment.link_counts(study),
         "guests_form": GuestsForm(),
         "signed_form": SignedLinksForm(),
-        "signed_parameter": signed_parameter(how.panel),
+        "signed_parameter": signed_parameter(panel),
         "is_open": how.entrance == Entrance.OPEN,
         "n_guests": study.guests.count(),
         "came": recruitment.entrance_counts(study),
-        "interviewers": recruitment.interviewers_of(study),
-        "is_nested": is_nested,
-        "nested_sentence": nested_sentence(),
-        "without_interviewer": recruitment.conditions_without_interviewer(study) if is_nested else (),
         "n_submissions": study.submissions.count(),
         **forms,
     }
@@ -138,26 +115,15 @@ def _applied(
 
 
 @for_members(OWNERS, POST)
-def set_panel(request: HttpRequest, membership: Membership) -> HttpResponse:
-    """Set the panel and who may enter."""
-    form = PanelForm(membership.study, recruitment.recruiting_of(membership.study), request.POST)
-    return _applied(request, membership, changing.set_panel, "The panel and the entry are saved.", panel_form=form)
-
-
-@for_members(OWNERS, POST)
-def exclude_studies(request: HttpRequest, membership: Membership) -> HttpResponse:
-    """Set the studies whose participants are not admitted."""
-    excluded = recruitment.recruiting_of(membership.study).excluded_studies
-    form = ExcludedStudiesForm(membership.study, request.user, excluded, request.POST)
-    return _applied(request, membership, changing.exclude_studies, "The entry rule is saved.", excluded_form=form)
-
-
-@for_members(OWNERS, POST)
-def set_limits(request: HttpRequest, membership: Membership) -> HttpResponse:
-    """Set how many may enter within ten minutes."""
-    how = recruitment.recruiting_of(membership.study)
-    form = LimitsForm(how, default_pause_threshold(membership.study, how), request.POST)
-    return _applied(request, membership, changing.set_limits, "The entry limits are saved.", limits_form=form)
+def set_entry(request: HttpRequest, membership: Membership) -> HttpResponse:
+    """Set the panel, who may enter, and how many at once."""
+    form = EntryForm(membership.study, request.user, request.POST)
+    if form.is_valid():
+        with refusals_in(form):
+            form.save_entry(membership.study, request.user)
+            messages.success(request, "The entry is saved.")
+            return redirect("studies:recruiting", slug=membership.study.slug)
+    return _page(request, membership, entry_form=form)
 
 
 @for_members(OWNERS, POST)

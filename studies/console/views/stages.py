@@ -18,7 +18,6 @@ from studies.console.forms.assignment import ParticipantsForm
 from studies.console.forms.conditions import ConditionsForm, TitleForm
 from studies.console.forms.flow import FlowForm
 from studies.console.forms.plan import PlanForm
-from studies.console.forms.recruiting import ENTRANCE_LABELS
 from studies.console.forms.stage_form import StageForm
 from studies.console.forms.texts import DraftTextsForm
 from studies.console.views.autosave import stage_page
@@ -28,11 +27,10 @@ from studies.design.selectors.launch_overview import CONDITIONS, DATA, FLOW, PAR
 from studies.design.selectors.texts import contact_of, language_name, languages_of, rendered, texts_of
 from studies.design.selectors.versions import frozen_tests
 from studies.design.services import launch
-from studies.enums import Entrance
 from studies.instrument.questionnaires.schema import questionnaire_from
 from studies.models import Study
 from studies.monitoring.selectors.estimate import estimate_of
-from studies.recruitment.selectors.recruitment import is_nested, recruiting_of
+from studies.recruitment.selectors.recruitment import is_nested
 from studies.team.permissions import FORM, READERS, Membership, for_members, may_see_run
 
 
@@ -129,10 +127,7 @@ def study_sample(request: HttpRequest, membership: Membership) -> HttpResponse:
     study = membership.study
 
     def context(_form: StageForm) -> dict[str, Any]:
-        recruiting = recruiting_of(study)
         return {
-            "recruiting": recruiting,
-            "entrance_label": ENTRANCE_LABELS[Entrance(recruiting.entrance)],
             **_size(study),
             "is_nested": is_nested(study),
             "seed_state": seed_state(study),
@@ -140,7 +135,8 @@ def study_sample(request: HttpRequest, membership: Membership) -> HttpResponse:
             "preview_url": reverse("studies:questionnaire-preview", args=[study.slug, "about"]),
         }
 
-    return stage_page(request, membership, PARTICIPANTS, ParticipantsForm, "console/studies/sample.html", context)
+    form_of = partial(ParticipantsForm, researcher=request.user)
+    return stage_page(request, membership, PARTICIPANTS, form_of, "console/studies/sample.html", context)
 
 
 @for_members(READERS, FORM)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from django.utils.text import capfirst, get_text_list
 
-from catalog.item_types import NO_PICTURE, PEOPLE
+from catalog.item_types import FALLBACK_LANGUAGE, NO_PICTURE, PEOPLE
 from catalog.selectors.items import untranslated
 from core.provenance import digest_of
 from evaluation.tables import parameters_in_words
@@ -22,7 +22,7 @@ from studies.design.narrative.plan import (
     share,
 )
 from studies.design.narrative.preregistration import ConditionPlan
-from studies.design.selectors.placeholders import asked_questions
+from studies.design.selectors.placeholders import asked_questions, item_words
 from studies.design.selectors.planning import (
     WISHED_POWER,
     method_sentence,
@@ -43,7 +43,7 @@ from studies.usage_data import is_usage, taken_rule
 DATA, CONDITIONS, FLOW, QUESTIONS = "data", "conditions", "flow", "questions"
 TEXTS, PARTICIPANTS, PLAN, LAUNCH = "texts", "participants", "plan", "launch"
 PREVIEW, PILOT = "preview", "pilot"  # the parts of the last stage
-MINUTES, POWER = "minutes", "power"  # the fixes
+MINUTES, POWER, LANGUAGES = "minutes", "power", "languages"  # the fixes
 MINUTES_STATED = re.compile(r"(?P<n>\d{1,3})(?=\W{1,4}(?:minut|Minut))")
 LONGEST_CONSENT = 350  # words, which take one and a half minutes to read
 CHECKED_TEXTS = ("consent", "consent_boxes")
@@ -128,6 +128,28 @@ def _facts(study: Study, conditions: Sequence[ConditionPlan]) -> list[tuple[str,
     return facts
 
 
+def stage_summaries(study: Study) -> dict[str, str]:
+    """What the stages hold in a few words, by their keys."""
+    design, version, facts = study.design, study.dataset_version, stated_facts(study)
+    items = item_words(design, FALLBACK_LANGUAGE).many
+    targets = dict(study.conditions.order_by("position").values_list("label", "target"))
+    sizes = f"{len(targets)} × {max(targets.values(), default=0):,}"
+    if len(set(targets.values())) > 1:
+        sizes = f"{sum(targets.values()):,} in {len(targets)} conditions"
+    ages = f"aged {facts.youngest} or older" if facts.oldest is None else f"aged {facts.youngest} to {facts.oldest}"
+    chosen = "chosen" if design.is_choice else "rated"
+    perceived = perceived_labels(asked_questions(study))[design.primary.perceived]
+    return {
+        DATA: f"{version.n_ratings:,} ratings, {version.n_items:,} {items}",
+        CONDITIONS: ", ".join(targets),
+        FLOW: f"{design.items_asked} {items} {chosen}, {design.list_length} recommended",
+        QUESTIONS: f"{sum(map(len, study.questionnaire.values()))} questions",
+        TEXTS: get_text_list([language_name(code) for code in design.languages], "and"),
+        PARTICIPANTS: f"{sizes}, {ages}",
+        PLAN: f"{perceived} and {objective_name(study)}",
+    }
+
+
 def advice_of(study: Study) -> list[OpenPoint]:
     """What is worth settling before the launch and does not prevent it."""
     design = study.design
@@ -142,20 +164,21 @@ def advice_of(study: Study) -> list[OpenPoint]:
         *language_points(study),
     ]
     if is_seed_known(study):
-        text = "No secret seed: the seed of the assignment was given, so that every assignment can be predicted."
-        points.append(OpenPoint(PARTICIPANTS, text))
+        text = "No secret seed: every assignment can be predicted."
+        points.append(OpenPoint(PARTICIPANTS, text, "seed"))
     if not design.hypothesis:
-        text = "No hypothesis: the preregistration text leaves its place open."
-        points.append(OpenPoint(PLAN, text, "hypothesis"))
+        points.append(OpenPoint(PLAN, "No hypothesis.", "hypothesis", action="Write one"))
     if not (design.plan.exclude or design.plan.exclude_words):
-        points.append(OpenPoint(PLAN, "No exclusion rules: all completers are analysed.", "exclude"))
+        points.append(OpenPoint(PLAN, "No exclusion rules.", "exclude", action="Choose"))
     for language in design.languages:
         own, name = study.texts.get(language, {}), language_name(language)
         if not all(own.get(text) for text in CHECKED_TEXTS):
-            text = f"The consent text or its boxes to tick are not written in {name}."
+            text = f"No consent text or boxes to tick in {name}."
             points.append(OpenPoint(TEXTS, text, f"consent_{language}"))
         points += [
-            OpenPoint(TEXTS, f"The text {text!r} is written in another language, and not in {language!r}.", text)
+            OpenPoint(
+                TEXTS, f"The text {text!r} is written in another language, and not in {name}.", f"{text}_{language}"
+            )
             for text in OPTIONAL_TEXTS
             if not own.get(text) and any(texts.get(text) for texts in study.texts.values())
         ]
@@ -165,24 +188,34 @@ def advice_of(study: Study) -> list[OpenPoint]:
 def language_points(study: Study) -> list[OpenPoint]:
     """What the study lacks in the languages that it is offered in."""
     lacking = languages_in_translation(study)
-    texts = [text for language in study.design.languages for text in lacking.get(language, ())]
-    return [OpenPoint(TEXTS if "texts" in text else QUESTIONS, text) for text in texts]
+    incomplete = [language for language in study.design.languages if language in lacking]
+    fix = LANGUAGES if len(incomplete) < len(study.design.languages) else ""
+    return [
+        OpenPoint(
+            TEXTS if "texts" in text else QUESTIONS,
+            text,
+            "languages" if "texts" in text else "",
+            action=f"Leave out {language_name(language)}" if fix else "Edit",
+            fix=fix,
+        )
+        for language in incomplete
+        for text in lacking[language]
+    ]
 
 
 def _pilot_advice(study: Study) -> list[OpenPoint]:
     """A pilot passes once simulated participants have completed every condition, and none is left on the way."""
     points = []
     if not study.participants.filter(mode=Mode.PREVIEW, status=ParticipantStatus.COMPLETED).exists():
-        points.append(OpenPoint(LAUNCH, "No preview has been completed.", PREVIEW))
+        points.append(OpenPoint(LAUNCH, "No preview completed.", PREVIEW))
     simulated = study.participants.filter(mode=Mode.SIMULATED).order_by()
     walked = set(simulated.filter(status=ParticipantStatus.COMPLETED).values_list("condition__label", flat=True))
     command = f".venv/bin/python manage.py simulate_participants {study.slug} --per-condition 2"
     if not walked:
-        text = "No pilot: no simulated participant has completed this design."
-        return [*points, OpenPoint(LAUNCH, text, PILOT, command)]
+        return [*points, OpenPoint(LAUNCH, "No simulated pilot.", PILOT, command)]
     labels = study.conditions.order_by("position").values_list("label", flat=True)
     if unwalked := [label for label in labels if label not in walked]:
-        text = f"The pilot is incomplete: no simulated participant has completed {', '.join(unwalked)}."
+        text = f"No simulated participant has completed {', '.join(unwalked)}."
         points.append(OpenPoint(LAUNCH, text, PILOT, command))
     if n_stuck := simulated.filter(status__in=UNFINISHED).count():
         text = f"{n_stuck:,} simulated participant{'s' if n_stuck > 1 else ''} started and did not finish."
@@ -221,18 +254,14 @@ def _power_advice(study: Study) -> list[OpenPoint]:
     k, planned = planned_number(study)
     f = study.design.effect
     if "effect" not in study.design.model_fields_set:
-        return [OpenPoint(PLAN, "No power: the plan names no effect to find.", "effect")]
+        return [OpenPoint(PLAN, "The plan names no effect to find.", "effect")]
     if k < 2 or planned < 2:
-        text = "No power: it takes two conditions of at least two participants."
+        text = "Power needs two conditions of at least two participants."
         return [OpenPoint(PARTICIPANTS, text, "per_condition")]
-    test = "the average advantage" if study.design.primary.contrast is None else "the planned contrast"
     power = planned_power(study, planned)
     if power >= WISHED_POWER:
         return []
-    text = (
-        f"Low power: with {planned:,} participants per condition {test} finds an effect of f = {f:.2f} with a power of "
-        f"{share(power)}, below {share(WISHED_POWER)}."
-    )
+    text = f"Power is {share(power)} for f = {f:.2f}, with {planned:,} participants per condition."
     return [OpenPoint(PARTICIPANTS, text, "per_condition", action=f"Reach a power of {share(WISHED_POWER)}", fix=POWER)]
 
 

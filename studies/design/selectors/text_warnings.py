@@ -87,8 +87,8 @@ def literal_number_warnings(study: Study) -> list[tuple[str, str]]:
     return [
         (
             place,
-            f"{where} says “{number}”, and the study asks for {design.items_asked} {answers} and shows "
-            f"{design.list_length} recommendations. Write {{ratings_asked}} or {{list_length}} instead.",
+            f"{where} says “{number}”; the study has {design.items_asked} {answers} and {design.list_length} "
+            "recommendations. Write {ratings_asked} or {list_length}.",
         )
         for place, where, language, text in located
         for number in dict.fromkeys(_wrong(text, language, design))

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from core.errors import ParallaxError
-from studies.design.selectors.launch_overview import MINUTES, MINUTES_STATED, POWER, planned_power
+from studies.design.selectors.launch_overview import LANGUAGES, MINUTES, MINUTES_STATED, POWER, planned_power
 from studies.design.selectors.planning import WISHED_POWER, planned_number
+from studies.design.selectors.texts import languages_in_translation
 from studies.design.services.design import MOST_PER_CONDITION, change_design
 from studies.models import Study
 
@@ -33,7 +34,17 @@ def _reach_the_power(study: Study, actor: Any) -> Study:
     return change_design(study=study, actor=actor, per_condition=high)
 
 
-FIXES: Mapping[str, Callable[[Study, Any], Study]] = {MINUTES: _state_the_estimate, POWER: _reach_the_power}
+def _leave_out_incomplete_languages(study: Study, actor: Any) -> Study:
+    lacking = languages_in_translation(study)
+    offered = [language for language in study.design.languages if language not in lacking]
+    return change_design(study=study, actor=actor, settings={"languages": offered})
+
+
+FIXES: Mapping[str, Callable[[Study, Any], Study]] = {
+    MINUTES: _state_the_estimate,
+    POWER: _reach_the_power,
+    LANGUAGES: _leave_out_incomplete_languages,
+}
 
 
 def apply_fix(*, study: Study, fix: str, actor: Any = None) -> Study:
