@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from datetime import timedelta
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 from lxml import html
 
 from core.models import LogEntry
-from studies.design.services.launch import launch_study
+from studies.console.views.autosave import HEADER
+from studies.design.selectors.text_warnings import literal_number_warnings
+from studies.design.services.launch import launch_problems, launch_study
 from studies.design.services.questionnaires import undoable
 from studies.enums import Role
 from studies.instrument.questionnaires.document import read_document, write_document
@@ -23,6 +25,7 @@ from studies.instrument.scales import scales_of
 from studies.models import QuestionnaireUndo, Study
 from tests.factories.questionnaires import AFTER, every_kind, make_study_asking
 from tests.factories.studies import make_study
+from tests.factories.walking import tree
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
@@ -37,7 +40,7 @@ class Owner:
 
     def __init__(self, study: Study) -> None:
         self.study = study
-        self.client = Client()
+        self.client: Any = Client()
         owner = study.memberships.get(role=Role.OWNER).researcher
         self.client.force_login(owner, backend="django.contrib.auth.backends.ModelBackend")
 
@@ -48,9 +51,9 @@ class Owner:
         """What the question's form holds, as a browser would send it."""
         page = html.document_fromstring(self.client.get(url).text)
         found: dict[str, Any] = {}
-        for control in page.xpath("//main//form[@id='question-form']//*[@name]"):
+        for control in page.xpath("//main//form[@id='stage']//*[@name]"):
             name, kind = control.get("name"), control.get("type")
-            if name in ("csrfmiddlewaretoken", "again", "rows") or "__n__" in name:
+            if control.tag == "button" or name == "csrfmiddlewaretoken" or "__n__" in name:
                 continue
             if control.tag == "textarea":
                 found[name] = (control.text or "").removeprefix("\n")
@@ -62,8 +65,11 @@ class Owner:
                 found[name] = "on"
         return found
 
-    def edit(self, asked: str, **changes: Any) -> HttpResponse:
-        url = self.url("question-edit", key=asked)
+    def opened(self, key: str, **facts: str) -> str:
+        return f"{self.url()}?{urlencode({'question': key, **facts})}"
+
+    def edit(self, asked: str, **changes: Any) -> Any:
+        url = self.opened(asked)
         data = {**self.fields(url), **changes}
         response = self.client.post(
             url, {name: value for name, value in data.items() if value is not None}, follow=True
@@ -71,8 +77,8 @@ class Owner:
         self.study.refresh_from_db()
         return response
 
-    def act(self, key: str, act: str) -> HttpResponse:
-        response = self.client.post(self.url("question-act", key=key), {"act": act}, follow=True)
+    def act(self, key: str, act: str, **data: str) -> Any:
+        response = self.client.post(self.url("question-act", key=key), {"act": act, **data}, follow=True)
         self.study.refresh_from_db()
         return response
 
@@ -94,7 +100,7 @@ def test_saving_a_question_as_it_stands_changes_nothing(study: Study, key: str) 
     owner = Owner(study)
     before = study.questionnaire
     page = owner.edit(key)
-    assert "The question is saved." in page.text
+    assert "Saved." in page.text
     assert owner.study.questionnaire == before
 
 
@@ -103,8 +109,7 @@ def test_the_list_says_kind_condition_and_scale_and_shows_a_preview(study: Study
     page = owner.client.get(owner.url())
     assert "shown if satisfaction is at least 3 and (mood is above 50 or (not devices includes nowhere))" in page.text
     found = html.document_fromstring(page.text)
-    source = found.xpath("string(//iframe/@src)")
-    assert source == owner.url("questionnaire-preview", block="after") + "?lang=en"
+    assert found.xpath("string(//iframe/@src)") == owner.url("questionnaire-preview", block="after")
     assert found.xpath("string(//iframe/@sandbox)") == "allow-scripts"
     preview = owner.client.get(owner.url("questionnaire-preview", block="after") + "?lang=it")
     assert preview.headers["X-Frame-Options"] == "SAMEORIGIN"
@@ -122,9 +127,10 @@ def test_the_list_says_kind_condition_and_scale_and_shows_a_preview(study: Study
 
 def test_a_question_is_added_worded_and_made_conditional(study: Study) -> None:
     owner = Owner(study)
-    url = f"{owner.url('question-add')}?block=after&kind=choice"
+    url = owner.client.post(owner.url("question-add"), {"block": "after", "kind": "choice"}).url
+    assert url == owner.opened("q_1", block="after", kind="choice") + "#id_text_en"
+    assert "Not saved yet" in owner.client.get(url).text
     data = owner.fields(url)
-    assert data["key"] == "q_1"
     condition = {"if0-group": "1", "if0-question": "satisfaction", "if0-relation": "at_least", "if0-value": "4",
                  "if1-group": "2", "if1-question": "views.again", "if1-relation": "one_of", "if1-value": "4, 5",
                  "if1-negated": "on"}  # fmt: skip
@@ -132,7 +138,7 @@ def test_a_question_is_added_worded_and_made_conditional(study: Study) -> None:
              "line1-key": "no", "line1-text_en": "No", "line1-text_it": "No"}  # fmt: skip
     data |= {"text_en": "More?", "text_it": "Ancora?", **lines, **condition}
     page = owner.client.post(url, data, follow=True)
-    assert "The question is saved." in page.text
+    assert "Saved." in page.text
     owner.study.refresh_from_db()
     assert owner.question("q_1") == {
         "key": "q_1",
@@ -149,7 +155,7 @@ def test_a_question_is_added_worded_and_made_conditional(study: Study) -> None:
             ]
         },
     }
-    assert LogEntry.objects.filter(object_id=study.pk, reason="Questionnaire changed: question q_1 added.").exists()
+    assert LogEntry.objects.filter(object_id=study.pk, reason="Questionnaire changed: question q_1 saved.").exists()
 
 
 def test_what_makes_no_sense_is_said_on_the_form_and_not_stored(study: Study) -> None:
@@ -157,7 +163,7 @@ def test_what_makes_no_sense_is_said_on_the_form_and_not_stored(study: Study) ->
     before = study.questionnaire
     page = owner.edit("trust_a", maximum="40")
     assert "needs 2 to 11 points" in page.text
-    assert "has no wording in &#x27;it&#x27;" in owner.edit("service", text_it=" ").text or "required" in page.text
+    assert "This field is required" in owner.edit("service", text_en=" ").text
     assert "not an answer to" in owner.edit("service", **{"if0-value": "perhaps"}).text
     assert owner.study.questionnaire == before
 
@@ -165,7 +171,7 @@ def test_what_makes_no_sense_is_said_on_the_form_and_not_stored(study: Study) ->
 def test_a_condition_nested_too_deep_for_the_form_stays_unless_lines_replace_it(study: Study) -> None:
     owner = Owner(study)
     before = owner.question("why")["shown_if"]
-    page = owner.client.get(owner.url("question-edit", key="why"))
+    page = owner.client.get(owner.opened("why"))
     assert "nested deeper" in page.text
     owner.edit("why", text_en="Tell us why?")
     assert (owner.question("why")["shown_if"], owner.question("why")["text"]["en"]) == (before, "Tell us why?")
@@ -197,7 +203,7 @@ def test_a_measured_question_can_be_reworded_and_no_more(study: Study) -> None:
     owner = Owner(study)
     owner.edit("satisfaction", text_en="How content are you?")
     assert owner.question("satisfaction")["text"]["en"] == "How content are you?"
-    assert "its key cannot" in owner.edit("satisfaction", key="content").text
+    assert "its key cannot" in owner.act("satisfaction", "rename", new_key="content").text
     assert "must have a scale from 1 to 5" in owner.edit("satisfaction", maximum="7").text
     assert "must be required" in owner.edit("satisfaction", may_decline="on").text
     assert owner.question("satisfaction")["maximum"] == 5
@@ -205,8 +211,12 @@ def test_a_measured_question_can_be_reworded_and_no_more(study: Study) -> None:
 
 def test_conditions_follow_a_question_to_its_new_key(study: Study) -> None:
     owner = Owner(study)
-    owner.edit("streams", key="subscribes")
+    response = owner.client.post(owner.url("question-act", key="streams"), {"act": "rename", "new_key": "subscribes"})
+    assert response.url == owner.opened("subscribes") + "#id_more"
+    study.refresh_from_db()
     assert owner.question("service")["shown_if"] == {"question": "subscribes", "equals": True}
+    assert "is not a valid key" in owner.act("subscribes", "rename", new_key="My Key").text
+    assert "already used" in owner.act("subscribes", "rename", new_key="age").text
 
 
 def test_scales_attention_and_blocks(study: Study) -> None:
@@ -214,7 +224,7 @@ def test_scales_attention_and_blocks(study: Study) -> None:
     new = {"key": "fun", "least_answered": "75", "name_en": "Fun", "name_it": "Divertimento"}
     owner.client.post(owner.url("scale-act"), new)
     owner.client.post(owner.url("scale-act"), {"delete": "fit"})
-    owner.client.post(owner.url("attention-set"), {"ends_after": "2"})
+    owner.client.post(owner.url(), {**owner.fields(owner.url()), "ends_after": "2"})
     added = owner.client.post(owner.url("block-add"), {"name": "resque-short"}, follow=True)
     assert "The block is added." in added.text
     again = owner.client.post(owner.url("block-add"), {"name": "resque-short"}, follow=True)
@@ -275,36 +285,22 @@ def test_a_launched_questionnaire_is_read_and_not_changed() -> None:
     launch_study(study=owner.study)
     before = owner.study.questionnaire
     page = owner.client.get(owner.url())
-    assert "frozen at the launch" in page.text
-    assert not html.document_fromstring(page.text).xpath("//main//*[contains(@class, 'editor')]//form")
+    assert "Read-only since the launch." in page.text
+    found = html.document_fromstring(page.text)
+    assert found.xpath("string(//a[starts-with(text(), 'Amend')]/@href)") == owner.url("versions") + "#words"
+    for one in (found, html.document_fromstring(owner.client.get(owner.opened("comment")).text)):
+        assert one.xpath("//form[@id='stage']//*[@name][not(@disabled)][not(self::button)]") == []
+        assert not one.xpath("//main//form[not(@id='stage')] | //*[@data-autosave or @data-draft]")
     for response in (
-        owner.client.get(owner.url("question-edit", key="comment"), follow=True),
         owner.act("comment", "delete"),
         owner.client.post(owner.url("block-add"), {"name": "resque-long"}, follow=True),
         owner.client.get(owner.url("questionnaire-import"), follow=True),
-        owner.client.post(owner.url("questionnaire-undo"), follow=True),
     ):
         assert "frozen at the launch" in response.text
+    assert "Not saved" in owner.edit("comment", text_en="Else?").text
+    new = owner.client.post(owner.url("question-add"), {"block": "after", "kind": "attention"}, follow=True)
+    assert new.redirect_chain == [(owner.url(), 302)]
     assert owner.study.questionnaire == before
-
-
-def test_the_order_of_a_block_is_saved_at_once_or_refused(study: Study) -> None:
-    owner = Owner(study)
-    keys = owner.order_of()
-
-    def order(block: str, keys: list[str]) -> list[str]:
-        answer = owner.client.post(owner.url("questions-order"), {"block": block, "key": keys})
-        owner.study.refresh_from_db()
-        return list(answer.json()["problems"])
-
-    assert order("after", [keys[0], *keys[2:5], keys[1], *keys[5:]]) == []
-    assert owner.order_of()[:5] == [keys[0], *keys[2:5], keys[1]]
-    before = owner.order_of()
-    assert "does not come before it" in order("after", [keys[1], keys[0], *keys[2:]])[0]
-    assert "have changed since this page was opened" in order("after", keys[:-1])[0]
-    assert "have changed since this page was opened" in order("after", [*keys[:-1], keys[0]])[0]
-    assert "Unknown block" in order("before", keys)[0]
-    assert owner.order_of() == before
 
 
 def test_a_deletion_can_be_undone_until_the_next_change(study: Study) -> None:
@@ -345,17 +341,17 @@ def test_a_deletion_cannot_be_undone_after_a_day_or_a_change_from_elsewhere(stud
 
 def test_rows_are_added_moved_and_removed_without_saving_or_losing_anything(study: Study) -> None:
     owner = Owner(study)
-    url = owner.url("question-edit", key="devices")
+    url = owner.opened("devices")
     before = study.questionnaire
     data = {**owner.fields(url), "text_en": "Where, then?", "text_it": ""}
 
     def press(data: dict[str, Any], button: str) -> dict[str, Any]:
-        page = html.document_fromstring(owner.client.post(url, {**data, "rows": button}).text)
-        assert not page.xpath("//main//form[@id='question-form']//ul[contains(@class, 'errorlist')]")
+        page = html.document_fromstring(owner.client.post(url, {**data, "step": button}).text)
+        assert not page.xpath("//main//form[@id='stage']//ul[contains(@class, 'errorlist')]")
         found: dict[str, Any] = {}
-        for control in page.xpath("//form[@id='question-form']//*[@name]"):
+        for control in page.xpath("//form[@id='stage']//*[@name]"):
             name, kind = control.get("name"), control.get("type")
-            if name == "rows" or "__n__" in name or (kind == "checkbox" and control.get("checked") is None):
+            if control.tag == "button" or "__n__" in name or (kind == "checkbox" and control.get("checked") is None):
                 continue
             text = (control.text or "").removeprefix("\n")
             found[name] = (
@@ -378,15 +374,15 @@ def test_rows_are_added_moved_and_removed_without_saving_or_losing_anything(stud
         assert press(removed, odd)["line0-key"] == "cinema"
     study.refresh_from_db()
     assert study.questionnaire == before
-    compared = press({**owner.fields(owner.url("question-edit", key="devices"))}, "add:if")
+    compared = press({**owner.fields(url)}, "add:if")
     assert compared["if0-group"] == "1"
 
 
 def test_the_preview_shows_the_form_as_it_is_now(study: Study) -> None:
     owner = Owner(study)
-    fields = owner.fields(owner.url("question-edit", key="trust_a"))
-    url = owner.url("question-draft", block="after", kind="likert") + "?key=trust_a"
-    now = {**fields, "text_en": "I rely on them.", "text_it": "Mi fido.", "maximum": "7", "preview_language": "it"}
+    fields = owner.fields(owner.opened("trust_a"))
+    url = owner.url("question-draft", block="after", kind="likert") + "?key=trust_a&lang=it"
+    now = {**fields, "text_en": "I rely on them.", "text_it": "Mi fido.", "maximum": "7"}
     page = owner.client.post(url, now)
     assert page.headers["X-Frame-Options"] == "SAMEORIGIN"
     shown = html.document_fromstring(page.text)
@@ -415,10 +411,8 @@ def test_translations_are_edited_beside_the_source(study: Study) -> None:
     assert "The translation into Italian is saved." in saved.text
     study.refresh_from_db()
     assert owner.question("streams")["text"] == {"en": "Do you use a streaming service?", "it": "Usi lo streaming?"}
-    refused = owner.client.post(url, {**fields, "after.streams.text": ""})
-    assert "has no wording" in refused.text
-    study.refresh_from_db()
-    assert owner.question("streams")["text"]["it"] == "Usi lo streaming?"
+    emptied = owner.client.post(url, {**fields, "after.streams.text": ""}, follow=True)
+    assert "1 text missing in Italian." in emptied.text
 
 
 def test_the_library_adds_a_scale_that_the_study_scores(study: Study) -> None:
@@ -433,3 +427,96 @@ def test_the_library_adds_a_scale_that_the_study_scores(study: Study) -> None:
     sus = next(scale for scale in scales_of(questionnaire_from(study.questionnaire)) if scale.key == "sus")
     assert (sus.minimum, sus.maximum, len(sus.members)) == (0, 100, 10)
     assert "0 to 100" in owner.client.get(owner.url()).text
+
+
+class TestAutosave:
+    """The open question by the contract of the stages."""
+
+    def post(self, owner: Owner, key: str, data: dict[str, Any], **changes: Any) -> dict[str, Any]:
+        answer: dict[str, Any] = owner.client.post(
+            owner.opened(key), {name: value for name, value in {**data, **changes}.items() if value is not None},
+            headers={HEADER: "1"},
+        ).json()  # fmt: skip
+        owner.study.refresh_from_db()
+        return answer
+
+    def test_a_question_is_saved_without_its_translation_and_the_list_asks_for_it(self, study: Study) -> None:
+        owner = Owner(study)
+        data = owner.fields(owner.opened("trust_a"))
+        answer = self.post(owner, "trust_a", data, text_it="", text_en="I rely on them.")
+        assert answer["status"] == "saved"
+        assert owner.question("trust_a")["text"] == {"en": "I rely on them."}
+        page = tree(owner.client.get(owner.url()))
+        assert page.xpath("//b[@class='flag']/ancestor::a/@id") == ["id_row_trust_a"]
+        assert "(1 missing)" in page.xpath("string(//*[@id='translations'])")
+        listed = tree(owner.client.get(owner.url("questionnaire-translations") + "?to=it"))
+        assert "I rely on them." in listed.xpath("string(//label[contains(., 'missing')])")
+        assert any("trust_a" in problem for problem in launch_problems(study))
+
+    def test_what_is_invalid_is_not_saved_and_the_rest_is(self, study: Study) -> None:
+        owner = Owner(study)
+        data = owner.fields(owner.opened("trust_a"))
+        answer = self.post(owner, "trust_a", data, text_en="", text_it="Mi fido.")
+        assert (answer["status"], answer["errors"]) == ("invalid", {"text_en": ["This field is required."]})
+        assert owner.question("trust_a")["text"] == {"en": "I trust these suggestions.", "it": "Mi fido."}
+        refused = self.post(owner, "trust_a", owner.fields(owner.opened("trust_a")), maximum="70")
+        assert "needs 2 to 11 points" in refused["errors"][""][0]
+
+    def test_an_unchanged_form_changes_nothing(self, study: Study) -> None:
+        owner, n = Owner(study), LogEntry.objects.count()
+        for key in ("devices", "views", "why", "mood"):
+            assert self.post(owner, key, owner.fields(owner.opened(key)))["status"] == "saved"
+        assert LogEntry.objects.count() == n
+
+    def test_rows_that_another_researcher_changed_are_shown_before_anything_is_stored(self, study: Study) -> None:
+        owner = Owner(study)
+        data = owner.fields(owner.opened("devices"))
+        self.post(owner, "devices", data, **{"line0-text_en": "On my phone"})
+        words = "phone · On my phone · On a phone (it)"
+        answer = self.post(owner, "devices", data, text_en="Where, then?")
+        assert answer["status"] == "conflict"
+        (field,) = answer["fields"]
+        assert (field["name"], field["label"], field["values"][0], field["is_clash"]) == (
+            "line",
+            "Choices",
+            words,
+            False,
+        )
+        clash = self.post(owner, "devices", data, **{"line0-key": None, "line0-text_en": None, "line0-text_it": None})
+        assert clash["fields"][0]["is_clash"]
+        assert owner.question("devices")["choices"][0]["label"]["en"] == "On my phone"
+        merged = tree(owner.client.post(owner.opened("devices"), {**data, "text_en": "Where, then?"}))
+        assert merged.xpath("string(//input[@name='line0-text_en']/@value)") == "On my phone"
+
+    def test_a_question_that_is_gone_is_not_stored_again(self, study: Study) -> None:
+        owner = Owner(study)
+        data = owner.fields(owner.opened("why"))
+        owner.act("why", "delete")
+        answer = self.post(owner, "why", data, text_en="Why, then?")
+        assert answer == {"status": "refused", "reason": "Not saved: the question was deleted or renamed."}
+        assert "why" not in owner.order_of()
+
+
+def test_the_ready_made_attention_check_is_complete_and_passed_by_its_option(study: Study) -> None:
+    owner = Owner(study)
+    page = owner.client.post(owner.url("question-add"), {"block": "after", "kind": "attention"}, follow=True)
+    assert page.status_code == 200
+    study.refresh_from_db()
+    check = owner.question("q_1")
+    assert set(check["text"]) == set(check["labels"]) == {"en", "it"}
+    (question,) = [q for q in questionnaire_from(study.questionnaire).after if q.key == "q_1"]
+    for language, words in check["labels"].items():
+        tapped = words[question.expects - question.minimum]
+        assert tapped.lower() in check["text"][language].lower()
+    shown = tree(owner.client.get(owner.url("questionnaire-preview", block="after") + "?only=q_1"))
+    assert shown.xpath("string(//label[.//input[@value='4']])").strip() == "Agree"
+    assert literal_number_warnings(study) == []
+
+
+def test_former_addresses_lead_to_the_open_question(study: Study) -> None:
+    owner = Owner(study)
+    assert owner.client.get(owner.url("question-edit", key="why")).url == owner.opened("why")
+    new = owner.client.get(owner.url("question-add") + "?block=about&kind=attention")
+    assert new.url == owner.opened("q_1", block="about", kind="attention") + "#id_text_en"
+    gone = owner.client.get(owner.opened("nothing"), follow=True)
+    assert "The question was deleted or renamed." in gone.text

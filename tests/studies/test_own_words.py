@@ -218,9 +218,8 @@ def test_the_editor_offers_own_words_for_several_choices(study: Study) -> None:
     draft = make_study_asking({**every_kind(), "after": [devices(other={})]}, status="draft", slug="draft")
     owner = Owner(draft)
     page = owner.edit("devices", other_en="Elsewhere", other_it="Altrove")
-    assert "The question is saved." in page.text
+    assert "Saved." in page.text
     assert owner.question("devices")["other"] == {"en": "Elsewhere", "it": "Altrove"}
-    assert "has no other in &#x27;it&#x27;" in owner.edit("devices", other_it="").text
     preview = owner.client.get(owner.url("questionnaire-preview", block="after") + "?lang=it")
     found = tree(preview)
     assert "Altrove" in found.xpath("string(//*[@id='question-devices'])")

@@ -37,7 +37,7 @@ PAGES = {
 }  # fmt: skip
 STAGE_PAGES = {
     "dataset": "Data", "conditions": "Conditions", "lists": "Conditions", "flow": "Flow", "estimate": "Flow",
-    "questionnaire": "Questions", "question-edit": "Questions", "questionnaire-import": "Questions",
+    "questionnaire": "Questions", "questionnaire-import": "Questions",
     "questionnaire-translations": "Questions", "scale-library": "Questions", "texts": "Texts and consent",
     "consent": "Texts and consent", "sample": "Participants", "imbalance": "Participants", "plan": "Plan",
     "power": "Plan", "launch": "Pilot and launch", "versions": "Pilot and launch", "simulate": "Pilot and launch",

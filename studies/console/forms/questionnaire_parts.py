@@ -7,11 +7,14 @@ from typing import Any
 
 from django import forms
 
+from studies.console.forms.stage_form import StageForm
 from studies.design.presets.loader import block_keys
 from studies.design.selectors.texts import language_name
+from studies.design.services.questionnaires import set_attention
 from studies.instrument.questionnaires.document import LONGEST_DOCUMENT
 from studies.instrument.questionnaires.kinds import KINDS
-from studies.instrument.questionnaires.schema import AFTER, BLOCKS
+from studies.instrument.questionnaires.schema import AFTER, BLOCKS, questionnaire_from
+from studies.models import Study
 
 COMMONEST = ("likert", "yes_no", "choice", "multiple")  # kinds that are offered first
 BLOCK_LABELS = {
@@ -59,7 +62,7 @@ class ScaleForm(forms.Form):
         return scale if ends == [None, None] else {**scale, "score_range": ends}
 
 
-class AttentionForm(forms.Form):
+class AttentionForm(StageForm):
     """The number of failed attention checks that ends participation."""
 
     ends_after = forms.IntegerField(
@@ -68,6 +71,13 @@ class AttentionForm(forms.Form):
         max_value=100,
         help_text="0: never; failures are still flagged.",
     )
+
+    def __init__(self, study: Study, data: Any = None) -> None:
+        ends_after = questionnaire_from(study.questionnaire).attention_ends_after
+        super().__init__(study, data, initial={"ends_after": ends_after})
+
+    def save(self, actor: Any) -> None:
+        set_attention(study=self.study, actor=actor, **self.cleaned_data)
 
 
 class BlockForm(forms.Form):

@@ -2,238 +2,271 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from django import forms
+from django.forms.boundfield import BoundField
 from django.http import QueryDict
 
+from catalog.item_types import FALLBACK_LANGUAGE
 from core.form_fields import offer
 from studies.console.forms.question_lines import ConditionForm, LineForm, initial_line, words_field
-from studies.console.forms.row_lists import EMPTY, RowList, fill, row_numbers
+from studies.console.forms.row_lists import EMPTY, RowList, fill, is_of_list, rearranged, row_numbers
+from studies.console.forms.stage_form import StageForm, untouched
+from studies.design.selectors.placeholders import item_words
 from studies.design.selectors.texts import language_name
+from studies.design.services.questionnaires import save_question
 from studies.instrument.flow import WATCHED
 from studies.instrument.questionnaires.conditions import as_alternatives, from_alternatives
 from studies.instrument.questionnaires.core import is_measured
-from studies.instrument.questionnaires.questions import Question
+from studies.instrument.questionnaires.kinds import KINDS
 from studies.instrument.questionnaires.reading import COMMON
-from studies.instrument.questionnaires.schema import Questionnaire, earlier_questions
+from studies.instrument.questionnaires.schema import BLOCKS, Questionnaire, earlier_questions, questionnaire_from
+from studies.models import Study
+
+LINES, CELLS, CONDITIONS = "line", "cell", "if"  # the lists: choices or rows, choices of a matrix, comparisons
+Fields = tuple[list[BoundField], list[BoundField]]
+RARE = frozenset(
+    {
+        "help",
+        "labels",
+        "unit",
+        "other",
+        "may_decline",
+        "identifies",
+        "random_group",
+        "random_order",
+        "reversed",
+        "decimals",
+        "max_length",
+    }
+)  # fmt: skip -- folded where they are not set
 
 
-class QuestionForm(forms.Form):
-    """All properties of a question of one kind; the service validates their combination."""
+def question_of(study: Study, key: str) -> tuple[str, dict[str, Any]]:
+    """Return the block of a question and its document; both are empty if there is no such question."""
+    for block in BLOCKS:
+        for question in study.questionnaire.get(block, ()):
+            if question["key"] == key:
+                return block, question
+    return "", {}
 
-    key = forms.SlugField(max_length=40, help_text="Its name in exports: small letters, digits, underscores.")
-    required = forms.BooleanField(required=False, initial=True, label="An answer is required")
-    may_decline = forms.BooleanField(required=False, label="Offer “I prefer not to say”")
-    identifies = forms.BooleanField(
-        required=False,
-        label="The answer identifies a person",
-        help_text="Such as an e-mail address for a draw. Exports omit it unless an owner requests identifying "
-        "data, and it is erased with the external ids.",
-    )
-    random_group = forms.SlugField(
-        required=False,
-        max_length=40,
-        label="Random group",
-        help_text="Neighbouring questions of the same group are shuffled for each participant.",
-    )
+
+class QuestionForm(StageForm):
+    """All properties of a question of one kind but its key; the service validates their combination."""
+
     minimum = forms.FloatField(required=False)
     maximum = forms.FloatField(required=False)
-    step = forms.FloatField(required=False, initial=1)
-    decimals = forms.IntegerField(required=False, min_value=0, max_value=6, initial=0)
-    max_length = forms.IntegerField(required=False, min_value=1, max_value=5000, label="Longest text, in characters")
-    random_order = forms.BooleanField(required=False, label="Shuffle for each participant")
-    scale = forms.ChoiceField(required=False, help_text="Create scales on the questionnaire page.")
-    reversed = forms.BooleanField(required=False, label="Reverse-scored: a high answer means a low value")
+    every = forms.FloatField(required=False, initial=1, label="Step")  # "step" is the name of the buttons of rows
     expects = forms.CharField(
         required=False,
         max_length=60,
         label="Expected answer",
         help_text="The point, or the value of the choice, that passes. Participants never see it.",
     )
+    scale = forms.ChoiceField(required=False)
+    required = forms.BooleanField(required=False, initial=True, label="An answer is required")
+    reversed = forms.BooleanField(required=False, label="Reverse-scored: a high answer means a low value")
+    may_decline = forms.BooleanField(required=False, label="Offer “I prefer not to say”")
+    random_order = forms.BooleanField(required=False, label="Shuffle for each participant")
+    random_group = forms.SlugField(
+        required=False,
+        max_length=40,
+        label="Random group",
+        help_text="Neighbouring questions of the same group are shuffled for each participant.",
+    )
+    decimals = forms.IntegerField(required=False, min_value=0, max_value=6, initial=0)
+    max_length = forms.IntegerField(required=False, min_value=1, max_value=5000, label="Longest text, in characters")
+    identifies = forms.BooleanField(
+        required=False,
+        label="The answer identifies a person",
+        help_text="Such as an e-mail address for a draw. Exports omit it unless an owner requests identifying "
+        "data, and it is erased with the external ids.",
+    )
 
-    def __init__(
-        self,
-        kind: type[Question],
-        questionnaire: Questionnaire,
-        block: str,
-        languages: Sequence[str],
-        data: Any = None,
-        *,
-        consumed: str,
-        stored: Mapping[str, Any] | None = None,
-        drafted: QueryDict | None = None,
-    ) -> None:
-        """`consumed` is the study's past participle: the wording of a question may depend on it.
+    def __init__(self, study: Study, data: Any = None, *, key: str, block: str = "", kind: str = "") -> None:
+        """`block` and `kind` are those of a question that is not stored yet.
 
-        `drafted` is posted data that is shown and neither validated nor saved.
+        Posted data with the step of a row list is shown, and neither validated nor saved.
         """
-        self.drafted = drafted
-        self.consumed = consumed
-        self.kind, self.languages, self.block = kind, list(languages), block
-        self.stored = dict(stored or {})
+        questionnaire = questionnaire_from(study.questionnaire)
+        home, stored = question_of(study, key)
+        self.key, self.block, self.is_new = key, home or block, not stored
+        self.kind = KINDS[stored.get("kind", kind)]
+        self.stored: Mapping[str, Any] = stored or dict(zip(("minimum", "maximum"), self.kind.new_limits, strict=False))
+        self.languages = list(study.design.languages)
+        self.consumed = item_words(study.design, FALLBACK_LANGUAGE).consumed
+        self.is_measured = is_measured(self.block, key)
+        self.drafted = rearranged(data, data["step"]) if data and "step" in data else None
         initial: dict[str, Any] = {name: self.stored[name] for name in self.base_fields if name in self.stored}
-        super().__init__(data, initial=initial)
+        if "step" in self.stored:
+            initial["every"] = self.stored["step"]
+        super().__init__(study, None if self.drafted is not None else data, initial=initial)
         self._keep_fields(questionnaire)
+        self.plain_names = list(self.fields)
         for language in self.languages:
-            self._add_words(language, kind.fields)
-        self._add_rows()
-        self.earlier = earlier_questions(questionnaire, block, str(self.stored.get("key", "")))
-        key = self.stored.get("key")
-        self.condition = next((each.shown_if for each in questionnaire.block(block) if each.key == key), None)
-        self.conditions = self._conditions()
-        if drafted is not None:
-            for part in self.parts:
-                fill(part, drafted)
+            self._add_words(language)
+        self.condition = next((each.shown_if for each in questionnaire.block(self.block) if each.key == key), None)
+        self.answer_lists = self._answer_lists()
+        earlier = earlier_questions(questionnaire, self.block, "" if self.is_new else key)
+        self.condition_list = self._condition_list(partial(ConditionForm, earlier)) if earlier else None
+        if self.drafted is not None:
+            for part in (self, *self.nested_forms):
+                fill(part, self.drafted)
 
     def _keep_fields(self, questionnaire: Questionnaire) -> None:
         """Remove the fields that a question of this kind does not have, and label the others."""
-        for name in set(self.fields) - COMMON - self.kind.fields:
+        own = {"every" if name == "step" else name for name in self.kind.fields}
+        for name in set(self.fields) - COMMON - own:
             del self.fields[name]
-        if "expects" in self.kind.fields or is_measured(self.block, str(self.stored.get("key", ""))):
+        if "expects" in self.kind.fields or self.is_measured:
             del self.fields["identifies"]
         if "minimum" in self.fields:
             self.fields["minimum"].label, self.fields["maximum"].label = self.kind.limit_labels
-            for name in ("minimum", "maximum", "step"):
-                if name in self.fields:
-                    self.fields[name].widget.attrs["step"] = "any"
+            for name in {"minimum", "maximum", "every"} & self.fields.keys():
+                self.fields[name].widget.attrs["step"] = "any"
         if "scale" in self.fields:
             scales = [(scale.key, f"{next(iter(scale.name.values()))} ({scale.key})") for scale in questionnaire.scales]
             offer(self, "scale", [("", "none"), *scales])
 
-    def _add_rows(self) -> None:
-        """Add the choices, or the rows and the choices of a matrix."""
-        own, fields = self.stored, self.kind.fields
-        self.has_rows = "rows" in fields
-        self.has_lines = self.has_rows or "choices" in fields
-        fewest = 2 if self.has_lines and "expects" not in fields else 0
-        entries = own.get("rows" if self.has_rows else "choices") or []
-        self.lines = self._lines("line", entries, self.kind.mark, fewest) if self.has_lines else []
-        self.choices_of_matrix = self._lines("cell", own.get("choices") or [], "", 0) if self.has_rows else []
-
-    def _add_words(self, language: str, fields: Iterable[str]) -> None:
-        name, own = language_name(language), self.stored
+    def _add_words(self, language: str) -> None:
+        name, own, fields = language_name(language), self.stored, self.kind.fields
 
         def words(part: str) -> Any:
             return (own.get(part) or {}).get(language)
 
-        def area(
-            label: str, initial: Any, rows: int, help_text: str = "", *, is_required: bool = False
-        ) -> forms.CharField:
-            widget = forms.Textarea(attrs={"rows": rows, "lang": language})
+        def area(label: str, initial: Any, help_text: str = "", *, is_required: bool = False) -> forms.CharField:
+            attrs = {"rows": 2, "lang": language, "placeholder": " "}  # styled while it is empty
+            widget = forms.Textarea(attrs=attrs)
             return words_field(label, initial=initial, required=is_required, help_text=help_text, widget=widget)
 
-        self.fields[f"text_{language}"] = area(f"Question in {name}", words("text"), 2, is_required=True)
-        self.fields[f"help_{language}"] = words_field(f"Help text, in {name}", initial=words("help"))
+        is_first = language == self.languages[0]
+        self.fields[f"text_{language}"] = area(f"Question in {name}", words("text"), is_required=is_first)
         if "ends" in fields:
             low, high = words("ends") or ("", "")
-            self.fields[f"low_{language}"] = words_field(f"Label of the lowest point, in {name}", initial=low)
-            self.fields[f"high_{language}"] = words_field(f"Label of the highest point, in {name}", initial=high)
+            for end, initial, label in (("low", low, "Lowest point"), ("high", high, "Highest point")):
+                widget = forms.TextInput(attrs={"lang": language, "placeholder": label})
+                self.fields[f"{end}_{language}"] = words_field(f"{label} in {name}", initial=initial, widget=widget)
+        for branch in own.get("wordings") or {}:
+            case = self.consumed if branch == WATCHED else branch.replace("_", " ")
+            label = f"Wording where {case}, in {name}"
+            initial = own["wordings"][branch].get(language)
+            self.fields[f"wording_{branch}_{language}"] = area(label, initial, is_required=is_first)
         if "labels" in fields:
             labels = "\n".join(words("labels") or ())
             hint = "One per line, lowest first. Empty: only the ends are labelled."
-            self.fields[f"labels_{language}"] = area(f"Labels of all points, in {name}", labels, 3, hint)
-        if "unit" in fields:
-            self.fields[f"unit_{language}"] = words_field(f"Unit, in {name}", initial=words("unit"))
-        if "other" in fields:
-            self.fields[f"other_{language}"] = words_field(
-                f"Label of the free-text answer, in {name}", initial=words("other"), help_text="Empty for none."
-            )
-        for branch in own.get("wordings") or {}:
-            case = self.consumed if branch == WATCHED else branch.replace("_", " ")
-            self.fields[f"wording_{branch}_{language}"] = area(
-                f"Wording where {case}, in {name}", own["wordings"][branch].get(language), 2, is_required=True
-            )
+            self.fields[f"labels_{language}"] = area(f"Labels of all points in {name}", labels, hint)
+        for part, label in {"help": "Help text", "unit": "Unit", "other": "Free-text answer"}.items():
+            if part in fields | COMMON:
+                self.fields[f"{part}_{language}"] = words_field(f"{label} in {name}", initial=words(part))
 
-    def _numbers(self, prefix: str, n_stored: int) -> Sequence[int]:
+    def _row_list(
+        self, prefix: str, noun: str, title: str, make: Callable[..., Any], entries: Sequence[Any], *, fewest: int = 0
+    ) -> RowList:
+        """The rows as they are posted, or one for each of `entries`, which are their initial values."""
         posted = self.drafted if self.drafted is not None else self.data if self.is_bound else None
-        return range(n_stored) if posted is None else row_numbers(posted, prefix)
+        numbers = range(max(fewest, len(entries))) if posted is None else row_numbers(posted, prefix)
+        data = self.data if self.is_bound else None
+        rows = [
+            make(data, prefix=f"{prefix}{number}", initial=entries[number] if number < len(entries) else None)
+            for number in numbers
+        ]
+        return RowList(prefix, title, noun, rows, make(prefix=f"{prefix}{EMPTY}"))
 
-    def _conditions(self) -> list[ConditionForm]:
+    def _answer_lists(self) -> list[RowList]:
+        """The choices, or the rows and the choices of a matrix."""
+        fields, mark = self.kind.fields, self.kind.mark
+        choices, rows = (
+            [_initial_entry(entry) for entry in self.stored.get(name) or ()] for name in ("choices", "rows")
+        )
+        if "rows" in fields:
+            line, cell = partial(LineForm, self.languages, mark), partial(LineForm, self.languages, "")
+            title = "Choices, instead of scale points"
+            return [
+                self._row_list(LINES, "row", "Rows", line, rows, fewest=2),
+                self._row_list(CELLS, "choice", title, cell, choices),
+            ]
+        fewest = 0 if "expects" in fields else 2
+        make = partial(LineForm, self.languages, mark)
+        return [self._row_list(LINES, "choice", "Choices", make, choices, fewest=fewest)] if "choices" in fields else []
+
+    def _condition_list(self, make: Callable[..., Any]) -> RowList:
         alternatives = as_alternatives(self.condition) if self.condition is not None else ()
         self.is_too_deep = alternatives is None
-        stored = [initial_line(line) for line in alternatives or ()]
-        return [
-            ConditionForm(
-                self.earlier,
-                self.data if self.is_bound else None,
-                prefix=f"if{number}",
-                initial=stored[number] if number < len(stored) else None,
-            )
-            for number in self._numbers("if", len(stored))
-            if self.earlier
-        ]
-
-    @property
-    def empty_condition(self) -> ConditionForm:
-        """The comparison that the page's script copies."""
-        return ConditionForm(self.earlier, prefix=f"if{EMPTY}")
-
-    def empty_line(self, prefix: str, mark: str) -> LineForm:
-        """The row of a list that the page's script copies."""
-        return LineForm(self.languages, mark, prefix=f"{prefix}{EMPTY}")
-
-    def _lines(self, prefix: str, entries: Sequence[Mapping[str, Any]], mark: str, fewest: int) -> list[LineForm]:
-        forms_ = []
-        for number in self._numbers(prefix, max(fewest, len(entries))):
-            initial: dict[str, Any] = {}
-            if number < len(entries):
-                entry = entries[number]
-                words = entry.get("text") or entry.get("label") or {}
-                initial = {
-                    "key": entry.get("key", entry.get("value")),
-                    "mark": entry.get("reversed", entry.get("exclusive", False)),
-                    **{f"text_{language}": text for language, text in words.items()},
-                }
-            data = self.data if self.is_bound else None
-            forms_.append(LineForm(self.languages, mark, data, prefix=f"{prefix}{number}", initial=initial))
-        return forms_
+        entries = [initial_line(line) for line in alternatives or ()]
+        return self._row_list(CONDITIONS, "comparison", "Shown if", make, entries)
 
     @property
     def row_lists(self) -> list[RowList]:
-        """The lists of the form: choices or rows, and comparisons."""
-        noun = "row" if self.has_rows else "choice"
-        lists = [RowList("line", f"{noun.title()}s", noun, self.lines, self.empty_line("line", self.kind.mark))]
-        if self.has_rows:
-            title = "Choices, instead of scale points"
-            lists.append(RowList("cell", title, "choice", self.choices_of_matrix, self.empty_line("cell", "")))
-        return lists if self.has_lines else []
+        return [*self.answer_lists, *([self.condition_list] if self.condition_list else [])]
 
     @property
-    def condition_list(self) -> RowList | None:
-        """The comparisons of the condition; None if there is no earlier question."""
-        if not self.earlier:
-            return None
-        return RowList("if", "Shown if", "comparison", self.conditions, self.empty_condition)
+    def nested_forms(self) -> list[forms.Form]:
+        return [row for each in self.row_lists for row in each.rows]
 
     def is_valid(self) -> bool:
-        """Whether every field of the form and its lines is valid."""
-        return all([super().is_valid(), *(part.is_valid() for part in self.parts[1:])])
+        return all([super().is_valid(), *(row.is_valid() for row in self.nested_forms)])
+
+    # To autosave each list is one field, with a line for each row.
+    def stored_values(self) -> dict[str, list[str]]:
+        return super().stored_values() | self._lines(untouched)
+
+    def entered_values(self) -> dict[str, list[str]]:
+        return super().entered_values() | self._lines(self.entered)
+
+    def _lines(self, values: Callable[[BoundField], list[str]]) -> dict[str, list[str]]:
+        lines = {
+            each.prefix: [
+                [value for bound in row.visible_fields() for value in values(bound) if value] for row in each.rows
+            ]
+            for each in self.row_lists
+        }
+        return {prefix: [" · ".join(line) for line in rows if line] for prefix, rows in lines.items()}
+
+    def label_of(self, name: str) -> str:
+        titles = {each.prefix: each.title for each in self.row_lists}
+        return titles[name] if name in titles else super().label_of(name)
+
+    def wrong_fields(self) -> set[str]:
+        return super().wrong_fields() | {each.prefix for each in self.row_lists if any(row.errors for row in each.rows)}
+
+    def with_stored(self, names: Collection[str], stored: dict[str, list[str]]) -> QueryDict:
+        shown = QuestionForm(self.study, key=self.key, block=self.block, kind=self.kind.kind)
+        lists = {each.prefix: each.rows for each in shown.row_lists if each.prefix in names}
+        data = super().with_stored(set(names) - set(lists), stored)
+        for prefix, rows in lists.items():
+            for name in [name for name in data if is_of_list(name, prefix)]:
+                del data[name]
+            for bound in (bound for row in rows for bound in row.visible_fields()):
+                data.setlist(bound.html_name, untouched(bound))
+        return data
+
+    def save(self, actor: Any) -> None:
+        question = self.question()
+        if question != self.stored:
+            save_question(study=self.study, block=self.block, question=question, actor=actor)
 
     @property
-    def parts(self) -> list[forms.Form]:
-        """The form itself, then its rows."""
-        return [self, *self.lines, *self.choices_of_matrix, *self.conditions]
+    def by_language(self) -> list[Fields]:
+        """The text fields of each language: those that are shown, and those that are folded."""
+        ends = [f"_{language}" for language in self.languages]
+        return [self._split([name for name in self.fields if name.endswith(end)], end) for end in ends]
 
     @property
-    def languages_side_by_side(self) -> list[tuple[str, list[forms.BoundField]]]:
-        """The text fields, one column per language."""
-        return [
-            (language_name(language), [field for field in self if field.name.endswith(f"_{language}")])
-            for language in self.languages
-        ]
+    def plain_fields(self) -> Fields:
+        """As `by_language`, the fields that do not depend on a language."""
+        return self._split(self.plain_names)
 
-    @property
-    def plain_fields(self) -> list[forms.BoundField]:
-        """The fields that do not depend on a language."""
-        ends = tuple(f"_{language}" for language in self.languages)
-        return [field for field in self if not field.name.endswith(ends)]
+    def _split(self, names: Collection[str], end: str = "") -> Fields:
+        rare = {f"{name}{end}" for name in RARE if not self.stored.get(name)}
+        return [self[name] for name in names if name not in rare], [self[name] for name in names if name in rare]
 
     def question(self) -> dict[str, Any]:
         """The question as a document; properties the form does not show are kept."""
         cleaned = self.cleaned_data
-        document: dict[str, Any] = {"key": cleaned["key"], "kind": self.kind.kind, "text": self._words("text")}
+        document: dict[str, Any] = {"key": self.key, "kind": self.kind.kind, "text": self._words("text")}
         for name in ("help", "unit", "other"):
             if words := self._words(name):
                 document[name] = words
@@ -245,12 +278,10 @@ class QuestionForm(forms.Form):
         for name in ("random_group", "scale"):
             if cleaned.get(name):
                 document[name] = cleaned[name]
-        for name in ("minimum", "maximum", "step", "decimals", "max_length"):
-            value = cleaned.get(name)
-            if value is not None and (value or name != "decimals"):
+        numbers = {name: cleaned.get(name) for name in ("minimum", "maximum", "decimals", "max_length")}
+        for name, value in {**numbers, "step": cleaned.get("every")}.items():
+            if value is not None and (name, value) not in (("decimals", 0), ("step", 1)):
                 document[name] = int(value) if float(value).is_integer() else value
-        if "step" in document and document["step"] == 1:
-            del document["step"]
         self._add_labels(document)
         self._add_lists(document)
         if cleaned.get("expects"):
@@ -280,22 +311,36 @@ class QuestionForm(forms.Form):
         if labels:
             document["labels"] = labels
 
+    def _entries(self, prefix: str) -> list[Any]:
+        rows: Iterable[Any] = next((each.rows for each in self.row_lists if each.prefix == prefix), ())
+        return [entry for entry in (row.parsed() for row in rows) if entry is not None]
+
     def _add_lists(self, document: dict[str, Any]) -> None:
-        lines = [entry for entry in (line.parsed() for line in self.lines) if entry is not None]
-        if self.has_rows:
+        choices = self._entries(LINES)
+        if "rows" in self.kind.fields:
             document["rows"] = [
-                {"key": key, "text": texts, **({"reversed": True} if mark else {})} for key, texts, mark in lines
+                {"key": key, "text": texts, **({"reversed": True} if mark else {})} for key, texts, mark in choices
             ]
-            lines = [entry for entry in (line.parsed() for line in self.choices_of_matrix) if entry is not None]
-        if lines and self.has_lines:
+            choices = self._entries(CELLS)
+        if choices:
             document["choices"] = [
-                {"value": key, "label": texts, **({"exclusive": True} if mark else {})} for key, texts, mark in lines
+                {"value": key, "label": texts, **({"exclusive": True} if mark else {})} for key, texts, mark in choices
             ]
 
     def _add_condition(self, document: dict[str, Any]) -> None:
-        lines = [entry for entry in (line.parsed() for line in self.conditions) if entry is not None]
-        if self.is_too_deep and not lines:
+        lines = self._entries(CONDITIONS)
+        if self.condition_list and self.is_too_deep and not lines:
             document["shown_if"] = self.stored["shown_if"]
         elif (condition := from_alternatives(lines)) is not None:
             same = self.condition is not None and condition == self.condition
             document["shown_if"] = self.stored["shown_if"] if same else condition.as_data()
+
+
+def _initial_entry(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """The initial values of a `LineForm` for a stored choice or row."""
+    words = entry.get("text") or entry.get("label") or {}
+    return {
+        "key": entry.get("key", entry.get("value")),
+        "mark": entry.get("reversed", entry.get("exclusive", False)),
+        **{f"text_{language}": text for language, text in words.items()},
+    }

@@ -1,6 +1,7 @@
 """Rows of a form that are added, removed and moved before the form is saved.
 
-The fields of row 2 of the list `line` are called `line2-…`. The page's script and a button named `rows` do the same.
+The fields of row 2 of the list `line` are called `line2-…`. The page's script and a button named `step` do the
+same; its value is add:list, or remove:list:number, up:list:number, down:list:number.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from dataclasses import dataclass
 from django import forms
 from django.http import QueryDict
 
-BUTTON = "rows"  # its value is add:list, or remove:list:number, up:list:number, down:list:number
 EMPTY = "__n__"  # instead of the number, in the row that the page's script copies
 
 
@@ -25,6 +25,11 @@ class RowList:
     noun: str  # what a row is
     rows: Sequence[forms.Form]
     empty: forms.Form
+
+
+def is_of_list(name: str, prefix: str) -> bool:
+    """Whether a posted field belongs to a row of the list."""
+    return re.match(rf"{prefix}\d{{1,4}}-", name) is not None
 
 
 def row_numbers(data: Iterable[str], prefix: str) -> list[int]:

@@ -54,15 +54,20 @@ class StageForm(forms.Form):
 
     def stored_values(self) -> dict[str, list[str]]:
         """The stored values of each field, as a browser posts them when nothing is changed."""
-        return {bound.name: _untouched(bound) for bound in self.visible_fields()}
+        return {bound.name: untouched(bound) for bound in self.visible_fields()}
 
     def entered_values(self) -> dict[str, list[str]]:
         """What was posted of each field."""
+        return {bound.name: self.entered(bound) for bound in self.visible_fields()}
+
+    def entered(self, bound: BoundField) -> list[str]:
+        """What was posted of a field of this form or of one nested in it."""
         data: Any = self.data
-        return {
-            bound.name: [value.replace("\r\n", "\n") for value in data.getlist(bound.html_name)]
-            for bound in self.visible_fields()
-        }
+        return [value.replace("\r\n", "\n") for value in data.getlist(bound.html_name)]
+
+    def label_of(self, name: str) -> str:
+        """What the page calls a field."""
+        return str(self[name].label)
 
     def revision(self) -> str:
         """A digest of each field's stored value, as the form posts it back."""
@@ -90,7 +95,8 @@ class StageForm(forms.Form):
         return problems
 
 
-def _untouched(bound: BoundField) -> list[str]:
+def untouched(bound: BoundField) -> list[str]:
+    """The stored value of a field of an unbound form, as a browser posts it when nothing is changed."""
     widget: Any = bound.field.widget
     value = bound.field.prepare_value(bound.initial)
     if isinstance(widget, forms.CheckboxInput):

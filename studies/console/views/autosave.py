@@ -106,7 +106,7 @@ def _theirs(shown: StageForm, form: StageForm, revision: str) -> list[ChangedFie
         if before.get(name, digest_of_values(values)) == digest_of_values(values) or entered.get(name) == values:
             continue
         is_clash = digest_of_values(entered.get(name, [])) != before[name]
-        theirs.append(ChangedField(name, str(shown[name].label), values, is_clash))
+        theirs.append(ChangedField(name, shown.label_of(name), values, is_clash))
     return theirs
 
 
@@ -161,4 +161,5 @@ def _onward(request: HttpRequest, membership: Membership, stage: str) -> HttpRes
     following = keys[min(keys.index(stage) + 1, len(keys) - 1)] if "next" in request.POST else stage
     if following == stage:
         messages.success(request, "Saved.")
+        return redirect(request.get_full_path())
     return redirect(STAGE_OF[following].url(membership.study.slug))

@@ -10,7 +10,6 @@ from django.http import HttpRequest, HttpResponse
 from core.errors import ParallaxError
 from core.provenance import digest_of
 from studies.console.forms.questionnaire_parts import BLOCK_LABELS, ImportForm
-from studies.console.views.outcomes import warn_of_numbers
 from studies.console.views.questionnaires import back_to_list, may_edit
 from studies.console.views.workspace import study_page
 from studies.design.selectors.launch_overview import QUESTIONS
@@ -48,7 +47,6 @@ def questionnaire_import(request: HttpRequest, membership: Membership) -> HttpRe
     try:
         if is_confirmed and form.cleaned_data["base"] == base:
             service.import_questionnaire(study=study, text=text, actor=request.user)
-            warn_of_numbers(request, study)
             return back_to_list(membership)
         different = changes_between(study.questionnaire, service.checked_document(study=study, text=text))
         changes = [

@@ -1,9 +1,11 @@
-"""The questionnaire's editor: the list of its questions, what is done with them, and the library of scales."""
+"""The stage of the questions: their list with one of them open, what is done with them, and the library of scales."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -18,23 +20,28 @@ from studies.console.forms.questionnaire_parts import (
     NewQuestionForm,
     ScaleForm,
 )
-from studies.console.views.outcomes import warn_of_numbers
+from studies.console.forms.questions import QuestionForm, question_of
+from studies.console.forms.stage_form import StageForm
+from studies.console.views.autosave import HEADER, REFUSED, stage_page
 from studies.console.views.workspace import study_page
+from studies.design.narrative.plan import PERCEIVED_LABELS
 from studies.design.presets.loader import block_keys, load_block
 from studies.design.selectors.launch_overview import QUESTIONS
 from studies.design.selectors.texts import language_name
 from studies.design.services import questionnaires as service
 from studies.enums import StudyStatus
 from studies.instrument.questionnaires.core import is_measured
+from studies.instrument.questionnaires.kinds import KINDS, Attention
 from studies.instrument.questionnaires.schema import AFTER, BLOCKS, Questionnaire, questionnaire_from
-from studies.instrument.questionnaires.wording import n_missing
+from studies.instrument.questionnaires.wording import wordings_of
 from studies.instrument.scales import scales_of
 from studies.models import Study
-from studies.team.permissions import OWNERS, POST, READERS, Membership, for_members
+from studies.team.permissions import FORM, OWNERS, POST, READERS, Membership, for_members
 
-MOST_UNFOLDED = 16  # questions; of more, only the block in the preview is unfolded
-TALLEST = 20  # questions; a longer block scrolls
-ACTS: dict[str, tuple[Callable[..., Any], dict[str, str], str]] = {
+GONE = "The question was deleted or renamed."
+VARIABLES = {"rating": PERCEIVED_LABELS["accuracy"], "satisfaction": PERCEIVED_LABELS["satisfaction"]}
+# Each returns the key of the question that is open afterwards, or None.
+ACTS: dict[str, tuple[Callable[..., str | None], dict[str, str], str]] = {
     "up": (service.move_question, {"direction": service.UP}, "The question is moved up."),
     "down": (service.move_question, {"direction": service.DOWN}, "The question is moved down."),
     "duplicate": (service.duplicate_question, {}, "The question is copied."),
@@ -42,154 +49,168 @@ ACTS: dict[str, tuple[Callable[..., Any], dict[str, str], str]] = {
 }
 
 
-def languages_of(study: Study) -> list[str]:
-    """Codes of the languages that the study is offered in; the first is the source of translations."""
-    return list(study.design.languages)
-
-
 def may_edit(membership: Membership) -> bool:
     """Whether this researcher can change the questionnaire now."""
     return membership.is_owner and membership.study.status == StudyStatus.DRAFT
 
 
-@for_members(READERS)
+@for_members(READERS, FORM)
 def questionnaire(request: HttpRequest, membership: Membership) -> HttpResponse:
-    """Every block with its questions, its scales, and a preview of the pages; read-only after the launch."""
+    """Every block with its questions, and a preview; the question that the address names is open.
+
+    One that is not stored yet has its block and its kind in the address.
+    """
     study = membership.study
+    key, block, kind = (request.GET.get(name, "") for name in ("question", "block", "kind"))
+    block_of_key, _stored = question_of(study, key)
+    is_new = not block_of_key and block in BLOCKS and kind in KINDS and may_edit(membership)
+    if key and not (block_of_key or is_new):
+        if HEADER in request.headers:
+            return JsonResponse({"status": REFUSED, "reason": f"Not saved: {GONE.lower()}"})
+        messages.error(request, GONE)
+        return back_to_list(membership)
     parsed = questionnaire_from(study.questionnaire)
-    languages = languages_of(study)
-    shown = request.GET.get("block", "")
-    language = request.GET.get("lang", "")
-    block = shown if shown in BLOCKS else next((name for name in (AFTER, *BLOCKS) if parsed.block(name)), AFTER)
-    context = {
-        "may_edit": may_edit(membership),
-        "blocks": _lines_of(parsed, block),
-        "undo": service.undoable(study) if may_edit(membership) else None,
-        "n_missing": sum(n_missing(study.questionnaire, languages[0], code) for code in languages[1:]),
-        "is_translated": len(languages) > 1,
-        "scales": scales_of(parsed),
-        "declared": study.questionnaire.get("scales", ()),
-        "preview": {
-            "block": block,
-            "language": language if language in languages else languages[0],
-            "languages": languages,
-            "blocks": [(name, BLOCK_LABELS[name]) for name in BLOCKS if parsed.block(name)],
-        },
-        "new_form": NewQuestionForm(),
-        "scale_form": ScaleForm(languages, auto_id="scale_%s"),
-        "attention_form": AttentionForm(initial={"ends_after": parsed.attention_ends_after}),
-        "ends_after": parsed.attention_ends_after,
-    }
-    return study_page(request, membership, "console/studies/questionnaire.html", context, tab=QUESTIONS)
-
-
-def _lines_of(parsed: Questionnaire, shown: str) -> list[dict[str, Any]]:
-    return [
-        {
-            "key": block,
-            "name": BLOCK_LABELS[block],
-            "is_open": len(parsed.questions) <= MOST_UNFOLDED or block == shown,
-            "is_tall": len(parsed.block(block)) > TALLEST,
-            "questions": [
-                {
-                    "question": question,
-                    "text": next(iter(question.text.values())),
-                    "kind": question.label,
-                    "condition": question.shown_if.in_words() if question.shown_if else "",
-                    "is_measured": is_measured(block, question.key),
-                    "is_first": number == 0,
-                    "is_last": number == len(parsed.block(block)) - 1,
-                }
-                for number, question in enumerate(parsed.block(block))
-            ],
-        }
-        for block in BLOCKS
+    scored = {scale.key: scale for scale in scales_of(parsed)}
+    languages = study.design.languages
+    missing = [
+        (wording.block, wording.key)
+        for code in languages[1:]
+        for wording in wordings_of(study.questionnaire)
+        if wording.is_missing(languages[0], code)
     ]
+    shown = block_of_key or (
+        block if block in BLOCKS else next(name for name in (AFTER, *BLOCKS) if parsed.block(name))
+    )
+    preview = reverse("studies:questionnaire-preview", args=[study.slug, shown])
+
+    def context(form: StageForm) -> dict[str, Any]:
+        opened = {}
+        if isinstance(form, QuestionForm):
+            draft = reverse("studies:question-draft", args=[study.slug, form.block, form.kind.kind])
+            opened = {"kind": form.kind.label, "draft_url": f"{draft}?{urlencode({'key': key})}"}
+        return {
+            **opened,
+            "blocks": _lines_of(parsed, missing),
+            "open": key,
+            "is_new": is_new,
+            "new_block": shown if is_new else "",
+            "undo": service.undoable(study) if may_edit(membership) else None,
+            "n_missing": len(missing),
+            "scales": [(scale, scored.get(scale["key"])) for scale in study.questionnaire.get("scales", ())],
+            "shown": shown,
+            "preview_url": f"{preview}?{urlencode({'only': key})}" if key else preview,
+            "preview_languages": [(code, language_name(code)) for code in languages] if len(languages) > 1 else (),
+            "new_form": NewQuestionForm(),
+            "scale_form": ScaleForm(languages, auto_id="scale_%s"),
+        }
+
+    form_of = partial(QuestionForm, key=key, block=block, kind=kind) if key else AttentionForm
+    return stage_page(request, membership, QUESTIONS, form_of, "console/studies/questionnaire.html", context)
 
 
-def back_to_list(membership: Membership, block: str = "") -> HttpResponse:
-    """Redirect to the questionnaire, at one of its blocks if one is named."""
-    url = reverse("studies:questionnaire", args=[membership.study.slug])
-    return redirect(f"{url}?block={block}#block-{block}" if block in BLOCKS else url)
+def _lines_of(parsed: Questionnaire, missing: list[tuple[str, str]]) -> list[dict[str, Any]]:
+    n_before, blocks = 0, []
+    for block in BLOCKS:
+        questions = parsed.block(block)
+        lines = [
+            {
+                "number": number,
+                "question": question,
+                "text": next(iter(question.text.values())),
+                "is_missing": (block, question.key) in missing,
+                "variable": VARIABLES.get(question.key, "Novelty") if is_measured(block, question.key) else "",
+            }
+            for number, question in enumerate(questions, n_before + 1)
+        ]
+        blocks.append({"key": block, "name": BLOCK_LABELS[block], "lines": lines})
+        n_before += len(questions)
+    return blocks
+
+
+def address_of(study: Study, key: str = "", field: str = "", **facts: str) -> str:
+    """The address of the stage with a question open, at one of its fields."""
+    query = urlencode({"question": key, **facts}) if key else ""
+    url = reverse("studies:questionnaire", args=[study.slug])
+    return f"{url}{'?' if query else ''}{query}{'#' if field else ''}{field}"
+
+
+def back_to_list(membership: Membership, key: str = "", field: str = "") -> HttpResponse:
+    """Redirect to the stage, where a question is open if one is named."""
+    return redirect(address_of(membership.study, key, field))
 
 
 def perform_on(
     request: HttpRequest, membership: Membership, act: Callable[..., Any], success: str, **facts: Any
-) -> HttpResponse:
-    """Perform a change of the questionnaire, tell the researcher of its success or problems, and return to the list."""
-    block = str(facts.get("block") or block_of(membership.study, facts.get("key", "")))
+) -> Any:
+    """Perform a change of the questionnaire, and tell the researcher of its success or problems; return its result."""
     try:
-        act(study=membership.study, actor=request.user, **facts)
+        result = act(study=membership.study, actor=request.user, **facts)
     except ParallaxError as refusal:
         for line in refusal.problems:
             messages.error(request, line)
-    else:
-        if success:
-            messages.success(request, success)
-        warn_of_numbers(request, membership.study)
-    return back_to_list(membership, block)
+        return None
+    if success:
+        messages.success(request, success)
+    return result
 
 
-def block_of(study: Study, key: str) -> str:
-    """The block of a question; empty if there is no such question."""
-    blocks = study.questionnaire
-    return next((name for name in BLOCKS if any(q["key"] == key for q in blocks.get(name, ()))), "")
+@for_members(OWNERS, FORM)
+def question_add(request: HttpRequest, membership: Membership) -> HttpResponse:
+    """Open a new question at the end of a block; a ready-made attention check is stored at once."""
+    form = NewQuestionForm(request.POST or request.GET)
+    if not form.is_valid() or not may_edit(membership):
+        return back_to_list(membership)
+    study, new = membership.study, form.cleaned_data
+    key = service.free_key({q["key"] for name in BLOCKS for q in study.questionnaire.get(name, ())})
+    if request.method == "POST" and new["kind"] == Attention.kind:
+        perform_on(request, membership, service.add_attention_check, "", block=new["block"], key=key)
+    return redirect(address_of(study, key, f"id_text_{study.design.languages[0]}", **new))
+
+
+@for_members(READERS)
+def question_edit(request: HttpRequest, membership: Membership, key: str) -> HttpResponse:
+    """The former address of a question."""
+    return back_to_list(membership, key)
 
 
 @for_members(OWNERS, POST)
 def question_act(request: HttpRequest, membership: Membership, key: str) -> HttpResponse:
-    """Move, copy or delete a question."""
-    chosen = ACTS.get(request.POST.get("act", ""))
+    """Move, copy, rename or delete a question."""
+    new_key = request.POST.get("new_key", "").strip()
+    rename = (service.rename_question, {"new_key": new_key}, "The question is renamed.")
+    chosen = {**ACTS, "rename": rename}.get(request.POST.get("act", ""))
     if chosen is None:
         messages.error(request, "Unknown action. Reload the page.")
-        return back_to_list(membership)
+        return back_to_list(membership, key)
     act, facts, success = chosen
-    return perform_on(request, membership, act, success, key=key, **facts)
-
-
-@for_members(OWNERS, POST)
-def questions_order(request: HttpRequest, membership: Membership) -> HttpResponse:
-    """Save the order of a block's questions; the page's script gets the problems as JSON."""
-    block, keys = request.POST.get("block", ""), request.POST.getlist("key")
-    if block not in BLOCKS:
-        return JsonResponse({"problems": ["Unknown block. Reload the page."]})
-    try:
-        service.order_questions(study=membership.study, block=block, keys=keys, actor=request.user)
-    except ParallaxError as refusal:
-        return JsonResponse({"problems": refusal.problems})
-    return JsonResponse({"problems": []})
+    opened = perform_on(request, membership, act, success, key=key, **facts)
+    if opened is None:  # deleted, or refused
+        opened = key if question_of(membership.study, key)[0] else ""
+    return back_to_list(membership, opened, "id_more" if opened else "")
 
 
 @for_members(OWNERS, POST)
 def questionnaire_undo(request: HttpRequest, membership: Membership) -> HttpResponse:
     """Undo the last deletion or import."""
-    return perform_on(request, membership, service.undo_deletion, "The questionnaire is as it was before.")
+    perform_on(request, membership, service.undo_deletion, "The questionnaire is as it was before.")
+    return back_to_list(membership)
 
 
 @for_members(OWNERS, POST)
 def scale_act(request: HttpRequest, membership: Membership) -> HttpResponse:
     """Save or delete a scale."""
+    form = ScaleForm(membership.study.design.languages, request.POST)
     if "delete" in request.POST:
-        return perform_on(request, membership, service.delete_scale, "", key=request.POST["delete"])
-    form = ScaleForm(languages_of(membership.study), request.POST)
-    if not form.is_valid():
+        perform_on(request, membership, service.delete_scale, "", key=request.POST["delete"])
+    elif form.is_valid():
+        perform_on(request, membership, service.save_scale, "The scale is saved.", scale=form.scale())
+    else:
         messages.error(
             request,
             "Enter a key, a name in each language, a share from 1 to 100 percent, and numbers or nothing as the ends "
             "of the score.",
         )
-        return back_to_list(membership)
-    return perform_on(request, membership, service.save_scale, "The scale is saved.", scale=form.scale())
-
-
-@for_members(OWNERS, POST)
-def attention_set(request: HttpRequest, membership: Membership) -> HttpResponse:
-    """Set the number of failed checks that ends participation."""
-    form = AttentionForm(request.POST)
-    if not form.is_valid():
-        messages.error(request, "Give a whole number from 0 to 100.")
-        return back_to_list(membership)
-    return perform_on(request, membership, service.set_attention, "Attention checks are set.", **form.cleaned_data)
+    return back_to_list(membership)
 
 
 @for_members(READERS)
@@ -201,7 +222,7 @@ def library(request: HttpRequest, membership: Membership) -> HttpResponse:
     entries = []
     for block in map(load_block, block_keys()):
         own = questionnaire_from(block.questionnaire)
-        lacking = [language_name(code) for code in languages_of(study) if code not in block.languages]
+        lacking = [language_name(code) for code in study.design.languages if code not in block.languages]
         entries.append(
             {
                 "block": block,
@@ -224,5 +245,6 @@ def block_add(request: HttpRequest, membership: Membership) -> HttpResponse:
     form = BlockForm(request.POST)
     if not form.is_valid():
         messages.error(request, "Choose one of the blocks offered.")
-        return back_to_list(membership)
-    return perform_on(request, membership, service.add_block, "The block is added.", **form.cleaned_data)
+    else:
+        perform_on(request, membership, service.add_block, "The block is added.", **form.cleaned_data)
+    return back_to_list(membership)

@@ -11,7 +11,7 @@ from catalog.item_types import FALLBACK_LANGUAGE
 from core.outcomes import refusals_in
 from studies.console.forms.translations import TranslationForm
 from studies.console.views.outcomes import warn_of_numbers
-from studies.console.views.questionnaires import languages_of, may_edit
+from studies.console.views.questionnaires import may_edit
 from studies.console.views.workspace import study_page
 from studies.design.selectors.launch_overview import QUESTIONS
 from studies.design.selectors.placeholders import item_words
@@ -25,7 +25,7 @@ from studies.team.permissions import FORM, READERS, Membership, for_members
 def questionnaire_translations(request: HttpRequest, membership: Membership) -> HttpResponse:
     """Every text of the questionnaire beside its translation; owners of a draft can change the translations."""
     study = membership.study
-    source, *own = languages_of(study)
+    source, *own = study.design.languages
     # Those that pages are translated to come after the study's own.
     targets = [*own, *(code for code in interface_languages() if code != source and code not in own)]
     chosen = request.GET.get("to", "")

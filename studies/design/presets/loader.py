@@ -106,6 +106,14 @@ def load_block(key: str) -> Block:
     return Block(key=key, document=document, **header)
 
 
+def attention_check(languages: Sequence[str]) -> dict[str, Any]:
+    """Return the ready-made attention check without its key, in those of the languages that it is worded in."""
+    check: dict[str, Any] = yaml.safe_load((FOLDER / "questions" / "attention.yaml").read_text(encoding="utf-8"))
+    for name in ("text", "labels"):
+        check[name] = {code: check[name][code] for code in languages if code in check[name]}
+    return check
+
+
 def load_preset(key: str) -> Preset:
     """Read a template; ParameterError names the known ones, or what is wrong with its content."""
     if key not in preset_keys():

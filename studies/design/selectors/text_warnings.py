@@ -11,6 +11,7 @@ from django.utils import translation
 
 from studies.design.selectors.placeholders import NUMBER_WORDS, item_words
 from studies.design.selectors.texts import languages_of
+from studies.instrument.questionnaires.kinds import Attention
 from studies.instrument.questionnaires.schema import BLOCKS
 from studies.models import Study
 from studies.settings import StudySettings
@@ -81,6 +82,8 @@ def literal_number_warnings(study: Study) -> list[tuple[str, str]]:
     ]
     for block in BLOCKS:
         for question in study.questionnaire.get(block, ()):
+            if question["kind"] == Attention.kind:  # its numbers are answers: "choose 2"
+                continue
             where = f"The question {question['key']!r}"
             located += [("", f"{where} in {code!r}", code, text) for code, text in _texts(question) if code in offered]
     answers = "choices" if design.is_choice else "ratings"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
@@ -15,8 +15,7 @@ from django.utils import timezone
 from core.errors import ParallaxError, ParameterError
 from core.provenance import digest_of
 from core.transitions import record
-from studies.design.presets.loader import check_design, load_block
-from studies.design.selectors.texts import languages_in_translation
+from studies.design.presets.loader import attention_check, check_design, load_block
 from studies.design.services.design import require_draft
 from studies.design.services.trials import drop_trial
 from studies.enums import StudyStatus
@@ -41,7 +40,7 @@ def _refused(problem: ParameterError) -> ParallaxError:
 
 def _require_sound(study: Study, questionnaire: Data) -> None:
     """Raise `questionnaire.problems` unless the study could have this questionnaire in the place of its own."""
-    translating = languages_in_translation(study)
+    translating = study.design.languages[1:]
     try:
         check_design(settings=study.settings, questionnaire=questionnaire, texts=study.texts, translating=translating)
     except ParameterError as problem:
@@ -118,21 +117,40 @@ def free_key(used: set[str], stem: str = "q") -> str:
     return next(f"{base}_{number}" for number in range(1, len(used) + 2) if f"{base}_{number}" not in used)
 
 
-def save_question(*, study: Study, block: str, question: Mapping[str, Any], key: str = "", actor: Any = None) -> None:
-    """Put a question in the place of the one called `key`, or at the end of the block where there is no key.
+def save_question(*, study: Study, block: str, question: Mapping[str, Any], actor: Any = None) -> None:
+    """Put a question in the place of the one with its key, or at the end of the block where there is none.
 
-    Raises `studies.not_draft`, `questionnaire.unknown`, `questionnaire.problems`, `questionnaire.measured`.
+    Words may be missing in all languages but the first: the study is not launched before they are written. Raises
+    `studies.not_draft`, `questionnaire.problems`.
     """
-    with _edited(study, actor, f"question {question.get('key')} {'changed' if key else 'added'}.") as data:
-        if not key:
-            data.setdefault(block, []).append(dict(question))
-            return
-        home, number = _position_of(data, key)
-        if is_measured(home, key) and question.get("key") != key:
+    key = str(question["key"])
+    with _edited(study, actor, f"question {key} saved.") as data:
+        for part in BLOCKS:
+            for number, stored in enumerate(data.get(part, ())):
+                if stored["key"] == key:
+                    data[part][number] = dict(question)
+                    return
+        data.setdefault(block, []).append(dict(question))
+
+
+def rename_question(*, study: Study, key: str, new_key: str, actor: Any = None) -> str:
+    """Give a question another key, also in the conditions on it, and return that. Raises as `delete_question`."""
+    with _edited(study, actor, f"question {key} renamed to {new_key}.") as data:
+        block, number = _position_of(data, key)
+        if is_measured(block, key):
             raise _measured(key)
-        data[home][number] = dict(question)
-        if question.get("key") != key:
-            _rename(data, key, str(question.get("key")))
+        data[block][number]["key"] = new_key
+        _rename(data, key, new_key)
+    return new_key
+
+
+def add_attention_check(*, study: Study, block: str, key: str, actor: Any = None) -> None:
+    """Add the ready-made attention check, in those of the study's languages that it is worded in.
+
+    Raises as `save_question`; where it has no words in the first language, `questionnaire.problems`.
+    """
+    check = attention_check(study.design.languages)
+    save_question(study=study, block=block, question={"key": key, **check}, actor=actor)
 
 
 def _rename(data: Data, old: str, new: str) -> None:
@@ -160,7 +178,8 @@ def _measured(key: str) -> ParallaxError:
 def delete_question(*, study: Study, key: str, actor: Any = None) -> None:
     """Take a question out.
 
-    Raises as `save_question`; where another question depends on it, `questionnaire.problems` says which.
+    Raises as `save_question`, `questionnaire.measured`; where another question depends on it, `questionnaire.problems`
+    says which.
     """
     block, number = _position_of(study.questionnaire, key)
     title = f"Deleted “{next(iter(study.questionnaire[block][number]['text'].values()), key)}”."
@@ -171,33 +190,19 @@ def delete_question(*, study: Study, key: str, actor: Any = None) -> None:
         del data[block][number]
 
 
-def order_questions(*, study: Study, block: str, keys: Sequence[str], actor: Any = None) -> None:
-    """Put the questions of a block in the order of `keys`.
+def move_question(*, study: Study, key: str, direction: str, actor: Any = None) -> str:
+    """Move a question one place up or down within its block; at the end it stays where it is. Return its key.
 
-    Raises as `save_question`; where a condition would come before what it depends on, `questionnaire.problems`; where
-    the block does not have exactly these questions, `questionnaire.order_outdated`.
+    Raises as `save_question`, and `questionnaire.unknown`; where a condition would come before what it depends on,
+    `questionnaire.problems`.
     """
-    with _edited(study, actor, f"questions of the block {block} ordered.") as data:
-        questions = {question["key"]: question for question in data.get(block, ())}
-        if sorted(keys) != sorted(questions):
-            raise ParallaxError(
-                "questionnaire.order_outdated",
-                "The questions have changed since this page was opened. Reload it and move the question again.",
-            )
-        data[block] = [questions[key] for key in keys]
-
-
-def move_question(*, study: Study, key: str, direction: str, actor: Any = None) -> None:
-    """Move a question one place up or down within its block; at the end it stays where it is.
-
-    Raises as `order_questions`, and `questionnaire.unknown`.
-    """
-    block, number = _position_of(study.questionnaire, key)
-    keys = [question["key"] for question in study.questionnaire[block]]
-    target = number + (-1 if direction == UP else 1)
-    if 0 <= target < len(keys):
-        keys[number], keys[target] = keys[target], keys[number]
-    order_questions(study=study, block=block, keys=keys, actor=actor)
+    with _edited(study, actor, f"question {key} moved {direction}.") as data:
+        block, number = _position_of(data, key)
+        target = number + (-1 if direction == UP else 1)
+        if 0 <= target < len(data[block]):
+            questions = data[block]
+            questions[number], questions[target] = questions[target], questions[number]
+    return key
 
 
 def duplicate_question(*, study: Study, key: str, actor: Any = None) -> str:
@@ -233,7 +238,7 @@ def delete_scale(*, study: Study, key: str, actor: Any = None) -> None:
 def save_translation(*, study: Study, language: str, texts: Mapping[str, str], actor: Any = None) -> None:
     """Save texts of the questionnaire in a language; `texts` maps names of texts to their translations.
 
-    Raises as `save_question`; where a text is emptied in a language that is complete, `questionnaire.problems`.
+    Raises as `save_question`.
     """
     with _edited(study, actor, f"translated into {language}.") as data:
         translated = with_wordings(data, {language: texts})
