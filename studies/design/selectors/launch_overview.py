@@ -147,8 +147,6 @@ def advice_of(study: Study) -> list[OpenPoint]:
     if not design.hypothesis:
         text = "No hypothesis: the preregistration text leaves its place open."
         points.append(OpenPoint(PLAN, text, "hypothesis"))
-    if not (design.plan.exclude or design.plan.exclude_words):
-        points.append(OpenPoint(PLAN, "No exclusion rules: all completers are analysed.", "exclude"))
     for language in design.languages:
         own, name = study.texts.get(language, {}), language_name(language)
         if not all(own.get(text) for text in CHECKED_TEXTS):
