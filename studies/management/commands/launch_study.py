@@ -19,7 +19,7 @@ class Command(StudyCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug")
         parser.add_argument("--why", default="", help="a note that is kept with the frozen design")
-        parser.add_argument("--check", action="store_true", help="print the lists, advice and problems, and launch nothing")
+        parser.add_argument("--check", action="store_true", help="print the lists and the problems; launch nothing")
 
     def sentence(self, refusal: ParallaxError) -> str:
         return "\n".join(["The study was not launched.", *refusal.problems])
