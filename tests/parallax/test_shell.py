@@ -53,6 +53,7 @@ def front(client: Client) -> str:
 def test_visitors_see_the_question_and_a_labelled_example_while_there_is_no_sample(client: Client) -> None:
     assert_page_approved("home/visitor", client.get(reverse("home")).content.decode())
     page = front(client)
+    assert ">Invented example<" in page
     assert "sample report" not in page
     assert "Try a study" not in page
     assert reverse("accounts:sign_in") in page
