@@ -61,7 +61,7 @@ def help_page(request: HttpRequest, path: str = INDEX) -> HttpResponse:
     if page is None:
         raise Http404("There is no such page.")
     shell = "console/base.html" if request.user.is_authenticated else "public/base.html"
-    return render(request, "public/help.html", {"page": page, "is_index": path == INDEX, "shell": shell})
+    return render(request, "public/help.html", {"documentation": page, "is_index": path == INDEX, "shell": shell})
 
 
 @login_not_required
