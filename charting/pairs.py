@@ -123,6 +123,23 @@ def ranked_lists(
     return _spec("lists", data, title, f"Ranked lists with the ranks of each confidence set. {summary}.")
 
 
+def plain_lists(spec: Spec) -> Spec:
+    """Ranked lists of `ranked_lists` without confidence sets: names, values, and lines that can be followed on a phone.
+
+    Examples
+    --------
+    >>> rows = [Ranked("LSA", ".2", 1, 2), Ranked("TopPop", ".1", 1, 2)]
+    >>> spec = plain_lists(ranked_lists(rows, rows[::-1], title="None", sides=("recall", "accuracy")))
+    >>> spec["usermeta"]["description"]
+    'Two rankings, best first. recall: LSA, TopPop; accuracy: TopPop, LSA.'
+    """
+    data = spec["data"]
+    orders = (", ".join(row["name"] for row in data[side]) for side in ("objective", "perceived"))
+    summary = "; ".join(f"{heading}: {order}" for heading, order in zip(data["sides"], orders, strict=True))
+    metadata = {**spec["usermeta"], "description": f"Two rankings, best first. {summary}."}
+    return {**spec, "data": {**data, "is_plain": True}, "usermeta": metadata}
+
+
 def picture(spec: Spec, width: int) -> str:
     """Draw a specification of this module as an SVG element of `width` pixels: the same bytes each time."""
     draw = _grid if spec[PICTURE] == "grid" else _lists
@@ -219,8 +236,9 @@ def _cell(cell: Mapping[str, Any], at: tuple[int, int], corner: tuple[float, flo
 def _lists(data: Mapping[str, Any], title: str, width: int, mark: str) -> str:
     k, is_narrow = len(data["objective"]), width < NARROW
     row = _row(k)
+    is_plain = data.get("is_plain", False)
     names, strip = (86, 34) if is_narrow else (134, 63)
-    left = names + 8 + strip + 12
+    left = names + 12 + (0 if is_plain else strip + 8)
     svg = _Svg(width)
     _titled(svg, title)
     heights = {
@@ -239,14 +257,17 @@ def _lists(data: Mapping[str, Any], title: str, width: int, mark: str) -> str:
         edge, anchor = (0, "start") if is_left else (width, "end")
         svg.text(edge, 34, escape(heading), text_anchor=anchor, fill=colour, font_size=12)
         for at, side_of_text, word in ((0, "start", "1"), (strip / 2, "middle", "rank"), (strip, "end", str(k))):
-            if word != "rank" or not is_narrow:
+            if not is_plain and (word != "rank" or not is_narrow):
                 svg.text(at_strip + at, 50, word, text_anchor=side_of_text, fill=LIGHT.quiet, font_size=11)
         for line in data[side]:
             y, step = heights[side][line["name"]], strip / k
             low, high = at_strip + (line["best"] - 0.9) * step, at_strip + (line["worst"] - 0.1) * step
+            ranks = (
+                f'<path d="M{at_strip} {y:g}h{strip}" stroke="{LIGHT.line}"/>'
+                f'<path d="M{low:g} {y:g}H{high:g}" stroke="{interval}" stroke-width="8"/>'
+            )
             svg.parts.append(
-                f'<g data-algorithms="{escape(line["name"])}"><path d="M{at_strip} {y:g}h{strip}" '
-                f'stroke="{LIGHT.line}"/><path d="M{low:g} {y:g}H{high:g}" stroke="{interval}" stroke-width="8"/>'
+                f'<g data-algorithms="{escape(line["name"])}">{"" if is_plain else ranks}'
                 f'<circle cx="{dot}" cy="{y:g}" r="4" fill="{colour}"/>'
             )
             value = "" if is_narrow else f'<tspan fill="{colour}">{escape(line["value"])}</tspan>'

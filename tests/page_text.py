@@ -1,7 +1,7 @@
 """The text of a page as a person reads it: its title and main area, one line for each block.
 
-`# ` stands before a heading, `- ` before an entry of a list, `! ` before an alert. Links are in angle brackets, buttons
-and fields in square ones; `(x)` and `[x]` are chosen.
+`# ` stands before a heading, `- ` before an entry of a list, `! ` before an alert. Links are in angle brackets, except
+those of terms to the glossary, buttons and fields in square ones; `(x)` and `[x]` are chosen.
 """
 
 from __future__ import annotations
@@ -82,6 +82,7 @@ def _is_hidden(element: HtmlElement) -> bool:
         element.tag in SKIPPED
         or element.get("hidden") is not None
         or element.get("aria-hidden") == "true"
+        or element.get("class") == "terms small"
         or (element.tag == "input" and element.get("type") == "hidden")
     )
 
@@ -115,7 +116,7 @@ def _inline(element: HtmlElement) -> str:
         return f" [{text.strip() or '    '}] "
     if element.tag == "button":
         return f" [{' '.join((text.strip() or element.get('aria-label', '')).split())}] "
-    if element.tag == "a" and element.get("href"):
+    if element.tag == "a" and element.get("href") and element.get("class") != "term":
         return f"<{' '.join((text.strip() or element.get('aria-label', '')).split())}>"
     return text if element.tag in INLINE else f" {text} "
 

@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from django.db import transaction
 from django.utils.safestring import SafeString, mark_safe
 
 from analysis.models import Report
-from analysis.services.report_cache import PAGE, cached, cached_document, draw_pages
-from charting import render
+from analysis.services.report_cache import cached_document, draw_pages
+from charting.frame import stamped
+from charting.pairs import Ranked, plain_lists, ranked_lists
 from core.errors import ParallaxError
 from core.models import LogEntry
 from documents.blocks import Figure
+from documents.html import figure_html
 from studies.enums import Mode
 
 SLOPE = "slope"
-# Widths in pixels: a drawing is not set again in the browser, so a phone has one of its own.
-WIDE = 640
-NARROW = 300
+CAPTION = "A line for each algorithm, the best at the top. Lines cross where data and participants differ in the order."
+_SIDES = (("A", "B", "C"), ("C", "B", "A"))
+EXAMPLE = Figure(
+    SLOPE,
+    stamped(
+        ranked_lists(
+            *([Ranked(f"Algorithm {name}", "", rank, rank) for rank, name in enumerate(side, 1)] for side in _SIDES),
+            title="How to read a report",
+            sides=("Measured offline", "Perceived by people"),
+        ),
+        "Invented example",
+    ),
+)
 
 
 def publish_sample(*, report: Report) -> None:
@@ -38,7 +52,6 @@ def publish_sample(*, report: Report) -> None:
         )
     _set(report, is_sample=True)
     draw_pages(report)
-    slope_drawing(report)
 
 
 def withdraw_sample(*, report: Report) -> None:
@@ -60,23 +73,17 @@ def _set(report: Report, *, is_sample: bool) -> None:
     )
 
 
-def slope_figure(report: Report) -> Figure | None:
-    """The figure that joins both rankings; None where the report has none, as without analysed participants."""
-    blocks = cached_document(report).pairs.blocks
-    return next((figure for block in blocks for figure in block.figures if figure.key == SLOPE), None)
+def rankings_html(report: Report | None) -> SafeString | None:
+    """Both rankings of a report as HTML with their numbers, in the page's colours; without a report, invented ones.
 
-
-def slope_drawing(report: Report) -> SafeString | None:
-    """The slope chart as SVG for wide and for narrow screens, drawn once; None where the report has none. Its colours
-    follow the page.
+    None where the report has no such figure, as without analysed participants.
     """
-    figure = slope_figure(report)
-    if figure is None:
-        return None
-
-    def draw() -> bytes:
-        wide, narrow = (render.inline_svg(figure.spec, width=width) for width in (WIDE, NARROW))
-        return f'<div class="drawn wide">{wide}</div><div class="drawn narrow">{narrow}</div>'.encode()
-
-    drawing = cached(report, f"{PAGE}-{SLOPE}", draw).decode()
-    return mark_safe(drawing)  # noqa: S308 -- drawn and escaped there
+    figure = EXAMPLE
+    if report is not None:
+        blocks = cached_document(report).pairs.blocks
+        found = next((figure for block in blocks for figure in block.figures if figure.key == SLOPE), None)
+        if found is None:
+            return None
+        figure = found
+    plain = replace(figure, spec=plain_lists(figure.spec), caption=CAPTION)
+    return mark_safe(figure_html(plain))  # noqa: S308 -- drawn and escaped there

@@ -17,12 +17,14 @@ from markdown_it import MarkdownIt
 
 FOLDER = Path(settings.BASE_DIR) / "docs"
 INDEX = "README.md"
+GLOSSARY = "reference/glossary.md"
 TAGS = {
     *("a", "blockquote", "br", "code", "em", "h1", "h2", "h3", "h4", "hr", "li", "ol", "p", "pre", "strong"),
     *("table", "tbody", "td", "th", "thead", "tr", "ul"),
 }
 _parser = MarkdownIt("commonmark", {"html": False}).enable("table")
 _HEADING = re.compile(r"<h1>(.*?)</h1>", re.DOTALL)
+_TERM = re.compile(r'<h3 id="([^"]*)">([^<(]*?)(?: \(([^<)]*)\))?</h3>')
 _LEVEL = re.compile(r"<h([2-4])>(.*?)</h\1>", re.DOTALL)
 
 
@@ -52,6 +54,14 @@ def documentation_page(path: str) -> DocumentationPage | None:
     if not path.endswith("/") or not names:
         return None
     return _rendered(path, "\n".join([f"# {path}", *(f"- [{name}]({name})" for name in names)]))
+
+
+@lru_cache(maxsize=1)
+def glossary() -> dict[str, str]:
+    """Anchors in the glossary by term in small letters; a heading names a term and, in brackets, other words for it."""
+    page = documentation_page(GLOSSARY)
+    found = _TERM.findall(page.body) if page else []
+    return {word.lower(): anchor for anchor, term, others in found for word in (term, *others.split(", ")) if word}
 
 
 def _rendered(path: str, markdown: str) -> DocumentationPage:

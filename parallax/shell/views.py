@@ -12,7 +12,7 @@ from django.views.decorators.cache import cache_control
 from django.views.decorators.http import require_safe
 
 from analysis.read.reports import sample_reports
-from analysis.services.samples import slope_drawing, slope_figure
+from analysis.services.samples import rankings_html
 from catalog.services import DEMO_BOOKS_NAME, DEMO_NAME
 from parallax.shell.attention import home_of
 from parallax.shell.documentation import INDEX, documentation_page
@@ -24,7 +24,7 @@ DEMO_STUDIES = ("demo", "demo-books", "demo-quick")
 
 
 def front_page() -> dict[str, Any]:
-    """What a visitor can see: the newest sample report with its slope chart, and the demo study while it is live."""
+    """What a visitor can see: both rankings of the newest sample report, and the demo study while it is live."""
     demos = Study.objects.filter(
         slug__in=DEMO_STUDIES,
         status=StudyStatus.LIVE,
@@ -33,10 +33,8 @@ def front_page() -> dict[str, Any]:
         dataset_version__dataset__name__in=(DEMO_NAME, DEMO_BOOKS_NAME),
         dataset_version__is_synthetic=True,
     )
-    page: dict[str, Any] = {"demo": demos.order_by("slug").first()}
-    if sample := sample_reports().first():
-        page |= {"sample": sample, "slope": slope_figure(sample), "slope_drawing": slope_drawing(sample)}
-    return page
+    sample = sample_reports().first()
+    return {"demo": demos.order_by("slug").first(), "sample": sample, "rankings": rankings_html(sample)}
 
 
 @login_not_required
@@ -63,7 +61,7 @@ def help_page(request: HttpRequest, path: str = INDEX) -> HttpResponse:
     if page is None:
         raise Http404("There is no such page.")
     shell = "console/base.html" if request.user.is_authenticated else "public/base.html"
-    return render(request, "public/help.html", {"page": page, "is_index": path == INDEX, "shell": shell})
+    return render(request, "public/help.html", {"documentation": page, "is_index": path == INDEX, "shell": shell})
 
 
 @login_not_required

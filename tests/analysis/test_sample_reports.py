@@ -14,7 +14,7 @@ from django.urls import reverse
 from analysis.files.document import KEYS
 from analysis.models import Report
 from analysis.services import build_report
-from analysis.services.samples import publish_sample, slope_drawing, withdraw_sample
+from analysis.services.samples import publish_sample, rankings_html, withdraw_sample
 from analysis.urls import urlpatterns
 from core.errors import ParallaxError
 from core.models import LogEntry
@@ -95,11 +95,13 @@ def test_members_read_it_as_before_and_see_that_it_is_public(client: Client, sam
 
 
 def test_the_slope_chart_has_a_drawing_for_each_screen_in_the_colours_of_the_page(sample: Report) -> None:
-    drawing = slope_drawing(sample)
+    drawing = rankings_html(sample)
     assert drawing is not None
     assert drawing.count("<svg") == 2
     assert "var(--perceived)" in drawing
     assert "#ffffff" not in drawing
+    assert "Data of this figure" in drawing
+    assert "imulated participants" in drawing
 
 
 def test_a_report_is_closed_by_default_and_after_it_is_withdrawn(client: Client, sample: Report) -> None:

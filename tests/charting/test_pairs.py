@@ -9,7 +9,7 @@ import pytest
 
 from charting import render
 from charting.frame import stamped
-from charting.pairs import KINDS, Difference, GridCell, Ranked, pairs_grid, ranked_lists
+from charting.pairs import KINDS, Difference, GridCell, Ranked, pairs_grid, plain_lists, ranked_lists
 from tests.sentences import assert_sentences_approved
 
 pytestmark = pytest.mark.unit
@@ -51,6 +51,18 @@ def test_only_reversed_pairs_are_coloured() -> None:
     assert heavy == ["LSA", "AsySVD"]
     plain = render.svg({**LISTS, "data": {**LISTS["data"], "reversed": []}}, width=700)
     assert "linearGradient" not in plain
+
+
+@pytest.mark.parametrize("width", [300, 700])
+def test_plain_lists_are_two_columns_of_the_same_names_with_lines_between(width: int) -> None:
+    picture = render.svg(plain_lists(LISTS), width=width)
+    assert "rank" not in picture.partition("</desc>")[2]
+    assert picture.count("<circle") - picture.count('r="11"') == 2 * len(NAMES)
+    left = re.findall(rf'<text [^>]*text-anchor="end"[^>]*>({"|".join(NAMES)})', picture)
+    assert left == NAMES
+    lines = re.findall(r'<path data-algorithms="[^"]+" d="M([\d.]+) [\d.]+L([\d.]+) ', picture)
+    assert len(lines) == len(NAMES)
+    assert all(float(end) - float(start) >= 100 for start, end in lines)
 
 
 def test_descriptions_name_the_ranks_of_both_sides() -> None:

@@ -92,6 +92,8 @@ def test_the_readme_runs_from_first_to_last_line_on_movielens(movielens_small: P
         "create_account", "import_dataset", "evaluate", "create_study", "launch_study", "simulate_participants",
         "estimate", "report",
     ]  # fmt: skip
+    for command, text in said.items():
+        assert not re.search(r"warning|missing|advice|advis", text, re.IGNORECASE), command
     assert re.search(r"ratings\s+100,836", said["import_dataset"])
     assert "Owner: you@example.org" in said["create_study"]
     assert "21 of 21 simulated participants completed" in said["simulate_participants"]

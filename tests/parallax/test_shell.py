@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.template import Context, Template
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -21,7 +22,8 @@ from evaluation.enums import RunStatus
 from evaluation.models import EvaluationRun
 from jobs.models import JobStatus
 from parallax.shell.attention import home_of
-from parallax.shell.documentation import documentation_page, documentation_paths
+from parallax.shell.documentation import GLOSSARY, INDEX, documentation_page, documentation_paths, glossary
+from parallax.shell.help_topics import TOPICS, topic_of
 from parallax.shell.search import PER_KIND, query_from, search
 from studies.enums import Mode, NoticeKind, Role, StudyStatus
 from studies.models import Study, StudyMembership
@@ -32,6 +34,7 @@ from tests.factories.catalog import make_version
 from tests.factories.evaluation import make_run_at
 from tests.factories.pages import flat
 from tests.factories.studies import enter, make_study
+from tests.parallax.test_every_url import CLOSED
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
@@ -53,6 +56,7 @@ def front(client: Client) -> str:
 def test_visitors_see_the_question_and_a_labelled_example_while_there_is_no_sample(client: Client) -> None:
     assert_page_approved("home/visitor", client.get(reverse("home")).content.decode())
     page = front(client)
+    assert ">Invented example<" in page
     assert "sample report" not in page
     assert "Try a study" not in page
     assert reverse("accounts:sign_in") in page
@@ -245,3 +249,56 @@ def test_the_icon_is_found_at_the_usual_address(client: Client) -> None:
     answer = client.get("/favicon.ico")
     assert answer.status_code == 301
     assert (Path(settings.BASE_DIR) / answer["Location"].lstrip("/")).is_file()
+
+
+def ids_of(path: str) -> set[str]:
+    page = documentation_page(path)
+    assert page is not None, path
+    return set(re.findall(r'<h\d id="([^"]+)"', page.body))
+
+
+def test_help_has_a_topic_for_every_page_of_the_console() -> None:
+    for name, _route in CLOSED:
+        assert name == "search" or topic_of(name) != INDEX, name
+    for topic in TOPICS.values():
+        path, _, heading = topic.partition("#")
+        assert not heading or heading in ids_of(path), topic
+
+
+def test_help_opens_at_the_topic_of_the_page(client: Client, study: Study, owner: User) -> None:
+    client.force_login(owner)
+    page = client.get(reverse("studies:flow", args=[study.slug])).content.decode()
+    assert f'href="{reverse("help", args=["how-to/plan-a-study.md"])}#known-items"' in page
+
+
+def test_every_entry_of_the_glossary_has_a_source_and_a_term_of_its_own() -> None:
+    text = (Path(settings.BASE_DIR) / "docs" / GLOSSARY).read_text()
+    entries = re.findall(r"^### (.+?)\n\n(.+?)(?=\n\n#|\Z)", text, re.MULTILINE | re.DOTALL)
+    assert len(entries) == len(set(glossary().values())) > 50
+    for heading, entry in entries:
+        assert re.search(r"\(\d{4}\)|\.md", entry), f"{heading} has no source"
+        assert len(entry.split(". ")) < 8, heading
+    names = [name for heading, _ in entries for name in re.split(r" \(|, |\)", heading.lower()) if name]
+    assert sorted(names) == sorted(glossary())
+    for term in ("fallout", "fon", "tukey hsd", "design hash", "one plus random", "smallest effect of interest"):
+        assert term in glossary()
+
+
+def test_terms_lead_to_the_glossary_once_where_they_head_something() -> None:
+    content = (
+        '<h2 id="a">Recall</h2><h2 class="vh">Pilot</h2><th scope="col">Fallout </th><th scope="row">Precision</th>'
+        "<dt>recall</dt><dt>Something else</dt><p>Seed</p><legend>FON</legend><label>Power</label>"
+        '<a class="sort" href="?">Recall</a>'
+    )
+    html = Template("{% load help_links %}{% with_terms %}{{ content|safe }}{% endwith_terms %}").render(
+        Context({"content": content})
+    )
+    address = reverse("help", args=[GLOSSARY])
+    assert re.findall(r'<a class="term" href="([^"]+)">([^<]+)</a>', html) == [
+        (f"{address}#recall", "Recall"),
+        (f"{address}#fallout", "Fallout"),
+        (f"{address}#first-order-novelty-fon", "FON"),
+        (f"{address}#power-power-of-the-plan", "Power"),
+    ]
+    assert set(re.findall(r'#([^"]+)"', html)) <= ids_of(GLOSSARY)
+    assert html.count('<label>Power</label><a class="sort"') == 1, "labels and heads that sort keep their own work"

@@ -135,16 +135,6 @@ def test_models_of_other_versions_and_protocols_are_not_offered(draft: Study, ru
     assert [entry.label for entry in available_models(draft, None)] == ["TopPop", "CorNgr", "PureSVD4"]
 
 
-def test_a_run_on_strangers_needs_no_recommendation_of_one(run: EvaluationRun, client: Client) -> None:
-    split = {"name": "strangers", "share": 0.3, "given": 3}
-    other = make_run_at("succeeded", version=run.version, algorithms="toppop,corngr", split=split)
-    for slug, chosen, is_recommended in (("known", run, True), ("new-users", other, False)):
-        study = make_study(slug=slug, run=chosen, status="draft")
-        client.force_login(study.memberships.get().researcher)
-        page = client.get(reverse("studies:dataset", args=[slug])).content.decode()
-        assert ("The test users of run" in page) == is_recommended
-
-
 def test_the_page_offers_and_saves_them(draft: Study, client: Client) -> None:
     client.force_login(draft.memberships.get().researcher)
     address = reverse("studies:conditions", args=[draft.slug])

@@ -111,7 +111,8 @@ def test_the_command_prints_the_same_lists(client: Client, draft: Study) -> None
     call_command("launch_study", draft.slug, stdout=out)
     draft.refresh_from_db()
     assert draft.status == "live"
-    assert "No hypothesis" in out.getvalue()
+    assert "Frozen at launch:" in out.getvalue()
+    assert not any(point.text in out.getvalue() for point in overview.advice)
     assert Participant.objects.count() == 0
 
 

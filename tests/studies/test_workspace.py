@@ -230,13 +230,13 @@ def test_the_launch_page_advises_and_links_to_the_field_that_settles_it() -> Non
     study = make_study(status="draft", seed=None)
     before = advice(study)
     assert [text.partition(" is ")[0] for text in before] == [
-        "No preview completed.", "No simulated pilot.", "Power", "No hypothesis.", "No exclusion rules.",
+        "No preview completed.", "No simulated pilot.", "Power", "No hypothesis.",
     ]  # fmt: skip
     assert list(before.values()) == [
         console_url("preview", study), "", f"{console_url('sample', study)}#id_per_condition",
-        f"{console_url('plan', study)}#id_hypothesis", f"{console_url('plan', study)}#id_exclude",
+        f"{console_url('plan', study)}#id_hypothesis",
     ]  # fmt: skip
-    change_design(study=study, settings={"hypothesis": "Recall ranks them.", "plan": {"exclude": ["too_fast"]}})
+    change_design(study=study, settings={"hypothesis": "Recall ranks them."})
     completed(study, Mode.PREVIEW)
     for number in range(2):
         completed(study, Mode.SIMULATED, number=number)

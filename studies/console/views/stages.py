@@ -22,7 +22,6 @@ from studies.console.forms.stage_form import StageForm
 from studies.console.forms.texts import DraftTextsForm
 from studies.console.views.autosave import stage_page
 from studies.design.narrative.plan import REFILL_SENTENCE, perceived_labels, planned_sentences, primary_test_sentence
-from studies.design.selectors.available_models import known_users_note
 from studies.design.selectors.launch_overview import CONDITIONS, DATA, FLOW, PARTICIPANTS, PLAN, TEXTS
 from studies.design.selectors.texts import contact_of, language_name, languages_of, rendered, texts_of
 from studies.design.selectors.versions import frozen_tests
@@ -57,7 +56,6 @@ def study_dataset(request: HttpRequest, membership: Membership) -> HttpResponse:
             "version": study.dataset_version,
             "run": study.run,
             "sees_run": may_see_run(request.user, study),
-            "known_users_note": known_users_note(study.run),
             "n_algorithms": study.run.algorithms.count(),
         }
 

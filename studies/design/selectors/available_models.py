@@ -16,7 +16,6 @@ from evaluation.reported_kinds import ERRORS, kind_word, tested_kinds
 from evaluation.selectors.cases import cases_of
 from evaluation.selectors.results import is_pooled, model_rows, reported_metrics
 from evaluation.selectors.runs import measured_algorithms, succeeded_runs
-from evaluation.splitting.registry import STRANGERS
 from studies.models import Study
 
 FEWEST_COMPARED = 2
@@ -35,16 +34,6 @@ def check_run(run: EvaluationRun) -> None:
     reported_metrics(run)  # which says why a run has none
     if run.folds:
         cases_of(run)  # which says why a run of several models has no one set of cases
-
-
-def known_users_note(run: EvaluationRun) -> str:
-    """A recommendation where the run's test users were training users too; empty where they were strangers."""
-    if run.split["name"] == STRANGERS:
-        return ""
-    return (
-        f"The test users of run {run.pk} were also training users, and participants are not. To measure users who are "
-        "as new to the models as participants, evaluate with the split “strangers”."
-    )
 
 
 def positions_in(study: Study, run: EvaluationRun) -> list[int | None]:

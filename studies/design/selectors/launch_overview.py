@@ -168,8 +168,6 @@ def advice_of(study: Study) -> list[OpenPoint]:
         points.append(OpenPoint(PARTICIPANTS, text, "seed"))
     if not design.hypothesis:
         points.append(OpenPoint(PLAN, "No hypothesis.", "hypothesis", action="Write one"))
-    if not (design.plan.exclude or design.plan.exclude_words):
-        points.append(OpenPoint(PLAN, "No exclusion rules.", "exclude", action="Choose"))
     for language in design.languages:
         own, name = study.texts.get(language, {}), language_name(language)
         if not all(own.get(text) for text in CHECKED_TEXTS):

@@ -10,7 +10,6 @@ from core.commands import ParallaxCommand
 from evaluation.models import EvaluationRun
 from evaluation.selectors.runs import failed_algorithms
 from studies.allocation.selectors.assignment_seed import seed_sentence
-from studies.design.selectors.available_models import known_users_note
 from studies.design.services.design import create_study
 from studies.known_items import SCALES
 from studies.settings import ITEM_ORDERS
@@ -92,5 +91,3 @@ class Command(ParallaxCommand):
             self.stdout.write(
                 f"{failed.label} is not a condition, because it failed in run {study.run_id}: {failed.error}"
             )
-        if note := known_users_note(study.run):
-            self.stdout.write(note)

@@ -14,12 +14,12 @@ from studies.recruitment.services.entry_links import entry_link
 
 
 class Command(StudyCommand):
-    help = "Check a draft study, print what will be frozen and what is advised, freeze the design, and open the study."
+    help = "Check a draft study, print what will be frozen, freeze the design, and open the study."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug")
         parser.add_argument("--why", default="", help="a note that is kept with the frozen design")
-        parser.add_argument("--check", action="store_true", help="print the lists and the problems, and launch nothing")
+        parser.add_argument("--check", action="store_true", help="print the lists and the problems; launch nothing")
 
     def sentence(self, refusal: ParallaxError) -> str:
         return "\n".join(["The study was not launched.", *refusal.problems])
@@ -35,10 +35,11 @@ class Command(StudyCommand):
                 self.stdout.write(f"  {condition.label}: {condition.algorithm}, {model}")
             for name, value in overview.facts:
                 self.stdout.write(f"  {name}: {value}")
-            if overview.advice:
+            # Once the design is frozen, advice comes too late.
+            if options["check"] and overview.advice:
                 self.stdout.write("Advice before the launch:")
-            for point in overview.advice:
-                self.stdout.write(f"  {point.text} {point.command}".rstrip())
+                for point in overview.advice:
+                    self.stdout.write(f"  {point.text} {point.command}".rstrip())
         if options["check"]:
             if problems := launch_problems(study):
                 raise CommandError("\n".join(["The study cannot be launched.", *problems]))
