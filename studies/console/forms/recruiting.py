@@ -34,13 +34,6 @@ CODE_LABELS = {
     exits.STATIC: "Fixed code",
     exits.UNIQUE: "Unique code per participant",
 }
-ENTRANCE_LABELS = {
-    Entrance.OPEN: "Anyone with the study's link",
-    Entrance.PERSONAL: "Only by personal links",
-    Entrance.GUEST: "Only ids on the guest list",
-    Entrance.SIGNED: "Only by signed links",
-    Entrance.PANEL_ID: "Only with a panel id, once each",
-}
 
 
 def _content(file: Any) -> bytes:
@@ -83,7 +76,10 @@ class EntryFields(forms.Form):
     entrance = forms.ChoiceField(
         label="Entry",
         required=False,
-        choices=[("", "Default: with a panel by its id, otherwise open"), *ENTRANCE_LABELS.items()],
+        choices=[
+            ("", "Default: panel id, or open link without a panel"),
+            *(choice for choice in Entrance.choices if choice[0] != Entrance.INTERVIEW),
+        ],
     )
     person = forms.CharField(
         label="Parameters with the participant id",
