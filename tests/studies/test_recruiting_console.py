@@ -84,7 +84,7 @@ def test_an_exit_is_set_and_a_bad_one_refused_beside_its_form(study: Study, clie
     said = {"complete-code": "static", "complete-static_code": "C1A2", "complete-url": "",
             "complete-text_en": "One\r\ntwo", "complete-text_it": ""}  # fmt: skip
     page = tree(client.post(url, said, follow=True))
-    assert "https://app.prolific.com/submissions/complete?cc={code}" in page.xpath("string(//table)")
+    assert "https://app.prolific.com/submissions/complete?cc={code}" in page.xpath("string(//section[@id='id_exits'])")
     assert recruiting_of(study).exits["complete"].text == {"en": "One\ntwo"}
     page = tree(client.post(url, {**said, "complete-url": "javascript:alert(1)"}))
     (opened,) = page.xpath("//details[@open][.//*[@role='alert']]")

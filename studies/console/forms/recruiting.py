@@ -34,13 +34,6 @@ CODE_LABELS = {
     exits.STATIC: "Fixed code",
     exits.UNIQUE: "Unique code per participant",
 }
-ENTRANCE_LABELS = {
-    Entrance.OPEN: "Anyone with the study's link",
-    Entrance.PERSONAL: "Only by personal links",
-    Entrance.GUEST: "Only ids on the guest list",
-    Entrance.SIGNED: "Only by signed links",
-    Entrance.PANEL_ID: "Only with a panel id, once each",
-}
 
 
 def _content(file: Any) -> bytes:
@@ -83,7 +76,10 @@ class EntryFields(forms.Form):
     entrance = forms.ChoiceField(
         label="Entry",
         required=False,
-        choices=[("", "Default: with a panel by its id, otherwise open"), *ENTRANCE_LABELS.items()],
+        choices=[
+            ("", "Default: panel id, or open link without a panel"),
+            *(choice for choice in Entrance.choices if choice[0] != Entrance.INTERVIEW),
+        ],
     )
     person = forms.CharField(
         label="Parameters with the participant id",
@@ -146,20 +142,24 @@ class EntryFields(forms.Form):
 
     def offer_studies(self, study: Study, researcher: Any) -> None:
         """Offer the launched studies that the researcher reads, and say what an empty limit means."""
-        offered = readable_studies(researcher).exclude(pk=study.pk).exclude(status=StudyStatus.DRAFT)
-        names = {each.slug: f"{each.title} ({each.slug})" for each in offered}
-        if n_hidden := len(set(self.initial["studies"]) - names.keys()):
-            self.fields["studies"].help_text += f" {n_hidden:,} more, chosen by another owner, cannot be shown to you."
-        offer(self, "studies", list(names.items()))
         pause = default_pause_threshold(study, recruiting_of(study))
         self.fields["pause_at"].help_text = f"Owners get a notice at half of it. Empty: {pause:,}."
+        offered = readable_studies(researcher).exclude(pk=study.pk).exclude(status=StudyStatus.DRAFT)
+        names = {each.slug: f"{each.title} ({each.slug})" for each in offered}
+        offer(self, "studies", list(names.items()))
+        if n_hidden := len(set(self.initial["studies"]) - names.keys()):
+            self.fields["studies"].help_text += f" {n_hidden:,} more, chosen by another owner, cannot be shown to you."
+        elif not names:
+            del self.fields["studies"]
 
     @property
     def entry_groups(self) -> list[tuple[str, list[forms.BoundField], bool]]:
         """The groups of fields: their titles, their fields, and whether one of these is wrong."""
+        groups = {title: [name for name in names if name in self.fields] for title, names in self.GROUPS.items()}
         return [
             (title, [self[name] for name in names], not self.errors.keys().isdisjoint(names))
-            for title, names in self.GROUPS.items()
+            for title, names in groups.items()
+            if names
         ]
 
     def clean(self) -> dict[str, Any] | None:
@@ -179,11 +179,13 @@ class EntryFields(forms.Form):
 
     def save_entry(self, study: Study, actor: Any) -> None:
         """Store what is entered. Raises as the services."""
-        values = {name: self.cleaned_data[name] for names in self.GROUPS.values() for name in names}
-        settings = {name: values[name] for name in ("panel", "entrance", "longest_gap_minutes")}
-        set_panel(study=study, names=self._names(), actor=actor, **settings)
-        set_limits(study=study, actor=actor, **{name: values[name] for name in self.GROUPS["Entry limits"]})
-        exclude_studies(study=study, slugs=values["studies"], actor=actor)
+        entry, limits = (
+            {name: self.cleaned_data[name] for name in names}
+            for names in (("panel", "entrance", "longest_gap_minutes"), self.GROUPS["Entry limits"])
+        )
+        set_panel(study=study, names=self._names(), actor=actor, **entry)
+        set_limits(study=study, actor=actor, **limits)
+        exclude_studies(study=study, slugs=self.cleaned_data.get("studies", ()), actor=actor)
 
 
 class EntryForm(EntryFields):

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
 from core.outcomes import perform
 from core.provenance import digest_of
-from studies.console.stages import STAGE_OF, STAGES
+from studies.console.stages import STAGE_OF, STAGES, Stage
 from studies.console.views.workspace import study_page
-from studies.design.selectors.launch_overview import LAUNCH, PILOT, PREVIEW, OpenPoint, launch_overview, stage_summaries
+from studies.design.selectors.launch_overview import LAUNCH, OpenPoint, launch_overview, stage_summaries
 from studies.design.services import launch
 from studies.design.services.fixes import apply_fix
 from studies.enums import Mode, ParticipantStatus, StudyStatus
@@ -24,18 +22,10 @@ from studies.team.permissions import FORM, READERS, Membership, for_members
 PILOT_MODES = (Mode.SIMULATED, Mode.PREVIEW)
 
 
-def _lines(study: Study, points: list[OpenPoint]) -> list[dict[str, Any]]:
+def _lines(study: Study, points: list[OpenPoint]) -> list[tuple[OpenPoint, Stage, str]]:
     """Each point with its stage and the address of the field that settles it."""
-    return [
-        {
-            "point": point,
-            "stage": STAGE_OF[point.stage],
-            "url": STAGE_OF[point.stage].url(study.slug, point.field),
-            "is_preview": point.field == PREVIEW,
-            "is_pilot": point.field == PILOT,
-        }
-        for point in points
-    ]
+    stages = [STAGE_OF[point.stage] for point in points]
+    return [(point, stage, stage.url(study.slug, point.field)) for point, stage in zip(points, stages, strict=True)]
 
 
 def _walked(study: Study, mode: Mode) -> tuple[str, int, int]:

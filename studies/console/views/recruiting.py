@@ -20,7 +20,6 @@ from core.errors import ParallaxError
 from core.outcomes import refusals_in
 from studies.console.forms.recruiting import (
     CODE_LABELS,
-    ENTRANCE_LABELS,
     EntryForm,
     ExitForm,
     GuestsForm,
@@ -66,7 +65,7 @@ def _page(request: HttpRequest, membership: Membership, **forms: Any) -> HttpRes
     context = {
         "how": how,
         "has_panel": panel.key != NONE,
-        "entrance_label": ENTRANCE_LABELS[Entrance(how.entrance)],
+        "entrance_label": Entrance(how.entrance).label,
         "link": link,
         "qr_code": mark_safe(qr_svg(link)),  # noqa: S308 - drawn here from our own address
         "is_draft": is_draft,

@@ -102,7 +102,7 @@ def _facts(study: Study, conditions: Sequence[ConditionPlan]) -> list[tuple[str,
     test_sentence = primary_test_sentence(primary.contrast, frozen_tests(study))
     smallest = primary.smallest_effect
     labels = perceived_labels(asked_questions(study))
-    offered = [language_name(code) for code in design.languages]
+    values = stage_summaries(study)
     titles = [f"“{texts_of(study, code).get('title', '')}” ({code})" for code in design.languages]
     facts = [
         ("Dataset", f"{study.dataset_version}, {study.dataset_version.content_hash[:12]}"),
@@ -111,12 +111,9 @@ def _facts(study: Study, conditions: Sequence[ConditionPlan]) -> list[tuple[str,
         ("Items chosen" if design.is_choice else "Items rated", str(design.items_asked)),
         ("Items recommended", str(design.list_length)),
         ("Questionnaire", f"{sum(n_questions.values())} questions: {counts}; {digest_of(study.questionnaire)[:12]}"),
-        ("Languages", get_text_list(offered, "and")),
+        ("Languages", values[TEXTS]),
         ("Texts", f"{'; '.join(titles)}, {digest_of(study.texts)[:12]}"),
-        (
-            "Primary pair",
-            f"{labels[primary.perceived]} and {objective_name(study)}",
-        ),
+        ("Primary pair", values[PLAN]),
         ("Primary test", capfirst(test_sentence.removeprefix("Primary test: ").removesuffix("."))),
         ("Smallest effect of interest", "None" if smallest is None else f"{smallest:g} points of the primary variable"),
         ("Analysis plan", " ".join(planned_sentences(plan, labels))),

@@ -79,13 +79,8 @@ def network_of_slot(study: Study, mode: str, entrance: str, network: str) -> str
     return salted_hmac("parallax.network", f"{study.pk}\n{network}", algorithm="sha256").hexdigest()
 
 
-def pause_threshold(study: Study, recruiting: RecruitmentSettings) -> int:
-    """The number of slots taken within WINDOW at which the study is paused."""
-    return recruiting.pause_at or default_pause_threshold(study, recruiting)
-
-
 def default_pause_threshold(study: Study, recruiting: RecruitmentSettings) -> int:
-    """The pause threshold of a study whose researcher has set none."""
+    """The number of slots taken within WINDOW at which a study is paused whose researcher has set none."""
     wanted = sum(study.conditions.values_list("target", flat=True))
     factor = PAUSE_FACTOR if recruiting.panel.key == NONE else PAUSE_FACTOR_OF_PANEL
     return max(LEAST_PAUSE, round(factor * wanted))
@@ -99,7 +94,7 @@ def watch_enrolment(*, study: Study, recruiting: RecruitmentSettings, now: datet
     moment = now or timezone.now()
     # Slots and not consents: people who are screened out would pause a study that recruits quickly.
     recent = Participant.objects.filter(study=study, mode=Mode.LIVE, assigned_at__gt=moment - WINDOW)
-    threshold = pause_threshold(study, recruiting)
+    threshold = recruiting.pause_at or default_pause_threshold(study, recruiting)
     alarm = max(1, round(ALARM_SHARE * threshold))
     # Nearly always, so the log of status changes is read only after this.
     if recent.count() < alarm:
