@@ -96,14 +96,3 @@ def entered(form: forms.BaseForm, data: Mapping[str, Any]) -> Values:
     return {
         name: field.widget.value_from_datadict(data, {}, form.add_prefix(name)) for name, field in form.fields.items()
     }
-
-
-# A form shows settings as text, ``name:option=value,option=value``, beside the fields that state the same, and keeps a
-# hidden copy of the text. A text that differs from its copy was changed by hand: it then replaces the fields.
-COPY = "_shown"  # after the name of a text: its hidden copy
-
-
-def is_changed(data: Mapping[str, Any], name: str) -> bool:
-    """Return whether the text `name` was changed by hand since the page was shown."""
-    text, shown = (str(data.get(key) or "").split() for key in (name, f"{name}{COPY}"))
-    return text != shown

@@ -22,7 +22,6 @@ from inference.power import (
     participants_for_advantage,
 )
 from inference.results import Interval
-from studies.allocation.assignment.wording import quotas_from_text
 from studies.design.narrative import plan as sentences
 from studies.design.narrative.preregistration import FORMS, ConditionPlan, Plan, preregistration
 from studies.design.selectors import planning
@@ -62,6 +61,11 @@ def test_examples_in_docstrings_run() -> None:
     assert result.failed == 0
 
 
+def rows(name: str, *entries: dict[str, Any]) -> dict[str, Any]:
+    """The rows of a list as the form posts them."""
+    return {f"{name}{number}-{key}": value for number, row in enumerate(entries) for key, value in row.items()}
+
+
 class TestForm:
     pytestmark = database
 
@@ -74,9 +78,17 @@ class TestForm:
             "method": "minimisation",
             "block_multiples": "1, 2",
             "minimisation_probability": "0.75",
-            "strata": "gender: women = woman 60%; the rest 40%",
             "merge_below": "2.5",
-            "quotas": "105 women: gender = woman\n50: age = 20-29",
+            **rows(
+                "strata",
+                {"question": "gender", "name": "women", "answers": "woman", "share": "60"},
+                {"question": "gender", "name": "the rest", "share": "40"},
+            ),
+            **rows(
+                "quotas",
+                {"most": "105", "name": "women", "question": "gender", "answers": "woman"},
+                {"most": "50", "question": "age", "low": "20", "high": "29"},
+            ),
         }
         answer = client.post(_url("sample", draft), said)
         assert answer.status_code == 302, answer.context["form"].errors
@@ -95,23 +107,25 @@ class TestForm:
         again = client.get(_url("sample", draft)).context["form"]
         assert again.initial["targets"] == "Condition 3: 12"
         assert again.initial["merge_below"] == 2.5
-        assert again.initial["quotas"] == "105 women: gender = woman\n50: age = 20-29"
+        assert [row.initial["most"] for row in again.quotas.rows] == [105, 50]
 
     @pytest.mark.parametrize(
         ("change", "said"),
         [
-            ({"strata": "gender"}, "Line 1 of the strata"),
-            ({"strata": "shoes: 20-30"}, "which the study does not ask"),
-            ({"strata": "gender: women = women"}, "is not an answer to &#x27;gender&#x27;"),
-            ({"strata": "gender: 20-30"}, "its answers are no numbers"),
-            ({"quotas": "many"}, "Line 1 of the quotas"),
-            ({"quotas": "5: gender = 20-30"}, "is not a number"),
-            ({"quotas": "5: first_visit = maybe"}, "is not an answer"),
-            ({"quotas": "5: shoes = 1"}, "which the study does not ask"),
+            (rows("strata", {"question": "", "name": "women"}), "Choose the question"),
+            (
+                rows("strata", {"question": "gender", "name": "x", "answers": "women"}),
+                "is not an answer to &#x27;gender",
+            ),
+            (rows("strata", {"question": "gender", "low": "20", "high": "30"}), "its answers are no numbers"),
+            (rows("strata", {"question": "gender", "name": "all"}), "at least one group with answers"),
+            (rows("quotas", {"question": "gender", "answers": "woman"}), "Give the limit"),
+            (rows("quotas", {"most": "5", "question": "gender", "low": "20", "high": "30"}), "is not a number"),
+            (rows("quotas", {"most": "5", "question": "first_visit", "answers": "maybe"}), "is not an answer"),
             ({"targets": "Nobody: 4"}, "there is no condition"),
             ({"targets": "TopPop: 0"}, "1 to 10000 participants"),
             ({"block_multiples": "0"}, "whole numbers from 1 to 10"),
-            ({"strata": "gender: " + "w" * 121 + " = woman"}, "at most 120 characters"),
+            (rows("strata", {"question": "gender", "name": "w" * 121, "answers": "woman"}), "at most 120 characters"),
         ],
     )
     def test_what_cannot_be_used_is_refused_and_nothing_is_changed(
@@ -119,7 +133,9 @@ class TestForm:
     ) -> None:
         client = _owner(draft)
         form = client.get(_url("sample", draft)).context["form"]
-        page = client.post(_url("sample", draft), {**form.initial, **change}).content.decode()
+        others = [row for each in form.row_lists if f"{each.prefix}0-question" not in change for row in each.rows]
+        said_before = form.initial | {bound.html_name: bound.value() or "" for row in others for bound in row}
+        page = client.post(_url("sample", draft), said_before | change).content.decode()
         assert said in page
         before = draft.settings
         draft.refresh_from_db()
@@ -140,18 +156,22 @@ class TestForm:
     @pytest.mark.parametrize(
         ("quotas", "is_told"),
         [
-            ("100: age = 20-34\n100: age = 35-50", True),
-            ("100: age = 20-34\n110: age = 35-50", False),
-            ("100: age = 20-34\n100: age = 36-50", False),
-            ("100: gender = woman\n100: gender = man", False),
-            ("200: gender = woman, man, non_binary, self_described, not_said", True),
-            ("5: first_visit = yes", False),
+            ([(100, "age", {"band": [20, 34]}), (100, "age", {"band": [35, 50]})], True),
+            ([(100, "age", {"band": [20, 34]}), (110, "age", {"band": [35, 50]})], False),
+            ([(100, "age", {"band": [20, 34]}), (100, "age", {"band": [36, 50]})], False),
+            ([(100, "gender", {"values": ["woman"]}), (100, "gender", {"values": ["man"]})], False),
+            ([(200, "gender", {"values": ["woman", "man", "non_binary", "self_described", "not_said"]})], True),
+            ([(5, "first_visit", {"values": [True]})], False),
         ],
     )
     def test_quotas_that_can_never_be_filled_keep_the_study_from_being_launched(
-        self, draft: Study, quotas: str, is_told: bool
+        self, draft: Study, quotas: list[tuple[int, str, dict[str, Any]]], is_told: bool
     ) -> None:
-        draft = change_design(study=draft, settings={"quotas": quotas_from_text(quotas, ["first_visit"])})
+        stored = [
+            {"name": str(number), "most": most, "where": [{"question": question, **test}]}
+            for number, (most, question, test) in enumerate(quotas)
+        ]
+        draft = change_design(study=draft, settings={"quotas": stored})
         told = [problem for problem in launch_problems(draft) if "never be full" in problem]
         assert bool(told) == is_told
         assert not told or "let in 200 participants, and the conditions are to have 210" in told[0]
@@ -171,9 +191,15 @@ class TestImbalance:
         form = client.get(_url("sample", draft)).context["form"]
         said = {name: form.initial[name] for name in ("per_condition", "method", "block_multiples")} | {
             "minimisation_probability": "1",
-            "strata": "gender: women = woman 95%; others 5%\nage: 20-34; 35-50",
             "merge_below": "5",
             "targets": "TopPop: 10",
+            **rows(
+                "strata",
+                {"question": "gender", "name": "women", "answers": "woman", "share": "95"},
+                {"question": "gender", "name": "others", "share": "5"},
+                {"question": "age", "low": "20", "high": "34"},
+                {"question": "age", "low": "35", "high": "50"},
+            ),
         }
         part = client.get(_url("imbalance", draft), said, headers={"HX-Request": "true"})
         assert "<html" not in part.content.decode()
@@ -185,8 +211,8 @@ class TestImbalance:
 
     def test_what_cannot_be_simulated_is_said(self, draft: Study) -> None:
         client = _owner(draft)
-        wrong = {"method": "simple", "strata": "x"}
-        assert "Line 1 of the strata" in client.get(_url("imbalance", draft), wrong).content.decode()
+        wrong = {"method": "simple", **rows("strata", {"name": "x"})}
+        assert "Choose the question" in client.get(_url("imbalance", draft), wrong).content.decode()
         change_design(study=draft, per_condition=9000)
         assert "63,000 are planned" in client.get(_url("imbalance", draft)).content.decode()
 

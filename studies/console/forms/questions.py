@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from typing import Any
 
 from django import forms
 from django.forms.boundfield import BoundField
-from django.http import QueryDict
 
 from catalog.item_types import FALLBACK_LANGUAGE
 from core.form_fields import offer
 from studies.console.forms.question_lines import ConditionForm, LineForm, initial_line, words_field
-from studies.console.forms.row_lists import EMPTY, RowList, fill, is_of_list, rearranged, row_numbers
-from studies.console.forms.stage_form import StageForm, untouched
+from studies.console.forms.row_lists import RowList, RowsForm
 from studies.design.selectors.placeholders import item_words
 from studies.design.selectors.texts import language_name
 from studies.design.services.questionnaires import save_question
@@ -54,7 +52,7 @@ def question_of(study: Study, key: str) -> tuple[str, dict[str, Any]]:
     return "", {}
 
 
-class QuestionForm(StageForm):
+class QuestionForm(RowsForm):
     """All properties of a question of one kind but its key; the service validates their combination."""
 
     minimum = forms.FloatField(required=False)
@@ -87,10 +85,7 @@ class QuestionForm(StageForm):
     )
 
     def __init__(self, study: Study, data: Any = None, *, key: str, block: str = "", kind: str = "") -> None:
-        """`block` and `kind` are those of a question that is not stored yet.
-
-        Posted data with the step of a row list is shown, and neither validated nor saved.
-        """
+        """`block` and `kind` are those of a question that is not stored yet."""
         questionnaire = questionnaire_from(study.questionnaire)
         home, stored = question_of(study, key)
         self.key, self.block, self.is_new = key, home or block, not stored
@@ -99,11 +94,10 @@ class QuestionForm(StageForm):
         self.languages = list(study.design.languages)
         self.consumed = item_words(study.design, FALLBACK_LANGUAGE).consumed
         self.is_measured = is_measured(self.block, key)
-        self.drafted = rearranged(data, data["step"]) if data and "step" in data else None
         initial: dict[str, Any] = {name: self.stored[name] for name in self.base_fields if name in self.stored}
         if "step" in self.stored:
             initial["every"] = self.stored["step"]
-        super().__init__(study, None if self.drafted is not None else data, initial=initial)
+        super().__init__(study, data, initial=initial)
         self._keep_fields(questionnaire)
         self.plain_names = list(self.fields)
         for language in self.languages:
@@ -112,9 +106,8 @@ class QuestionForm(StageForm):
         self.answer_lists = self._answer_lists()
         earlier = earlier_questions(questionnaire, self.block, "" if self.is_new else key)
         self.condition_list = self._condition_list(partial(ConditionForm, earlier)) if earlier else None
-        if self.drafted is not None:
-            for part in (self, *self.nested_forms):
-                fill(part, self.drafted)
+        self.row_lists = [*self.answer_lists, *filter(None, [self.condition_list])]
+        self.show_drafted()
 
     def _keep_fields(self, questionnaire: Questionnaire) -> None:
         """Remove the fields that a question of this kind does not have, and label the others."""
@@ -162,19 +155,6 @@ class QuestionForm(StageForm):
             if part in fields | COMMON:
                 self.fields[f"{part}_{language}"] = words_field(f"{label} in {name}", initial=words(part))
 
-    def _row_list(
-        self, prefix: str, noun: str, title: str, make: Callable[..., Any], entries: Sequence[Any], *, fewest: int = 0
-    ) -> RowList:
-        """The rows as they are posted, or one for each of `entries`, which are their initial values."""
-        posted = self.drafted if self.drafted is not None else self.data if self.is_bound else None
-        numbers = range(max(fewest, len(entries))) if posted is None else row_numbers(posted, prefix)
-        data = self.data if self.is_bound else None
-        rows = [
-            make(data, prefix=f"{prefix}{number}", initial=entries[number] if number < len(entries) else None)
-            for number in numbers
-        ]
-        return RowList(prefix, title, noun, rows, make(prefix=f"{prefix}{EMPTY}"))
-
     def _answer_lists(self) -> list[RowList]:
         """The choices, or the rows and the choices of a matrix."""
         fields, mark = self.kind.fields, self.kind.mark
@@ -185,63 +165,21 @@ class QuestionForm(StageForm):
             line, cell = partial(LineForm, self.languages, mark), partial(LineForm, self.languages, "")
             title = "Choices, instead of scale points"
             return [
-                self._row_list(LINES, "row", "Rows", line, rows, fewest=2),
-                self._row_list(CELLS, "choice", title, cell, choices),
+                self.row_list(LINES, "row", "Rows", line, rows, fewest=2),
+                self.row_list(CELLS, "choice", title, cell, choices),
             ]
         fewest = 0 if "expects" in fields else 2
         make = partial(LineForm, self.languages, mark)
-        return [self._row_list(LINES, "choice", "Choices", make, choices, fewest=fewest)] if "choices" in fields else []
+        return [self.row_list(LINES, "choice", "Choices", make, choices, fewest=fewest)] if "choices" in fields else []
 
     def _condition_list(self, make: Callable[..., Any]) -> RowList:
         alternatives = as_alternatives(self.condition) if self.condition is not None else ()
         self.is_too_deep = alternatives is None
         entries = [initial_line(line) for line in alternatives or ()]
-        return self._row_list(CONDITIONS, "comparison", "Shown if", make, entries)
+        return self.row_list(CONDITIONS, "comparison", "Shown if", make, entries)
 
-    @property
-    def row_lists(self) -> list[RowList]:
-        return [*self.answer_lists, *([self.condition_list] if self.condition_list else [])]
-
-    @property
-    def nested_forms(self) -> list[forms.Form]:
-        return [row for each in self.row_lists for row in each.rows]
-
-    def is_valid(self) -> bool:
-        return all([super().is_valid(), *(row.is_valid() for row in self.nested_forms)])
-
-    # To autosave each list is one field, with a line for each row.
-    def stored_values(self) -> dict[str, list[str]]:
-        return super().stored_values() | self._lines(untouched)
-
-    def entered_values(self) -> dict[str, list[str]]:
-        return super().entered_values() | self._lines(self.entered)
-
-    def _lines(self, values: Callable[[BoundField], list[str]]) -> dict[str, list[str]]:
-        lines = {
-            each.prefix: [
-                [value for bound in row.visible_fields() for value in values(bound) if value] for row in each.rows
-            ]
-            for each in self.row_lists
-        }
-        return {prefix: [" · ".join(line) for line in rows if line] for prefix, rows in lines.items()}
-
-    def label_of(self, name: str) -> str:
-        titles = {each.prefix: each.title for each in self.row_lists}
-        return titles[name] if name in titles else super().label_of(name)
-
-    def wrong_fields(self) -> set[str]:
-        return super().wrong_fields() | {each.prefix for each in self.row_lists if any(row.errors for row in each.rows)}
-
-    def with_stored(self, names: Collection[str], stored: dict[str, list[str]]) -> QueryDict:
-        shown = QuestionForm(self.study, key=self.key, block=self.block, kind=self.kind.kind)
-        lists = {each.prefix: each.rows for each in shown.row_lists if each.prefix in names}
-        data = super().with_stored(set(names) - set(lists), stored)
-        for prefix, rows in lists.items():
-            for name in [name for name in data if is_of_list(name, prefix)]:
-                del data[name]
-            for bound in (bound for row in rows for bound in row.visible_fields()):
-                data.setlist(bound.html_name, untouched(bound))
-        return data
+    def unbound(self) -> QuestionForm:
+        return QuestionForm(self.study, key=self.key, block=self.block, kind=self.kind.kind)
 
     def save(self, actor: Any) -> None:
         question = self.question()

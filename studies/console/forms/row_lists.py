@@ -7,11 +7,16 @@ same; its value is add:list, or remove:list:number, up:list:number, down:list:nu
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django import forms
+from django.forms.boundfield import BoundField
 from django.http import QueryDict
+
+from studies.console.forms.stage_form import StageForm, untouched
+from studies.models import Study
 
 EMPTY = "__n__"  # instead of the number, in the row that the page's script copies
 
@@ -23,7 +28,7 @@ class RowList:
     prefix: str
     title: str
     noun: str  # what a row is
-    rows: Sequence[forms.Form]
+    rows: Sequence[Any]  # forms of one class
     empty: forms.Form
 
 
@@ -74,3 +79,79 @@ def fill(form: forms.Form, data: QueryDict) -> None:
         posted = form.add_prefix(name)
         if not field.widget.value_omitted_from_data(data, {}, posted):
             form.initial[name] = field.widget.value_from_datadict(data, {}, posted)
+
+
+class RowsForm(StageForm):
+    """A stage with lists of rows, which are set by `row_list` when the form is made.
+
+    Posted data with the step of a list is shown, and neither validated nor saved. To autosave each list is one field,
+    with a line for each row.
+    """
+
+    row_lists: Sequence[RowList] = ()
+
+    def __init__(self, study: Study, data: Any = None, *, initial: dict[str, Any] | None = None) -> None:
+        self.drafted = rearranged(data, data["step"]) if data and "step" in data else None
+        super().__init__(study, None if self.drafted is not None else data, initial=initial)
+
+    def row_list(
+        self, prefix: str, noun: str, title: str, make: Callable[..., Any], entries: Sequence[Any], *, fewest: int = 0
+    ) -> RowList:
+        """The rows as they are posted, or one for each of `entries`, which are their initial values."""
+        posted = self.drafted if self.drafted is not None else self.data if self.is_bound else None
+        numbers = range(max(fewest, len(entries))) if posted is None else row_numbers(posted, prefix)
+        data = self.data if self.is_bound else None
+        rows = [
+            make(data, prefix=f"{prefix}{number}", initial=entries[number] if number < len(entries) else None)
+            for number in numbers
+        ]
+        return RowList(prefix, title, noun, rows, make(prefix=f"{prefix}{EMPTY}"))
+
+    def show_drafted(self) -> None:
+        """Show what was entered when a step was pressed."""
+        if self.drafted is not None:
+            for part in (self, *self.nested_forms):
+                fill(part, self.drafted)
+
+    def unbound(self) -> RowsForm:
+        """The form with what is stored."""
+        raise NotImplementedError
+
+    @property
+    def nested_forms(self) -> list[forms.Form]:
+        return [row for each in self.row_lists for row in each.rows]
+
+    def is_valid(self) -> bool:
+        return all([super().is_valid(), *(row.is_valid() for row in self.nested_forms)])
+
+    def stored_values(self) -> dict[str, list[str]]:
+        return super().stored_values() | self._lines(untouched)
+
+    def entered_values(self) -> dict[str, list[str]]:
+        return super().entered_values() | self._lines(self.entered)
+
+    def _lines(self, values: Callable[[BoundField], list[str]]) -> dict[str, list[str]]:
+        lines = {
+            each.prefix: [
+                [value for bound in row.visible_fields() for value in values(bound) if value] for row in each.rows
+            ]
+            for each in self.row_lists
+        }
+        return {prefix: [" · ".join(line) for line in rows if line] for prefix, rows in lines.items()}
+
+    def label_of(self, name: str) -> str:
+        titles = {each.prefix: each.title for each in self.row_lists}
+        return titles[name] if name in titles else super().label_of(name)
+
+    def wrong_fields(self) -> set[str]:
+        return super().wrong_fields() | {each.prefix for each in self.row_lists if any(row.errors for row in each.rows)}
+
+    def with_stored(self, names: Collection[str], stored: dict[str, list[str]]) -> QueryDict:
+        lists = {each.prefix: each.rows for each in self.unbound().row_lists if each.prefix in names}
+        data = super().with_stored(set(names) - set(lists), stored)
+        for prefix, rows in lists.items():
+            for name in [name for name in data if is_of_list(name, prefix)]:
+                del data[name]
+            for bound in (bound for row in rows for bound in row.visible_fields()):
+                data.setlist(bound.html_name, untouched(bound))
+        return data
