@@ -178,7 +178,7 @@ def _first_steps(researcher: Any, studies: list[Study]) -> list[FirstStep]:
             f"“{unfinished.title}” is a draft. Launch it."
             if unfinished
             else "A study shows participants these models.",
-            reverse("studies:detail", args=[unfinished.slug]) if unfinished else reverse("studies:new"),
+            reverse("studies:launch", args=[unfinished.slug]) if unfinished else reverse("studies:new"),
             "Open the draft" if unfinished else "New study",
             bool(launched),
         ),

@@ -2,9 +2,10 @@
 "use strict";
 (() => {
   const FIELDS = "[aria-invalid=true]:not([type=hidden])";
+  const VISIBLE = "input:not([type=hidden]), select, textarea";
   const reveal = (field) => {
     for (let fold = field.closest("details:not([open])"); fold; fold = fold.parentElement.closest("details:not([open])")) fold.open = true;
-    (field.matches("input, select, textarea") ? field : field.querySelector("input, select, textarea") ?? field).focus();
+    (field.matches(VISIBLE) ? field : (field.querySelector(VISIBLE) ?? field)).focus();
   };
   const focusFirst = () => {
     const named = location.hash.startsWith("#id_") && document.getElementById(location.hash.slice(1));

@@ -93,7 +93,7 @@ def test_an_empty_account_gets_four_steps_with_the_next_one_marked() -> None:
     draft = make_study(slug="draft", run=run, status="draft", owner=researcher)
     step = home_of(researcher)["next_step"]
     assert step is not None
-    assert step.url == reverse("studies:detail", args=[draft.slug])
+    assert step.url == reverse("studies:launch", args=[draft.slug])
     Study.objects.filter(pk=draft.pk).update(status=StudyStatus.LIVE)
     step = home_of(researcher)["next_step"]
     assert step is not None

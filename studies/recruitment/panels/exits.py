@@ -88,8 +88,7 @@ def code_problems(exits: Mapping[str, Exit], panel: Panel) -> list[str]:
     if not panel.has_fixed_codes:
         return []
     return [
-        f"{panel.name} takes fixed completion codes only, and the exit “{NAMES[outcome]}” gives each participant a "
-        f"code of their own. Choose “Fixed code” for it, and enter the code that {panel.name} shows."
+        f"{panel.name} takes fixed completion codes only. Choose “Fixed code” for the exit “{NAMES[outcome]}”."
         for outcome, exit_ in exits.items()
         if exit_.code == UNIQUE
     ]
