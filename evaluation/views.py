@@ -21,9 +21,8 @@ from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from catalog.charts import ratings_per_value
-from catalog.models import Dataset, DatasetVersion
+from catalog.models import Dataset
 from catalog.selectors.datasets import newest_version, newest_versions
-from catalog.selectors.search import search_items
 from catalog.selectors.shape import value_counts
 from catalog.views.versions import version_or_404
 from core.errors import NotAllowedInState, ParallaxError
@@ -372,9 +371,7 @@ def try_page(request: HttpRequest, name: str, number: int) -> HttpResponse:
     lines = models_on(version, request.user)
     form = TryForm(_query(request, lines), version=version, models=lines)
     is_complete = form.is_valid()
-    matches = search_items(version, form.cleaned_data.get("q", ""), limit=MAX_MATCHES + len(form.rated))
-    unrated = [item for item in matches.items if item.index not in form.rated]
-    context = {"version": version, "form": form, "found": unrated[:MAX_MATCHES]}
+    context = {"version": version, "form": form, "found": form.found(MAX_MATCHES)}
     is_part = bool(request.htmx) and request.htmx.target == "found"  # type: ignore[attr-defined]
     if is_part and not request.htmx.history_restore_request:  # type: ignore[attr-defined]
         response = render(request, "console/evaluation/_found.html", context)
@@ -389,7 +386,7 @@ def try_page(request: HttpRequest, name: str, number: int) -> HttpResponse:
                 scale=form.scale,
                 n=form.cleaned_data["n"],
             )
-        context |= {"tried": tried, "has_models": bool(lines), "rated": _rated(version, form)}
+        context |= {"tried": tried, "has_models": bool(lines), "rated": form.rated_items()}
         response = render(request, "console/evaluation/try.html", context)
     patch_vary_headers(response, ["HX-Request", "HX-Target"])
     return response
@@ -401,16 +398,6 @@ def _query(request: HttpRequest, lines: list[ModelLine]) -> QueryDict:
         query.setlist("model", [str(line.model.pk) for line in lines[: TryForm.MAX_MODELS]])
     query.setdefault("n", str(TryForm.base_fields["n"].initial))
     return query
-
-
-def _rated(version: DatasetVersion, form: TryForm) -> list[dict[str, Any]]:
-    items = {item.index: item for item in version.items.filter(index__in=form.rated)}
-    rated = []
-    for index in form.rated:
-        rest = form.query.copy()
-        (*_, stars) = rest.pop(f"r{index}")
-        rated.append({"item": items[index], "stars": stars, "without": f"?{rest.urlencode()}"})
-    return rated
 
 
 def _try_address(run: EvaluationRun, algorithms: list[RunAlgorithm]) -> str:

@@ -82,19 +82,15 @@ class CustomForm(forms.Form):
         """The forms of the algorithms, of the chosen split and of the chosen protocol."""
         return [*self.algorithms.forms, *self.split.forms, self.protocol.chosen.form]
 
-    def group(self, *names: str) -> list[forms.BoundField]:
-        """Fields that stand side by side."""
-        return [self[name] for name in names]
-
     @property
     def measured(self) -> list[forms.BoundField]:
         """The fields of what is measured."""
-        return self.group("n", "profile_length", "metrics")
+        return [self[name] for name in ("n", "profile_length", "metrics")]
 
     @property
     def repeated(self) -> list[forms.BoundField]:
         """The fields of how often, and with which random numbers and users."""
-        return self.group("reserve", "seed", "repeats")
+        return [self[name] for name in ("reserve", "seed", "repeats")]
 
     def is_valid(self) -> bool:
         """Return whether the fields, those of the algorithms, of the split and of the protocol are valid."""

@@ -258,7 +258,7 @@ def test_lists_side_by_side_take_chosen_items(study: Study, client: Client) -> N
     page = client.get(f"{address}?r0=1&r1=1").content.decode()
     assert page.count("checked") >= 2
     assert "of 5" not in page
-    assert "item 0 takes 1." in client.get(f"{address}?r0=4").content.decode()
+    assert "rating of item 0; use 1." in client.get(f"{address}?r0=4").content.decode()
 
 
 # Simulated participants, exports and reports

@@ -120,8 +120,8 @@ def test_the_page_takes_a_user_or_stars_and_says_what_is_wrong() -> None:
     assert len(tree.xpath("//*[@class='lists']//ol/li")) == 10
     assert "number=3" in sampled.content.decode()
     bad = client.get(_lists(study), {"r3": "9", "r999999": "2"}).content.decode()
-    assert "&#x27;9&#x27; is not a rating; item 3 takes 1 to 5." in bad
-    assert "There is no item 999999 here" in bad
+    assert "&#x27;9&#x27; is not a valid rating of item 3; use 1 to 5." in bad
+    assert "This version has no item 999999" in bad
     part = client.get(_lists(study), {"q": "film 1"}, headers={"HX-Request": "true", "HX-Target": "found"})
     assert part.content.decode().startswith('<ul class="rows" id="found"')
 

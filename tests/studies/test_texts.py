@@ -221,7 +221,7 @@ def test_a_wrong_text_opens_the_texts_of_its_language() -> None:
     page = tree(client.post(_url("texts", study), {**_said(study, client), "closed_it": ""}))
     folds = page.xpath("//details[starts-with(normalize-space(summary), 'Texts in ')]")
     opened = {fold.xpath("normalize-space(summary)"): "open" in fold.attrib for fold in folds}
-    assert opened == {"Texts in Italian": True, "Texts in German not offered": False}
+    assert opened == {"Texts in Italian": True, "Texts in German, not offered": False}
 
 
 @pytest.mark.parametrize(

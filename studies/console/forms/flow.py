@@ -39,6 +39,10 @@ PLAIN_SETTINGS = ("ratings_asked", "list_length", "item_order", "idle_minutes")
 class FlowForm(StageForm):
     """Elicitation, recommendations and the order of items of a draft."""
 
+    folded = {
+        "Known items": ("elicitation", "elicitation_scale", "taken_from", "ratings_most", "item_order"),
+        "Interruptions": ("idle_minutes",),
+    }
     elicitation = setting_field(
         forms.ChoiceField, StudySettings, "elicitation", choices=list(ELICITATION_LABELS.items())
     )

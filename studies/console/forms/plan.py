@@ -22,69 +22,25 @@ from studies.models import Study
 from studies.settings import PERCEIVED, AnalysisPlan, Contrast, Primary, StudySettings, Thresholds
 
 ADVANTAGE, CONTRAST = "advantage", "contrast"
-FLAG_FIELDS = ("fastest_seconds", "fastest_percent", "alike_items", "alike_statements", "alike_ratings")
-RARE_FIELDS = ("variables", "scales", "covariates", "alpha", "smallest_effect", "effect", "resamples")
 SETS = {"higher": "contrast_higher", "lower": "contrast_lower"}
 
 
-class PlanFields(forms.Form):
-    """Level, variables, rule of exclusion and resamples; `ask` fills them in."""
-
-    alpha = setting_field(forms.FloatField, AnalysisPlan, "alpha")
-    variables = setting_field(
-        forms.MultipleChoiceField,
-        AnalysisPlan,
-        "variables",
-        choices=[(key, PERCEIVED_LABELS[key]) for key in PERCEIVED],
-    )
-    scales = setting_field(forms.MultipleChoiceField, AnalysisPlan, "scales")
-    covariates = setting_field(forms.MultipleChoiceField, AnalysisPlan, "covariates")
-    exclude = setting_field(
-        forms.MultipleChoiceField,
-        AnalysisPlan,
-        "exclude",
-        choices=[(key, flags.NAMES[key]) for key in flags.KEYS],
-    )
-    refill_excluded = setting_field(forms.BooleanField, StudySettings, "refill_excluded", required=False)
-    exclude_words = setting_field(
-        forms.CharField, AnalysisPlan, "exclude_words", required=False, widget=forms.Textarea(attrs={"rows": 2})
-    )
-    resamples = setting_field(forms.IntegerField, AnalysisPlan, "resamples")
-
-    @staticmethod
-    def initial_plan(study: Study) -> dict[str, Any]:
-        return {**study.design.plan.in_full(), "refill_excluded": study.design.refill_excluded}
-
-    def ask(self, study: Study) -> None:
-        """Offer the study's own covariates and scales; without any, remove the field."""
-        questionnaire = questionnaire_from(study.questionnaire)
-        scales, covariates = questionnaire.scales, possible_covariates(questionnaire)
-        if covariates:
-            offer(self, "covariates", [(key, key_in_words(key, study.design)) for key in covariates])
-        else:
-            del self.fields["covariates"]
-        if not scales:
-            del self.fields["scales"]
-            return
-        offer(self, "scales", [(scale.key, next(iter(scale.name.values()))) for scale in scales])
-
-    def refill_settings(self, study: Study) -> dict[str, bool]:
-        """The refill setting; omitted, which means no refill, where the design has none."""
-        chosen = self.cleaned_data["refill_excluded"]
-        is_stored = chosen or "refill_excluded" in study.design.model_fields_set
-        return {"refill_excluded": chosen} if is_stored else {}
-
-    def plan_settings(self) -> dict[str, Any]:
-        cleaned = self.cleaned_data
-        keys = {name: tuple(cleaned.get(name, ())) for name in ("variables", "scales", "covariates", "exclude")}
-        words = cleaned["exclude_words"].replace("\r\n", "\n")
-        plan = AnalysisPlan(alpha=cleaned["alpha"], exclude_words=words, resamples=cleaned["resamples"], **keys)
-        return plan.in_full()
+def metric_keys(run: EvaluationRun) -> list[str]:
+    """The offline metrics that a plan can name: on whole profiles, and on each short one that the run measured."""
+    kinds = tested_kinds(run.protocol)
+    return [f"{kind}@profile{length}" if length else kind for length in (0, *run.profile_lengths) for kind in kinds]
 
 
-class PrimaryTestFields(forms.Form):
-    """Which test is primary, and the conditions of a planned contrast; `ask_conditions` fills them in."""
+class PlanForm(StageForm):
+    """Primary pair and test, hypothesis, exclusions and quality flags of a draft."""
 
+    folded = {
+        "Other exclusions": ("exclude_words", "refill_excluded"),
+        "Quality flags": ("fastest_seconds", "fastest_percent", "alike_items", "alike_statements", "alike_ratings"),
+        "Tests and effects": ("variables", "scales", "covariates", "alpha", "smallest_effect", "effect", "resamples"),
+    }
+    perceived = setting_field(forms.ChoiceField, Primary, "perceived")
+    objective = setting_field(forms.ChoiceField, Primary, "objective")
     primary_test = forms.ChoiceField(
         label="Primary test",
         choices=[
@@ -105,24 +61,64 @@ class PrimaryTestFields(forms.Form):
         coerce=int,
         choices=[(2, "Two-sided"), (1, "One-sided: only the expected direction counts")],
     )
+    hypothesis = setting_field(
+        forms.CharField, StudySettings, "hypothesis", required=False, widget=forms.Textarea(attrs={"rows": 3})
+    )
+    exclude = setting_field(
+        forms.MultipleChoiceField, AnalysisPlan, "exclude", choices=[(key, flags.NAMES[key]) for key in flags.KEYS]
+    )
+    exclude_words = setting_field(
+        forms.CharField, AnalysisPlan, "exclude_words", required=False, widget=forms.Textarea(attrs={"rows": 2})
+    )
+    refill_excluded = setting_field(forms.BooleanField, StudySettings, "refill_excluded", required=False)
+    fastest_seconds = setting_field(forms.FloatField, Thresholds, "fastest_seconds", max_value=86_400)
+    fastest_percent = forms.FloatField(
+        label="Too fast below, % of the median time",
+        min_value=0,
+        max_value=100,
+        help_text="Counts once five have completed; the higher of the two limits holds. 0 for no such limit.",
+    )
+    alike_items = setting_field(forms.IntegerField, Thresholds, "alike_items", max_value=20)
+    alike_statements = setting_field(forms.IntegerField, Thresholds, "alike_statements", max_value=100)
+    alike_ratings = setting_field(forms.IntegerField, Thresholds, "alike_ratings", max_value=100)
+    variables = setting_field(forms.MultipleChoiceField, AnalysisPlan, "variables")
+    scales = setting_field(forms.MultipleChoiceField, AnalysisPlan, "scales")
+    covariates = setting_field(forms.MultipleChoiceField, AnalysisPlan, "covariates")
+    alpha = setting_field(forms.FloatField, AnalysisPlan, "alpha")
     smallest_effect = setting_field(forms.FloatField, Primary, "smallest_effect", required=False, min_value=0.001)
+    effect = setting_field(forms.FloatField, StudySettings, "effect")
+    resamples = setting_field(forms.IntegerField, AnalysisPlan, "resamples")
 
-    @staticmethod
-    def initial_test(study: Study) -> dict[str, Any]:
-        contrast = study.design.primary.contrast
-        if contrast is None:
-            return {"primary_test": ADVANTAGE, "contrast_sides": 2}
-        return {
-            "primary_test": CONTRAST,
-            "contrast_higher": list(contrast.higher),
-            "contrast_lower": list(contrast.lower),
-            "contrast_sides": contrast.sides,
+    def __init__(self, study: Study, data: Any = None) -> None:
+        design, questionnaire = study.design, questionnaire_from(study.questionnaire)
+        self.thresholds, contrast = design.quality, design.primary.contrast
+        initial = {
+            **design.model_dump(include={"effect", "hypothesis", "refill_excluded"}),
+            **design.primary.model_dump(include={"perceived", "objective", "smallest_effect"}, exclude_none=True),
+            **design.quality.model_dump(exclude={"fastest_share"}),
+            **design.plan.in_full(),
+            "primary_test": CONTRAST if contrast else ADVANTAGE,
+            "contrast_sides": contrast.sides if contrast else 2,
+            **({field: list(getattr(contrast, name)) for name, field in SETS.items()} if contrast else {}),
+            "fastest_percent": round(design.quality.fastest_share * 100, 2),
         }
-
-    def ask_conditions(self, study: Study) -> None:
+        super().__init__(study, data, initial=initial)
+        offer(self, "perceived", list(perceived_labels(questionnaire).items()))
+        keys = dict.fromkeys([*metric_keys(study.run), design.primary.objective])
+        offer(self, "objective", [(key, metric_label(key, study.run.n)) for key in keys])
         labels = list(study.conditions.order_by("position").values_list("label", flat=True))
+        own = {
+            "variables": [(key, PERCEIVED_LABELS[key]) for key in PERCEIVED],
+            "scales": [(scale.key, next(iter(scale.name.values()))) for scale in questionnaire.scales],
+            "covariates": [(key, key_in_words(key, design)) for key in possible_covariates(questionnaire)],
+        }
         for name in SETS.values():
             offer(self, name, [(label, label) for label in labels])
+        for name, offered in own.items():
+            if offered:
+                offer(self, name, offered)
+            else:
+                del self.fields[name]
 
     def clean(self) -> dict[str, Any] | None:
         cleaned = super().clean()
@@ -138,66 +134,18 @@ class PrimaryTestFields(forms.Form):
         higher, lower = (tuple(cleaned[name]) for name in SETS.values())
         return read_model(Contrast, {"higher": higher, "lower": lower, "sides": cleaned["contrast_sides"] or 2})
 
-    def test_settings(self) -> dict[str, Any]:
-        effect = self.cleaned_data["smallest_effect"]
-        settings: dict[str, Any] = {} if effect is None else {"smallest_effect": effect}
-        if self.cleaned_data["primary_test"] == CONTRAST:
-            settings["contrast"] = self._contrast().stored()
-        return settings
+    def _primary(self) -> dict[str, Any]:
+        names = ("perceived", "objective", "smallest_effect")
+        primary = {name: self.cleaned_data[name] for name in names if self.cleaned_data[name] is not None}
+        is_contrast = self.cleaned_data["primary_test"] == CONTRAST
+        return primary | ({"contrast": self._contrast().stored()} if is_contrast else {})
 
-
-def metric_keys(run: EvaluationRun) -> list[str]:
-    """The offline metrics that a plan can name: on whole profiles, and on each short one that the run measured."""
-    kinds = tested_kinds(run.protocol)
-    return [f"{kind}@profile{length}" if length else kind for length in (0, *run.profile_lengths) for kind in kinds]
-
-
-class PlanForm(StageForm, PlanFields, PrimaryTestFields):
-    """Primary pair and test, hypothesis, exclusions and quality flags of a draft."""
-
-    perceived = setting_field(forms.ChoiceField, Primary, "perceived")
-    objective = setting_field(forms.ChoiceField, Primary, "objective")
-    effect = setting_field(forms.FloatField, StudySettings, "effect")
-    hypothesis = setting_field(
-        forms.CharField, StudySettings, "hypothesis", required=False, widget=forms.Textarea(attrs={"rows": 3})
-    )
-    fastest_seconds = setting_field(forms.FloatField, Thresholds, "fastest_seconds", max_value=86_400)
-    fastest_percent = forms.FloatField(
-        label="Too fast below, % of the median time",
-        min_value=0,
-        max_value=100,
-        help_text="Counts once five have completed; the higher of the two limits holds. 0 for no such limit.",
-    )
-    alike_items = setting_field(forms.IntegerField, Thresholds, "alike_items", max_value=20)
-    alike_statements = setting_field(forms.IntegerField, Thresholds, "alike_statements", max_value=100)
-    alike_ratings = setting_field(forms.IntegerField, Thresholds, "alike_ratings", max_value=100)
-
-    def __init__(self, study: Study, data: Any = None) -> None:
-        design = study.design
-        self.thresholds = design.quality
-        initial = {
-            **design.model_dump(include={"effect", "hypothesis"}),
-            **design.primary.model_dump(include={"perceived", "objective", "smallest_effect"}, exclude_none=True),
-            **design.quality.model_dump(exclude={"fastest_share"}),
-            **self.initial_test(study),
-            **self.initial_plan(study),
-            "fastest_percent": round(design.quality.fastest_share * 100, 2),
-        }
-        super().__init__(study, data, initial=initial)
-        self.ask(study)
-        self.ask_conditions(study)
-        offer(self, "perceived", list(perceived_labels(questionnaire_from(study.questionnaire)).items()))
-        keys = dict.fromkeys([*metric_keys(study.run), design.primary.objective])
-        offer(self, "objective", [(key, metric_label(key, study.run.n)) for key in keys])
-
-    @property
-    def flags(self) -> list[forms.BoundField]:
-        return [self[name] for name in FLAG_FIELDS]
-
-    @property
-    def rest(self) -> list[forms.BoundField]:
-        """What is rarely changed."""
-        return [self[name] for name in RARE_FIELDS if name in self.fields]
+    def _plan(self) -> dict[str, Any]:
+        cleaned = self.cleaned_data
+        keys = {name: tuple(cleaned.get(name, ())) for name in ("variables", "scales", "covariates", "exclude")}
+        words = cleaned["exclude_words"].replace("\r\n", "\n")
+        plan = AnalysisPlan(alpha=cleaned["alpha"], exclude_words=words, resamples=cleaned["resamples"], **keys)
+        return plan.in_full()
 
     def _quality(self) -> dict[str, float]:
         cleaned = self.cleaned_data
@@ -209,13 +157,14 @@ class PlanForm(StageForm, PlanFields, PrimaryTestFields):
 
     def save(self, actor: Any) -> None:
         cleaned = self.cleaned_data
-        primary = {"perceived": cleaned["perceived"], "objective": cleaned["objective"], **self.test_settings()}
         changed = {
             "quality": self._quality(),
-            "primary": primary,
-            "plan": self.plan_settings(),
-            **self.refill_settings(self.study),
+            "primary": self._primary(),
+            "plan": self._plan(),
             "effect": cleaned["effect"],
             "hypothesis": cleaned["hypothesis"].replace("\r\n", "\n"),
         }
+        # Where a design has no such setting, none means no refill, and its hash stays.
+        if cleaned["refill_excluded"] or "refill_excluded" in self.study.design.model_fields_set:
+            changed["refill_excluded"] = cleaned["refill_excluded"]
         change_design(study=self.study, actor=actor, settings=changed)

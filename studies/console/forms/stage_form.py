@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from django import forms
@@ -25,6 +25,7 @@ class StageForm(forms.Form):
     """A form whose unbound fields show what a draft stores."""
 
     use_required_attribute = False
+    folded: Mapping[str, Sequence[str]] = {}  # what is rarely changed: the fields of each fold, by its title
     refused_field: str | None = None  # where a refusal of the service is shown; at the top of the form without one
 
     def __init__(self, study: Study, data: Any = None, *, initial: dict[str, Any] | None = None) -> None:
@@ -38,6 +39,12 @@ class StageForm(forms.Form):
     @property
     def nested_forms(self) -> Collection[forms.Form]:
         return ()
+
+    @property
+    def folds(self) -> list[tuple[str, list[BoundField], bool]]:
+        """Each fold with its title and fields, and whether it is open because of an error."""
+        folds = [(title, [self[name] for name in names if name in self.fields]) for title, names in self.folded.items()]
+        return [(title, fields, any(field.errors for field in fields)) for title, fields in folds]
 
     def amendments(self) -> dict[str, str]:
         """The addresses of the fields that amend a running study, by the name of the field here."""

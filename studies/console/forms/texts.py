@@ -9,12 +9,11 @@ from typing import Any
 from django import forms
 from django.urls import reverse
 
-from catalog.item_types import FALLBACK_LANGUAGE
 from catalog.item_words import Words
 from core.form_fields import offer
 from studies.console.forms.setting_fields import setting_field
 from studies.console.forms.stage_form import StageForm
-from studies.design.selectors.placeholders import item_words, rated_items
+from studies.design.selectors.placeholders import item_words
 from studies.design.selectors.texts import (
     CHANGEABLE_TEXTS,
     CONSENT_TEXTS,
@@ -32,14 +31,9 @@ from studies.settings import LONGEST_NOUN, StudySettings
 
 LONGEST_TEXT = 20_000
 LONGEST_TITLE = 200
-EXAMPLE = "five films"
 NOUNS = (
     ("one", "Item noun, singular", "For example film, book or product; replaces {item} in texts."),
-    (
-        "many",
-        "Item noun, plural",
-        f"Replaces {{items}} in texts; {{rated_items}} is replaced by number and noun, such as {EXAMPLE}.",
-    ),
+    ("many", "Item noun, plural", "Replaces {items} in texts; {rated_items} is replaced by number and noun."),
     ("consumed", "Item verb, past participle", "For example watched, read or used; replaces {consumed} in texts."),
     ("consume", "Item verb, infinitive", "For example watch; replaces {consume} in texts."),
     ("consume_it", "Item verb, with a pronoun", "For example watch it; replaces {consume_it} in texts."),
@@ -129,10 +123,10 @@ def noun_fields(study: Study, languages: Sequence[str]) -> dict[str, forms.Field
     """What an item is called and what people do with it, in each language."""
     fields: dict[str, forms.Field] = {}
     for language in languages:
-        words, example = asdict(item_words(study.design, language)), rated_items(study, FALLBACK_LANGUAGE)
+        words = asdict(item_words(study.design, language))
         for name, label, help_text in noun_forms(language):
             options: dict[str, Any] = {"label": f"{label}, {language_name(language)}", "initial": words[name]}
-            options |= {"help_text": help_text.replace(EXAMPLE, example), "required": False}
+            options |= {"help_text": help_text, "required": False}
             fields[noun_key(name, language)] = (
                 forms.ChoiceField(choices=[("", "none"), *GENDER_NAMES], **options)
                 if name == GENDER[0]
@@ -236,19 +230,23 @@ class DraftTextsForm(StageForm):
         offer(self, "languages", [(code, language_name(code)) for code in self.written])
 
     @property
-    def groups(self) -> list[dict[str, Any]]:
-        """The fields by language: the first texts, the others, the words for an item, and all of them."""
-        groups = []
-        for language in self.written:
-            fields = {
-                "first": [self[text_key(name, language)] for name in self.FIRST],
-                "others": [self[text_key(name, language)] for name in CHANGEABLE_TEXTS if name not in self.FIRST],
-                "nouns": [self[noun_key(name, language)] for name, *_texts in noun_forms(language)],
-            }
-            is_offered = language in self.study.design.languages
-            everything = [field for part in fields.values() for field in part]
-            groups.append({"name": language_name(language), "is_offered": is_offered, "all": everything, **fields})
-        return groups
+    def first(self) -> list[forms.BoundField]:
+        """The texts that are not folded."""
+        return [self[text_key(name, self.written[0])] for name in self.FIRST]
+
+    @property
+    def folded(self) -> dict[str, list[str]]:  # type: ignore[override]
+        folds: dict[str, list[str]] = {}
+        for code in self.written:
+            name, nouns = language_name(code), [noun_key(form, code) for form, *_texts in noun_forms(code)]
+            if code == self.written[0]:
+                others = [text_key(text, code) for text in CHANGEABLE_TEXTS if text not in self.FIRST]
+                folds |= {f"Other texts in {name}": others, f"Words for an item in {name}": nouns}
+            else:
+                is_offered = code in self.study.design.languages
+                texts = [text_key(text, code) for text in CHANGEABLE_TEXTS]
+                folds[f"Texts in {name}{'' if is_offered else ', not offered'}"] = [*texts, *nouns]
+        return {**folds, "Languages": ["languages"]}
 
     def amendments(self) -> dict[str, str]:
         consent, notes = (reverse(f"studies:{page}", args=[self.study.slug]) for page in ("consent", "versions"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import fields
 from typing import Any, cast
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
@@ -171,7 +172,9 @@ def participant_list(request: HttpRequest, membership: Membership) -> HttpRespon
         request.GET.get("page")
     )
     lines = participants.participant_lines(membership.study, list(page.object_list))
-    context = {"page": page, "lines": lines, "search": query, "has_external_ids": any(x.external_ids for x in lines)}
+    has_external_ids = any(line.external_ids for line in lines)
+    context = {"page": page, "lines": lines, "search": query, "has_external_ids": has_external_ids}
+    context |= {"kept_query": f"{urlencode({'q': query})}&"}
     return study_page(request, membership, "console/studies/participants.html", context, tab=ANSWERS)
 
 

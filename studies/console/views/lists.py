@@ -8,14 +8,11 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
-from catalog.models import Item
-from catalog.selectors.search import search_items
 from core.errors import ParallaxError
-from studies.console.forms.lists import ProfileForm
+from studies.console.forms.lists import ListsForm
 from studies.console.views.workspace import study_page
 from studies.design.selectors.launch_overview import CONDITIONS
 from studies.enums import StudyStatus
-from studies.models import Study
 from studies.participation.services.previewing import preview_link
 from studies.simulation.services.condition_lists import are_named, sample_profile, side_by_side
 from studies.team.permissions import READERS, Membership, for_members
@@ -39,9 +36,7 @@ def study_preview(request: HttpRequest, membership: Membership) -> HttpResponse:
 def study_lists(request: HttpRequest, membership: Membership) -> HttpResponse:
     """Rate a few items, or choose a user of the dataset, and see every condition's recommendations."""
     study = membership.study
-    chooses = study.design.is_choice
-    scale = study.design.scale
-    form = ProfileForm(request.GET, n_items=study.dataset_version.n_items, chooses=chooses, elicitation=scale)
+    form = ListsForm(request.GET, study=study)
     is_valid = form.is_valid()
     sample, problem = None, ""
     if is_valid and form.cleaned_data["draw"]:
@@ -52,37 +47,21 @@ def study_lists(request: HttpRequest, membership: Membership) -> HttpResponse:
         except ParallaxError as refusal:
             problem = str(refusal)
         else:
-            form.rated = dict(sample.ratings)
+            form.given = {index: str(point) for index, point in sample.ratings.items()}
     context: dict[str, Any] = {
         "study": study,
         "form": form,
-        "found": _matching_items(study, form),
+        "found": form.found(ITEMS_FOUND),
         "problem": problem,
-        "chooses": chooses,
     }
     if request.htmx and request.htmx.target == "found":  # type: ignore[attr-defined]
         return render(request, "console/evaluation/_found.html", context)
     context |= {
-        "rated": _rated(study, form),
+        "rated": form.rated_items(),
         "sample": sample,
         "next_number": (form.cleaned_data.get("number") or 0) + 1 if sample else 0,
         "are_named": are_named(study),
         "may_preview": study.status != StudyStatus.CLOSED and study.archived_at is None,
-        "compared": side_by_side(study=study, ratings=form.rated) if is_valid and form.rated else None,
+        "compared": side_by_side(study=study, ratings=form.ratings) if is_valid and form.given else None,
     }
     return study_page(request, membership, "console/studies/lists.html", context, tab=CONDITIONS)
-
-
-def _matching_items(study: Study, form: ProfileForm) -> list[Item]:
-    query = form.cleaned_data.get("q", "")
-    result = search_items(study.dataset_version, query, limit=ITEMS_FOUND + len(form.rated))
-    return [item for item in result.items if item.index not in form.rated][:ITEMS_FOUND]
-
-
-def _rated(study: Study, form: ProfileForm) -> list[dict[str, Any]]:
-    items = {item.index: item for item in study.dataset_version.items.filter(index__in=form.rated)}
-    rated = []
-    for index, stars in form.rated.items():
-        rest = "&".join(f"r{position}={value}" for position, value in form.rated.items() if position != index)
-        rated.append({"item": items[index], "stars": str(stars), "without": f"?{rest}"})
-    return rated

@@ -5,7 +5,7 @@ Answers that can be used are stored at once, before the form is sent and also wh
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 from django.db import transaction
@@ -16,7 +16,7 @@ from core.errors import ParallaxError, ParameterError
 from core.transitions import move
 from studies.allocation.services.slots import full_quota, locked_study, stratum_for
 from studies.enums import PARTICIPANT_MOVES, ParticipantStatus, Provenance
-from studies.instrument.questionnaires.schema import ABOUT, Questionnaire, questionnaire_from
+from studies.instrument.questionnaires.schema import ABOUT, questionnaire_from
 from studies.models import Participant, Study
 from studies.participation.selectors.participant_rows import answers_about
 from studies.participation.services.answers import AnswerSource, PageAnswers, checked_values
@@ -55,13 +55,18 @@ def checked_about(*, study: Study, answers: Mapping[str, Any]) -> dict[str, Any]
 
 @transaction.atomic
 def accept_about(
-    *, participant: Participant, answers: Mapping[str, Any], provenance: str = Provenance.PERSON
+    *,
+    participant: Participant,
+    answers: Mapping[str, Any],
+    confirmed: Set[str] | None = None,
+    provenance: str = Provenance.PERSON,
 ) -> Participant:
     """Store the answers about the person, then screen the participant out, or assign a slot as `request_slot` does.
 
     The returned participant's status is the outcome: active, screened out, quota full, attention failed, or consented
     for one who waits for a slot. A second submission has no effect. Raises `study.bad_answers`, `study.not_open`,
-    `study.not_active`.
+    `study.not_active`. With `confirmed`, the keys of answers that the participant has confirmed, answers that exclude
+    them raise `study.unconfirmed`, with their keys, until one of them is confirmed.
     """
     # Before the participant's lock: the slot is assigned in the order in which arrivals get this one.
     study = locked_study(participant.study_id)
@@ -76,7 +81,9 @@ def accept_about(
     PageAnswers(current, ABOUT, 0).replace(checked, AnswerSource(provenance=provenance))
     now = timezone.now()
     questionnaire = questionnaire_from(study.questionnaire)
-    if against := _not_admitted(questionnaire, checked):
+    against = [q.key for q in questionnaire.about if q.key in checked and not q.admits_value(checked[q.key])]
+    if against:
+        _require_confirmed(against, confirmed)
         reason = f"Answers that do not admit: {', '.join(against)}."
         to = ParticipantStatus.SCREENED_OUT
         move(current, to=to, allowed=PARTICIPANT_MOVES, reason=reason, last_seen_at=now, network="")
@@ -87,7 +94,15 @@ def accept_about(
         return current
     current.stratum = stratum_for(study, checked, current)
     request_slot(study=study, participant=current, now=now)
+    if current.status != ParticipantStatus.ACTIVE and (quota := full_quota(study, current.mode, checked)):
+        _require_confirmed([test.question for test in quota.where], confirmed)
     return current
+
+
+def _require_confirmed(excluding: Sequence[str], confirmed: Set[str] | None) -> None:
+    # A typing error must not end a participation.
+    if confirmed is not None and confirmed.isdisjoint(excluding):
+        raise ParallaxError("study.unconfirmed", _("Please check this answer."), {"unconfirmed": excluding})
 
 
 @transaction.atomic
@@ -108,23 +123,6 @@ def store_about(
     return tuple(question.key for question in questions if checked.get(question.key) is not None)
 
 
-def _not_admitted(questionnaire: Questionnaire, answers: Mapping[str, Any]) -> list[str]:
-    return [q.key for q in questionnaire.about if q.key in answers and not q.admits_value(answers[q.key])]
-
-
-def _excluding(participant: Participant) -> list[str]:
-    """The questions whose stored answers exclude a participant: by screening, else by a full quota."""
-    stored, study = answers_about(participant, 0), participant.study
-    if participant.status == ParticipantStatus.SCREENED_OUT:
-        questionnaire = questionnaire_from(study.questionnaire)
-        shown = questionnaire.shown(ABOUT, stored)
-        return _not_admitted(questionnaire, {question.key: stored.get(question.key) for question in shown})
-    if participant.status == ParticipantStatus.QUOTA_FULL or participant.waiting_since is not None:
-        quota = full_quota(study, participant.mode, stored)
-        return [test.question for test in quota.where] if quota else []
-    return []
-
-
 @transaction.atomic
 def submit_about(
     *,
@@ -135,17 +133,12 @@ def submit_about(
 ) -> ParallaxError | None:
     """Accept the form with what is stored of it; where it is refused, store its usable answers and return the refusal.
 
-    Answers that exclude the participant are refused with `study.unconfirmed`, and the questions' keys, until one of
-    them is among the `confirmed`: a typing error must not end a participation. Raises what `store_about` raises.
+    `confirmed` is as in `accept_about`. Raises what `store_about` raises.
     """
     answers = {**answers_about(participant, 0), **posted}
     answers = {key: value for key, value in answers.items() if value is not None}
     try:
-        with transaction.atomic():
-            accept_about(participant=participant, answers=answers, provenance=provenance)
-            excluding = _excluding(participant)
-            if excluding and confirmed.isdisjoint(excluding):
-                raise ParallaxError("study.unconfirmed", _("Please check this answer."), {"unconfirmed": excluding})
+        accept_about(participant=participant, answers=answers, confirmed=confirmed, provenance=provenance)
     # What was filled in is stored all the same, so that the form comes back as it was sent.
     except ParallaxError as refusal:
         store_about(participant=participant, answers=posted, provenance=provenance)
