@@ -14,6 +14,7 @@ admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-a
 
 urlpatterns = [
     path("", shell.home, name="home"),
+    path("taste/", shell.taste_page, name="taste"),
     path("search/", shell.search_page, name="search"),
     path("help/", shell.help_page, name="help"),
     path("help/<path:path>", shell.help_page, name="help"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import Any
 
 from django.contrib.auth.decorators import login_not_required
@@ -14,17 +15,20 @@ from django.views.decorators.http import require_safe
 from analysis.read.reports import sample_reports
 from analysis.services.samples import rankings_html
 from catalog.services import DEMO_BOOKS_NAME, DEMO_NAME
+from core.networks import network_of
+from core.rate_limits import seconds_to_wait
 from parallax.shell.attention import home_of
 from parallax.shell.documentation import INDEX, documentation_page
 from parallax.shell.search import query_from, search
+from parallax.shell.taste import LIMIT, taste_of
 from studies.enums import StudyStatus
 from studies.models import Study
 
 DEMO_STUDIES = ("demo", "demo-books", "demo-quick")
 
 
-def front_page() -> dict[str, Any]:
-    """What a visitor can see: both rankings of the newest sample report, and the demo study while it is live."""
+def demo_study() -> Study | None:
+    """The demo study while it is live."""
     demos = Study.objects.filter(
         slug__in=DEMO_STUDIES,
         status=StudyStatus.LIVE,
@@ -33,8 +37,14 @@ def front_page() -> dict[str, Any]:
         dataset_version__dataset__name__in=(DEMO_NAME, DEMO_BOOKS_NAME),
         dataset_version__is_synthetic=True,
     )
-    sample = sample_reports().first()
-    return {"demo": demos.order_by("slug").first(), "sample": sample, "rankings": rankings_html(sample)}
+    return demos.select_related("dataset_version__dataset").order_by("slug").first()
+
+
+def front_page() -> dict[str, Any]:
+    """What a visitor can see: both rankings of the newest sample report, and the demo study with items to rate."""
+    demo, sample = demo_study(), sample_reports().first()
+    taste = taste_of(demo) if demo else None
+    return {"demo": demo, "sample": sample, "rankings": rankings_html(sample), "taste": taste}
 
 
 @login_not_required
@@ -44,6 +54,30 @@ def home(request: HttpRequest) -> HttpResponse:
     if not request.user.is_authenticated:
         return render(request, "public/front.html", {"front": front_page()})
     return render(request, "console/home.html", {"home": home_of(request.user)})
+
+
+@login_not_required
+def taste_page(request: HttpRequest) -> HttpResponse:
+    """The lists of two models for a visitor's ratings, in place or on the whole front page; 429 for a network that asks
+    too often.
+    """
+    demo = demo_study()
+    if request.method != "POST" or demo is None:
+        return redirect("home")
+    seconds = seconds_to_wait(LIMIT, "taste", network_of(request.META["REMOTE_ADDR"]))
+    minutes = -(-seconds // 60)
+    problem = f"Your network has asked for many lists. Please try again in {minutes} min." if seconds else ""
+    taste = taste_of(demo, request.POST, problem=problem)
+    if taste is None:
+        return redirect("home")
+    if request.htmx:  # type: ignore[attr-defined]
+        response = render(request, "public/_taste.html", {"taste": taste})
+    else:
+        response = render(request, "public/front.html", {"front": {**front_page(), "taste": taste}})
+    if seconds:
+        response.status_code = HTTPStatus.TOO_MANY_REQUESTS
+        response.headers["Retry-After"] = str(seconds)
+    return response
 
 
 @require_safe

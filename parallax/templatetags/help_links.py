@@ -14,9 +14,11 @@ from parallax.shell.help_topics import topic_of
 
 register = template.Library()
 # Headings of sections, of columns and of values; a row's head may be anybody's words, and hidden ones hold no links.
-_HEAD = re.compile(r'(<(?:dt|h2|h3|legend|th)\b(?![^>]*(?:scope="row"|\bvh\b))[^>]*>)\s*([^<>]{1,40}?)\s*(?=</)')
-
-_OTHER = re.compile(r'<(?:label\b|summary\b|a class="sort")[^>]*>\s*([^<>]{1,40}?)\s*<')
+_HEAD = re.compile(
+    r"(<(?:summary|label|a)\b[^>]*>\s*)?"  # no link within what is pressed itself
+    r'(<(?:dt|h2|h3|legend|th)\b(?![^>]*(?:scope="row"|\bvh\b))[^>]*>)\s*([^<>]{1,40}?)\s*(?=</)'
+)
+_OTHER = re.compile(r'<(?:label\b|summary\b|a class="sort")[^>]*>\s*(?:<h[23]\b[^>]*>)?\s*([^<>]{1,40}?)\s*<')
 
 
 @register.simple_tag(takes_context=True)
@@ -45,7 +47,7 @@ def with_terms(context: dict[str, Any], content: str) -> SafeString:
         linked.add(anchor)
         return f'<a class="term" href="{address}#{anchor}">{term}</a>'
 
-    content = _HEAD.sub(lambda head: f"{head[1]}{link(head[2]) or head[2]}", content)
+    content = _HEAD.sub(lambda head: head[0] if head[1] else f"{head[2]}{link(head[3]) or head[3]}", content)
     if others := " ".join(filter(None, map(link, _OTHER.findall(content)))):
         content += f'<details class="terms small"><summary>Terms</summary><p>{others}</p></details>'
     return mark_safe(content)  # noqa: S308 -- a rendered page, with terms and anchors of our own

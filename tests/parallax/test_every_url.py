@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 # Open without an account. Participants' pages, sample reports and posters ask for a token, a launched study or a
 # published report themselves.
 PUBLIC = {
-    "home", "help", "favicon", "health", "ready", "metrics",
+    "home", "taste", "help", "favicon", "health", "ready", "metrics",
     "accounts:sign_in", "accounts:password_reset", "accounts:password_reset_sent", "accounts:password_reset_confirm",
     "accounts:invitation", "account_login", "mfa_authenticate", "mfa_login_webauthn", "openid_connect_login",
     "openid_connect_callback",

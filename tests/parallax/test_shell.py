@@ -288,7 +288,7 @@ def test_terms_lead_to_the_glossary_once_where_they_head_something() -> None:
     content = (
         '<h2 id="a">Recall</h2><h2 class="vh">Pilot</h2><th scope="col">Fallout </th><th scope="row">Precision</th>'
         "<dt>recall</dt><dt>Something else</dt><p>Seed</p><legend>FON</legend><label>Power</label>"
-        '<a class="sort" href="?">Recall</a>'
+        '<a class="sort" href="?">Recall</a><summary><h2>Strata</h2></summary>'
     )
     html = Template("{% load help_links %}{% with_terms %}{{ content|safe }}{% endwith_terms %}").render(
         Context({"content": content})
@@ -299,6 +299,8 @@ def test_terms_lead_to_the_glossary_once_where_they_head_something() -> None:
         (f"{address}#fallout", "Fallout"),
         (f"{address}#first-order-novelty-fon", "FON"),
         (f"{address}#power-power-of-the-plan", "Power"),
+        (f"{address}#stratum-strata", "Strata"),
     ]
+    assert "<summary><h2>Strata</h2></summary>" in html
     assert set(re.findall(r'#([^"]+)"', html)) <= ids_of(GLOSSARY)
     assert html.count('<label>Power</label><a class="sort"') == 1, "labels and heads that sort keep their own work"
