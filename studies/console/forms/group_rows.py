@@ -21,7 +21,7 @@ class GroupRow(forms.Form):
 
     question = forms.ChoiceField(label="Question", required=False)
     name = forms.CharField(label="Name", required=False, max_length=120)
-    answers = forms.CharField(label="Answers, separated by commas", required=False, max_length=500)
+    answers = forms.CharField(label="Answers", required=False, max_length=500)
     low = forms.IntegerField(label="From", required=False, min_value=0, max_value=999_999)
     high = forms.IntegerField(label="To", required=False, min_value=0, max_value=999_999)
 
