@@ -126,7 +126,7 @@ def test_no_report_codebook_or_page_speaks_of_other_items(key: str) -> None:
     assert ("trailer" in texts["report.html"]) == (ITEM_TYPES[key].has_trailers and study.design.offers_samples)
     draft = make_study(slug="drafted-tastes", status="draft", run=study.run)
     pages = {**pages_of(study), **{f"draft: {name}": page for name, page in pages_of(draft).items()}}
-    assert {"detail", "draft: design", "preregistration", "quality", "recruiting"} <= set(pages)
+    assert {"detail", "draft: flow", "preregistration", "quality", "recruiting"} <= set(pages)
     assert f"neither {own.consumed} nor heard of" in pages["preregistration"]
     assert f"{'movies' if key == DEFAULT else own.many} per month" in pages["preregistration"]
     assert f"Wording where {own.consumed}, in English" in pages["draft: question-edit rating"]
