@@ -25,7 +25,7 @@
   };
   const changeRows = (section, button) => {
     const list = section.querySelector("ol");
-    const row = button.closest("li");
+    const row = button.closest(".lines > li");
     const { noun } = section.dataset;
     if (!row) {
       list.append(section.querySelector("template").content.cloneNode(true));

@@ -510,7 +510,10 @@ def test_the_ready_made_attention_check_is_complete_and_passed_by_its_option(stu
         assert tapped.lower() in check["text"][language].lower()
     shown = tree(owner.client.get(owner.url("questionnaire-preview", block="after") + "?only=q_1"))
     assert shown.xpath("string(//label[.//input[@value='4']])").strip() == "Agree"
+    owner.edit("q_1", text_en="Please choose 2.", text_it="Scegli 2.")
     assert literal_number_warnings(study) == []
+    owner.edit("streams", text_en="Please choose 2.")
+    assert [text for _place, text in literal_number_warnings(study)] != []
 
 
 def test_former_addresses_lead_to_the_open_question(study: Study) -> None:

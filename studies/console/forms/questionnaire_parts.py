@@ -1,4 +1,4 @@
-"""Small forms of the questionnaire's editor: a new question, a scale, attention, a predefined block, a document."""
+"""Small forms of the questionnaire's editor: a new question, a scale, attention, a document."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 from django import forms
 
 from studies.console.forms.stage_form import StageForm
-from studies.design.presets.loader import block_keys
 from studies.design.selectors.texts import language_name
 from studies.design.services.questionnaires import set_attention
 from studies.instrument.questionnaires.document import LONGEST_DOCUMENT
@@ -78,12 +77,6 @@ class AttentionForm(StageForm):
 
     def save(self, actor: Any) -> None:
         set_attention(study=self.study, actor=actor, **self.cleaned_data)
-
-
-class BlockForm(forms.Form):
-    """A predefined block to add."""
-
-    name = forms.ChoiceField(choices=lambda: [(key, key) for key in block_keys()])
 
 
 class ImportForm(forms.Form):

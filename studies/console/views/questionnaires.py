@@ -16,7 +16,6 @@ from core.errors import ParallaxError
 from studies.console.forms.questionnaire_parts import (
     BLOCK_LABELS,
     AttentionForm,
-    BlockForm,
     NewQuestionForm,
     ScaleForm,
 )
@@ -25,7 +24,7 @@ from studies.console.forms.stage_form import StageForm
 from studies.console.views.autosave import HEADER, REFUSED, stage_page
 from studies.console.views.workspace import study_page
 from studies.design.narrative.plan import PERCEIVED_LABELS
-from studies.design.presets.loader import block_keys, load_block
+from studies.design.presets.loader import attention_check, block_keys, load_block
 from studies.design.selectors.launch_overview import QUESTIONS
 from studies.design.selectors.texts import language_name
 from studies.design.services import questionnaires as service
@@ -92,6 +91,7 @@ def questionnaire(request: HttpRequest, membership: Membership) -> HttpResponse:
             **opened,
             "blocks": _lines_of(parsed, missing),
             "open": key,
+            "source": languages[0],
             "is_new": is_new,
             "new_block": shown if is_new else "",
             "undo": service.undoable(study) if may_edit(membership) else None,
@@ -163,7 +163,8 @@ def question_add(request: HttpRequest, membership: Membership) -> HttpResponse:
     study, new = membership.study, form.cleaned_data
     key = service.free_key({q["key"] for name in BLOCKS for q in study.questionnaire.get(name, ())})
     if request.method == "POST" and new["kind"] == Attention.kind:
-        perform_on(request, membership, service.add_attention_check, "", block=new["block"], key=key)
+        check = {"key": key, **attention_check(study.design.languages)}
+        perform_on(request, membership, service.save_question, "", block=new["block"], question=check)
     return redirect(address_of(study, key, f"id_text_{study.design.languages[0]}", **new))
 
 
@@ -242,9 +243,6 @@ def library(request: HttpRequest, membership: Membership) -> HttpResponse:
 @for_members(OWNERS, POST)
 def block_add(request: HttpRequest, membership: Membership) -> HttpResponse:
     """Add a predefined block of questions."""
-    form = BlockForm(request.POST)
-    if not form.is_valid():
-        messages.error(request, "Choose one of the blocks offered.")
-    else:
-        perform_on(request, membership, service.add_block, "The block is added.", **form.cleaned_data)
+    name = request.POST.get("name", "")
+    perform_on(request, membership, service.add_block, "The block is added.", name=name)
     return back_to_list(membership)

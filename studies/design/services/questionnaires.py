@@ -15,7 +15,7 @@ from django.utils import timezone
 from core.errors import ParallaxError, ParameterError
 from core.provenance import digest_of
 from core.transitions import record
-from studies.design.presets.loader import attention_check, check_design, load_block
+from studies.design.presets.loader import check_design, load_block
 from studies.design.services.design import require_draft
 from studies.design.services.trials import drop_trial
 from studies.enums import StudyStatus
@@ -34,7 +34,7 @@ Data = dict[str, Any]
 def _refused(problem: ParameterError) -> ParallaxError:
     problems = [str(problem)]
     if isinstance(problem, QuestionnaireProblems):  # those of a document have their line and place
-        problems = list(map(str, getattr(problem, "located", problem.problems)))
+        problems = list(map(str, getattr(problem, "located", [fault.message for fault in problem.problems])))
     return ParallaxError("questionnaire.problems", " ".join(problems), {"problems": problems})
 
 
@@ -125,12 +125,10 @@ def save_question(*, study: Study, block: str, question: Mapping[str, Any], acto
     """
     key = str(question["key"])
     with _edited(study, actor, f"question {key} saved.") as data:
-        for part in BLOCKS:
-            for number, stored in enumerate(data.get(part, ())):
-                if stored["key"] == key:
-                    data[part][number] = dict(question)
-                    return
-        data.setdefault(block, []).append(dict(question))
+        questions = data.setdefault(block, [])
+        keys = [stored["key"] for stored in questions]
+        at = keys.index(key) if key in keys else len(keys)
+        questions[at : at + 1] = [dict(question)]
 
 
 def rename_question(*, study: Study, key: str, new_key: str, actor: Any = None) -> str:
@@ -142,15 +140,6 @@ def rename_question(*, study: Study, key: str, new_key: str, actor: Any = None) 
         data[block][number]["key"] = new_key
         _rename(data, key, new_key)
     return new_key
-
-
-def add_attention_check(*, study: Study, block: str, key: str, actor: Any = None) -> None:
-    """Add the ready-made attention check, in those of the study's languages that it is worded in.
-
-    Raises as `save_question`; where it has no words in the first language, `questionnaire.problems`.
-    """
-    check = attention_check(study.design.languages)
-    save_question(study=study, block=block, question={"key": key, **check}, actor=actor)
 
 
 def _rename(data: Data, old: str, new: str) -> None:
