@@ -6,6 +6,7 @@ Lists that are generated from the code are in the documentation site alone, whic
 from __future__ import annotations
 
 import re
+import tomllib
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -18,8 +19,9 @@ from markdown_it import MarkdownIt
 FOLDER = Path(settings.BASE_DIR) / "docs"
 INDEX = "README.md"
 GLOSSARY = "reference/glossary.md"
+TOPICS: dict[str, str] = tomllib.loads(Path(__file__).with_name("help_topics.toml").read_text(encoding="utf-8"))
 TAGS = {
-    *("a", "blockquote", "br", "code", "em", "h1", "h2", "h3", "h4", "hr", "li", "ol", "p", "pre", "strong"),
+    *("a", "blockquote", "br", "code", "em", "h1", "h2", "h3", "h4", "hr", "img", "li", "ol", "p", "pre", "strong"),
     *("table", "tbody", "td", "th", "thead", "tr", "ul"),
 }
 _parser = MarkdownIt("commonmark", {"html": False}).enable("table")
@@ -42,6 +44,12 @@ def documentation_paths() -> frozenset[str]:
     return frozenset(file.relative_to(FOLDER).as_posix() for file in FOLDER.rglob("*.md"))
 
 
+@lru_cache(maxsize=1)
+def documentation_pictures() -> dict[str, Path]:
+    """The pictures of `docs/images` by their paths, as pages name them."""
+    return {f"images/{file.name}": file for file in (FOLDER / "images").iterdir()}
+
+
 @lru_cache(maxsize=64)
 def documentation_page(path: str) -> DocumentationPage | None:
     """Return the page at a path, or the list of a folder's pages; None if there is neither.
@@ -56,6 +64,11 @@ def documentation_page(path: str) -> DocumentationPage | None:
     return _rendered(path, "\n".join([f"# {path}", *(f"- [{name}]({name})" for name in names)]))
 
 
+def topic_of(view_name: str) -> str:
+    """The page, with its heading, about what a view shows; the index for views without a topic."""
+    return TOPICS[max((name for name in TOPICS if view_name.startswith(name)), key=len, default="search")]
+
+
 @lru_cache(maxsize=1)
 def glossary() -> dict[str, str]:
     """Anchors in the glossary by term in small letters; a heading names a term and, in brackets, other words for it."""
@@ -68,7 +81,7 @@ def _rendered(path: str, markdown: str) -> DocumentationPage:
     html = nh3.clean(
         _parser.render(markdown),
         tags=TAGS,
-        attributes={"a": {"href"}, "ol": {"start"}},
+        attributes={"a": {"href"}, "img": {"src", "alt"}, "ol": {"start"}},
         url_schemes={"https", "http", "mailto"},
     )
     heading = _HEADING.search(html)

@@ -6,7 +6,8 @@ from http import HTTPStatus
 from typing import Any
 
 from django.contrib.auth.decorators import login_not_required
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.templatetags.static import static
 from django.views.decorators.cache import cache_control
@@ -18,7 +19,7 @@ from catalog.services import DEMO_BOOKS_NAME, DEMO_NAME
 from core.networks import network_of
 from core.rate_limits import seconds_to_wait
 from parallax.shell.attention import home_of
-from parallax.shell.documentation import INDEX, documentation_page
+from parallax.shell.documentation import INDEX, documentation_page, documentation_pictures
 from parallax.shell.search import query_from, search
 from parallax.shell.taste import LIMIT, taste_of
 from studies.enums import StudyStatus
@@ -89,8 +90,10 @@ def search_page(request: HttpRequest) -> HttpResponse:
 
 @login_not_required
 @require_safe
-def help_page(request: HttpRequest, path: str = INDEX) -> HttpResponse:
-    """A page of the documentation."""
+def help_page(request: HttpRequest, path: str = INDEX) -> HttpResponseBase:
+    """A page of the documentation, or a picture on one."""
+    if path in (pictures := documentation_pictures()):
+        return FileResponse(pictures[path].open("rb"))
     page = documentation_page(path)
     if page is None:
         raise Http404("There is no such page.")

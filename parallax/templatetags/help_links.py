@@ -9,8 +9,7 @@ from django import template
 from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 
-from parallax.shell.documentation import GLOSSARY, glossary
-from parallax.shell.help_topics import topic_of
+from parallax.shell.documentation import GLOSSARY, glossary, topic_of
 
 register = template.Library()
 # Headings of sections, of columns and of values; a row's head may be anybody's words, and hidden ones hold no links.

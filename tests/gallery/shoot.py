@@ -40,7 +40,8 @@ DOCUMENTED = {
     "rate": "participant-en-rate",
     "report": "public-sample-report",
     "columns": "console-catalog-step-columns",
-    "new-run": "console-evaluation-new",
+    "new-study": "console-studies-new",
+    "questions": "console-studies-questionnaire-draft",
     "launch": "console-studies-launch-draft",
 }
 DOCUMENTED_SIZE = (1280, 800)

@@ -22,8 +22,15 @@ from evaluation.enums import RunStatus
 from evaluation.models import EvaluationRun
 from jobs.models import JobStatus
 from parallax.shell.attention import home_of
-from parallax.shell.documentation import GLOSSARY, INDEX, documentation_page, documentation_paths, glossary
-from parallax.shell.help_topics import TOPICS, topic_of
+from parallax.shell.documentation import (
+    GLOSSARY,
+    INDEX,
+    TOPICS,
+    documentation_page,
+    documentation_paths,
+    glossary,
+    topic_of,
+)
 from parallax.shell.search import PER_KIND, query_from, search
 from studies.enums import Mode, NoticeKind, Role, StudyStatus
 from studies.models import Study, StudyMembership
@@ -215,6 +222,21 @@ def test_the_documentation_is_served_and_leads_nowhere_outside(client: Client) -
         assert client.get(f"/help/{path}").status_code == 404
     client.force_login(UserFactory())
     assert 'aria-label="Console"' in client.get(reverse("help", args=["how-to/plan-a-study.md"])).content.decode()
+
+
+def test_pictures_of_the_documentation_are_served_and_small(client: Client) -> None:
+    for path in documentation_paths():
+        page = documentation_page(path)
+        assert page is not None
+        for source in re.findall(r'<img [^>]*?src="([^"]+)"', page.body):
+            address = posixpath.normpath(posixpath.join("/help", posixpath.dirname(path), source))
+            picture = client.get(address)
+            assert picture.status_code == 200, (path, source)
+            assert picture["Content-Type"].startswith("image/")
+            assert len(b"".join(picture.streaming_content)) < 120_000, source  # type: ignore[attr-defined]
+    tutorial = documentation_page("tutorials/first-study.md")
+    assert tutorial is not None
+    assert 4 <= tutorial.body.count("<img ") <= 8
 
 
 def test_every_link_between_pages_of_the_documentation_leads_to_a_page(client: Client) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from pathlib import Path
 
@@ -26,7 +27,9 @@ class Reader:
             self.acts.append({"second": round(time.monotonic() - self.began, 1), "act": f"{act.verb} “{act.name}”"})
         match act.verb:
             case "follow" | "open":
-                self._visible(self.page.get_by_role("link", name=act.name, exact=True)).click(timeout=PATIENCE)
+                # A stage says its state behind its name, for those who hear it.
+                name = re.compile(rf"^{re.escape(act.name)}( ?, .*)?$")
+                self._visible(self.page.get_by_role("link", name=name)).click(timeout=PATIENCE)
             case "press":
                 self._press(act.name)
             case "enter":

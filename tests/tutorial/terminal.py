@@ -6,7 +6,6 @@ Code and packages are those of this checkout. What a tutorial installs, stores a
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import signal
 import subprocess
@@ -131,10 +130,6 @@ class Terminal:
             return self.site.wait()
         finally:
             patience.cancel()
-
-    def password(self) -> str:
-        """The password that was printed last."""
-        return re.findall(r"[Pp]assword(?: \(shown once\):)? (\S+)", self.output)[-1]
 
     def stop(self) -> None:
         """Press Ctrl-C where the site runs."""

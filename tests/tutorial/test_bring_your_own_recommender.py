@@ -35,6 +35,7 @@ def test_an_own_recommender_is_tested_measured_and_served_in_a_study(tmp_path: P
             terminal.do(step)
         assert terminal.site is None
         assert f"{3 * PER_CONDITION} of {3 * PER_CONDITION} simulated participants completed" in terminal.output
+        assert "Warning" not in terminal.output
         terminal.output = ""
         assert terminal.type(f".venv/bin/python manage.py shell --verbosity 0 -c {shlex.quote(READ_LISTS)}") == 0
         lists = json.loads(terminal.output)

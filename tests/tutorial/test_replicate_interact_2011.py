@@ -32,6 +32,7 @@ def test_the_study_of_2011_is_replicated_on_movielens(movielens_small: Path, tmp
                 terminal.do(step)
     out = terminal.folder / "var" / "replication"
     numbers = json.loads((out / "replication.json").read_text())
+    assert "Warning" not in terminal.output
     assert numbers["is_simulated"] is True
     assert len(numbers["claims"]) == 31
     assert {claim["verdict"] for claim in numbers["claims"]} <= {AS, NOT_AS, OPEN, NOT_SCORED}

@@ -29,8 +29,7 @@ from studies.enums import Mode, ParticipantStatus, StudyStatus
 from studies.models import Participant, Study
 
 SEED = 1
-# Where fewer items than the negatives are unrated, all of them serve.
-EVALUATION = {"split": "probe:share=0.1", "reserve": 0.15, "protocol": "one-plus-random", "negatives": 1000, "n": 5}
+EVALUATION = {"split": "probe:share=0.1", "reserve": 0.15, "protocol": "one-plus-random", "n": 5}
 DEMO_EMAIL = "demo@parallax.example"
 HYPOTHESIS = """\
 This study is a demonstration: its {data} are synthetic and its participants simulated. It shows what a \
@@ -55,6 +54,7 @@ class Demo:
     # Limits of relevant and irrelevant test ratings; usage data have no irrelevant ones.
     relevant: float
     irrelevant: float
+    negatives: int  # as many as every user has left unrated; the paper drew 1,000
     per_condition: int = 12  # the paper asked 30; this many are ready within a minute
     workers: int = 2  # of the site, which train and measure
 
@@ -73,6 +73,7 @@ _FILMS = Demo(
     algorithms="toppop,corngr,nncosngr,asysvd,puresvd:factors=10,puresvd:factors=50,lsa",
     relevant=5.0,
     irrelevant=1.0,
+    negatives=500,
 )
 _BOOKS = Demo(
     dataset=DEMO_BOOKS_NAME,
@@ -83,6 +84,7 @@ _BOOKS = Demo(
     algorithms="toppop,nncosngr,puresvd:factors=10,puresvd:factors=50,lsa",
     relevant=1.0,
     irrelevant=0.5,
+    negatives=250,
 )
 _QUICK = replace(_FILMS, study="demo-quick", algorithms="toppop,puresvd:factors=10,lsa", per_condition=10, workers=1)
 DEMOS = {"films": _FILMS, "books": _BOOKS, "quick": _QUICK}
@@ -151,14 +153,16 @@ class Command(ParallaxCommand):
             factors = " and ".join(re.findall(r"puresvd:factors=(\d+)", self.demo.algorithms))
             self.stdout.write(
                 f"  The demo has {version.n_items} {self.demo.items}: PureSVD runs with {factors} factors "
-                "instead of 50 and 300, and every other one serves as a negative where fewer than 1,000 are unrated. "
+                f"instead of 50 and 300, and {self.demo.negatives} candidates are drawn instead of 1,000. "
                 f"Each condition has {self.demo.per_condition} simulated participants; the paper had 30 people in each."
             )
             n_algorithms = number_word(self.demo.n).capitalize()
             with self.step(f"  {n_algorithms} algorithms trained and measured offline on the site's workers"):
                 site.wait_for_worker()
                 with site.supervised():
-                    inputs = {name: getattr(self.demo, name) for name in ("algorithms", "relevant", "irrelevant")}
+                    inputs = {
+                        name: getattr(self.demo, name) for name in ("algorithms", "relevant", "irrelevant", "negatives")
+                    }
                     call_command("evaluate", self.demo.dataset, **EVALUATION, **inputs, seed=SEED, stdout=self.stdout)
             run = newest_succeeded_run(version, n_algorithms=self.demo.n)
             if run is None:
