@@ -8,6 +8,7 @@ from typing import Any
 
 from django import forms
 from django.forms.boundfield import BoundField
+from django.urls import reverse
 
 from catalog.item_types import FALLBACK_LANGUAGE
 from core.form_fields import offer
@@ -180,6 +181,10 @@ class QuestionForm(RowsForm):
 
     def unbound(self) -> QuestionForm:
         return QuestionForm(self.study, key=self.key, block=self.block, kind=self.kind.kind)
+
+    def amendments(self) -> dict[str, str]:
+        url = f"{reverse('studies:versions', args=[self.study.slug])}#words"
+        return {f"text_{language}": url for language in self.languages}
 
     def save(self, actor: Any) -> None:
         question = self.question()
