@@ -240,10 +240,8 @@ def _findings(study: Study) -> tuple[list[OpenPoint], bool]:
     if refused := choice_problem(study.design, version) or order_problem(study.design, version):
         return [*points, OpenPoint(FLOW, refused, "elicitation")], False
     recruiting = recruiting_of(study)
-    points += [
-        OpenPoint(PARTICIPANTS, text, "exits", action="Enter it")
-        for text in code_problems(recruiting.exits, recruiting.panel)
-    ]
+    wrong = code_problems(recruiting.exits, recruiting.panel)
+    points += [OpenPoint(PARTICIPANTS, text, "exits", action="Enter it") for text in wrong]
     if contrast := study.design.primary.contrast:
         try:
             contrast.check([condition.label for condition in conditions])
