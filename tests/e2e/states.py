@@ -122,12 +122,15 @@ def states(language: str, run: EvaluationRun | None = None) -> dict[str, State]:
 
     main, choosing = study(), study(run=make_usage_run())
     lang = f"?lang={language}"
+    mistaken = way("about")
+    mistaken.post("about/", {**ABOUT, "age": "15"})
     found = {
         "consent": State(f"/s/{main.slug}/{lang}"),
         "consent, boxes empty": State(f"/s/{main.slug}/{lang}", press("button[value=yes]")),
         "declined": State(f"/s/{main.slug}/{lang}", press("button[value=no]")),
         "about": State(way("about").base),
         "about, answers missing": State(way("about").base, press("form.about button.go")),
+        "about, answer to confirm": State(mistaken.base, press("form.about > button.go")),
         "rate": State(way("rate").base),
         "rate, five rated": State(way("rated").base),
         "rate, too few": State(way("rate").base, send_too_few),

@@ -21,6 +21,7 @@ SENT = {
     "consent, boxes empty": "//button[@value='yes']",
     "declined": "//button[@value='no']",
     "about, answers missing": "//*[@id='about']//button[@class='go']",
+    "about, answer to confirm": "//*[@id='about']/button[@class='go']",
     "rate, too few": "//*[@id='tray']//form",
     "rate, too few chosen": "//*[@id='tray']//form",
     "item, answers missing": "//*[@id='continue']",
