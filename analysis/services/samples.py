@@ -73,17 +73,12 @@ def _set(report: Report, *, is_sample: bool) -> None:
     )
 
 
-def rankings_html(report: Report | None) -> SafeString | None:
-    """Both rankings of a report as HTML with their numbers, in the page's colours; without a report, invented ones.
+def rankings_html(report: Report | None) -> SafeString:
+    """Both rankings of a report as HTML with their numbers, in the page's colours.
 
-    None where the report has no such figure, as without analysed participants.
+    Invented ones without a report, and where it has none, as without analysed participants.
     """
-    figure = EXAMPLE
-    if report is not None:
-        blocks = cached_document(report).pairs.blocks
-        found = next((figure for block in blocks for figure in block.figures if figure.key == SLOPE), None)
-        if found is None:
-            return None
-        figure = found
+    blocks = cached_document(report).pairs.blocks if report else ()
+    figure = next((figure for block in blocks for figure in block.figures if figure.key == SLOPE), EXAMPLE)
     plain = replace(figure, spec=plain_lists(figure.spec), caption=CAPTION)
     return mark_safe(figure_html(plain))  # noqa: S308 -- drawn and escaped there

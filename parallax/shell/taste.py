@@ -37,10 +37,6 @@ class Taste:
     problem: str = ""
     points: tuple[str, ...] = ("1", "2", "3", "4", "5")
 
-    @property
-    def n_shared(self) -> int:
-        return sum(is_shared for _item, is_shared in self.lists[0].entries) if self.lists else 0
-
 
 def taste_of(study: Study, sent: Mapping[str, str] | None = None, *, problem: str = "") -> Taste | None:
     """Items of a study to rate, and for the ratings that were `sent` the lists of two conditions with least in common.

@@ -40,7 +40,7 @@ def with_terms(context: dict[str, Any], content: str) -> SafeString:
     linked: set[str] = set()
 
     def link(term: str) -> str:
-        anchor = terms.get(term.lower())
+        anchor = terms.get(term.lower()) or terms.get(term.lower().removesuffix("s"))  # of one or of several
         if anchor is None or anchor in linked:
             return ""
         linked.add(anchor)

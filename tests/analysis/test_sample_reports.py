@@ -96,7 +96,6 @@ def test_members_read_it_as_before_and_see_that_it_is_public(client: Client, sam
 
 def test_the_slope_chart_has_a_drawing_for_each_screen_in_the_colours_of_the_page(sample: Report) -> None:
     drawing = rankings_html(sample)
-    assert drawing is not None
     assert drawing.count("<svg") == 2
     assert "var(--perceived)" in drawing
     assert "#ffffff" not in drawing

@@ -309,7 +309,7 @@ def test_every_entry_of_the_glossary_has_a_source_and_a_term_of_its_own() -> Non
 def test_terms_lead_to_the_glossary_once_where_they_head_something() -> None:
     content = (
         '<h2 id="a">Recall</h2><h2 class="vh">Pilot</h2><th scope="col">Fallout </th><th scope="row">Precision</th>'
-        "<dt>recall</dt><dt>Something else</dt><p>Seed</p><legend>FON</legend><label>Power</label>"
+        "<dt>recall</dt><dt>Something else</dt><dt>Test cases</dt><p>Seed</p><legend>FON</legend><label>Power</label>"
         '<a class="sort" href="?">Recall</a><summary><h2>Strata</h2></summary>'
     )
     html = Template("{% load help_links %}{% with_terms %}{{ content|safe }}{% endwith_terms %}").render(
@@ -319,6 +319,7 @@ def test_terms_lead_to_the_glossary_once_where_they_head_something() -> None:
     assert re.findall(r'<a class="term" href="([^"]+)">([^<]+)</a>', html) == [
         (f"{address}#recall", "Recall"),
         (f"{address}#fallout", "Fallout"),
+        (f"{address}#case-test-case", "Test cases"),
         (f"{address}#first-order-novelty-fon", "FON"),
         (f"{address}#power-power-of-the-plan", "Power"),
         (f"{address}#stratum-strata", "Strata"),
