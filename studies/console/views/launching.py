@@ -66,7 +66,6 @@ def study_launch(request: HttpRequest, membership: Membership) -> HttpResponse:
         "groups": [("Needed", _lines(study, needed)), ("Advice", _lines(study, advice))],
         "ready": [(stage, stage.url(study.slug), values[stage.key]) for stage in settled],
         "estimate": estimate_of(study),
-        "planned": sum(condition.target for condition in overview.conditions),
         "pilot": [walked for mode in PILOT_MODES if (walked := _walked(study, mode))[1]],
         # In pieces, so that the page can break the line between them on a phone.
         "hash_parts": [study.design_hash[start : start + 16] for start in range(0, 64, 16)],
