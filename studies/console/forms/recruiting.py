@@ -129,7 +129,6 @@ class EntryFields(forms.Form):
         panel, gap = recruiting.panel, recruiting.longest_gap
         default = Entrance.OPEN if panel.key == NONE else Entrance.PANEL_ID
         own = panel.key == GENERIC
-        excluded = Study.objects.filter(pk__in=recruiting.excluded_studies).values_list("slug", flat=True)
         return {
             "panel": panel.key,
             "entrance": "" if recruiting.entrance == default else recruiting.entrance,
@@ -139,7 +138,7 @@ class EntryFields(forms.Form):
             "most_per_network": recruiting.most_per_network or "",
             "pause_at": recruiting.pause_at or "",
             "progress_minutes": recruiting.progress_minutes,
-            "studies": list(excluded),
+            "studies": list(Study.objects.filter(pk__in=recruiting.excluded_studies).values_list("slug", flat=True)),
         }
 
     def offer_studies(self, study: Study, researcher: Any) -> None:

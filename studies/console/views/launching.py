@@ -55,8 +55,7 @@ def study_launch(request: HttpRequest, membership: Membership) -> HttpResponse:
     needed = launch.launch_findings(study) if is_draft else []
     advice = [point for point in overview.advice if point not in needed] if is_draft else []
     values = stage_summaries(study)
-    unsettled = {point.stage for point in (*needed, *advice)}
-    settled = [stage for stage in STAGES[:-1] if stage.key not in unsettled]
+    settled = [stage for stage in STAGES[:-1] if all(point.stage != stage.key for point in (*needed, *advice))]
     context = {
         "digest": digest,
         "is_draft": is_draft,
