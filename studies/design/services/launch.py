@@ -241,7 +241,7 @@ def _findings(study: Study) -> tuple[list[OpenPoint], bool]:
         return [*points, OpenPoint(FLOW, refused, "elicitation")], False
     recruiting = recruiting_of(study)
     wrong_codes = code_problems(recruiting.exits, recruiting.panel)
-    points += [OpenPoint(PARTICIPANTS, text, "exits", action="Enter it") for text in wrong_codes]
+    points += [OpenPoint(PARTICIPANTS, text, "exits", action="Enter the code") for text in wrong_codes]
     if contrast := study.design.primary.contrast:
         try:
             contrast.check([condition.label for condition in conditions])
