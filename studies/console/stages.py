@@ -37,7 +37,6 @@ from studies.design.services.launch import design_findings
 from studies.enums import StudyStatus
 from studies.models import Study
 
-EXITS = "exits"  # a field on the recruiting page
 COMPLETE, OPEN, NOT_VISITED, LOCKED = "complete", "open", "not visited", "read-only"
 VISITED = "stages"  # in the session: the stages that were opened, by study
 
@@ -52,7 +51,7 @@ class Stage:
 
     def url(self, slug: str, field: str = "") -> str:
         """The address of the page, at one of its fields."""
-        page = "studies:recruiting" if field == EXITS else self.url_name
+        page = "studies:recruiting" if field == "exits" else self.url_name
         return reverse(page, args=[slug]) + (f"#id_{field}" if field else "")
 
 

@@ -24,6 +24,8 @@ from studies.recruitment.services.recruitment import (
     MOST_ENTERING,
     MOST_PROGRESS_MINUTES,
     exclude_studies,
+    set_exits,
+    set_guests,
     set_limits,
     set_panel,
 )
@@ -127,7 +129,6 @@ class EntryFields(forms.Form):
         panel, gap = recruiting.panel, recruiting.longest_gap
         default = Entrance.OPEN if panel.key == NONE else Entrance.PANEL_ID
         own = panel.key == GENERIC
-        excluded = Study.objects.filter(pk__in=recruiting.excluded_studies).values_list("slug", flat=True)
         return {
             "panel": panel.key,
             "entrance": "" if recruiting.entrance == default else recruiting.entrance,
@@ -137,7 +138,7 @@ class EntryFields(forms.Form):
             "most_per_network": recruiting.most_per_network or "",
             "pause_at": recruiting.pause_at or "",
             "progress_minutes": recruiting.progress_minutes,
-            "studies": list(excluded),
+            "studies": list(Study.objects.filter(pk__in=recruiting.excluded_studies).values_list("slug", flat=True)),
         }
 
     def offer_studies(self, study: Study, researcher: Any) -> None:
@@ -195,6 +196,8 @@ class EntryForm(EntryFields):
         super().__init__(data, initial=self.initial_entry(study))
         self.offer_studies(study, researcher)
 
+    save = EntryFields.save_entry
+
 
 class ExitForm(forms.Form):
     """The exit link of one outcome."""
@@ -228,13 +231,13 @@ class ExitForm(forms.Form):
                 help_text="You may use Markdown. Empty: the study’s own text for this outcome.",
             )
 
-    def changes(self) -> dict[str, Any]:
+    def save(self, study: Study, actor: Any) -> None:
         cleaned = self.cleaned_data
         # Browsers send a line break as two characters.
         text = {language: cleaned[f"text_{language}"].replace("\r\n", "\n") for language in self.languages}
         text = {**self.stored_texts, **text}  # languages that a draft is not offered in keep their text
         exit_ = exits.Exit(cleaned["code"], cleaned["static_code"], cleaned["url"], text)
-        return {"exits": {self.outcome: exit_}}
+        set_exits(study=study, exits={self.outcome: exit_}, actor=actor)
 
 
 class LinksForm(_ListForm):
@@ -251,8 +254,8 @@ class GuestsForm(_ListForm):
 
     text_help = "They replace the current list. Ids are case-sensitive."
 
-    def changes(self) -> dict[str, Any]:
-        return {"text": self.entries}
+    def save(self, study: Study, actor: Any) -> int:
+        return set_guests(study=study, text=self.entries, actor=actor)
 
 
 class SignedLinksForm(_ListForm):

@@ -55,8 +55,7 @@ def study_launch(request: HttpRequest, membership: Membership) -> HttpResponse:
     needed = launch.launch_findings(study) if is_draft else []
     advice = [point for point in overview.advice if point not in needed] if is_draft else []
     values = stage_summaries(study)
-    unsettled = {point.stage for point in (*needed, *advice)}
-    settled = [stage for stage in STAGES[:-1] if stage.key not in unsettled]
+    settled = [stage for stage in STAGES[:-1] if all(point.stage != stage.key for point in (*needed, *advice))]
     context = {
         "digest": digest,
         "is_draft": is_draft,
@@ -66,7 +65,6 @@ def study_launch(request: HttpRequest, membership: Membership) -> HttpResponse:
         "groups": [("Needed", _lines(study, needed)), ("Advice", _lines(study, advice))],
         "ready": [(stage, stage.url(study.slug), values[stage.key]) for stage in settled],
         "estimate": estimate_of(study),
-        "planned": sum(condition.target for condition in overview.conditions),
         "pilot": [walked for mode in PILOT_MODES if (walked := _walked(study, mode))[1]],
         # In pieces, so that the page can break the line between them on a phone.
         "hash_parts": [study.design_hash[start : start + 16] for start in range(0, 64, 16)],

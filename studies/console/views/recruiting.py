@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import secrets
-from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
 
@@ -84,10 +83,7 @@ def _page(request: HttpRequest, membership: Membership, **forms: Any) -> HttpRes
         "guests_form": GuestsForm(),
         "signed_form": SignedLinksForm(),
         "signed_parameter": signed_parameter(panel),
-        "is_open": how.entrance == Entrance.OPEN,
-        "n_guests": study.guests.count(),
         "came": recruitment.entrance_counts(study),
-        "n_submissions": study.submissions.count(),
         **forms,
     }
     return study_page(request, membership, "console/studies/recruiting.html", context, tab=RECRUIT)
@@ -99,15 +95,12 @@ def study_recruiting(request: HttpRequest, membership: Membership) -> HttpRespon
     return _page(request, membership)
 
 
-def _applied(
-    request: HttpRequest, membership: Membership, act: Callable[..., Any], success: str, **forms: Any
-) -> HttpResponse:
-    """Make the changes of a form, and report the result; or show it again, by its name on the page, with its errors."""
+def _saved(request: HttpRequest, membership: Membership, success: str, **forms: Any) -> HttpResponse:
+    """Save a form, and report the result; or show it again, by its name on the page, with its errors."""
     (form,) = forms.values()
     if form.is_valid():
         with refusals_in(form):
-            result = act(study=membership.study, actor=request.user, **form.changes())
-            messages.success(request, success.format(result))
+            messages.success(request, success.format(form.save(membership.study, request.user)))
             return redirect("studies:recruiting", slug=membership.study.slug)
     messages.error(request, "Nothing was changed; see the errors in the form.")
     return _page(request, membership, **forms)
@@ -117,12 +110,7 @@ def _applied(
 def set_entry(request: HttpRequest, membership: Membership) -> HttpResponse:
     """Set the panel, who may enter, and how many at once."""
     form = EntryForm(membership.study, request.user, request.POST)
-    if form.is_valid():
-        with refusals_in(form):
-            form.save_entry(membership.study, request.user)
-            messages.success(request, "The entry is saved.")
-            return redirect("studies:recruiting", slug=membership.study.slug)
-    return _page(request, membership, entry_form=form)
+    return _saved(request, membership, "The entry is saved.", entry_form=form)
 
 
 @for_members(OWNERS, POST)
@@ -131,14 +119,14 @@ def set_exit(request: HttpRequest, membership: Membership, outcome: str) -> Http
     if outcome not in OUTCOMES:
         raise Http404("There is no such exit.")
     form = ExitForm(membership.study, outcome, recruitment.recruiting_of(membership.study).exits[outcome], request.POST)
-    return _applied(request, membership, changing.set_exits, "The exit is saved.", **{outcome: form})
+    return _saved(request, membership, "The exit is saved.", **{outcome: form})
 
 
 @for_members(OWNERS, POST)
 def set_guests(request: HttpRequest, membership: Membership) -> HttpResponse:
     """Replace the guest list."""
     form = GuestsForm(request.POST, request.FILES)
-    return _applied(request, membership, changing.set_guests, "The guest list has {:,} ids.", guests_form=form)
+    return _saved(request, membership, "The guest list has {:,} ids.", guests_form=form)
 
 
 @for_members(OWNERS, POST)

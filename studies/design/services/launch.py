@@ -240,8 +240,8 @@ def _findings(study: Study) -> tuple[list[OpenPoint], bool]:
     if refused := choice_problem(study.design, version) or order_problem(study.design, version):
         return [*points, OpenPoint(FLOW, refused, "elicitation")], False
     recruiting = recruiting_of(study)
-    lacking_codes = code_problems(recruiting.exits, recruiting.panel)
-    points += [OpenPoint(PARTICIPANTS, text, "exits", action="Enter it") for text in lacking_codes]
+    wrong_codes = code_problems(recruiting.exits, recruiting.panel)
+    points += [OpenPoint(PARTICIPANTS, text, "exits", action="Enter the code") for text in wrong_codes]
     if contrast := study.design.primary.contrast:
         try:
             contrast.check([condition.label for condition in conditions])
