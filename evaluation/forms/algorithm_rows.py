@@ -10,7 +10,7 @@ from typing import Any
 from django.http import QueryDict
 
 from core.errors import ParameterError
-from evaluation.forms.parameter_fields import ParameterForm, Values
+from evaluation.forms.parameter_fields import ParameterForm, Values, entered
 from recommenders import registry
 
 ROW = re.compile(r"(\d{1,4}):(.{1,80})")
@@ -81,11 +81,6 @@ class AlgorithmRows:
             self.rows.append(_row(self.added, key))
         self.rows = [row for row in self.rows if step != f"remove-{row.number}"]
 
-    @property
-    def forms(self) -> list[ParameterForm]:
-        """The forms of all rows."""
-        return [row.form for row in self.rows]
-
     def named_settings(self) -> list[Named]:
         """Return the key and the stated values of each row."""
         return [(row.key, row.checked.stated()) for row in self.rows]
@@ -107,5 +102,5 @@ def _row(
     if data is None:
         return AlgorithmRow(number, key, ParameterForm(described, prefix=prefix, values=values, check=check))
     checked = ParameterForm(described, data, prefix=prefix, check=check)
-    shown = checked if is_checked else ParameterForm(described, prefix=prefix, values=checked.entered(data))
+    shown = checked if is_checked else ParameterForm(described, prefix=prefix, values=entered(checked, data))
     return AlgorithmRow(number, key, shown, checked)

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.http import QueryDict
 
-from evaluation.forms.parameter_fields import ParameterForm, Values
+from evaluation.forms.parameter_fields import ParameterForm, Values, entered
 from recommenders.parameters import ParameterInfo
 
 
@@ -75,6 +75,6 @@ def _card(
     is_bound = is_checked and is_chosen
     # The fields of a kind that the page did not show have their defaults.
     if data is not None and not is_bound and any(key.startswith(f"{prefix}-") for key in data):
-        values = ParameterForm(kind.described, prefix=prefix).entered(data)
+        values = entered(ParameterForm(kind.described, prefix=prefix), data)
     form = ParameterForm(kind.described, data if is_bound else None, prefix=prefix, values=values, check=kind.check)
     return Card(kind, form, is_chosen)

@@ -86,10 +86,6 @@ class ParameterForm(forms.Form):
             if values.get(info.name) not in (None, "", info.default)
         }
 
-    def entered(self, data: Mapping[str, Any]) -> Values:
-        """Return what was entered, unchecked, to be shown again."""
-        return entered(self, data)
-
 
 def entered(form: forms.BaseForm, data: Mapping[str, Any]) -> Values:
     """Return what was entered into the fields of a form, unchecked."""

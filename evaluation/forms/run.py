@@ -80,7 +80,7 @@ class CustomForm(forms.Form):
     @property
     def parts(self) -> list[ParameterForm]:
         """The forms of the algorithms, of the chosen split and of the chosen protocol."""
-        return [*self.algorithms.forms, *self.split.forms, self.protocol.chosen.form]
+        return [*(row.form for row in self.algorithms.rows), *self.split.forms, self.protocol.chosen.form]
 
     @property
     def measured(self) -> list[forms.BoundField]:

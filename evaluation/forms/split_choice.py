@@ -10,7 +10,7 @@ from django.http import QueryDict
 
 from core.errors import ParameterError
 from evaluation.forms.choice_cards import ChoiceCards, Kind
-from evaluation.forms.parameter_fields import ParameterForm, Values
+from evaluation.forms.parameter_fields import ParameterForm, Values, entered
 from evaluation.metrics.registry import METRICS
 from evaluation.protocols.registry import PROTOCOLS, Definition
 from evaluation.protocols.registry import protocol as protocol_of
@@ -92,8 +92,8 @@ class SplitChoice:
     def posted(cls, data: QueryDict, *, is_checked: bool) -> SplitChoice:
         """Return the choice of a posted form; without checking it, to be shown again."""
         cards = ChoiceCards.posted("split", SPLIT_KINDS, data, is_checked=is_checked)
-        entered = None if is_checked else DevelopmentForm().entered(data)
-        return cls(cards, DevelopmentForm(data if is_checked else None, values=entered))
+        values = None if is_checked else entered(DevelopmentForm(), data)
+        return cls(cards, DevelopmentForm(data if is_checked else None, values=values))
 
     @property
     def forms(self) -> list[ParameterForm]:

@@ -5,8 +5,8 @@ What a page of a stage is made of:
 - Its view has a `for_members` study and ends in `views.autosave.stage_page`, or in `workspace.study_page` with the key
   of the stage as its tab. Both put the rail beside the page; so does a further page of a stage, such as that of power.
 - Its template extends ``console/studies/stage.html``. The block `fields` holds the fields of `form`, which is a
-  `forms.stage_form.StageForm`; `beside` holds what is no part of the form. With `preview_url` in the context a phone
-  shows a participant's page, and loads it again after each save.
+  `forms.stage_form.StageForm`, except those that it has `folded`; `beside` holds what is no part of the form. With
+  `preview_url` in the context a phone shows a participant's page, and loads it again after each save.
 - A part that follows from what is stored has the attribute ``data-live`` and an id: it is replaced after each save.
 - An open point names its stage and field. Links to it end in ``#id_<field>``, where `forms.js` moves the focus.
 - Stages of a launched study are read-only. Its form names in `amendments` the fields that may still change; each shows

@@ -68,7 +68,7 @@ class TestRoundTrip:
         def check(values: dict[str, Any]) -> None:
             said = {"row": f"3:{key}", **query(values, "row3-").dict()}
             rows = AlgorithmRows.posted(query(said), is_checked=True)
-            if rows.forms[0].errors:  # values that do not go together
+            if rows.rows[0].form.errors:  # values that do not go together
                 return
             assert registry.params_of(key, rows.named_settings()[0][1]) == registry.params_of(key, values)
             text = written(rows.named_settings())
