@@ -30,7 +30,7 @@ from studies.design.selectors.planning import (
     planned_number,
 )
 from studies.design.selectors.stated_facts import stated_facts
-from studies.design.selectors.text_warnings import literal_number_warnings, rating_word_warnings
+from studies.design.selectors.text_warnings import ROW, literal_number_warnings, rating_word_warnings
 from studies.design.selectors.texts import language_name, languages_in_translation, texts_of
 from studies.design.selectors.versions import frozen_tests
 from studies.enums import Mode, ParticipantStatus
@@ -135,7 +135,10 @@ def advice_of(study: Study) -> list[OpenPoint]:
         *_pilot_advice(study),
         *_power_advice(study),
         *_consent_advice(study),
-        *(OpenPoint(TEXTS if name else QUESTIONS, text, name) for name, text in literal_number_warnings(study)),
+        *(
+            OpenPoint(QUESTIONS if place.startswith(ROW) else TEXTS, text, place)
+            for place, text in literal_number_warnings(study)
+        ),
         *(OpenPoint(TEXTS, text, name) for name, text in rating_word_warnings(study)),
         *_item_text_advice(study),
         *_item_advice(study),
@@ -166,7 +169,7 @@ def language_points(study: Study) -> list[OpenPoint]:
     """What the study lacks in the languages that it is offered in."""
     lacking = languages_in_translation(study)
     texts = [text for language in study.design.languages for text in lacking.get(language, ())]
-    return [OpenPoint(TEXTS if "texts" in text else QUESTIONS, text) for text in texts]
+    return [OpenPoint(TEXTS, text) if "texts" in text else OpenPoint(QUESTIONS, text, "translations") for text in texts]
 
 
 def _pilot_advice(study: Study) -> list[OpenPoint]:
