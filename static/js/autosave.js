@@ -244,7 +244,7 @@
     save();
   });
   document.addEventListener("keydown", (event) => {
-    if (event.key !== "Escape") return;
+    if (event.key !== "Escape" || event.isComposing) return;
     const menu = event.target.closest(".menu[open]");
     if (!menu) form.querySelector("[data-close]")?.click();
     else {

@@ -68,7 +68,7 @@ def test_a_question_opens_by_the_keyboard_saves_itself_and_closes(page: Page, st
 
     page.locator("#id_text_it").fill("")
     expect(status).to_have_text("Saved")
-    expect(page.locator("#translations")).to_contain_text("1 missing")
+    expect(page.locator("#id_translations")).to_contain_text("1 missing")
     page.locator("#id_text_it").fill("Mi fido.")
     page.get_by_role("button", name="Italian").click()
     expect(preview.get_by_text("Mi fido.")).to_be_visible()

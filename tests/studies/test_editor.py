@@ -449,9 +449,10 @@ class TestAutosave:
         assert owner.question("trust_a")["text"] == {"en": "I rely on them."}
         page = tree(owner.client.get(owner.url()))
         assert page.xpath("//b[@class='flag']/ancestor::a/@id") == ["id_row_trust_a"]
-        assert "(1 missing)" in page.xpath("string(//*[@id='translations'])")
+        assert "(1 missing)" in page.xpath("string(//*[@id='id_translations'])")
         listed = tree(owner.client.get(owner.url("questionnaire-translations") + "?to=it"))
         assert "I rely on them." in listed.xpath("string(//label[contains(., 'missing')])")
+        assert page.xpath("//ul[@id='open-points']//a/@href") == ["#id_translations"]
         assert any("trust_a" in problem for problem in launch_problems(study))
 
     def test_what_is_invalid_is_not_saved_and_the_rest_is(self, study: Study) -> None:
@@ -514,7 +515,10 @@ def test_the_ready_made_attention_check_is_complete_and_passed_by_its_option(stu
     owner.edit("q_1", text_en="Please choose 2.", text_it="Scegli 2.")
     assert literal_number_warnings(study) == []
     owner.edit("streams", text_en="Please choose 2.")
-    assert [text for _place, text in literal_number_warnings(study)] != []
+    assert [place for place, _text in literal_number_warnings(study)] == ["row_streams"]
+    listed = tree(owner.client.get(owner.url()))
+    assert listed.xpath("//ul[@id='open-points']//a/@href") == ["#id_row_streams"]
+    assert listed.xpath("//a[@id='id_row_streams']")
 
 
 def test_former_addresses_lead_to_the_open_question(study: Study) -> None:

@@ -118,7 +118,7 @@ def test_a_number_in_a_question_is_found() -> None:
     study = shorter("draft")
     study.questionnaire["overall"][0]["text"]["en"] = "How satisfied are you with these five recommendations?"
     ((place, warning),) = literal_number_warnings(study)
-    assert place == ""
+    assert place == "row_satisfaction"
     assert all(part in warning for part in ("'satisfaction'", "'en'", "“five”"))
 
 

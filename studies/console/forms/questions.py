@@ -27,21 +27,13 @@ from studies.models import Study
 
 LINES, CELLS, CONDITIONS = "line", "cell", "if"  # the lists: choices or rows, choices of a matrix, comparisons
 Fields = tuple[list[BoundField], list[BoundField]]
+# Folded where they are not set
 RARE = frozenset(
     {
-        "help",
-        "labels",
-        "unit",
-        "other",
-        "may_decline",
-        "identifies",
-        "random_group",
-        "random_order",
-        "reversed",
-        "decimals",
-        "max_length",
+        "help", "labels", "unit", "other", "may_decline", "identifies", "random_group", "random_order", "reversed",
+        "decimals", "max_length",
     }
-)  # fmt: skip -- folded where they are not set
+)  # fmt: skip
 
 
 def question_of(study: Study, key: str) -> tuple[str, dict[str, Any]]:

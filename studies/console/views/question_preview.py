@@ -60,9 +60,9 @@ def _previewed(
 
 
 def _unconditional(question: question_presenter.Asked) -> question_presenter.Asked:
-    """The question as it is asked whatever was answered before, with each of its wordings."""
-    wordings = tuple(question_presenter.Conditional(wording.text) for wording in question.wordings)
-    return replace(question, condition="", is_hidden=False, wordings=wordings)
+    """The question as it is asked whatever was answered before, with all of its wordings."""
+    words = " / ".join(str(wording.text) for wording in question.wordings)
+    return replace(question, condition="", is_hidden=False, wordings=(question_presenter.Conditional(words),))
 
 
 @xframe_options_sameorigin

@@ -30,7 +30,7 @@ from studies.design.selectors.planning import (
     planned_number,
 )
 from studies.design.selectors.stated_facts import stated_facts
-from studies.design.selectors.text_warnings import literal_number_warnings, rating_word_warnings
+from studies.design.selectors.text_warnings import ROW, literal_number_warnings, rating_word_warnings
 from studies.design.selectors.texts import language_name, languages_in_translation, texts_of
 from studies.design.selectors.versions import frozen_tests
 from studies.enums import Mode, ParticipantStatus
@@ -154,7 +154,10 @@ def advice_of(study: Study) -> list[OpenPoint]:
         *_pilot_advice(study),
         *_power_advice(study),
         *_consent_advice(study),
-        *(OpenPoint(TEXTS if name else QUESTIONS, text, name) for name, text in literal_number_warnings(study)),
+        *(
+            OpenPoint(QUESTIONS if place.startswith(ROW) else TEXTS, text, place)
+            for place, text in literal_number_warnings(study)
+        ),
         *(OpenPoint(TEXTS, text, name) for name, text in rating_word_warnings(study)),
         *_item_text_advice(study),
         *_item_advice(study),
@@ -187,9 +190,7 @@ def language_points(study: Study) -> list[OpenPoint]:
     fix = LANGUAGES if len(incomplete) < len(study.design.languages) else ""
     return [
         OpenPoint(
-            TEXTS if "texts" in text else QUESTIONS,
-            text,
-            "languages" if "texts" in text else "",
+            *((TEXTS, text, "languages") if "texts" in text else (QUESTIONS, text, "translations")),
             action=f"Leave out {language_name(language)}" if fix else "Edit",
             fix=fix,
         )

@@ -26,6 +26,7 @@ OF_RATINGS = {
     "it": re.compile(r"\b(valut\w*|stell[ae])\b", re.IGNORECASE),
     "de": re.compile(r"\b(bewert\w*|sterne?)\b", re.IGNORECASE),
 }
+ROW = "row_"  # of a question on its stage
 _PLACEHOLDER = re.compile(r"\{[\w/ ’']+\}")
 _IN_BRACES = re.compile(r"\{[^{}]*\}")
 _WORD = re.compile(r"[^\W_]+")
@@ -71,7 +72,7 @@ def _texts(node: Any, language: str = "") -> Iterator[tuple[str, str]]:
 def literal_number_warnings(study: Study) -> list[tuple[str, str]]:
     """Say of each text and question, in a language offered, which number in it disagrees with the settings.
 
-    Each sentence follows the name of its text with the language, such as consent_en; of a question the name is empty.
+    Each sentence follows the name of its text with the language, such as consent_en, or `ROW` and the question's key.
     """
     design, offered = study.design, languages_of(study)
     located = [
@@ -85,7 +86,10 @@ def literal_number_warnings(study: Study) -> list[tuple[str, str]]:
             if question["kind"] == Attention.kind:  # its numbers are answers: "choose 2"
                 continue
             where = f"The question {question['key']!r}"
-            located += [("", f"{where} in {code!r}", code, text) for code, text in _texts(question) if code in offered]
+            place = f"{ROW}{question['key']}"
+            located += [
+                (place, f"{where} in {code!r}", code, text) for code, text in _texts(question) if code in offered
+            ]
     answers = "choices" if design.is_choice else "ratings"
     return [
         (
