@@ -93,6 +93,7 @@ class AssignmentForm(RowsForm):
 
     def clean(self) -> dict[str, Any]:
         """Read the strata and quotas of valid rows."""
+        super().clean()
         if all(row.is_valid() for row in self.nested_forms):
             self.cleaned_data |= {"strata": strata_of(self.strata.rows), "quotas": quotas_of(self.quotas.rows)}
         return self.cleaned_data
