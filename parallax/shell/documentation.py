@@ -73,8 +73,10 @@ def topic_of(view_name: str) -> str:
 def glossary() -> dict[str, str]:
     """Anchors in the glossary by term in small letters; a heading names a term and, in brackets, other words for it."""
     page = documentation_page(GLOSSARY)
-    found = _TERM.findall(page.body) if page else []
-    return {word.lower(): anchor for anchor, term, others in found for word in (term, *others.split(", ")) if word}
+    headings = _TERM.findall(page.body) if page else []
+    return {
+        word.lower(): anchor for anchor, term, synonyms in headings for word in (term, *synonyms.split(", ")) if word
+    }
 
 
 def _rendered(path: str, markdown: str) -> DocumentationPage:

@@ -71,6 +71,6 @@ def _least_alike(study: Study, rated: Mapping[int, int]) -> tuple[TasteList, ...
     shown = {index for label in pair for index in served[label]}
     items = {item.index: item for item in study.dataset_version.items.filter(index__in=shown)}
     return tuple(
-        TasteList(label, tuple((items[index], index in served[other]) for index in served[label]))
-        for label, other in (pair, pair[::-1])
+        TasteList(label, tuple((items[index], index in served[rival]) for index in served[label]))
+        for label, rival in (pair, pair[::-1])
     )

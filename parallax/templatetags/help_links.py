@@ -47,6 +47,6 @@ def with_terms(context: dict[str, Any], content: str) -> SafeString:
         return f'<a class="term" href="{address}#{anchor}">{term}</a>'
 
     content = _HEAD.sub(lambda head: head[0] if head[1] else f"{head[2]}{link(head[3]) or head[3]}", content)
-    if others := " ".join(filter(None, map(link, _OTHER.findall(content)))):
-        content += f'<details class="terms small"><summary>Terms</summary><p>{others}</p></details>'
+    if labels := " ".join(filter(None, map(link, _OTHER.findall(content)))):
+        content += f'<details class="terms small"><summary>Terms</summary><p>{labels}</p></details>'
     return mark_safe(content)  # noqa: S308 -- a rendered page, with terms and anchors of our own

@@ -36,7 +36,7 @@ class GroupRow(forms.Form):
         """The valid entries by name, without empty ones; {} for an empty row."""
         return {name: value for name, value in self.cleaned_data.items() if value not in (None, "")}
 
-    def given(self) -> list[Any]:
+    def stored_answers(self) -> list[Any]:
         """The answers as they are stored."""
         words = [word.strip() for word in self.cleaned_data["answers"].split(",")]
         if not self.questions.get(self.cleaned_data["question"]):
@@ -126,8 +126,8 @@ def strata_of(rows: Iterable[StratumRow]) -> tuple[list[Row], dict[str, dict[str
             level = f"{own['low']}-{own['high']}"
             rule.setdefault("bands", []).append([own["low"], own["high"]])
         elif "answers" in own:
-            level = own.get("name") or " or ".join(map(as_text, row.given()))
-            rule.setdefault("groups", []).append({"name": level, "values": row.given()})
+            level = own.get("name") or " or ".join(map(as_text, row.stored_answers()))
+            rule.setdefault("groups", []).append({"name": level, "values": row.stored_answers()})
         elif "rest" in rule:
             row.add_error("answers", f"The group {rule['rest']} has all other answers. Give the answers of this one.")
             continue
@@ -165,7 +165,7 @@ def quotas_of(rows: Iterable[QuotaRow]) -> list[Row]:
         own = row.values()
         if not own:
             continue
-        answers = {"band": [own["low"], own["high"]]} if "low" in own else {"values": row.given()}
+        answers = {"band": [own["low"], own["high"]]} if "low" in own else {"values": row.stored_answers()}
         test = {"question": own["question"], **answers}
         if "most" in own:
             quotas.append({"name": own.get("name", ""), "most": own["most"], "where": [test]})
