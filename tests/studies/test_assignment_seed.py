@@ -104,7 +104,7 @@ def _n_predicted(study: Study, seed: Seed, arrivals: list[Line]) -> int:
     """How many assignments in a row the published methods foresee from a seed, in the order of arrival."""
     ledger = Ledger(method_from(study.design), seed)
     for number, line in enumerate(arrivals):
-        if ledger.arrive(line.person, line.stratum, line.targets)[-1].condition != line.condition:
+        if ledger.enrol(line.person, line.stratum, line.targets)[-1].condition != line.condition:
             return number
     return len(arrivals)
 
