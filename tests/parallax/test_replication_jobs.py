@@ -222,6 +222,6 @@ def test_bad_input_is_refused_beside_its_field(sent: list[int]) -> None:
     assert "equal to 2" in client.post(
         START, {"data_from": f"dataset:{name}", **SMALL, "per_condition": 1}
     ).text  # fmt: skip
-    assert client.post(START, {}).context["form"].errors
+    assert client.post(START, {"data_from": ""}).context["form"].errors
     assert not Job.objects.filter(kind="replication").exists()
     assert client.get(reverse("replication:job", args=[1])).status_code == 404

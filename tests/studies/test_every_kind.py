@@ -222,9 +222,9 @@ def test_a_changed_template_gets_a_new_version() -> None:
     preset = load_preset("cremonesi-2011")
     found = (preset.version, digest_of(preset.questionnaire), digest_of(preset.texts))
     assert found == (
-        6,
-        "c32bf1985cb40e21d64f1def78e6d25eb4412104fc193080a3a186ab872bf90a",
-        "67248647a97fbf3b62d9a12ad518bfa4fed6403c042738dbbff31ffed7cb2337",
+        8,
+        "ea68a6abe6641ba894d48f1885a1bac6bd17cc7ebc6f8de76d1f01bf761ee7cc",
+        "2980861f1fa143024672ee23b0e52cdda54711407fad2607af503dccc837e889",
     )
 
 
