@@ -38,7 +38,7 @@ def test_a_stage_saves_itself_and_says_so_when_it_cannot(live_server: Any, brows
     hypothesis.fill("Recall ranks them.")
     expect(status).to_have_text("Saved")
     assert stored() == "Recall ranks them."
-    expect(page.locator("#rail")).to_contain_text("Plan, 1 open point")
+    expect(page.locator("#rail")).to_contain_text("Plan, complete")
 
     page.get_by_text("Tests and effects", exact=True).click()
     effect = page.locator("#id_effect")
