@@ -34,6 +34,7 @@ def test_run_is_put_together_in_place(live_server: Any, browser: Browser, draft:
     page: Page = opened(browser, live_server.url, draft).new_page()
     page.goto(live_server.url + reverse("evaluation:new"), timeout=60_000)
     page.get_by_label("Dataset", exact=True).select_option("tiny")
+    expect(page.locator("[name=shown]")).to_have_value("tiny")  # the form of the dataset has arrived
     expect(page.locator(".run-kinds + p")).to_contain_text("candidates instead of 1,000")
     count = page.locator("#case-count")
     expect(count).to_contain_text("Test users")
@@ -86,12 +87,12 @@ def test_run_and_quota_are_put_together_without_scripts(live_server: Any, browse
     assert run is not None
     assert list(run.algorithms.values_list("label", flat=True)) == ["TopPop", "Random"]
     page.goto(live_server.url + reverse("studies:sample", args=[draft.slug]), timeout=60_000)
-    page.locator("summary").get_by_text("Quotas", exact=True).click()
-    page.get_by_role("button", name="Add row to quotas").click()
+    page.locator("summary").get_by_text("Strata and quotas", exact=True).click()
     for number, gender in enumerate(("woman", "man")):
-        page.locator(f"[name=quotas-{number}-most]").fill("9")
-        page.locator(f"[name=quotas-{number}-question]").select_option("gender")
-        page.locator(f"[name=quotas-{number}-answers]").fill(gender)
+        page.get_by_role("button", name="Add limit").click()
+        page.locator(f"[name=quotas{number}-most]").fill("9")
+        page.locator(f"[name=quotas{number}-question]").select_option("gender")
+        page.locator(f"[name=quotas{number}-answers]").fill(gender)
     page.get_by_role("button", name="Save", exact=True).click()
     draft.refresh_from_db()
     assert [(quota["most"], quota["where"][0]["values"]) for quota in draft.settings["quotas"]] == [
@@ -109,10 +110,11 @@ def test_forms_have_no_barrier(live_server: Any, browser: Browser, draft: Study)
         page.wait_for_selector(".problems")
 
     def refused_sample(page: Page) -> None:
-        page.locator("summary").get_by_text("Quotas", exact=True).click()
-        page.locator("[name=quotas-0-most]").fill("5")
+        page.locator("summary").get_by_text("Strata and quotas", exact=True).click()
+        page.get_by_role("button", name="Add limit").click()
+        page.locator("[name=quotas0-most]").fill("5")
         expect(page.locator("#save-status")).to_contain_text("Not saved: Choose the question")
-        expect(page.locator("[name=quotas-0-question]")).to_have_attribute("aria-invalid", "true")
+        expect(page.locator("[name=quotas0-question]")).to_have_attribute("aria-invalid", "true")
 
     sample = reverse("studies:sample", args=[draft.slug])
     pages = {
