@@ -133,7 +133,7 @@ def test_a_draft_is_walked_before_its_launch_and_anew_once_its_design_has_change
     assert trial.filter(status="completed").count() == 2
     client = Client()
     client.force_login(study.memberships.get().researcher)
-    page = client.get(f"/studies/{study.slug}/").content.decode()
+    page = client.get(f"/studies/{study.slug}/launch/").content.decode()
     assert f"/studies/{study.slug}/simulation/" in page
 
     change_design(study=study, per_condition=5, title="Another name")  # no part of the design
