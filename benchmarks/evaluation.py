@@ -22,6 +22,7 @@ import sys
 import tempfile
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from typing import Any
 sys.path.append(sys.path.pop(0))
 
 import numpy as np
+import psutil
 from generator import SHAPES, Shape, ratings
 from table import Row, write_rows
 from threadpoolctl import threadpool_info, threadpool_limits
@@ -167,11 +169,14 @@ import_parsed(parsed=parsed, name="bench", title="Generated", source_format="gen
 """
 
 
-class Memory:
-    """The most memory that a process and its descendants held together, by proportional set size."""
+class Usage:
+    """The most memory that a process and its descendants held together, by proportional set size, and their processor
+    time. A command ends its idle workers at once, so that the system does not add their time to its own.
+    """
 
     def __init__(self, pid: int) -> None:
         self.peak = 0.0
+        self.processor: dict[int, float] = {}  # seconds by process, when it was last seen
         self.shares: list[float] = []  # of each process at that moment
         self._pid = pid
         self._stop = threading.Event()
@@ -186,7 +191,11 @@ class Memory:
 
     def _watch(self) -> None:
         while not self._stop.wait(SAMPLING_SECONDS):
-            shares = [_megabytes(pid) for pid in _family(self._pid)]
+            family = _family(self._pid)
+            for pid in family:
+                with suppress(psutil.Error):
+                    self.processor[pid] = sum(psutil.Process(pid).cpu_times()[:2])
+            shares = [_megabytes(pid) for pid in family]
             if sum(shares) > self.peak:
                 self.peak, self.shares = sum(shares), shares
 
@@ -255,14 +264,13 @@ def table(shape_key: str, repeats: int, folder: Path, workers: int) -> None:
             command += ["--profile-length", "0"]
         # A seed of its own, so that no model is found that was fitted before.
         command += ["--seed", str(time.time_ns() % 2**31)]
-        started, before = time.perf_counter(), os.times()
+        started = time.perf_counter()
         process = subprocess.Popen(
             [sys.executable, *command], cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True
         )
-        memory = Memory(process.pid)
+        usage = Usage(process.pid)
         output, _ = process.communicate()
-        seconds, peak, after = time.perf_counter() - started, memory.stop(), os.times()
-        used = after.children_user + after.children_system - before.children_user - before.children_system
+        seconds, peak, used = time.perf_counter() - started, usage.stop(), sum(usage.processor.values())
         if process.returncode:
             raise SystemExit(output)
         if not seconds_by_workers:
@@ -273,7 +281,7 @@ def table(shape_key: str, repeats: int, folder: Path, workers: int) -> None:
         print(
             f"{kind}, {n_workers} worker(s): {seconds:.1f} s (goal of two workers {GOAL_SECONDS[kind]}); "
             f"{used:.1f} s of processor, fits took {parts:.1f} s; "
-            f"peak {peak:,.0f} MB over all processes ({' + '.join(f'{share:,.0f}' for share in memory.shares)}; "
+            f"peak {peak:,.0f} MB over all processes ({' + '.join(f'{share:,.0f}' for share in usage.shares)}; "
             f"goal {GOAL_MEGABYTES:,})",
             flush=True,
         )
