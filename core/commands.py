@@ -11,9 +11,14 @@ from django.core.management.base import BaseCommand, CommandError
 
 from core.errors import DataError, ParallaxError, ParameterError
 
+INSTALLATION = "installation"  # tag of the system checks of what an installation may get wrong
+
 
 class ParallaxCommand(BaseCommand):
     """A command that ends with the sentence of an error of ours, and exit status 1."""
+
+    # The others judge the code, and import every page of the site for it: a second and 60 MB of each command.
+    requires_system_checks = (INSTALLATION,)
 
     def execute(self, *args: Any, **options: Any) -> Any:
         try:

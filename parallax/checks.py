@@ -12,6 +12,7 @@ from django.core.checks import CheckMessage, Error, Warning, register
 from django.core.files.storage import FileSystemStorage, storages
 
 from charting import runtime
+from core.commands import INSTALLATION
 from parallax.env import is_public
 
 
@@ -19,7 +20,7 @@ def _writable(folder: object) -> bool:
     return os.access(str(folder), os.R_OK | os.W_OK | os.X_OK)
 
 
-@register
+@register(INSTALLATION)
 def check_always(**kwargs: Any) -> Iterator[CheckMessage]:
     """What would lose work or tell secrets, on any installation."""
     folder = settings.CELERY_BROKER_TRANSPORT_OPTIONS.get("data_folder_in")

@@ -99,6 +99,8 @@ class RunWorkers:
             **{name: str(self._threads) for name in THREAD_VARIABLES},
             "SWEEP_SECONDS": "0",
             PARENT_VARIABLE: str(os.getpid()),
+            # The command has run those that it needs; the others would import every page of the site.
+            "CELERY_SKIP_CHECKS": "1",
             # Celery would print this warning once per worker, in the middle of the progress line.
             "PYTHONWARNINGS": ",".join(filter(None, [os.environ.get("PYTHONWARNINGS"), ROOT_WARNING])),
         }

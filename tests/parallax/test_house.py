@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
+import sys
 from io import StringIO
 from pathlib import Path
 
@@ -11,6 +13,7 @@ import pytest
 import yaml
 from django.conf import settings
 from django.core.management import call_command
+from django.core.management.base import SystemCheckError
 from django.db import connection
 from django.test import override_settings
 from packaging.version import Version
@@ -62,7 +65,19 @@ def test_checks_find_folders_that_cannot_be_written() -> None:
     }
     with override_settings(CELERY_BROKER_TRANSPORT_OPTIONS=broken, STORAGES=storages, DEBUG=True, HTTPS=True):
         found = list(checks.check_always())
+        with pytest.raises(SystemCheckError, match=r"parallax\.E001"):
+            call_command("export_run", "1", out="out", skip_checks=False)
     assert [message.id for message in found] == ["parallax.E001", "parallax.E002", "parallax.E003"]
+
+
+def test_commands_import_no_page_for_their_checks() -> None:
+    script = (
+        "import sys, django; django.setup(); from evaluation.management.commands.evaluate import Command; "
+        "Command().check(tags=Command.requires_system_checks); print({'parallax.urls', 'pandas'} & {*sys.modules})"
+    )
+    environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "parallax.settings"}
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert (done.stdout, done.returncode) == ("set()\n", 0), done.stderr
 
 
 def test_checks_find_a_missing_chart_runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
