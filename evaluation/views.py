@@ -255,7 +255,7 @@ def run_tests(request: HttpRequest, pk: int) -> HttpResponse:
     context = {
         "run": run,
         "tests": tests_shown(run, results, request.GET),
-        "metrics": [result.metric for result in results],
+        "metrics": [(result.metric, result.metric) for result in results],
         "labels": list(dict.fromkeys(line.label for result in results for line in result.lines)),
         "kept": _query_without(request, "test", "correction"),
         "test": test,

@@ -21,7 +21,7 @@ from core.errors import ParallaxError
 from core.outcomes import perform
 from jobs.models import JobStatus
 from studies.allocation.selectors import allocations
-from studies.console.forms.data import ExportForm, RetentionForm, WithdrawalForm
+from studies.console.forms.data import ExportForm, ReasonForm, RetentionForm, WithdrawalForm
 from studies.console.views.outcomes import button, reason_given
 from studies.console.views.workspace import ANSWERS, study_page
 from studies.data.exports.export_files import FORMATS
@@ -146,6 +146,7 @@ def study_quality(request: HttpRequest, membership: Membership) -> HttpResponse:
         "outcomes": outcomes_of(study) if is_open else (),
         "jobs": study.jobs.filter(kind="export").select_related("owner")[:10],
         "export_form": ExportForm(is_owner=membership.is_owner),
+        "reason_form": ReasonForm(),
     }
     return study_page(request, membership, "console/studies/quality.html", context, tab=ANSWERS)
 
