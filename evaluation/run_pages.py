@@ -94,6 +94,7 @@ def results_of(run: EvaluationRun, query: Query) -> dict[str, Any]:
         "notes": [text for mark, text in NOTES.items() if any(mark in key for key in heads)],
         "label_head": order.head("label", "Algorithm"),
         "labels": labels,
+        "baselines": [(label, label) for label in labels],
         "baseline": baseline,
         "lines": tables_by_length[0][1],
         "reused": [row.label for row in rows if row.was_reused],

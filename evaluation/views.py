@@ -26,6 +26,7 @@ from catalog.selectors.datasets import newest_version, newest_versions
 from catalog.selectors.shape import value_counts
 from catalog.views.versions import version_or_404
 from core.errors import NotAllowedInState, ParallaxError
+from core.outcomes import refusals_in
 from evaluation import exports, tables
 from evaluation.enums import RUN_OPEN, RunStatus
 from evaluation.forms.preview import TryForm
@@ -149,12 +150,8 @@ def run_new(request: HttpRequest) -> HttpResponse:
         return render(request, "console/evaluation/run_form.html")
     form = RunForm(posted, query=request.GET.dict(), newest=newest)
     if form.is_bound and form.is_valid() and not form.step:
-        try:
-            run = _create(request, form)
-        except ParallaxError as problem:
-            form.add_error(None, str(problem))
-        else:
-            return redirect("evaluation:detail", pk=run.pk)
+        with refusals_in(form):
+            return redirect("evaluation:detail", pk=_create(request, form).pk)
     return render(request, "console/evaluation/run_form.html", {"form": form, **_counts(form)})
 
 
@@ -255,7 +252,7 @@ def run_tests(request: HttpRequest, pk: int) -> HttpResponse:
     context = {
         "run": run,
         "tests": tests_shown(run, results, request.GET),
-        "metrics": [result.metric for result in results],
+        "metrics": [(result.metric, result.metric) for result in results],
         "labels": list(dict.fromkeys(line.label for result in results for line in result.lines)),
         "kept": _query_without(request, "test", "correction"),
         "test": test,
@@ -304,11 +301,8 @@ def run_compare(request: HttpRequest) -> HttpResponse:
     form = CompareForm(request.GET if "b" in request.GET else None, initial=request.GET.dict(), runs=runs)
     context: dict[str, Any] = {"form": form, "has_runs": runs.exists()}
     if form.is_bound and form.is_valid():
-        try:
+        with refusals_in(form):
             comparison = compare_runs(form.cleaned_data["a"], form.cleaned_data["b"])
-        except ParallaxError as problem:
-            form.add_error(None, str(problem))
-        else:
             pairs = comparison.settings.items()
             context |= {
                 "comparison": comparison,

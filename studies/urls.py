@@ -44,7 +44,6 @@ of_study = [
     path("questionnaire/library/", questionnaires.library, name="scale-library"),
     path("questionnaire/translations/", translations.questionnaire_translations, name="questionnaire-translations"),
     path("questionnaire/add/", questionnaires.question_add, name="question-add"),
-    path("questionnaire/question/<str:key>/", questionnaires.question_edit, name="question-edit"),
     path("questionnaire/question/<str:key>/act/", questionnaires.question_act, name="question-act"),
     path("questionnaire/scales/", questionnaires.scale_act, name="scale-act"),
     path("questionnaire/blocks/", questionnaires.block_add, name="block-add"),

@@ -102,7 +102,7 @@ def unlock(request: HttpRequest) -> HttpResponse:
         with refusals_in(form, "secret"):
             return redirect(unlock_device(request=request, secret=form.cleaned_data["secret"]))
     form.fields["secret"].label = "PIN or password" if has_pin(request) else "Password"
-    return render(request, "accounts/unlock.html", {"form": form, "researcher": researcher})
+    return render(request, "accounts/unlock.html", {"form": form, "unlock_label": f"Unlock as {researcher}"})
 
 
 @require_POST

@@ -8,7 +8,7 @@ from typing import Any
 from django import forms
 from django.utils.html import escape
 
-from core.errors import ParameterError
+from core.outcomes import refusals_in
 from evaluation.tables import label_of
 from recommenders.parameters import ParameterInfo
 
@@ -70,10 +70,8 @@ class ParameterForm(forms.Form):
             if info.type is str and not info.choices and value and "," in value:
                 self.add_error(info.name, SEPARATORS)
         if self.check is not None and not self.errors:
-            try:
+            with refusals_in(self):
                 self.check(self.stated())
-            except ParameterError as problem:
-                self.add_error(None, str(problem))
         return self.cleaned_data
 
     def stated(self) -> Values:

@@ -102,8 +102,8 @@ def pages_of(study: Study) -> dict[str, str]:
         kind = response.headers["Content-Type"]
         if response.status_code == 200 and kind.startswith("text/"):
             pages[name] = read(response.content.decode()) if "html" in kind else response.content.decode()
-    rating = client.get(console_url("question-edit", study, key="rating"), follow=True)
-    pages["question-edit rating"] = read(rating.content.decode())
+    rating = client.get(console_url("questionnaire", study), {"question": "rating"})
+    pages["questionnaire rating"] = read(rating.content.decode())
     pages["launch"] = read(client.get(console_url("launch", study), follow=True).content.decode())
     return pages
 
@@ -129,7 +129,7 @@ def test_no_report_codebook_or_page_speaks_of_other_items(key: str) -> None:
     assert {"detail", "draft: flow", "preregistration", "quality", "recruiting"} <= set(pages)
     assert f"neither {own.consumed} nor heard of" in pages["preregistration"]
     assert f"{own.many} per month" in pages["preregistration"]
-    assert f"Wording where {own.consumed}, in English" in pages["draft: question-edit rating"]
+    assert f"Wording where {own.consumed}, in English" in pages["draft: questionnaire rating"]
     everything = {**texts, **codebooks, **pages}
     assert {name: words for name, text in everything.items() if (words := strange_words(text, key))} == {}
 

@@ -45,6 +45,7 @@ POSTED = {
     "create-signed-links",
     "questionnaire-undo",
     "question-draft",
+    "question-add",
     "set-places",
     "evaluator-add",
     "evaluator-delete",
@@ -128,7 +129,6 @@ ROLES_OF = {
     "scale-library": READERS,
     "question-draft": OWNERS,
     "question-add": OWNERS,
-    "question-edit": READERS,
     "question-act": OWNERS,
     "scale-act": OWNERS,
     "block-add": OWNERS,
@@ -141,7 +141,6 @@ EXTRA: dict[str, dict[str, Any]] = {
     "questionnaire-preview": {"block": "overall"},
     "question-draft": {"block": "overall", "kind": "text"},
     "evaluator-delete": {"key": "comment"},
-    "question-edit": {"key": "comment"},
     "question-act": {"key": "comment"},
 }
 

@@ -521,10 +521,7 @@ def test_the_ready_made_attention_check_is_complete_and_passed_by_its_option(stu
     assert listed.xpath("//a[@id='id_row_streams']")
 
 
-def test_former_addresses_lead_to_the_open_question(study: Study) -> None:
+def test_an_address_of_a_question_that_is_gone_leads_to_the_list(study: Study) -> None:
     owner = Owner(study)
-    assert owner.client.get(owner.url("question-edit", key="why")).url == owner.opened("why")
-    new = owner.client.get(owner.url("question-add") + "?block=about&kind=attention")
-    assert new.url == owner.opened("q_1", block="about", kind="attention") + "#id_text_en"
     gone = owner.client.get(owner.opened("nothing"), follow=True)
     assert "The question was deleted or renamed." in gone.text

@@ -136,20 +136,17 @@ class AssignmentForm(RowsForm):
 class ParticipantsForm(AssignmentForm, EntryFields):
     """The sample, its assignment and its recruitment; ages where the study asks for them."""
 
+    folded = EntryFields.GROUPS
     youngest = forms.IntegerField(label="Youngest age", min_value=1, max_value=120)
     oldest = forms.IntegerField(label="Oldest age", min_value=1, max_value=120)
 
     def __init__(self, study: Study, data: Any = None, *, researcher: Any) -> None:
-        self.researcher = researcher
         youngest, oldest = age_limits(study)
         super().__init__(study, data, initial={"youngest": youngest, "oldest": oldest, **self.initial_entry(study)})
         self.offer_studies(study, researcher)
         if not any(question["key"] == "age" for question in study.questionnaire.get("about", ())):
             del self.fields["youngest"], self.fields["oldest"]
         self.show_drafted()
-
-    def unbound(self) -> ParticipantsForm:
-        return ParticipantsForm(self.study, researcher=self.researcher)
 
     def amendments(self) -> dict[str, str]:
         url = f"{reverse('studies:versions', args=[self.study.slug])}#id_targets-target_0"

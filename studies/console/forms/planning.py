@@ -54,6 +54,11 @@ class PowerForm(forms.Form):
         }
         super().__init__({**initial, **data.dict()} if data else initial)
 
+    def clean(self) -> dict[str, Any]:
+        if self.n_conditions < 2:
+            raise ValidationError("Power compares conditions, and this study has fewer than two.")
+        return self.cleaned_data
+
     def clean_means(self) -> tuple[float, ...]:
         parts = [part.strip() for part in self.cleaned_data["means"].replace(";", ",").split(",") if part.strip()]
         try:

@@ -22,6 +22,7 @@ BLOCK_LABELS = {
     "overall": "About the list",
     "after": "After the list",
 }
+PART_LABELS = {**BLOCK_LABELS, "scales": "Scales"}
 
 
 class NewQuestionForm(forms.Form):

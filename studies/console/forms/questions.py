@@ -171,9 +171,6 @@ class QuestionForm(RowsForm):
         entries = [initial_line(line) for line in alternatives or ()]
         return self.row_list(CONDITIONS, "comparison", "Shown if", make, entries)
 
-    def unbound(self) -> QuestionForm:
-        return QuestionForm(self.study, key=self.key, block=self.block, kind=self.kind.kind)
-
     def amendments(self) -> dict[str, str]:
         url = f"{reverse('studies:versions', args=[self.study.slug])}#words"
         return {f"text_{language}": url for language in self.languages}
@@ -202,17 +199,11 @@ class QuestionForm(RowsForm):
         """The question as a document; properties the form does not show are kept."""
         cleaned = self.cleaned_data
         document: dict[str, Any] = {"key": self.key, "kind": self.kind.kind, "text": self._words("text")}
-        for name in ("help", "unit", "other"):
-            if words := self._words(name):
-                document[name] = words
+        document |= {name: words for name in ("help", "unit", "other") if (words := self._words(name))}
         if not cleaned["required"]:
             document["required"] = False
-        for name in ("may_decline", "identifies", "random_order", "reversed"):
-            if cleaned.get(name):
-                document[name] = True
-        for name in ("random_group", "scale"):
-            if cleaned.get(name):
-                document[name] = cleaned[name]
+        set_alone = ("may_decline", "identifies", "random_order", "reversed", "random_group", "scale")
+        document |= {name: cleaned[name] for name in set_alone if cleaned.get(name)}
         numbers = {name: cleaned.get(name) for name in ("minimum", "maximum", "decimals", "max_length")}
         for name, value in {**numbers, "step": cleaned.get("every")}.items():
             if value is not None and (name, value) not in (("decimals", 0), ("step", 1)):
@@ -239,9 +230,8 @@ class QuestionForm(RowsForm):
 
     def _add_labels(self, document: dict[str, Any]) -> None:
         low, high = self._words("low"), self._words("high")
-        ends = {language: [low.get(language, ""), high.get(language, "")] for language in {*low, *high}}
-        if ends:
-            document["ends"] = {language: ends[language] for language in self.languages if language in ends}
+        if ends := [code for code in self.languages if code in low or code in high]:
+            document["ends"] = {code: [low.get(code, ""), high.get(code, "")] for code in ends}
         labels = {language: text.splitlines() for language, text in self._words("labels").items()}
         if labels:
             document["labels"] = labels

@@ -8,8 +8,8 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
-from core.errors import ParameterError
 from core.form_fields import offer
+from core.outcomes import refusals_in
 from studies.design.selectors.texts import language_name, languages_of
 from studies.enums import Entrance, StudyStatus
 from studies.models import Study
@@ -153,25 +153,13 @@ class EntryFields(forms.Form):
         elif not names:
             del self.fields["studies"]
 
-    @property
-    def entry_groups(self) -> list[tuple[str, list[forms.BoundField], bool]]:
-        """The groups of fields: their titles, their fields, and whether one of these is wrong."""
-        groups = {title: [name for name in names if name in self.fields] for title, names in self.GROUPS.items()}
-        return [
-            (title, [self[name] for name in names], not self.errors.keys().isdisjoint(names))
-            for title, names in groups.items()
-            if names
-        ]
-
     def clean(self) -> dict[str, Any] | None:
         cleaned = super().clean()
         panel, entrance = self.cleaned_data.get("panel", NONE), self.cleaned_data.get("entrance")
         if panel == NONE and entrance == Entrance.PANEL_ID:
             self.add_error("entrance", "Links carry no panel id without a panel.")
-        try:
+        with refusals_in(self, "person"):
             panel_of(panel, self._names())
-        except ParameterError as problem:
-            self.add_error("person", str(problem))
         return cleaned
 
     def _names(self) -> dict[str, list[str]]:
@@ -276,11 +264,10 @@ class SubmissionsForm(forms.Form):
     submission = forms.CharField(label="Column of submissions’ ids", required=False, max_length=200)
     status = forms.CharField(label="Column of states", required=False, max_length=200)
     code = forms.CharField(label="Column of completion codes", required=False, max_length=200)
-    COLUMNS = ("person", "submission", "status", "code")
 
     def clean_file(self) -> bytes:
         return _content(self.cleaned_data["file"])
 
     @property
     def column_names(self) -> Mapping[str, str]:
-        return {name: self.cleaned_data[name] for name in self.COLUMNS}
+        return {name: value for name, value in self.cleaned_data.items() if name != "file"}

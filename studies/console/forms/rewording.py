@@ -12,7 +12,7 @@ from django import forms
 from catalog.item_types import FALLBACK_LANGUAGE
 from core.provenance import digest_of
 from studies.console.forms.question_lines import LONGEST_WORDING
-from studies.console.forms.questionnaire_parts import BLOCK_LABELS
+from studies.console.forms.questionnaire_parts import PART_LABELS
 from studies.console.forms.texts import why_field, written_text
 from studies.design.selectors.placeholders import item_words
 from studies.design.selectors.texts import language_name
@@ -120,9 +120,8 @@ class RewordForm(forms.Form):
     @property
     def parts(self) -> list[Part]:
         """The fields by block and question, in the order of the questionnaire."""
-        names = {**BLOCK_LABELS, "scales": "Scales"}
         parts = groupby(self.wordings, key=lambda wording: wording.block)
-        return [Part(names[block], self._questions(list(wordings))) for block, wordings in parts]
+        return [Part(PART_LABELS[block], self._questions(list(wordings))) for block, wordings in parts]
 
     def _questions(self, wordings: Sequence[Wording]) -> list[QuestionFields]:
         questions = []

@@ -113,10 +113,6 @@ class RowsForm(StageForm):
             for part in (self, *self.nested_forms):
                 fill(part, self.drafted)
 
-    def unbound(self) -> RowsForm:
-        """The form with what is stored."""
-        raise NotImplementedError
-
     @property
     def nested_forms(self) -> list[forms.Form]:
         return [row for each in self.row_lists for row in each.rows]
@@ -146,9 +142,9 @@ class RowsForm(StageForm):
     def wrong_fields(self) -> set[str]:
         return super().wrong_fields() | {each.prefix for each in self.row_lists if any(row.errors for row in each.rows)}
 
-    def with_stored(self, names: Collection[str], stored: dict[str, list[str]]) -> QueryDict:
-        lists = {each.prefix: each.rows for each in self.unbound().row_lists if each.prefix in names}
-        data = super().with_stored(set(names) - set(lists), stored)
+    def with_stored(self, names: Collection[str], shown: Any) -> QueryDict:
+        lists = {each.prefix: each.rows for each in shown.row_lists if each.prefix in names}
+        data = super().with_stored(set(names) - set(lists), shown)
         for prefix, rows in lists.items():
             for name in [name for name in data if is_of_list(name, prefix)]:
                 del data[name]

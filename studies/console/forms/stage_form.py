@@ -44,7 +44,7 @@ class StageForm(forms.Form):
     def folds(self) -> list[tuple[str, list[BoundField], bool]]:
         """Each fold with its title and fields, and whether it is open because of an error."""
         folds = [(title, [self[name] for name in names if name in self.fields]) for title, names in self.folded.items()]
-        return [(title, fields, any(field.errors for field in fields)) for title, fields in folds]
+        return [(title, fields, any(field.errors for field in fields)) for title, fields in folds if fields]
 
     def amendments(self) -> dict[str, str]:
         """The addresses of the fields that amend a running study, by the name of the field here."""
@@ -80,9 +80,10 @@ class StageForm(forms.Form):
         """A digest of each field's stored value, as the form posts it back."""
         return " ".join(f"{name}:{digest_of_values(values)}" for name, values in self.stored_values().items())
 
-    def with_stored(self, names: Collection[str], stored: dict[str, list[str]]) -> QueryDict:
-        """The posted data with the stored values of some fields."""
+    def with_stored(self, names: Collection[str], shown: Any) -> QueryDict:
+        """The posted data with the stored values of some fields, which the unbound form `shown` shows."""
         data: Any = self.data.copy()  # type: ignore[attr-defined]
+        stored = shown.stored_values()
         for name in names:
             data.setlist(self.add_prefix(name), stored.get(name, []))
         return data  # type: ignore[no-any-return]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -145,12 +145,6 @@ def written_nouns(form: forms.Form, study: Study, languages: Sequence[str]) -> d
     return {"item_noun": nouns} if nouns else {}
 
 
-def missing_texts(cleaned: Mapping[str, Any], languages: Sequence[str], names: Sequence[str]) -> list[str]:
-    """The empty fields of texts required in each language."""
-    keys = [text_key(name, language) for language in languages for name in names if _TEXTS[name].is_needed]
-    return [key for key in keys if cleaned.get(key) == ""]
-
-
 def written_text(raw: str, before: str) -> str:
     """The text as it is stored: with one character for a line break, and as before if only outer blanks differ."""
     # Browsers send a line break as two characters.
@@ -259,8 +253,10 @@ class DraftTextsForm(StageForm):
         """Require the texts of each offered language that was complete before; the launch requires the others."""
         cleaned = super().clean()
         complete = [code for code in self.cleaned_data.get("languages", ()) if code not in self.translating]
-        for key in missing_texts(self.cleaned_data, complete, CHANGEABLE_TEXTS):
-            self.add_error(key, "Required in every language the study is offered in.")
+        needed = [name for name in CHANGEABLE_TEXTS if _TEXTS[name].is_needed]
+        for key in (text_key(name, code) for code in complete for name in needed):
+            if self.cleaned_data.get(key) == "":
+                self.add_error(key, "Required in every language the study is offered in.")
         return cleaned
 
     def save(self, actor: Any) -> None:

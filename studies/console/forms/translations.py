@@ -9,8 +9,7 @@ from typing import Any
 from django import forms
 
 from studies.console.forms.question_lines import words_field
-from studies.console.forms.questionnaire_parts import BLOCK_LABELS
-from studies.instrument.questionnaires.schema import BLOCKS
+from studies.console.forms.questionnaire_parts import PART_LABELS
 from studies.instrument.questionnaires.wording import Wording
 
 LONG = 70  # characters; a longer text gets a field of several lines
@@ -56,10 +55,9 @@ class TranslationForm(forms.Form):
     @property
     def parts(self) -> list[Part]:
         """The texts with their fields, block by block."""
-        names = {**{block: BLOCK_LABELS[block] for block in BLOCKS}, "scales": "Scales"}
         parts = [
             Part(key, name, [self._pair(text) for text in self.wordings if text.block == key])
-            for key, name in names.items()
+            for key, name in PART_LABELS.items()
         ]
         return [part for part in parts if part.pairs]
 

@@ -84,11 +84,11 @@ def save_posted(study: Study, form_of: FormOf, data: QueryDict, actor: Any) -> O
     if theirs := _theirs(shown, form, data.get("revision", "")):
         entry = log_of(study, 1).first()
         clashes = {their.name for their in theirs if their.is_clash}
-        adopted = form.with_stored({their.name for their in theirs} - clashes, stored)
+        adopted = form.with_stored({their.name for their in theirs} - clashes, shown)
         who, when = _author(entry, actor)
         return Outcome(CONFLICT, form_of(study, adopted), shown.revision(), theirs, who, when)
     if not form.is_valid():
-        rest = form_of(study, form.with_stored(form.wrong_fields() & stored.keys(), stored))
+        rest = form_of(study, form.with_stored(form.wrong_fields() & stored.keys(), shown))
     else:
         rest = form
     if rest.is_valid() and rest.entered_values() != stored:
@@ -123,7 +123,7 @@ def stage_page(
     stage: str,
     form_of: FormOf,
     template: str,
-    context: Callable[[StageForm], Any],
+    context: Callable[[Study, StageForm], Any],
 ) -> HttpResponse:
     """Show the page of a stage, or store what is posted and answer; `context` adds what its template needs."""
     study, is_draft = membership.study, membership.study.status == StudyStatus.DRAFT
@@ -151,7 +151,7 @@ def stage_page(
         "revision": form_of(study, None).revision() if may_edit else "",
         "may_edit": may_edit,
         **shown,
-        **context(form),
+        **context(study, form),
     }
     return study_page(request, membership, template, page, tab=stage)
 

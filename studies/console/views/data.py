@@ -18,17 +18,17 @@ from django.utils.cache import patch_cache_control
 
 from charting.theme import both_modes
 from core.errors import ParallaxError
-from core.outcomes import perform
+from core.outcomes import perform, refusals_in
 from jobs.models import JobStatus
 from studies.allocation.selectors import allocations
-from studies.console.forms.data import ExportForm, RetentionForm, WithdrawalForm
+from studies.console.forms.data import ExportForm, ReasonForm, RetentionForm, WithdrawalForm
 from studies.console.views.outcomes import button, reason_given
 from studies.console.views.workspace import ANSWERS, study_page
 from studies.data.exports.export_files import FORMATS
 from studies.data.exports.tables import Options
 from studies.data.services import exports
 from studies.data.services.retention import set_retention
-from studies.enums import Mode, StudyStatus
+from studies.enums import Mode
 from studies.models import Participant, Study
 from studies.monitoring.charts import consort_diagram
 from studies.monitoring.selectors import live, monitor, participants, quality
@@ -112,11 +112,7 @@ def study_data_live(request: HttpRequest, membership: Membership) -> HttpRespons
     """The incoming data alone, for the page to refresh itself; opened directly, it redirects to the whole page."""
     if not request.htmx:  # type: ignore[attr-defined]
         return redirect(f"{reverse('studies:quality', args=[membership.study.slug])}#incoming")
-    context = {
-        "study": membership.study,
-        "monitored": _monitored(membership.study),
-        "is_recruiting": membership.study.status == StudyStatus.LIVE,
-    }
+    context = {"study": membership.study, "monitored": _monitored(membership.study)}
     return render(request, "console/studies/_data_live.html", context)
 
 
@@ -132,7 +128,6 @@ def study_quality(request: HttpRequest, membership: Membership) -> HttpResponse:
     is_open = are_outcomes_open(study)
     context = {
         "monitored": _monitored(study),
-        "is_recruiting": study.status == StudyStatus.LIVE,
         "reviewed": quality.reviewed(study, modes),
         "counts": [(mode, quality.flag_counts(study, [mode])) for mode in modes],
         "thresholds": (thresholds := study.design.quality),
@@ -146,6 +141,7 @@ def study_quality(request: HttpRequest, membership: Membership) -> HttpResponse:
         "outcomes": outcomes_of(study) if is_open else (),
         "jobs": study.jobs.filter(kind="export").select_related("owner")[:10],
         "export_form": ExportForm(is_owner=membership.is_owner),
+        "reason_form": ReasonForm(),
     }
     return study_page(request, membership, "console/studies/quality.html", context, tab=ANSWERS)
 
@@ -184,15 +180,12 @@ def participant_withdraw(request: HttpRequest, membership: Membership) -> HttpRe
     form = WithdrawalForm(request.POST or None)
     context: dict[str, Any] = {"form": form}
     if request.method == "POST" and form.is_valid():
-        try:
+        with refusals_in(form):
             participant = participant_known_as(study=membership.study, known_as=form.cleaned_data["known_as"])
             if request.POST.get("confirmed") == participant.code:
                 withdraw_on_behalf(participant=participant, reason=form.cleaned_data["reason"], actor=request.user)
                 messages.success(request, f"Participant {participant.code} is withdrawn, and their data are erased.")
                 return redirect("studies:quality", slug=membership.study.slug)
-        except ParallaxError as refusal:
-            form.add_error(None, str(refusal))
-        else:
             context |= {"participant": participant, "data": personal_data_of(participant)}
     return study_page(request, membership, "console/studies/withdraw.html", context, tab=ANSWERS)
 

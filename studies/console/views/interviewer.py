@@ -11,7 +11,6 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 
 from accounts.services.device_lock import has_pin, lock_device, set_pin
-from core.errors import ParameterError
 from core.outcomes import perform, refusals_in
 from studies.console.forms.interviews import (
     EvaluationForm,
@@ -93,7 +92,7 @@ def session(request: HttpRequest, membership: Membership, pk: int) -> HttpRespon
     if request.method == "POST" and (evaluation if is_evaluating else notes).is_valid():
         with refusals_in(evaluation if is_evaluating else notes):
             if is_evaluating:
-                _evaluate(row, evaluation)
+                save_evaluation(interview=row, answers=evaluation.cleaned_data)
             else:
                 save_notes(interview=row, **notes.cleaned_data)
         if not evaluation.errors and not notes.errors:
@@ -108,13 +107,6 @@ def session(request: HttpRequest, membership: Membership, pk: int) -> HttpRespon
         "is_erased": row.participant is not None and row.participant.erased_at is not None,
     }
     return study_page(request, membership, "console/studies/session.html", context, tab=_tab(membership))
-
-
-def _evaluate(row: Interview, form: EvaluationForm) -> None:
-    try:
-        save_evaluation(interview=row, answers=form.cleaned_data)
-    except ParameterError as problem:
-        form.add_error(None, str(problem))
 
 
 def _prepared(request: HttpRequest, membership: Membership, **forms: Any) -> HttpResponse:

@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
+from studies.console.forms.data import ReasonForm
 from studies.console.views.workspace import OVERVIEW, study_page
 from studies.enums import Mode, StudyStatus
 from studies.models import Study
@@ -60,6 +61,7 @@ def study_detail(request: HttpRequest, membership: Membership) -> HttpResponse:
             "alerts": unread_of_study(request.user, study),
             "are_outcomes_open": are_outcomes_open(study),
             "is_draft": study.status == StudyStatus.DRAFT,
+            "reason_form": ReasonForm(),
         }
     return study_page(request, membership, "console/studies/overview.html", context, tab=OVERVIEW)
 

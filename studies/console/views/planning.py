@@ -75,16 +75,11 @@ def study_power(request: HttpRequest, membership: Membership) -> HttpResponse:
     form = PowerForm(membership.study, request.GET)
     context: dict[str, Any] = {
         "form": form,
-        "problem": "",
         "primary_test": primary_test_sentence(membership.study.design.primary.contrast, frozen_tests(membership.study)),
     }
-    if form.n_conditions < 2:
-        context["problem"] = "Power compares conditions, and this study has fewer than two."
-    elif form.is_valid():
-        try:
+    if form.is_valid():
+        with refusals_in(form):
             context |= _power_context(form, membership)
-        except ParameterError as problem:
-            context["problem"] = str(problem)
     return study_page(request, membership, "console/studies/power.html", context, tab=PLAN)
 
 

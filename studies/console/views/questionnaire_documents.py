@@ -9,16 +9,16 @@ from django.http import HttpRequest, HttpResponse
 
 from core.errors import ParallaxError
 from core.provenance import digest_of
-from studies.console.forms.questionnaire_parts import BLOCK_LABELS, ImportForm
+from studies.console.forms.questionnaire_parts import PART_LABELS, ImportForm
 from studies.console.views.questionnaires import back_to_list, may_edit
 from studies.console.views.workspace import study_page
 from studies.design.selectors.launch_overview import QUESTIONS
 from studies.design.services import questionnaires as service
-from studies.instrument.questionnaires.changes import SCALES, changes_between
+from studies.instrument.questionnaires.changes import changes_between
 from studies.instrument.questionnaires.document import write_document
 from studies.team.permissions import FORM, OWNERS, READERS, Membership, for_members
 
-NAMES = {**BLOCK_LABELS, SCALES: "Scales", "attention": "Attention checks"}
+NAMES = {**PART_LABELS, "attention": "Attention checks"}
 
 
 @for_members(READERS)

@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 
-from core.errors import ParallaxError
+from core.outcomes import perform
 from studies.console.forms.questionnaire_parts import (
     BLOCK_LABELS,
     AttentionForm,
@@ -82,7 +82,7 @@ def questionnaire(request: HttpRequest, membership: Membership) -> HttpResponse:
     )
     preview = reverse("studies:questionnaire-preview", args=[study.slug, shown])
 
-    def context(form: StageForm) -> dict[str, Any]:
+    def context(study: Study, form: StageForm) -> dict[str, Any]:
         opened = {}
         if isinstance(form, QuestionForm):
             draft = reverse("studies:question-draft", args=[study.slug, form.block, form.kind.kind])
@@ -139,39 +139,18 @@ def back_to_list(membership: Membership, key: str = "", field: str = "") -> Http
     return redirect(address_of(membership.study, key, field))
 
 
-def perform_on(
-    request: HttpRequest, membership: Membership, act: Callable[..., Any], success: str, **facts: Any
-) -> Any:
-    """Perform a change of the questionnaire, and tell the researcher of its success or problems; return its result."""
-    try:
-        result = act(study=membership.study, actor=request.user, **facts)
-    except ParallaxError as refusal:
-        for line in refusal.problems:
-            messages.error(request, line)
-        return None
-    if success:
-        messages.success(request, success)
-    return result
-
-
-@for_members(OWNERS, FORM)
+@for_members(OWNERS, POST)
 def question_add(request: HttpRequest, membership: Membership) -> HttpResponse:
     """Open a new question at the end of a block; a ready-made attention check is stored at once."""
-    form = NewQuestionForm(request.POST or request.GET)
+    form = NewQuestionForm(request.POST)
     if not form.is_valid() or not may_edit(membership):
         return back_to_list(membership)
     study, new = membership.study, form.cleaned_data
     key = service.free_key({q["key"] for name in BLOCKS for q in study.questionnaire.get(name, ())})
-    if request.method == "POST" and new["kind"] == Attention.kind:
+    if new["kind"] == Attention.kind:
         check = {"key": key, **attention_check(study.design.languages)}
-        perform_on(request, membership, service.save_question, "", block=new["block"], question=check)
+        perform(request, service.save_question, "", study=study, block=new["block"], question=check)
     return redirect(address_of(study, key, f"id_text_{study.design.languages[0]}", **new))
-
-
-@for_members(READERS)
-def question_edit(request: HttpRequest, membership: Membership, key: str) -> HttpResponse:
-    """The former address of a question."""
-    return back_to_list(membership, key)
 
 
 @for_members(OWNERS, POST)
@@ -184,7 +163,7 @@ def question_act(request: HttpRequest, membership: Membership, key: str) -> Http
         messages.error(request, "Unknown action. Reload the page.")
         return back_to_list(membership, key)
     act, facts, success = chosen
-    opened = perform_on(request, membership, act, success, key=key, **facts)
+    opened = perform(request, act, success, study=membership.study, key=key, **facts)
     if opened is None:  # deleted, or refused
         opened = key if question_of(membership.study, key)[0] else ""
     return back_to_list(membership, opened, "id_more" if opened else "")
@@ -193,7 +172,7 @@ def question_act(request: HttpRequest, membership: Membership, key: str) -> Http
 @for_members(OWNERS, POST)
 def questionnaire_undo(request: HttpRequest, membership: Membership) -> HttpResponse:
     """Undo the last deletion or import."""
-    perform_on(request, membership, service.undo_deletion, "The questionnaire is as it was before.")
+    perform(request, service.undo_deletion, "The questionnaire is as it was before.", study=membership.study)
     return back_to_list(membership)
 
 
@@ -202,9 +181,9 @@ def scale_act(request: HttpRequest, membership: Membership) -> HttpResponse:
     """Save or delete a scale."""
     form = ScaleForm(membership.study.design.languages, request.POST)
     if "delete" in request.POST:
-        perform_on(request, membership, service.delete_scale, "", key=request.POST["delete"])
+        perform(request, service.delete_scale, "", study=membership.study, key=request.POST["delete"])
     elif form.is_valid():
-        perform_on(request, membership, service.save_scale, "The scale is saved.", scale=form.scale())
+        perform(request, service.save_scale, "The scale is saved.", study=membership.study, scale=form.scale())
     else:
         messages.error(
             request,
@@ -244,5 +223,5 @@ def library(request: HttpRequest, membership: Membership) -> HttpResponse:
 def block_add(request: HttpRequest, membership: Membership) -> HttpResponse:
     """Add a predefined block of questions."""
     name = request.POST.get("name", "")
-    perform_on(request, membership, service.add_block, "The block is added.", name=name)
+    perform(request, service.add_block, "The block is added.", study=membership.study, name=name)
     return back_to_list(membership)

@@ -33,7 +33,7 @@ from studies.recruitment.selectors.recruitment import is_nested
 from studies.team.permissions import FORM, READERS, Membership, for_members, may_see_run
 
 
-def _consent_preview(study: Study) -> dict[str, Any]:
+def _consent_preview(study: Study, _form: StageForm) -> dict[str, Any]:
     languages = languages_of(study)
     return {
         "preview_url": reverse("studies:texts-preview", args=[study.slug]),
@@ -41,7 +41,7 @@ def _consent_preview(study: Study) -> dict[str, Any]:
     }
 
 
-def _size(study: Study) -> dict[str, int]:
+def _size(study: Study, _form: StageForm) -> dict[str, int]:
     targets = study.conditions.values_list("target", flat=True)
     return {"n_conditions": len(targets), "planned": sum(targets)}
 
@@ -49,9 +49,8 @@ def _size(study: Study) -> dict[str, int]:
 @for_members(READERS, FORM)
 def study_dataset(request: HttpRequest, membership: Membership) -> HttpResponse:
     """The data that the study is about, its run, and what researchers call it."""
-    study = membership.study
 
-    def context(_form: StageForm) -> dict[str, Any]:
+    def context(study: Study, _form: StageForm) -> dict[str, Any]:
         return {
             "version": study.dataset_version,
             "run": study.run,
@@ -66,22 +65,15 @@ def study_dataset(request: HttpRequest, membership: Membership) -> HttpResponse:
 def study_conditions(request: HttpRequest, membership: Membership) -> HttpResponse:
     """The models that become conditions, among those of all runs on the dataset version."""
     form_of = partial(ConditionsForm, researcher=request.user)
-    return stage_page(
-        request,
-        membership,
-        CONDITIONS,
-        form_of,
-        "console/studies/conditions.html",
-        lambda _form: _size(membership.study),
-    )
+    return stage_page(request, membership, CONDITIONS, form_of, "console/studies/conditions.html", _size)
 
 
 @for_members(READERS, FORM)
 def study_flow(request: HttpRequest, membership: Membership) -> HttpResponse:
     """The steps of a participant with their minutes, and how many items are rated and recommended."""
 
-    def context(_form: StageForm) -> dict[str, Any]:
-        return {"estimate": estimate_of(membership.study), **_consent_preview(membership.study)}
+    def context(study: Study, form: StageForm) -> dict[str, Any]:
+        return {"estimate": estimate_of(study), **_consent_preview(study, form)}
 
     return stage_page(request, membership, FLOW, FlowForm, "console/studies/flow.html", context)
 
@@ -89,11 +81,7 @@ def study_flow(request: HttpRequest, membership: Membership) -> HttpResponse:
 @for_members(READERS, FORM)
 def study_texts(request: HttpRequest, membership: Membership) -> HttpResponse:
     """What participants read besides the questions, in each language."""
-
-    def context(_form: StageForm) -> dict[str, Any]:
-        return _consent_preview(membership.study)
-
-    return stage_page(request, membership, TEXTS, DraftTextsForm, "console/studies/texts.html", context)
+    return stage_page(request, membership, TEXTS, DraftTextsForm, "console/studies/texts.html", _consent_preview)
 
 
 @xframe_options_sameorigin
@@ -122,11 +110,10 @@ def texts_preview(request: HttpRequest, membership: Membership) -> HttpResponse:
 @for_members(READERS, FORM)
 def study_sample(request: HttpRequest, membership: Membership) -> HttpResponse:
     """How many take part, who may, and how they are assigned and recruited."""
-    study = membership.study
 
-    def context(_form: StageForm) -> dict[str, Any]:
+    def context(study: Study, form: StageForm) -> dict[str, Any]:
         return {
-            **_size(study),
+            **_size(study, form),
             "is_nested": is_nested(study),
             "seed_state": seed_state(study),
             "seed_sentence": seed_sentence(study),
@@ -140,9 +127,8 @@ def study_sample(request: HttpRequest, membership: Membership) -> HttpResponse:
 @for_members(READERS, FORM)
 def study_plan(request: HttpRequest, membership: Membership) -> HttpResponse:
     """The plan of the analysis: primary test, hypothesis, exclusions."""
-    study = membership.study
 
-    def context(_form: StageForm) -> dict[str, Any]:
+    def context(study: Study, _form: StageForm) -> dict[str, Any]:
         current = Study.objects.get(pk=study.pk)
         design, labels = current.design, perceived_labels(questionnaire_from(current.questionnaire))
         return {
