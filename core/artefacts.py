@@ -106,6 +106,16 @@ def open_file(name: str) -> IO[bytes]:
         ) from missing
 
 
+def path_of(name: str) -> Path:
+    """The path of a file that `store_file` has written. Raises ArtefactError where the storage has no paths."""
+    path = _path_in(storages["artefacts"], name)
+    if path is None:
+        raise ArtefactError(
+            "artefact.no_path", f"The stored file {name} has no path: files are stored on another machine (S3)."
+        )
+    return path
+
+
 def verify(kind: str, digest: str) -> None:
     """Read every byte of the stored artefact, and not of a copy of it on this machine.
 

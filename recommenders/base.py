@@ -15,6 +15,7 @@ from core.errors import DataError, ParameterError
 from recommenders.data import Flags, Floats, Integers, ItemFeatures, Profiles, Ratings, Scale
 from recommenders.data_limits import Limit, TrainingSize, rank_limit
 from recommenders.explanation import Explanation
+from recommenders.items import ITEM_FIELDS, NO_ITEMS
 from recommenders.parameters import Parameters, labelled
 from recommenders.progress import Progress, no_progress
 from recommenders.ranking import TopN, top_n
@@ -37,6 +38,9 @@ class Algorithm(ABC):
     version: ClassVar[int]
     Params: ClassVar[type[Parameters]]  # frozen dataclass of the parameters
     needs_features: ClassVar[bool] = False  # whether `fit` requires item features
+    # What `Ratings.items` and `items` of the model have, of `recommenders.items.ITEM_FIELDS`; part of the recipe.
+    item_fields: ClassVar[frozenset[str]] = frozenset()
+    needs_times: ClassVar[bool] = False  # whether `fit` requires times of ratings; then they are part of the recipe
     # Whether scores are predicted ratings on the training scale (not clipped to it, so that they stay distinct for
     # ranking) or only an order.
     score_kind: ClassVar[Literal["rating", "order"]]
@@ -67,6 +71,9 @@ class Algorithm(ABC):
     scale: Scale  # the scale of the training ratings
     # Shape (n_items,); number of training ratings of each item; orders equal scores and fills short lists.
     popularity: Integers
+    # `recommenders.items.Items` of a class that asks for item fields; not stored: whoever loads a model sets it. Other
+    # classes may have an array of that name.
+    items: Any = NO_ITEMS
 
     @classmethod
     def label(cls, params: Parameters) -> str:
@@ -91,7 +98,8 @@ class Algorithm(ABC):
         """Learn a model from ratings.
 
         Raises ParameterError when the parameters are those of another algorithm, or impossible for data of this size.
-        Raises DataError when there is no rating, or features are missing or belong to other items.
+        Raises DataError when there is no rating, features are missing or belong to other items, or item fields or times
+        that the class asks for are missing.
 
         `features`: features of the same items; required if `needs_features`, ignored otherwise. `rng`: the only source
         of randomness: the same inputs and an equally seeded generator give the same bytes on the same machine type with
@@ -108,11 +116,19 @@ class Algorithm(ABC):
             raise DataError(
                 f"The features describe {features.n_items} items, but the ratings are of {ratings.n_items}."
             )
+        if missing := cls.item_fields - ratings.items.fields:
+            raise DataError(
+                f"{cls.name} asks for the item fields {', '.join(sorted(missing))}, which these ratings do not have; "
+                f"there are {', '.join(sorted(ITEM_FIELDS))}."
+            )
         # Runs have checked before, but `fit` may be called without one.
-        cls.check(chosen, TrainingSize(ratings.n_users, ratings.n_items, features, ratings.counts is not None))
+        has_counts, has_times = ratings.counts is not None, ratings.times is not None
+        cls.check(chosen, TrainingSize(ratings.n_users, ratings.n_items, features, has_counts, has_times))
         progress(0.0, f"Fitting {cls.name}")
         model = cls._fit(ratings, chosen, features, rng, progress)
         model.params, model.scale, model.popularity = chosen, ratings.scale, ratings.item_counts
+        if cls.item_fields:
+            model.items = ratings.items
         progress(1.0, f"Fitted {cls.name}")
         return model
 
@@ -130,12 +146,17 @@ class Algorithm(ABC):
 
         An algorithm with other requirements extends this method. It must be cheap: it is called before each run as well
         as by `fit`. Raises ParameterError when a parameter exceeds its limit. Raises DataError when the algorithm needs
-        item features, and there are none.
+        item features or times of ratings, and there are none.
         """
         if cls.needs_features and not size.has_content:
             raise DataError(
                 f"{cls.name} ({cls.key}): the algorithm needs item features, and this dataset has none. Add "
                 "them with the command add_metadata, or omit the algorithm."
+            )
+        if cls.needs_times and not size.has_times:
+            raise DataError(
+                f"{cls.name} ({cls.key}): the algorithm needs the time of each rating, and this dataset has none. "
+                "Import it with a time column, or omit the algorithm."
             )
         for name, limit in cls.limits(size).items():
             value = getattr(params, name)
@@ -175,7 +196,12 @@ class Algorithm(ABC):
                 f"The profiles are over {profiles.n_items} items, but the model was fitted on {self.n_items}."
             )
         # Mapped to the training scale: a participant's stars and the dataset's points need not be the same steps.
-        return self._score(profiles.on(self.scale).user_items)
+        return self._score_profiles(profiles.on(self.scale))
+
+    @classmethod
+    def reads_order(cls) -> bool:
+        """Whether scores depend on more of a profile than its ratings: the class has a `_score_profiles` of its own."""
+        return cls._score_profiles is not Algorithm._score_profiles
 
     def explain(self, profile: Profiles, items: ArrayLike) -> tuple[Explanation | None, ...]:
         """Decompose the scores of some items into contributions of the profile's ratings.
@@ -203,7 +229,10 @@ class Algorithm(ABC):
         `items`, `ratings`: arrays, shape (n_rated,); the profile, in any order. Raises ParameterError or DataError: as
         `Profiles.single`, `score` and `top_n`.
         """
-        profile = Profiles.single(items, ratings, self.n_items, scale)
+        return self.answer_profile(Profiles.single(items, ratings, self.n_items, scale), n)
+
+    def answer_profile(self, profile: Profiles, n: int) -> TopN:
+        """As `answer`, for one profile that may have an order, times and a context."""
         return top_n(self.score(profile)[0], self.popularity, profile.user_items.indices, n)
 
     def state(self) -> dict[str, NDArray[Any]]:
@@ -262,6 +291,10 @@ class Algorithm(ABC):
     @abstractmethod
     def _score(self, user_items: sparse.csr_array) -> Floats:
         """Score profiles whose ratings are on the training scale."""
+
+    def _score_profiles(self, profiles: Profiles) -> Floats:
+        """Score profiles on the training scale by their order, times or context too, each of which may be None."""
+        return self._score(profiles.user_items)
 
     def _explain(self, user_items: sparse.csr_array, item: int) -> Explanation | None:
         """Decompose the score of one item for one profile on the training scale; None where that is impossible."""

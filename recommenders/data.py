@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, Self
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from core.errors import DataError
+from recommenders.items import NO_ITEMS, Items
 from recommenders.scale import Scale
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
+OrderKind = Literal["rating", "consumption"]
 
-__all__ = ["ItemFeatures", "Profiles", "Ratings", "Scale"]
+__all__ = ["History", "ItemFeatures", "Items", "OrderKind", "Profiles", "Ratings", "Scale"]
 
 
 @dataclass(frozen=True, eq=False)
 class Ratings:
     """The ratings an algorithm is fitted on: immutable, one row a user, one column an item. Raises DataError if the
     matrix is not two-dimensional, has a user-item pair twice, has a rating off the scale, or has counts that are not
-    one whole number above 0 for each rating, in order.
+    one whole number above 0 for each rating, in order; or times that are not one number for each rating, in order.
 
     Examples
     --------
@@ -41,6 +44,10 @@ class Ratings:
     # Shape (n_ratings,), or None; whole numbers >= 1: how often each pair was observed, in the order of the stored
     # entries; None where every pair counts once. Most algorithms ignore them.
     counts: NDArray[Any] | None = field(default=None, repr=False)
+    # Seconds since 1970 of each rating, shape (n_ratings,), in the order of the stored entries; only for classes that
+    # set `needs_times`, else None.
+    times: NDArray[Any] | None = field(default=None, repr=False)
+    items: Items = field(default=NO_ITEMS, repr=False)  # the fields that a class names in `item_fields`
     item_counts: Integers = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -56,6 +63,8 @@ class Ratings:
                 )
             if not ((self.counts >= 1) & (self.counts == np.floor(self.counts))).all():
                 raise DataError("Counts of observations must be whole numbers of at least 1.")
+        if self.times is not None:
+            _refuse_times(self.times, self.user_items)
         item_counts = np.bincount(user_items.indices, minlength=user_items.shape[1]).astype(np.int64)
         # Models share these arrays with the ratings; a change by one would be seen by all.
         item_counts.flags.writeable = False
@@ -144,10 +153,22 @@ class ItemFeatures:
         return tuple(sorted({kind for kind, _ in self.terms}))
 
 
+@dataclass(frozen=True)
+class History:
+    """What is known of one profile beside its ratings: when or in which order they came, and the context."""
+
+    order_kind: OrderKind
+    times: Sequence[float] | None = None  # seconds since 1970, one for each rating
+    order: Sequence[int] | None = None  # from 1; needed only where the times are unknown
+    context: Mapping[str, str] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, eq=False)
 class Profiles:
-    """What an algorithm answers: for each profile the items someone has rated and the ratings, nothing else. Raises
-    DataError if an item comes twice in a profile, or a rating is outside the scale.
+    """What an algorithm answers: for each profile the items someone has rated and the ratings. Raises DataError if an
+    item comes twice in a profile, or a rating is outside the scale.
+
+    Order, times and context reach only classes with a `_score_profiles` of their own, and may be unknown.
 
     Examples
     --------
@@ -162,28 +183,58 @@ class Profiles:
     # Scale of these ratings, which may differ from that of the training data. Ratings lie within it, not necessarily on
     # its points (a mapped profile has values between them).
     scale: Scale
+    # Seconds since 1970 of each rating, shape (n_ratings,), in the order of the stored entries; None where unknown.
+    times: NDArray[Any] | None = field(default=None, repr=False)
+    # Shape (n_ratings,), as `times`: 1 for the first rating of a profile, 2 for the next; ratings of the same second
+    # share a number. Follows from the times, unless these are unknown; None where the order is too.
+    order: Integers | None = field(default=None, repr=False)
+    # Of what the order is: participants are asked about items that they consumed in another order.
+    order_kind: OrderKind | None = None
+    # One mapping for each profile, such as {"language": "it"}; empty where nothing is known.
+    context: tuple[Mapping[str, str], ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         user_items = _canonical(self.user_items, "profiles")
         is_covered = self.scale.covers(user_items.data)
         _refuse_values(user_items, is_covered, "rating", f"is outside the scale {self.scale.words()}", rows="profile")
+        if self.times is not None:
+            _refuse_times(self.times, self.user_items)
+            object.__setattr__(self, "order", _order_of(np.asarray(self.times), user_items))
+        if self.order is not None and np.shape(self.order) != (user_items.nnz,):
+            raise DataError(f"{user_items.nnz} ratings need as many places in an order; got {np.size(self.order)}.")
+        if (self.order is None) != (self.order_kind is None):
+            raise DataError("An order of ratings comes with its kind: order_kind is 'rating' or 'consumption'.")
+        if len(self.context) not in {0, user_items.shape[0]}:
+            raise DataError(f"{user_items.shape[0]} profiles need as many contexts; got {len(self.context)}.")
         object.__setattr__(self, "user_items", user_items)
 
     @classmethod
-    def single(cls, items: ArrayLike, ratings: ArrayLike, n_items: int, scale: Scale) -> Self:
+    def single(
+        cls, items: ArrayLike, ratings: ArrayLike, n_items: int, scale: Scale, history: History | None = None
+    ) -> Self:
         """The profile of one person, from parallel arrays of item numbers and ratings; both may be empty.
 
         Raises DataError when an item is unknown or comes twice, the arrays differ in length, or a rating is outside the
         scale.
 
         `items`: int array, shape (n_rated,); from 0, in any order. `ratings`: float array, shape (n_rated,); on the
-        scale.
+        scale. `history`: times or order of the same items, and the context, if they are known.
         """
         columns = _numbers(items, n_items, "item")
         data = np.asarray(ratings, dtype=np.float32)
         if columns.shape != data.shape:
             raise DataError(f"Items and ratings must be equally long; got {columns.size} and {data.size}.")
-        return cls(_from_triples(np.zeros_like(columns), columns, data, (1, n_items)), scale)
+        user_items = _from_triples(np.zeros_like(columns), columns, data, (1, n_items))
+        if history is None:
+            return cls(user_items, scale)
+        lists = {"times": history.times, "order": history.order}
+        known = {name: np.asarray(values) for name, values in lists.items() if values is not None}
+        for name, values in known.items():
+            if values.shape != columns.shape:
+                raise DataError(f"{columns.size} items need as many {name}; got {values.size}.")
+            known[name] = values[np.argsort(columns)]  # as the stored entries, by item
+        kind = history.order_kind if known else None
+        return cls(user_items, scale, **known, order_kind=kind, context=(history.context,))
 
     @classmethod
     def of(cls, ratings: Ratings, users: ArrayLike) -> Self:
@@ -191,10 +242,15 @@ class Profiles:
 
         Raises DataError when a user number is out of range.
 
-        `users`: int array, shape (n_profiles,); row numbers; one may come twice.
+        `users`: int array, shape (n_profiles,); row numbers; one may come twice. Ratings with times give profiles with
+        times, and an order of consumption.
         """
         rows = _numbers(users, ratings.n_users, "user")
-        return cls(ratings.user_items[rows], ratings.scale)
+        user_items = ratings.user_items
+        if ratings.times is None:
+            return cls(user_items[rows], ratings.scale)
+        times = sparse.csr_array((ratings.times, user_items.indices, user_items.indptr), shape=user_items.shape)
+        return cls(user_items[rows], ratings.scale, times[rows].data, order_kind="consumption")
 
     @property
     def n_profiles(self) -> int:
@@ -216,7 +272,7 @@ class Profiles:
         user_items = sparse.csr_array(
             (mapped, self.user_items.indices, self.user_items.indptr), shape=self.user_items.shape
         )
-        return Profiles(user_items, scale)
+        return replace(self, user_items=user_items, scale=scale)
 
 
 # A matrix in the types of the compiled loops: where rows begin and end, columns, and a value of each entry.
@@ -280,6 +336,29 @@ def _numbers(values: ArrayLike, limit: int, what: str) -> Integers:
     if is_out.any():
         raise DataError(f"There is no {what} number {array[is_out][0]}: they run from 0 to {limit - 1} in these data.")
     return array.astype(np.int64)
+
+
+def _refuse_times(times: Any, user_items: sparse.csr_array) -> None:
+    if not user_items.has_sorted_indices:
+        raise DataError("Times need ratings in order of user and item.")
+    if np.shape(times) != (user_items.nnz,):
+        raise DataError(f"{user_items.nnz} ratings need as many times; got {np.size(times)}.")
+    if not np.isfinite(times).all():
+        raise DataError("A time is not a number of seconds.")
+
+
+def _order_of(times: NDArray[Any], user_items: sparse.csr_array) -> Integers:
+    """Number the ratings of each row by their times, from 1; equal times share a number."""
+    counts = np.diff(user_items.indptr)
+    rows = np.repeat(np.arange(len(counts)), counts)
+    by_time = np.lexsort((times, rows))
+    is_later = np.concatenate(([True], np.diff(times[by_time]) > 0))[: times.size]
+    is_later[user_items.indptr[:-1][counts > 0]] = True  # the first rating of a row
+    numbers = np.cumsum(is_later)
+    before = numbers[user_items.indptr[:-1][counts > 0]] - 1
+    order = np.empty(times.size, dtype=np.int64)
+    order[by_time] = numbers - np.repeat(before, counts[counts > 0])
+    return order
 
 
 def _refuse_values(

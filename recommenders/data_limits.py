@@ -23,6 +23,7 @@ class TrainingSize:
     n_items: int
     features: ItemFeatures | None = None  # features of the same items, for algorithms that use them
     has_counts: bool = False  # whether repeated observations of a pair are counted
+    has_times: bool = False  # whether the time of each rating is known
 
     @property
     def has_content(self) -> bool:

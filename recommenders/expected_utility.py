@@ -104,6 +104,11 @@ class ExpectedUtility(Algorithm):
         # It would multiply by the utility twice, and could name itself without end.
         if issubclass(scorer, ExpectedUtility):
             raise ParameterError("The scorer of expected utilities cannot be another expected utility.")
+        if scorer.item_fields or scorer.needs_times or scorer.reads_order():
+            raise ParameterError(
+                f"{scorer.name} ({scorer.key}) cannot be the scorer of expected utilities, which has ratings and item "
+                "features alone: it asks for item fields, times or the order of profiles."
+            )
         return scorer, scorer_params
 
     @classmethod

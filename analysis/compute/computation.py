@@ -45,6 +45,7 @@ from evaluation.selectors.cases import candidate_range
 from evaluation.selectors.title_words import learns_from_titles_alone
 from inference.average_advantage import MeanEstimates
 from inference.results import Undefined
+from recommenders import registry
 from studies.design.selectors.placeholders import asked_questions, item_words
 from studies.enums import Mode
 from studies.models import Study
@@ -117,6 +118,7 @@ def compute(inputs: Inputs, progress: Progress = no_progress) -> dict[str, Any]:
             is_of_titles=learns_from_titles_alone(
                 study.dataset_version, condition.model.algorithm, condition.model.params
             ),
+            reads_order=registry.algorithm(condition.model.algorithm).reads_order(),
         )
         for condition in conditions_of(study)
     ]

@@ -36,6 +36,7 @@ def method_section(results: Results, badge: str) -> Section:
         *sentences(results.design_checks),
         _run(results.objective),
         _titles(results),
+        _order(results),
         f"Tests are at α = {level(results.plan.alpha)}; t tests are two-sided unless the plan says otherwise. Three "
         "families have this level each: the headline, the pairs of algorithms on either side, and the exploratory "
         "tests. Rates have exact limits (Clopper and Pearson) with the effective number of cases; other metrics "
@@ -123,6 +124,17 @@ def _titles(results: Results) -> str:
         return ""
     verb = "was" if len(names) == 1 else "were"
     return f"{listed(names)} {verb} trained on the words of the items' titles: the dataset has no other item features."
+
+
+def _order(results: Results) -> str:
+    names = [condition.label for condition in results.conditions if condition.reads_order]
+    if not names:
+        return ""
+    verb = "uses" if len(names) == 1 else "use"
+    return (
+        f"{listed(names)} {verb} the order of a profile. That of participants is the order in which they rated the "
+        "items, not that in which they consumed them; that of test users follows the times in the dataset."
+    )
 
 
 def _whole_lists(run: ObjectiveSide) -> str:

@@ -130,7 +130,8 @@ class StudyFacts:
 class ConditionFacts:
     """A condition, its algorithm and the number of analysed participants.
 
-    `is_of_titles` is stored where the model has no content but the words of the items' titles.
+    `is_of_titles` is stored where the model has no content but the words of the items' titles, and `reads_order` where
+    lists depend on the order of a profile.
     """
 
     label: str
@@ -138,6 +139,7 @@ class ConditionFacts:
     params: dict[str, Any]
     n: int
     is_of_titles: bool = field(default=False, metadata=stored(is_omitted=True))
+    reads_order: bool = field(default=False, metadata=stored(is_omitted=True))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,6 +10,7 @@ from catalog.selectors.ratings import are_counted, features_of, mean_utilities
 from core import artefacts
 from core.errors import DataError, ParameterError
 from evaluation.selectors.title_words import title_comment
+from evaluation.services.optional_inputs import has_times
 from evaluation.splitting.rows import reserve
 from recommenders import registry
 from recommenders.base import TitleWords
@@ -42,7 +43,7 @@ def feasible_algorithms(
     for key, values in algorithms:
         kind, defaults = registry.algorithm(key), registry.params_of(key, values)
         features = _features(version, kind.title_words(defaults)) if kind.uses_features(defaults) else None
-        size = TrainingSize(n_users, version.n_items, features, is_counted)
+        size = TrainingSize(n_users, version.n_items, features, is_counted, has_times(version))
         try:
             params = registry.feasible_params(key, values, size)
         except (ParameterError, DataError) as refusal:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from core import artefacts
 from core.errors import ParallaxError
@@ -17,12 +18,14 @@ from evaluation.protocols.cases import Cases
 from evaluation.selectors.cases import cases_of, training_rows
 from evaluation.selectors.runs import longest_list
 from evaluation.services.numerics import numeric_threads
+from evaluation.services.optional_inputs import profile_rows
 from evaluation.services.parts import Outcome
 from evaluation.services.runs import BLOCK_USERS
 from evaluation.services.serving import opened_model
 from evaluation.splitting.short_profiles import cut_profiles
 from recommenders.base import Algorithm
 from recommenders.data import Profiles, Ratings
+from recommenders.holdout import positions_of
 from recommenders.threads import each, one_library_thread
 
 
@@ -42,7 +45,7 @@ def measure(part: RunPart, check: Callable[[], None]) -> Outcome:
     run_cases = cases_of(run, part.fold)
     cases = run_cases.cases
     model = opened_model(digest)
-    ratings = training_rows(run_cases.profiles_digest)
+    ratings = profile_rows(type(model), training_rows(run_cases.profiles_digest), run.version, run_cases.profiled)
     longest = longest_list(run)
     users = np.unique(cases.users[part.start : part.stop])
     with numeric_threads(run.threads):
@@ -90,7 +93,7 @@ def measure_users(
         profiles = Profiles.of(ratings, np.searchsorted(profiled, block))
         if profile_length:
             shorter = cut_profiles(profiles.user_items, n=profile_length, seed=run.seed, users=block)
-            profiles = Profiles(shorter, ratings.scale)
+            profiles = _cut(profiles, shorter)
         rows = slice(
             int(np.searchsorted(cases.users, block[0], side="left")),
             int(np.searchsorted(cases.users, block[-1], side="right")),
@@ -100,6 +103,13 @@ def measure_users(
 
     with one_library_thread():
         return joined(run.protocol, each(block_of, range(0, len(users), BLOCK_USERS)))
+
+
+def _cut(profiles: Profiles, shorter: csr_array) -> Profiles:
+    if profiles.times is None:
+        return Profiles(shorter, profiles.scale)
+    times = profiles.times[positions_of(shorter, profiles.user_items)]
+    return Profiles(shorter, profiles.scale, times, order_kind=profiles.order_kind)
 
 
 def _part_facts(run: EvaluationRun, part: RunPart) -> dict[str, int | str]:

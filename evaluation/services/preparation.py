@@ -20,6 +20,7 @@ from evaluation.models import EvaluationRun, RunAlgorithm, RunPart, TrainedModel
 from evaluation.selectors.runs import package_label
 from evaluation.services.memory import check_memory
 from evaluation.services.numerics import environment
+from evaluation.services.optional_inputs import has_times
 from evaluation.services.parts import Outcome
 from evaluation.services.run_holdout import Holdout, build_holdouts, draw_candidates
 from evaluation.services.runs import fail_algorithms, hint
@@ -100,9 +101,9 @@ def prepare(part: RunPart, check: Callable[[], None]) -> Outcome:
     def effects() -> None:
         EvaluationRun.objects.filter(pk=run.pk).update(**facts)
         fail_algorithms(run=run, reasons=refusals)
-        if has_many:
-            RunPart.objects.bulk_create(_fits(run, folds))
-        else:
+        started = set(run.parts.filter(kind=PartKind.FIT).values_list("algorithm", flat=True))
+        RunPart.objects.bulk_create(fit for fit in _fits(run, folds) if fit.algorithm_id not in started)
+        if not has_many:
             for pk, recipe in folds[0].recipes.items():
                 RunAlgorithm.objects.filter(pk=pk).update(recipe=recipe)
         parts = _measurements_and_reductions(run, folds)
@@ -130,6 +131,7 @@ def _fold(run: EvaluationRun, holdout: Holdout) -> Fold:
             params=algorithm.params,
             seed=run.seed,
             threads=run.threads,
+            users=holdout.trained,
         )
         for algorithm in run.algorithms.all()
     }
@@ -209,7 +211,9 @@ def _refusals(
         try:
             kind.check(
                 registry.params_of(algorithm.algorithm, algorithm.params),
-                TrainingSize(training.n_users, training.n_items, features, training.counts is not None),
+                TrainingSize(
+                    training.n_users, training.n_items, features, training.counts is not None, has_times(run.version)
+                ),
             )
             check_memory(algorithm=algorithm.algorithm, params=algorithm.params, ratings=training, features=features)
         except (ParameterError, DataError, ParallaxError) as refusal:
@@ -219,10 +223,14 @@ def _refusals(
 
 @transaction.atomic
 def _start_fits(run: EvaluationRun, fold: Fold) -> None:
-    """Let other workers fit from now on; does nothing where a preparation that was not finished has done so."""
+    """Let other workers fit from now on; does nothing where a preparation that was not finished has done so.
+
+    Fits that need the times of ratings begin later: only the stored cases say whose rows they are.
+    """
     if run.parts.filter(kind=PartKind.FIT).exists():
         return
-    fits = RunPart.objects.bulk_create(_fits(run, [fold]))
+    late = {each.pk for each in run.algorithms.all() if registry.algorithm(each.algorithm).needs_times}
+    fits = RunPart.objects.bulk_create(fit for fit in _fits(run, [fold]) if fit.algorithm_id not in late)
     hint(run=run, n=len(fits))
 
 

@@ -13,6 +13,7 @@ from evaluation import tables
 from evaluation.charts import Bar, bars
 from evaluation.models import TrainedModel
 from evaluation.services.serving import Served, explain, opened_model, recommend
+from recommenders.data import History
 from recommenders.explanation import Explanation, How
 
 
@@ -69,7 +70,9 @@ def try_models(
     `ratings` maps item indexes of `version` to ratings on `scale`. A model that cannot be used is reported in its
     `problem`; the others are not affected.
     """
-    profile = {"items": list(ratings), "ratings": list(ratings.values()), "scale": scale}
+    # The page lists the items in the order in which they were added.
+    history = History("rating", order=range(1, len(ratings) + 1))
+    profile = {"items": list(ratings), "ratings": list(ratings.values()), "scale": scale, "history": history}
     results: list[tuple[TrainedModel, Served, tuple[Explanation | None, ...]] | ModelTrial] = []
     for model in models:
         try:

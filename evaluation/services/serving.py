@@ -11,9 +11,10 @@ from functools import lru_cache
 from core import artefacts
 from core.errors import ArtefactError, DataError, ParallaxError, ParameterError
 from evaluation.models import TrainedModel
+from evaluation.services.optional_inputs import items_of_model
 from recommenders import registry
 from recommenders.base import Algorithm
-from recommenders.data import Profiles, Scale
+from recommenders.data import History, Profiles, Scale
 from recommenders.explanation import Explanation
 
 
@@ -55,7 +56,10 @@ def opened_model(digest: str) -> Algorithm:
             {"digest": digest},
         )
     params = registry.params_of(stored.meta["algorithm"], stored.meta["params"])
-    return kind.from_state(stored.arrays, params, Scale(*stored.meta["scale"]))
+    model = kind.from_state(stored.arrays, params, Scale(*stored.meta["scale"]))
+    if kind.item_fields:
+        model.items = items_of_model(kind, digest, stored.meta["items"])
+    return model
 
 
 def warm(*, model: TrainedModel) -> None:
@@ -72,10 +76,12 @@ def recommend(
     scale: tuple[float, float, float],
     n: int,
     left_out: Sequence[int] = (),
+    history: History | None = None,
 ) -> Served:
     """Return the `n` best items for a profile, excluding its own items and those of `left_out`.
 
-    `items` are item indexes of the dataset's version. `scale` is the scale of `ratings` (low, high, step), which is
+    `items` are item indexes of the dataset's version; `history` has their times or order, for algorithms that read
+    these. `scale` is the scale of `ratings` (low, high, step), which is
     mapped linearly to the scale of the training data. Raises ArtefactError when the model's files are missing or
     damaged; no other model is used instead. Raises ParallaxError with code ``model.bad_profile``: an unknown item, an
     item rated twice, or a rating outside the scale.
@@ -83,7 +89,11 @@ def recommend(
     started = time.perf_counter()
     opened = opened_model(model.digest)
     try:
-        best = opened.answer(list(items), list(ratings), Scale(*scale), n + len(left_out))
+        if opened.reads_order():
+            profile = Profiles.single(list(items), list(ratings), opened.n_items, Scale(*scale), history)
+            best = opened.answer_profile(profile, n + len(left_out))
+        else:  # an algorithm may have a faster way of its own
+            best = opened.answer(list(items), list(ratings), Scale(*scale), n + len(left_out))
     except DataError as error:
         raise ParallaxError("model.bad_profile", str(error)) from error
     slots = [position for position, item in enumerate(best.items) if int(item) not in left_out][:n]
@@ -105,6 +115,7 @@ def explain(
     ratings: Sequence[float],
     scale: tuple[float, float, float],
     of: Sequence[int],
+    history: History | None = None,
 ) -> tuple[Explanation | None, ...]:
     """Return the contribution of each rating of a profile to the scores of the items `of`; see `recommend`.
 
@@ -113,7 +124,7 @@ def explain(
     """
     opened = opened_model(model.digest)
     try:
-        profile = Profiles.single(list(items), list(ratings), opened.n_items, Scale(*scale))
+        profile = Profiles.single(list(items), list(ratings), opened.n_items, Scale(*scale), history)
         return opened.explain(profile, list(of))
     except DataError as error:
         raise ParallaxError("model.bad_profile", str(error)) from error

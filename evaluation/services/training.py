@@ -15,12 +15,19 @@ from catalog.models import DatasetVersion
 from catalog.selectors.ratings import features_of, mean_utilities, ratings_of
 from core import artefacts
 from core.errors import DataError, ParallaxError, ParameterError
-from core.provenance import canonical_json, derived_seed, digest_of, digest_of_arrays
+from core.provenance import canonical_json, derived_seed, digest_of
 from evaluation.models import TrainedModel
 from evaluation.selectors.cases import training_rows, training_utilities
 from evaluation.services.feasibility import feasible_algorithms
 from evaluation.services.memory import check_memory
 from evaluation.services.numerics import load_kernels, numeric_threads
+from evaluation.services.optional_inputs import (
+    Users,
+    features_digest,
+    item_digests,
+    optional_digests,
+    with_optional,
+)
 from recommenders import registry
 from recommenders.base import Algorithm
 from recommenders.data import ItemFeatures, Ratings
@@ -68,10 +75,12 @@ def recipe_of(
     params: Mapping[str, Any],
     seed: int,
     threads: int,
+    users: Users | None = None,
 ) -> str:
     """Return the hash that identifies a model: everything that determines its arrays, and the project of its data.
 
-    So no run reuses a model of another project, which would reveal that project's data.
+    So no run reuses a model of another project, which would reveal that project's data. `users` are those of the
+    training rows, whose times some algorithms ask for; by default all of the version.
     """
     kind = registry.algorithm(algorithm)
     features = features_for(version=version, training_digest=training_digest, algorithm=algorithm, params=params)
@@ -85,6 +94,7 @@ def recipe_of(
             "seed": seed,
             "threads": threads,
             **_libraries(kind),
+            **optional_digests(kind, version, training_digest, users),
             **({} if version.dataset.project_id is None else {"project": version.dataset.project_id}),
         }
     )
@@ -93,19 +103,6 @@ def recipe_of(
 def _libraries(kind: type[Algorithm]) -> dict[str, Any]:
     versions = kind.library_versions()
     return {"libraries": versions} if versions else {}
-
-
-def features_digest(*, features: ItemFeatures) -> str:
-    """Return the hash of item features: terms and counts."""
-    matrix = features.item_terms
-    counts = digest_of_arrays(
-        {
-            "indptr": np.asarray(matrix.indptr, dtype=np.int64),
-            "indices": np.asarray(matrix.indices, dtype=np.int32),
-            "counts": np.asarray(matrix.data, dtype=np.float32),
-        }
-    )
-    return digest_of([counts, [list(term) for term in features.terms]])
 
 
 def training_seed(*, seed: int, algorithm: str, params: Mapping[str, Any]) -> int:
@@ -143,25 +140,26 @@ def train_or_reuse(
     params: Mapping[str, Any],
     seed: int,
     threads: int,
+    users: Users | None = None,
     progress: Progress = no_progress,
 ) -> TrainingResult:
     """Load the model of a recipe, or fit and store it; concurrent calls end with the same row.
 
-    `seed` is the seed of the run. An existing model is verified, so that a missing or damaged file is reported here and
-    not when a participant is served. An exception raised by `progress` stops the fit; nothing is stored then. Raises
-    ParameterError or DataError: the algorithm refuses these parameters or data. Raises ArtefactError when the stored
-    model is missing or damaged. Raises ParallaxError with code ``model.too_large``: the fit exceeds the available
-    memory.
+    `seed` is the seed of the run; `users` as in `recipe_of`. An existing model is verified, so that a missing or
+    damaged file is reported here and not when a participant is served. An exception raised by `progress` stops the fit;
+    nothing is stored then. Raises ParameterError or DataError: the algorithm refuses these parameters or data. Raises
+    ArtefactError when the stored model is missing or damaged. Raises ParallaxError with code ``model.too_large``: the
+    fit exceeds the available memory.
     """
     inputs: Any = {"algorithm": algorithm, "params": params, "seed": seed, "threads": threads}
-    recipe = recipe_of(version=version, training_digest=training_digest, **inputs)
+    recipe = recipe_of(version=version, training_digest=training_digest, users=users, **inputs)
     existing = TrainedModel.objects.filter(recipe=recipe).first()
     if existing is not None:
         artefacts.load("models", existing.digest)
         return TrainingResult(existing, was_reused=True)
     kind = registry.algorithm(algorithm)
     chosen = registry.params_of(algorithm, params)
-    ratings = training_rows(training_digest)
+    ratings = with_optional(kind, training_rows(training_digest), version, users)
     features = features_for(version=version, training_digest=training_digest, algorithm=algorithm, params=params)
     fitted, seconds = fit(ratings=ratings, features=features, **inputs, progress=progress)
     digest = artefacts.store(
@@ -173,6 +171,7 @@ def train_or_reuse(
             "params": dict(params),
             "scale": [ratings.scale.low, ratings.scale.high, ratings.scale.step],
             **_libraries(kind),
+            **item_digests(kind, version),
         },
     )
     try:

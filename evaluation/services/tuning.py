@@ -22,6 +22,7 @@ from evaluation.selectors.runs import metric_names
 from evaluation.services.feasibility import feasible_algorithms
 from evaluation.services.measurement import measure_users
 from evaluation.services.numerics import numeric_threads
+from evaluation.services.optional_inputs import has_times, profile_rows, with_optional
 from evaluation.services.reduction import outcomes_of, sides_of
 from evaluation.services.run_holdout import Holdout, build_holdouts, draw_candidates
 from evaluation.services.run_inputs import complete_spec
@@ -185,8 +186,8 @@ class _Bench:
 
     def size(self, features: ItemFeatures | None) -> TrainingSize:
         """The size of the training side."""
-        training = self.holdout.training
-        return TrainingSize(training.n_users, training.n_items, features, training.counts is not None)
+        training, is_timed = self.holdout.training, has_times(self.run.version)
+        return TrainingSize(training.n_users, training.n_items, features, training.counts is not None, is_timed)
 
     def features(self, setting: Setting) -> ItemFeatures:
         """The item features of the version for a setting, with utilities of the training rows."""
@@ -212,7 +213,7 @@ class _Bench:
             kind.check(chosen, self.size(features))
             self.fitted.append(params)
             model, seconds = fit(
-                ratings=self.holdout.training,
+                ratings=with_optional(kind, self.holdout.training, self.run.version, self.holdout.trained),
                 features=features,
                 algorithm=self.key,
                 params=params,
@@ -228,9 +229,8 @@ class _Bench:
     def _measured(self, model: Algorithm, params: Mapping[str, Any]) -> Trial:
         run = self.run
         with numeric_threads(run.threads):
-            arrays = measure_users(
-                run, self.cases, self.users, model=model, ratings=self.profiles, profiled=self.profiled
-            )
+            ratings = profile_rows(type(model), self.profiles, run.version, self.profiled)
+            arrays = measure_users(run, self.cases, self.users, model=model, ratings=ratings, profiled=self.profiled)
         arrays |= self.sides.case_facts[0]
         algorithm = RunAlgorithm(algorithm=self.key, params=params)
         results = outcomes_of(run, algorithm, self.cases, arrays, self.sides, are_curves_kept=False)

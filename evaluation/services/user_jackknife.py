@@ -23,6 +23,7 @@ from evaluation.selectors.results import model_rows
 from evaluation.selectors.runs import measured_algorithms
 from evaluation.services.measurement import measure_users
 from evaluation.services.numerics import numeric_threads
+from evaluation.services.optional_inputs import profile_rows
 from evaluation.services.reduction import TrainingSides, outcomes_of, training_sides
 from evaluation.services.serving import opened_model
 
@@ -93,8 +94,8 @@ def _without_groups_of_pool(
     # One list over all pairs is stored as counts by score, so each group is scored again.
     if algorithm.model is None:
         return {}
-    model, ratings = opened_model(algorithm.model.digest), training_rows(run_cases.profiles_digest)
-    profiled = run_cases.profiled
+    model, profiled = opened_model(algorithm.model.digest), run_cases.profiled
+    ratings = profile_rows(type(model), training_rows(run_cases.profiles_digest), run.version, profiled)
     measure = partial(
         measure_users, run, model=model, ratings=ratings, profiled=profiled, profile_length=profile_length
     )

@@ -36,6 +36,7 @@ from evaluation.services.runs import PARTS, fail_part, hint
 from evaluation.services.training import train_or_reuse
 from jobs.broker_queues import delete_queue
 from jobs.leases import TRANSIENT, LeaseLost
+from recommenders import registry
 
 logger = logging.getLogger(__name__)
 
@@ -62,6 +63,7 @@ def fit(part: RunPart, check: Callable[[], None]) -> Outcome:
             params=algorithm.params,
             seed=run.seed,
             threads=run.threads,
+            users=cases_of(run, part.fold).trained if registry.algorithm(algorithm.algorithm).needs_times else None,
             progress=FitProgress(part, check),
         )
     except (ParameterError, DataError) as refusal:

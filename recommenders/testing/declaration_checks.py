@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -11,21 +12,29 @@ from scipy import sparse
 from core.errors import DataError, ParameterError
 from recommenders.data import Profiles, Ratings
 from recommenders.data_limits import TrainingSize
+from recommenders.items import ITEM_FIELDS, NO_ITEMS
 from recommenders.parameters import Parameters
-from recommenders.testing.trial import HALF_STARS, Trial, require, require_refusal, uniform_features
+from recommenders.testing.trial import HALF_STARS, Trial, advise, require, require_refusal, uniform_features
 
 
 def class_attributes_are_complete(trial: Trial) -> None:
-    """Key, names, version, kind of score and descriptions of parameters are as forms and tables need them."""
+    """Key, names, version, kind of score and descriptions of parameters are as forms and tables need them.
+
+    A title without the short name and a description without a full stop are warnings.
+    """
     algorithm = trial.algorithm
     require(algorithm.key == algorithm.key.strip().lower() != "", f"The key {algorithm.key!r} is not in lower case.")
-    require(algorithm.name in algorithm.title, f"The title {algorithm.title!r} does not contain {algorithm.name!r}.")
+    advise(algorithm.name in algorithm.title, f"The title {algorithm.title!r} does not contain {algorithm.name!r}.")
     require(algorithm.version >= 1, f"The version starts at 1; it is {algorithm.version}.")
     require(algorithm.score_kind in {"rating", "order"}, f"{algorithm.score_kind!r} is no kind of score.")
+    unknown = ", ".join(sorted(algorithm.item_fields - ITEM_FIELDS))
+    require(not unknown, f"There are no item fields {unknown}; there are {', '.join(sorted(ITEM_FIELDS))}.")
+    is_free = not algorithm.item_fields or "items" not in algorithm.arrays
+    require(is_free, "A class that asks for item fields cannot have an array called items.")
     label = algorithm.label(algorithm.Params())
     require(label.startswith(algorithm.name), f"The label {label!r} does not start with {algorithm.name!r}.")
     for info in algorithm.Params.described():
-        require(info.description.endswith("."), f"The description of {info.name} is not a sentence with a full stop.")
+        advise(info.description.endswith("."), f"The description of {info.name} is not a sentence with a full stop.")
         require(info.type in {int, float, str, bool}, f"{info.name} is of type {info.type.__name__}.")
 
 
@@ -67,7 +76,7 @@ def wrong_inputs_are_refused(trial: Trial) -> None:
     empty = Ratings(sparse.csr_array(np.zeros((3, ratings.n_items))), HALF_STARS)
 
     def fit(ratings: Ratings, *params: Parameters, **more: Any) -> object:
-        return algorithm.fit(ratings, *params, rng=rng, **more)
+        return algorithm.fit(trial.complete(ratings, features), *params, rng=rng, **more)
 
     foreign, refused = Parameters(), require_refusal
     refused(DataError, "no ratings", "data without ratings", lambda: fit(empty, features=features))
@@ -75,6 +84,14 @@ def wrong_inputs_are_refused(trial: Trial) -> None:
     refused(DataError, "describe 3 items", "other features", lambda: fit(ratings, features=uniform_features(3)))
     if algorithm.needs_features:
         refused(DataError, "needs item features", "missing features", lambda: fit(ratings))
+    complete = trial.complete(ratings, features)
+    described = features if algorithm.needs_features else None
+    if algorithm.item_fields:
+        bare = partial(algorithm.fit, replace(complete, items=NO_ITEMS), rng=rng, features=described)
+        refused(DataError, "item fields", "missing item fields", bare)
+    if algorithm.needs_times:
+        timeless = partial(algorithm.fit, replace(complete, times=None), rng=rng, features=described)
+        refused(DataError, "time of each rating", "missing times", timeless)
     model = trial.fit()
     four_items = Profiles.single([0], [3], 4, HALF_STARS)
     surplus = model.state() | {"surplus": np.zeros(1)}

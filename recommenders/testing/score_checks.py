@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,17 @@ from scipy import sparse
 from recommenders.base import Algorithm
 from recommenders.data import ItemFeatures, Profiles, Ratings, Scale
 from recommenders.ranking import top_n
-from recommenders.testing.trial import HALF_STARS, Trial, checkerboard, require, require_close, uniform_features
+from recommenders.testing.trial import (
+    HALF_STARS,
+    Trial,
+    checkerboard,
+    require,
+    require_close,
+    sample_items,
+    sample_times,
+    timed,
+    uniform_features,
+)
 
 
 def scores_are_numbers(trial: Trial) -> None:
@@ -154,9 +165,51 @@ def numbering_does_not_matter(trial: Trial) -> None:
     users, items = rng.permutation(trial.ratings.n_users), rng.permutation(trial.ratings.n_items)
     renumbered = Ratings(sparse.csr_array(trial.ratings.user_items[users][:, items]), trial.ratings.scale)
     features = ItemFeatures(trial.features.item_terms[items], trial.features.terms)
+    own = trial.ratings.user_items
+    times = sparse.csr_array((sample_times(trial.ratings), own.indices, own.indptr), shape=own.shape)
+    times = sparse.csr_array(times[users][:, items])
+    times.sort_indices()
+    renumbered = replace(renumbered, times=times.data, items=sample_items(items, features))
     profiles = Profiles(sparse.csr_array(trial.profiles.user_items[:, items]), trial.profiles.scale)
     scores, expected = trial.fit(renumbered, features).score(profiles), trial.fit().score(trial.profiles)[:, items]
     require_close(scores, expected, 1e-9, "Scores depend on the numbering; set asks_numbers = True if that is meant.")
+
+
+def renamed_items_give_the_same_lists(trial: Trial) -> None:
+    """Other ids of the same items, in another order, give the same lists. For classes with `item_fields`."""
+    if not trial.algorithm.item_fields:
+        return
+    numbers = np.arange(trial.ratings.n_items)
+    items = sample_items(numbers, trial.features, id_of=lambda number: f"{999 - number} of another source")
+    model, renamed = trial.fit(), trial.fit(replace(trial.ratings, items=items))
+    for row in range(trial.profiles.n_profiles):
+        profile = Profiles(trial.profiles.user_items[[row]], trial.profiles.scale)
+        lists = [each.answer_profile(profile, len(numbers)).items.tolist() for each in (model, renamed)]
+        require(lists[0] == lists[1], f"The list of profile {row} depends on the ids of the items.")
+
+
+def profiles_without_times_are_scored(trial: Trial) -> None:
+    """A profile whose order and times are unknown has scores too. For classes with `_score_profiles`."""
+    if not trial.algorithm.reads_order():
+        return
+    model = trial.fit()
+    plain, with_times = model.score(trial.profiles), model.score(timed(trial.profiles))
+    require(not np.isnan(plain).any(), "A score of a profile without times is NaN.")
+    is_scored, is_scored_with_times = (np.isfinite(scores).any(axis=1) for scores in (plain, with_times))
+    require((is_scored == is_scored_with_times).all(), "A profile has scores with times, and none without them.")
+
+
+def profiles_with_times_are_independent(trial: Trial) -> None:
+    """A profile with times has the same scores alone and in a batch. For classes with `_score_profiles`."""
+    if not trial.algorithm.reads_order():
+        return
+    model, profiles = trial.fit(), timed(trial.profiles)
+    together, times = model.score(profiles), sample_times(Ratings(profiles.user_items, profiles.scale))
+    for row in range(profiles.n_profiles):
+        entries = slice(*profiles.user_items.indptr[row : row + 2])
+        alone = Profiles(profiles.user_items[[row]], profiles.scale, times[entries], order_kind="consumption")
+        message = f"Profile {row} has other scores alone than in a batch, with times."
+        require_close(model.score(alone)[0], together[row], 1e-9, message)
 
 
 def explanations_add_up(trial: Trial) -> None:

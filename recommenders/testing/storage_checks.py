@@ -34,6 +34,8 @@ def stored_model_has_the_same_scores(trial: Trial) -> None:
             np.save(Path(folder) / f"{name}.npy", array, allow_pickle=False)
         loaded = {name: np.load(Path(folder) / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in state}
         again = type(model).from_state(loaded, model.params, model.scale)
+        if trial.algorithm.item_fields:
+            again.items = model.items
         is_same = again.score(trial.profiles).tobytes() == model.score(trial.profiles).tobytes()
         require(is_same, "The loaded model has other scores; `_score` may use only arrays, params, scale, popularity.")
         require(contents(again.state()) == contents(state), "The loaded model has another state than the stored one.")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from scipy import sparse
 
 from recommenders.base import Algorithm
 from recommenders.data import ItemFeatures, Profiles, Ratings, Scale
+from recommenders.items import Items
 from recommenders.progress import Progress, no_progress
 
 HALF_STARS = Scale(0.5, 5.0, 0.5)
@@ -59,6 +62,33 @@ def new_profiles() -> Profiles:
     return Profiles(random_ratings(3, 6, N_ITEMS, density=0.4).user_items, HALF_STARS)
 
 
+def sample_items(
+    numbers: NDArray[np.integer[Any]], features: ItemFeatures, id_of: Callable[[int], str] = "item-{}".format
+) -> Items:
+    """Every field of the items with these numbers; `features` are those of the same items."""
+    fields: dict[str, Any] = {
+        "ids": tuple(id_of(int(number)) for number in numbers),
+        "titles": tuple(f"Title {number}" for number in numbers),
+        "years": 1990 + numbers % 30,
+        "texts": {"": tuple(f"A story about {number % 3} and {number}." if number else "" for number in numbers)},
+        "images": ("",) * len(numbers),
+        "features": features,
+    }
+    return Items({name: partial(fields.get, name) for name in fields})
+
+
+def sample_times(ratings: Ratings) -> NDArray[np.int64]:
+    """A time of each rating; some users have two of the same second."""
+    users, items, _ = ratings.triples()
+    return np.asarray(10**9 + 60 * ((7 * items + 3 * users) % 11), dtype=np.int64)
+
+
+def timed(profiles: Profiles) -> Profiles:
+    """The same profiles with times."""
+    times = sample_times(Ratings(profiles.user_items, profiles.scale))
+    return replace(profiles, times=times, order_kind="consumption")
+
+
 def checkerboard(n_users: int = 24, n_items: int = 12) -> tuple[Ratings, ItemFeatures]:
     """Ratings and features in which even users love even items and hate odd ones, and odd users the reverse.
 
@@ -99,18 +129,32 @@ class Trial:
         """Fit a model on the trial's data or on others, always with the same seed."""
         described = self.features if features is None else features
         return self.algorithm.fit(
-            self.ratings if ratings is None else ratings,
+            self.complete(self.ratings if ratings is None else ratings, described),
             self.algorithm.Params.from_mapping({**self.algorithm.small, **self.options, **(options or {})}),
             features=described if self.algorithm.needs_features else None,
             rng=np.random.default_rng(SEED),
             progress=progress,
         )
 
+    def complete(self, ratings: Ratings, features: ItemFeatures) -> Ratings:
+        """The ratings with the item fields and times that the class asks for, unless they have them."""
+        if self.algorithm.item_fields - ratings.items.fields:
+            ratings = replace(ratings, items=sample_items(np.arange(ratings.n_items), features))
+        if self.algorithm.needs_times and ratings.times is None:
+            ratings = replace(ratings, times=sample_times(ratings))
+        return ratings
+
 
 def require(is_met: bool | np.bool_, message: str) -> None:
     """Raise AssertionError with the message unless the requirement is met."""
     if not is_met:
         raise AssertionError(message)
+
+
+def advise(is_met: bool | np.bool_, message: str) -> None:
+    """Warn of what forms and tables would show badly, unless the advice is followed."""
+    if not is_met:
+        warnings.warn(message, stacklevel=2)
 
 
 def require_close(actual: NDArray[Any], expected: NDArray[Any], tolerance: float, message: str) -> None:

@@ -138,6 +138,15 @@ def test_method_names_the_models_that_learned_from_titles_alone(report: Report) 
     assert [block.text for block in blocks].count(said) == 1
 
 
+def test_method_says_of_what_the_order_of_a_profile_is(report: Report) -> None:
+    results = report.read_results()
+    assert "reads_order" not in json.dumps(report.results)
+    ordered = tuple(replace(condition, reads_order=condition.label == "CorNgr") for condition in results.conditions)
+    texts = [block.text for block in method_section(replace(results, conditions=ordered), "").blocks]
+    assert [text for text in texts if text.startswith("CorNgr uses the order of a profile. That of participants is")]
+    assert not [block for block in method_section(results, "").blocks if "order of a profile" in block.text]
+
+
 def test_recall_is_the_primary_metric_and_one_row_of_the_matrix(report: Report) -> None:
     results = report.read_results()
     matrix = results.matrix

@@ -1,4 +1,4 @@
-"""The example package of docs/how-to, installed beside the project.
+"""The example packages of docs/how-to, installed beside the project.
 
 How an algorithm of a package is measured and served in a study is followed in tests/tutorial.
 """
@@ -16,23 +16,24 @@ import pytest
 from recommenders.testing import CHECKS
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGE = ROOT / "docs" / "how-to" / "your-own-algorithm"
+PACKAGES = [ROOT / "docs" / "how-to" / name for name in ("your-own-algorithm", "your-own-sequential-algorithm")]
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the package in it, built and installed without a network."""
+    """A folder with the packages in it, built and installed without a network."""
     target = tmp_path_factory.mktemp("installed")
     done = subprocess.run(
         [
             *(sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index"),
-            *("--no-deps", "--no-build-isolation", "--target", str(target), str(PACKAGE)),
+            *("--no-deps", "--no-build-isolation", "--target", str(target), *map(str, PACKAGES)),
         ],
         capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert {path.name for path in target.iterdir()} >= {"parallax_p3alpha.py", "parallax_p3alpha-1.0.0.dist-info"}
+    names = {path.name for path in target.iterdir()}
+    assert names >= {"parallax_p3alpha.py", "parallax_p3alpha-1.0.0.dist-info", "parallax_markov.py"}
     return target
 
 
@@ -61,10 +62,11 @@ def test_the_registry_lists_it_with_its_parameters(installed: Path, tmp_path: Pa
     assert said == ["True", "[('positive_from', 4.0), ('alpha', 1.0)]", "P3alpha (alpha=0.8)"]
 
 
-def test_it_passes_the_contract_suite_and_its_own_example(installed: Path, tmp_path: Path) -> None:
-    said = run(installed, tmp_path, "-m", "pytest", "-q", "tests/recommenders/test_contract.py", "-k", "p3alpha")
+@pytest.mark.parametrize("key", ["p3alpha", "markov"])
+def test_it_passes_the_contract_suite_and_its_own_example(installed: Path, tmp_path: Path, key: str) -> None:
+    said = run(installed, tmp_path, "-m", "pytest", "-q", "tests/recommenders/test_contract.py", "-k", key)
     passed = re.search(r"(\d+) passed", said)
     assert passed
     assert int(passed[1]) >= len(CHECKS)
     assert "failed" not in said
-    run(installed, tmp_path, "-m", "doctest", str(installed / "parallax_p3alpha.py"))
+    run(installed, tmp_path, "-m", "doctest", str(installed / f"parallax_{key}.py"))

@@ -246,6 +246,10 @@ FAULTS = {
     "other_scales_are_mapped": [(OtherScaleIgnored, "change with the profile's scale")],
     "lists_exclude_rated_items": [(RatedItemsListed, "has rated items"), (UnsortedList, "by its scores it is")],
     "numbering_does_not_matter": [(OrderedByNumber, "depend on the numbering")],
+    # Classes that ask for items or an order: tests/recommenders/test_optional_inputs.py.
+    "renamed_items_give_the_same_lists": [],
+    "profiles_without_times_are_scored": [],
+    "profiles_with_times_are_independent": [],
     "explanations_add_up": [
         (WrongExplanation, "the explanation makes 10"), (ExplanationPromised, "explains no score"),
         (ExplanationUndeclared, "does not set explains"),

@@ -9,6 +9,8 @@ import pytest
 from core import artefacts
 from core.errors import ParallaxError
 from evaluation.services import serving
+from recommenders.base import Algorithm
+from recommenders.data import Floats, Profiles
 from studies.design.services.launch import close_study, resume_study
 from studies.enums import ParticipantStatus, Provenance, StudyStatus
 from studies.instrument.questionnaires.schema import ITEMS
@@ -128,6 +130,31 @@ def test_a_list_for_ratings_that_changed_meanwhile_is_not_kept(study: Study) -> 
     assert recommending._store(person, before, served) is None
     assert not RecommendationList.objects.exists()
     assert recommending.finish_rating(participant=person).slots.count() == 5
+
+
+def test_a_model_that_reads_the_order_gets_that_of_rating(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Profiles] = []
+
+    def score_profiles(model: Algorithm, profiles: Profiles) -> Floats:
+        seen.append(profiles)
+        return model._score(profiles.user_items)
+
+    person = assigned(study)
+    assert person.condition is not None
+    kind = type(serving.opened_model(person.condition.model_digest))
+    monkeypatch.setattr(kind, "_score_profiles", score_profiles)
+    order = [3, 0, 4, 1, 2]
+    items = items_of(study, 5)
+    for number in order:
+        ratings.rate_item(participant=person, item=items[number], rating=4)
+    assert recommending.finish_rating(participant=person).slots.count() == 5
+    (profile,) = seen
+    assert (profile.order_kind, profile.context) == ("rating", ({"language": person.language},))
+    assert profile.order is not None
+    assert profile.order.tolist() == [order.index(number) + 1 for number in range(5)]
+    assert profile.times is not None
+    told = person.profile.order_by("item__index").values_list("rated_at", flat=True)
+    assert profile.times.tolist() == [at.timestamp() for at in told]
 
 
 def test_there_is_no_list_before_the_ratings(study: Study) -> None:

@@ -18,6 +18,7 @@ from evaluation.management.arguments import at_least_one, check_folders
 from evaluation.services.serving import Served, recommend
 from evaluation.services.training import train_on_everything
 from recommenders import registry
+from recommenders.data import History
 
 MAX_TITLE = 48
 
@@ -34,7 +35,10 @@ class Command(ParallaxCommand):
             "--algorithm", required=True, metavar="KEY[:NAME=VALUE,…]", help="for example lsa or puresvd:factors=50"
         )
         parser.add_argument(
-            "--profile", required=True, metavar="ITEM:RATING,…", help='the dataset\'s own ids, as in "1:5,260:4"'
+            "--profile",
+            required=True,
+            metavar="ITEM:RATING,…",
+            help='the dataset\'s own ids, earliest first, as in "1:5,260:4"',
         )
         parser.add_argument("-n", type=int, default=10, help="length of the list (default: 10)")
         parser.add_argument("--unrated-only", action="store_true", help="list only items without ratings")
@@ -64,6 +68,7 @@ class Command(ParallaxCommand):
             ratings=ratings,
             scale=(version.scale_low, version.scale_high, version.scale_step),
             n=version.n_items if options["unrated_only"] else options["n"],
+            history=History("consumption", order=range(1, len(items) + 1)),
         )
         lines = _lines(version, served, options["n"], is_unrated_only=options["unrated_only"])
         self.stdout.write(f"{model.label} on {version}, for a profile of {len(items)}")

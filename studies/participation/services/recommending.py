@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import math
+from datetime import datetime
 
 from django.db import transaction
 from django.utils.translation import get_language
@@ -35,15 +36,26 @@ from studies.team.services.notices import notify_owners
 logger = logging.getLogger(__name__)
 
 
-def _profile(participant: Participant) -> dict[int, int]:
+# Points of the scale and times of rating, by item index.
+Profile = dict[int, tuple[int, datetime]]
+
+
+def _profile(participant: Participant) -> Profile:
     ratings = ProfileRating.objects.filter(participant=participant).order_by("item__index")
-    return dict(ratings.values_list("item__index", "rating"))
+    return {index: (rating, at) for index, rating, at in ratings.values_list("item__index", "rating", "rated_at")}
 
 
-def _served(participant: Participant, profile: dict[int, int]) -> Served:
+def _served(participant: Participant, profile: Profile) -> Served:
     condition = Condition.objects.select_related("model").get(participants=participant)
     try:
-        served = recommend_in(study=participant.study, condition=condition, ratings=profile, n=list_length(participant))
+        served = recommend_in(
+            study=participant.study,
+            condition=condition,
+            ratings={index: rating for index, (rating, _at) in profile.items()},
+            n=list_length(participant),
+            rated_at={index: at.timestamp() for index, (_rating, at) in profile.items()},
+            context={"language": participant.language},
+        )
     except StorageUnavailable:  # for a moment: the page asks to wait, and the study goes on
         raise
     except Exception as problem:  # an algorithm may be third-party code, and any failure pauses the study
@@ -119,7 +131,7 @@ def _require_profile(participant: Participant, n_rated: int) -> None:
 
 
 @transaction.atomic
-def _store(participant: Participant, profile: dict[int, int], served: Served) -> RecommendationList | None:
+def _store(participant: Participant, profile: Profile, served: Served) -> RecommendationList | None:
     # None where the ratings are no longer those that the list was computed for.
     lock_open(participant)
     require_active(participant)
