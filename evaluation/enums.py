@@ -5,6 +5,16 @@ from __future__ import annotations
 from django.db.models import TextChoices
 
 
+class ModelOrigin(TextChoices):
+    """What a model was made from: ratings, or an artefact or a service of others."""
+
+    FITTED = "fitted"
+    MATRIX = "matrix"
+    FACTORS = "factors"
+    LISTS = "lists"
+    REMOTE = "remote"
+
+
 class RunStatus(TextChoices):
     """Where an evaluation run stands."""
 

@@ -11,7 +11,7 @@ from django.db.models import Exists, OuterRef, Q
 from accounts.models import Project, in_projects_of
 from catalog.models import DatasetVersion
 from core.models import TimeStampedModel
-from evaluation.enums import PartKind, PartStatus, RunStatus
+from evaluation.enums import ModelOrigin, PartKind, PartStatus, RunStatus
 from evaluation.metrics.definition import LONGEST_METRIC_NAME
 from jobs.models import LeasedModel
 
@@ -20,9 +20,9 @@ class ModelQuerySet(models.QuerySet["TrainedModel"]):
     """Models by who may see them."""
 
     def visible_to(self, researcher: Any) -> Self:
-        """The models on visible datasets that a visible run uses, or no run at all."""
-        uses = RunAlgorithm.objects.filter(model=OuterRef("pk"))
-        fits = RunPart.objects.filter(model=OuterRef("pk"))
+        """The models on visible datasets that a visible run uses, itself or re-ranked, or no run at all."""
+        is_it = Q(model=OuterRef("pk")) | Q(model__base=OuterRef("pk"))
+        uses, fits = RunAlgorithm.objects.filter(is_it), RunPart.objects.filter(is_it)
         of_visible_runs = in_projects_of(researcher, "run__project")
         is_used = Exists(uses) | Exists(fits)
         is_shown = Exists(uses.filter(of_visible_runs)) | Exists(fits.filter(of_visible_runs))
@@ -32,7 +32,8 @@ class ModelQuerySet(models.QuerySet["TrainedModel"]):
 class TrainedModel(TimeStampedModel):
     """A fitted algorithm, identified by its recipe and verified by the digest of its bytes.
 
-    The arrays are the artefact ``models/<digest>``.
+    The arrays are the artefact ``models/<digest>``. A re-ranked model has only arrays of the re-ranking; its metadata
+    name the digest of `base`, whose arrays it opens.
     """
 
     recipe = models.CharField(max_length=64, unique=True)
@@ -44,8 +45,12 @@ class TrainedModel(TimeStampedModel):
     label = models.CharField(max_length=80)
     seed = models.BigIntegerField()
     threads = models.PositiveSmallIntegerField()
-    training_digest = models.CharField(max_length=64)  # artefact "training": the rows it saw
+    # Artefact "training": the rows it saw; empty where these are not known.
+    training_digest = models.CharField(max_length=64, blank=True)
     fit_seconds = models.FloatField()
+    origin = models.CharField(max_length=20, choices=ModelOrigin, default=ModelOrigin.FITTED)
+    base = models.ForeignKey("self", null=True, blank=True, on_delete=models.PROTECT, related_name="reranked")
+    provenance = models.JSONField(default=dict, blank=True)  # what else it was made from, with digests
 
     objects = ModelQuerySet.as_manager()
 
@@ -161,9 +166,9 @@ class RunAlgorithm(models.Model):
 class RunPart(TimeStampedModel, LeasedModel):
     """A piece of a run's work, taken by one worker at a time under a lease.
 
-    `start` and `stop` are rows of the fold's case list, and are set for measurements only; `recipe`, `training_digest`
-    and `model` are a fit's. Runs of one model per algorithm have the fold 0 alone. The result is stored by digest, so
-    that finishing twice writes once.
+    `start` and `stop` are rows of the fold's case list, and are set for measurements only; `recipe`, `base_recipe` (of
+    the model that is re-ranked), `training_digest` and `model` are a fit's. Runs of one model per algorithm have the
+    fold 0 alone. The result is stored by digest, so that finishing twice writes once.
     """
 
     run = models.ForeignKey(EvaluationRun, on_delete=models.CASCADE, related_name="parts")
@@ -171,6 +176,7 @@ class RunPart(TimeStampedModel, LeasedModel):
     kind = models.CharField(max_length=20, choices=PartKind)
     fold = models.PositiveSmallIntegerField(default=0)
     recipe = models.CharField(max_length=64, blank=True, db_index=True)
+    base_recipe = models.CharField(max_length=64, blank=True)
     training_digest = models.CharField(max_length=64, blank=True)  # empty: a fit of an earlier version of the project
     model = models.ForeignKey(TrainedModel, null=True, blank=True, on_delete=models.PROTECT, related_name="fits")
     profile_length = models.PositiveSmallIntegerField(default=0)  # 0: the whole profile

@@ -27,6 +27,7 @@ from evaluation.metrics.registry import metric
 from evaluation.protocols.registry import PROTOCOLS, protocol
 from evaluation.splitting.registry import SPLITS, spec_of
 from recommenders import registry
+from recommenders.reranking import BAR
 
 MAX_N = 100
 SEED_LIMIT = 2**63
@@ -60,13 +61,21 @@ def _parsed_number(text: str) -> int | float | str:
 
 
 def settings_text(name: str, values: Mapping[str, Any]) -> str:
-    """Write a name with its values.
+    """Write a name with its values, and those of a re-ranker after ``|``.
 
     Examples
     --------
     >>> settings_text("probe", {"share": 0.1}), settings_text("toppop", {})
     ('probe:share=0.1', 'toppop')
+    >>> settings_text("puresvd|mmr", {"factors": 9, "mmr_strength": 0.3})
+    'puresvd:factors=9|mmr:strength=0.3'
     """
+    over, bar, method = name.rpartition(BAR)
+    if bar:
+        start = f"{method}_"
+        own = {key.removeprefix(start): value for key, value in values.items() if key.startswith(start)}
+        others = {key: value for key, value in values.items() if not key.startswith(start)}
+        return f"{settings_text(over, others)}{BAR}{settings_text(method, own)}"
     # A value with options of its own comes first, because a list of algorithms is split where a name and ":" begin.
     ordered = sorted(values.items(), key=lambda pair: ":" not in str(pair[1]))
     options = ",".join(f"{key}={value!r}" if isinstance(value, float) else f"{key}={value}" for key, value in ordered)

@@ -31,6 +31,7 @@ from recommenders.naive_bayes import NaiveBayes
 from recommenders.parameters import Parameters
 from recommenders.popularity import PopularityLikes, Random, TopPop
 from recommenders.puresvd import PureSVD
+from recommenders.reranking import BAR, RERANKERS, Reranked, reranked
 from recommenders.user_neighbours import UserKNNCosine, UserKNNPearson
 
 ENTRY_POINT_GROUP = "parallax.algorithms"
@@ -88,9 +89,14 @@ def families() -> dict[str, tuple[str, ...]]:
 
 
 def algorithm(key: str) -> type[Algorithm]:
-    """Look up an algorithm by its key. Raises ParameterError when the key is unknown, the library of the adapter is not
-    installed (the message says how to install it), or a third party's entry point is not an algorithm with that key.
+    """Look up an algorithm by its key, with its re-ranker if it has one: ``puresvd|mmr``.
+
+    Raises ParameterError when the key is unknown, the library of the adapter is not installed (the message says how to
+    install it), or a third party's entry point is not an algorithm with that key.
     """
+    if BAR in key:
+        over, _, method = key.rpartition(BAR)
+        return reranked(algorithm(over), method)
     if key in _OWN:
         return _OWN[key]
     if key in _ADAPTERS:
@@ -109,8 +115,35 @@ def algorithm(key: str) -> type[Algorithm]:
     return loaded
 
 
+def is_listed(key: str) -> bool:
+    """Whether there is an algorithm with this key, re-ranked or not.
+
+    Examples
+    --------
+    >>> is_listed("puresvd|mmr"), is_listed("puresvd|bubble-sort")
+    (True, False)
+    """
+    over, bar, method = key.partition(BAR)
+    return over in keys() and (not bar or method in RERANKERS)
+
+
+def base_of(key: str, values: Mapping[str, Any]) -> tuple[str, dict[str, Any]] | None:
+    """The algorithm that a re-ranked one starts from, with its parameters; None for any other.
+
+    Examples
+    --------
+    >>> base_of("puresvd|popularity", {"factors": 300, "popularity_strength": 0.5})
+    ('puresvd', {'factors': 300})
+    """
+    kind = algorithm(key)
+    if not issubclass(kind, Reranked):
+        return None
+    return kind.over.key, kind.base_params(params_of(key, values)).as_dict()
+
+
 def install_command(key: str) -> str | None:
     """The command that installs the library of an adapter; None for other algorithms."""
+    key = key.partition(BAR)[0]
     return _ADAPTERS[key].library.how_to_install() if key in _ADAPTERS else None
 
 
@@ -119,7 +152,7 @@ def package_of(key: str) -> tuple[str, str] | None:
 
     None for the project's own algorithms and adapters.
     """
-    point = _added().get(key)
+    point = _added().get(key.partition(BAR)[0])
     return None if point is None or point.dist is None else (point.dist.name, point.dist.version)
 
 
@@ -189,8 +222,33 @@ def parse(text: str) -> tuple[str, Parameters]:
 
 def named_values(text: str) -> tuple[str, dict[str, str]]:
     """Split an algorithm as written in a command into its key and its parameters as text. Raises ParameterError when
-    the text does not have the form ``key:name=value,name=value``, or names a parameter twice.
+    the text does not have the form ``key:name=value,name=value``, names a parameter twice, or has a re-ranker after
+    ``|`` that does not exist or is not the only one.
+
+    Examples
+    --------
+    >>> named_values("puresvd:factors=50|mmr:strength=0.3")
+    ('puresvd|mmr', {'factors': '50', 'mmr_strength': '0.3'})
     """
+    whole, *rerankers = text.split(BAR)
+    key, values = _named_values(whole)
+    if not rerankers:
+        return key, values
+    if len(rerankers) > 1:
+        raise ParameterError(
+            f"{text.strip()!r} names {len(rerankers)} re-rankers, and a list is re-ranked once. Write one, as in "
+            "puresvd:factors=50|mmr:strength=0.3."
+        )
+    method, own = _named_values(rerankers[0])
+    known = [info.name for info in reranked(algorithm(key), method).Params.described()]
+    for name in own:
+        if f"{method}_{name}" not in known:
+            names = ", ".join(each.removeprefix(f"{method}_") for each in known if each.startswith(f"{method}_"))
+            raise ParameterError(f"The re-ranker {method} has no parameter {name}; its parameters are: {names}.")
+    return f"{key}{BAR}{method}", values | {f"{method}_{name}": value for name, value in own.items()}
+
+
+def _named_values(text: str) -> tuple[str, dict[str, str]]:
     key, _, options = text.strip().partition(":")
     values: dict[str, str] = {}
     for option in options.split(",") if options else ():
@@ -200,24 +258,25 @@ def named_values(text: str) -> tuple[str, dict[str, str]]:
         if name in values:
             raise ParameterError(f"The parameter {name} comes twice in {text!r}.")
         values[name] = value
-    return key, values
+    return key.strip(), values
 
 
 def specifications(text: str) -> tuple[str, ...]:
     """Split a list of algorithms at the commas between them.
 
-    A piece that holds ``=`` but no ``:`` belongs to the algorithm before it. Raises ParameterError when there is no
-    algorithm in the text.
+    A piece whose beginning, up to a ``|``, holds ``=`` but no ``:`` belongs to the algorithm before it. Raises
+    ParameterError when there is no algorithm in the text.
 
     Examples
     --------
-    >>> specifications("toppop,corngr:neighbours=9,shrinkage=5")
-    ('toppop', 'corngr:neighbours=9,shrinkage=5')
+    >>> specifications("toppop,corngr:neighbours=9,shrinkage=5|mmr:strength=0.3")
+    ('toppop', 'corngr:neighbours=9,shrinkage=5|mmr:strength=0.3')
     """
     pieces: list[str] = []
     for piece in text.split(","):
-        if "=" in piece and ":" not in piece and pieces:
-            pieces[-1] += f",{piece}" if ":" in pieces[-1] else f":{piece}"
+        start = piece.partition(BAR)[0]
+        if "=" in start and ":" not in start and pieces:
+            pieces[-1] += f",{piece}" if ":" in pieces[-1].rpartition(BAR)[2] else f":{piece}"
         elif piece.strip():
             pieces.append(piece)
     if not pieces:

@@ -17,6 +17,8 @@ from core.errors import ParameterError
 from core.field_problems import FieldProblems, Path, Problem
 from evaluation.run_spec import Lengths, Plain, RunSettings, RunSpec, Whole
 from inference.claims import Finding, verdict
+from recommenders import registry
+from recommenders.reranking import BAR
 from recommenders.size_selection import SIZES, Choice
 
 Needs = Literal["ratings", "usage", "utility"]
@@ -95,13 +97,24 @@ class Contender(BaseModel):
     model_config = ConfigDict(frozen=True, extra="allow")
     __pydantic_extra__: dict[str, Plain] = Field(init=False)
 
-    algorithm: Text  # key of `recommenders.registry`
+    algorithm: Text  # key of `recommenders.registry`, or as in commands: ``puresvd|mmr:strength=0.3``
     choose: SizeSearch | None = None  # where its size is chosen on the training side of each run
 
     @property
     def params(self) -> dict[str, Any]:
         """The stated parameters."""
         return dict(self.__pydantic_extra__)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_text(cls, stated: Any) -> Any:
+        """Read an algorithm written as in commands; what is stated twice is refused."""
+        if not isinstance(stated, Mapping) or not {":", BAR} & set(str(stated.get("algorithm", ""))):
+            return stated
+        key, values = registry.named_values(str(stated["algorithm"]))
+        if duplicates := sorted(values.keys() & stated.keys()):
+            raise ParameterError(f"{duplicates[0]} is stated twice: in the text of the algorithm and beside it.")
+        return {**stated, **values, "algorithm": key}
 
     @model_validator(mode="after")
     def _check_size(self) -> Self:

@@ -70,8 +70,7 @@ class AlgorithmRows:
     def posted(cls, data: QueryDict, *, is_checked: bool) -> AlgorithmRows:
         """Return the rows of a posted form; without checking them, to be shown again."""
         matches = [match for match in map(ROW.fullmatch, data.getlist("row")[:MOST_ROWS]) if match]
-        listed = set(registry.keys())
-        known = [(int(match[1]), match[2]) for match in matches if match[2] in listed]
+        known = [(int(match[1]), match[2]) for match in matches if registry.is_listed(match[2])]
         return cls([_row(number, key, data=data, is_checked=is_checked) for number, key in known])
 
     def change(self, step: str, key: str) -> None:

@@ -10,6 +10,7 @@ from importlib import import_module
 from threadpoolctl import threadpool_info, threadpool_limits  # type: ignore[import-untyped]
 
 from core.provenance import versions
+from recommenders.reranking import BAR
 from recommenders.threads import using
 
 
@@ -50,6 +51,7 @@ def load_kernels(algorithm: str) -> None:
 
     Our own loops are compiled once per machine, which takes some seconds, and cached afterwards.
     """
+    algorithm = algorithm.partition(BAR)[0]
     for module in KERNELS.get(algorithm, ()):
         import_module(f"recommenders.kernels.{module}")
     if algorithm in LIBRARIES:

@@ -41,8 +41,8 @@ def leasable_parts(*, run: EvaluationRun, now: datetime | None = None) -> QueryS
     measurement of each algorithm, whose speed tells how long the others will take.
 
     A measurement waits for its model, a reduction for its algorithm's measurements, the last one for all else that has
-    not failed, and a fit for another run's fit of the same recipe while that one's lease lives, so that nothing is
-    trained twice at once.
+    not failed, and a fit for another fit of the same recipe, or of the model that either re-ranks, while that one's
+    lease lives, so that nothing is trained twice at once.
     """
     now = now or timezone.now()
     unfinished = (
@@ -55,8 +55,13 @@ def leasable_parts(*, run: EvaluationRun, now: datetime | None = None) -> QueryS
         status=PartStatus.LEASED,
         leased_until__gte=now,
         run__status=RunStatus.RUNNING,
-        recipe=OuterRef("recipe"),
-    ).exclude(pk=OuterRef("pk"))
+    ).filter(
+        Q(recipe=OuterRef("recipe"))
+        | Q(recipe=OuterRef("base_recipe"))
+        | Q(base_recipe=OuterRef("recipe"))
+        | (Q(base_recipe=OuterRef("base_recipe")) & ~Q(base_recipe=""))
+    )
+    same_fit = same_fit.exclude(pk=OuterRef("pk"))
     own_fit = RunPart.objects.filter(
         kind=PartKind.FIT, status=PartStatus.DONE, algorithm=OuterRef("algorithm"), fold=OuterRef("fold")
     )

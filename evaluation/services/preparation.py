@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from django.db import transaction
@@ -24,7 +25,13 @@ from evaluation.services.optional_inputs import has_times
 from evaluation.services.parts import Outcome
 from evaluation.services.run_holdout import Holdout, build_holdouts, draw_candidates
 from evaluation.services.runs import fail_algorithms, hint
-from evaluation.services.training import expected_fit_seconds, features_for, recipe_of, store_training_rows
+from evaluation.services.training import (
+    base_recipe_of,
+    expected_fit_seconds,
+    features_for,
+    recipe_of,
+    store_training_rows,
+)
 from evaluation.splitting.partition import RESERVED
 from evaluation.splitting.registry import SPLITS
 from evaluation.splitting.temporal import SHORTFALL
@@ -38,7 +45,8 @@ SAME_IN_ALL_FOLDS = (RESERVED, "reserved users", SHORTFALL)
 
 @dataclass(frozen=True)
 class Fold:
-    """A prepared fold: its training rows, the recipe of each algorithm, and the bounds of its parts.
+    """A prepared fold: its training rows, the recipe of each algorithm and of what it re-ranks, and the bounds of its
+    parts.
 
     `refusals` maps the primary keys of algorithms that cannot be fitted on it to reasons; the others have a recipe.
     """
@@ -46,6 +54,7 @@ class Fold:
     label: str
     training_digest: str
     recipes: Mapping[int, str]
+    base_recipes: Mapping[int, str]  # empty texts where nothing is re-ranked
     refusals: Mapping[int, str]
     bounds: NDArray[np.int64]
     n_relevant: int
@@ -123,23 +132,23 @@ def _packages(run: EvaluationRun) -> dict[str, str]:
 def _fold(run: EvaluationRun, holdout: Holdout) -> Fold:
     cases = holdout.cases
     training_digest = store_training_rows(ratings=holdout.training, utilities=holdout.utilities)
-    recipes = {
-        algorithm.pk: recipe_of(
-            version=run.version,
-            training_digest=training_digest,
-            algorithm=algorithm.algorithm,
-            params=algorithm.params,
-            seed=run.seed,
-            threads=run.threads,
-            users=holdout.trained,
-        )
-        for algorithm in run.algorithms.all()
+    common: dict[str, Any] = {
+        "version": run.version,
+        "training_digest": training_digest,
+        "seed": run.seed,
+        "threads": run.threads,
+        "users": holdout.trained,
     }
-    refusals = _refusals(run, recipes, holdout.training, training_digest)
+    recipes, base_recipes = (
+        {each.pk: recipe(algorithm=each.algorithm, params=each.params, **common) for each in run.algorithms.all()}
+        for recipe in (recipe_of, base_recipe_of)
+    )
+    refusals = _refusals(run, recipes, base_recipes, holdout.training, training_digest)
     return Fold(
         label=holdout.label,
         training_digest=training_digest,
         recipes={pk: recipe for pk, recipe in recipes.items() if pk not in refusals},
+        base_recipes=base_recipes,
         refusals=refusals,
         bounds=part_bounds(users=cases.users, part_users=run.part_users),
         n_relevant=cases.n_relevant,
@@ -193,13 +202,20 @@ def _summed(facts: Sequence[Mapping[str, int]]) -> dict[str, int]:
 
 
 def _refusals(
-    run: EvaluationRun, recipes: Mapping[int, str], training: Ratings, training_digest: str
+    run: EvaluationRun,
+    recipes: Mapping[int, str],
+    base_recipes: Mapping[int, str],
+    training: Ratings,
+    training_digest: str,
 ) -> dict[int, str]:
-    """Return why algorithms cannot be fitted on the training side; algorithms with a stored model need no fit."""
-    stored = set(TrainedModel.objects.filter(recipe__in=recipes.values()).values_list("recipe", flat=True))
+    """Return why algorithms cannot be fitted on the training side; algorithms with a stored model, or that re-rank the
+    lists of one, need no fit.
+    """
+    needed = {*recipes.values(), *base_recipes.values()}
+    stored = set(TrainedModel.objects.filter(recipe__in=needed).values_list("recipe", flat=True))
     refusals: dict[int, str] = {}
     for algorithm in run.algorithms.all():
-        if recipes[algorithm.pk] in stored:
+        if recipes[algorithm.pk] in stored or base_recipes[algorithm.pk] in stored:
             continue
         kind = registry.algorithm(algorithm.algorithm)
         features = features_for(
@@ -235,7 +251,9 @@ def _start_fits(run: EvaluationRun, fold: Fold) -> None:
 
 
 def _fits(run: EvaluationRun, folds: Sequence[Fold]) -> list[RunPart]:
-    """A fit per fold and algorithm, the longest first: a long one that starts last keeps a single worker busy."""
+    """A fit per fold and algorithm, the longest first: a long one that starts last keeps a single worker busy. Models
+    that are re-ranked come before those that re-rank them.
+    """
     refused = {pk for fold in folds for pk in fold.refusals}
     algorithms = [algorithm for algorithm in run.algorithms.all() if algorithm.pk not in refused]
     seconds = {
@@ -244,7 +262,12 @@ def _fits(run: EvaluationRun, folds: Sequence[Fold]) -> list[RunPart]:
     }
     is_slow = {algorithm.pk: registry.algorithm(algorithm.algorithm).is_slow for algorithm in algorithms}
     algorithms.sort(
-        key=lambda each: (seconds[each.pk] is None and is_slow[each.pk], seconds[each.pk] or 0.0), reverse=True
+        key=lambda each: (
+            registry.base_of(each.algorithm, each.params) is None,
+            seconds[each.pk] is None and is_slow[each.pk],
+            seconds[each.pk] or 0.0,
+        ),
+        reverse=True,
     )
     return [
         RunPart(
@@ -253,6 +276,7 @@ def _fits(run: EvaluationRun, folds: Sequence[Fold]) -> list[RunPart]:
             kind=PartKind.FIT,
             fold=number,
             recipe=fold.recipes[algorithm.pk],
+            base_recipe=fold.base_recipes[algorithm.pk],
             training_digest=fold.training_digest,
         )
         for number, fold in enumerate(folds)

@@ -16,6 +16,7 @@ from recommenders import registry
 from recommenders.base import Algorithm
 from recommenders.data import History, Profiles, Scale
 from recommenders.explanation import Explanation
+from recommenders.reranking import Reranked
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,8 @@ class Served:
 
 @lru_cache(maxsize=32)
 def opened_model(digest: str) -> Algorithm:
-    """Load a stored model by its digest, verified against its bytes; cached per process.
+    """Load a stored model by its digest, verified against its bytes; cached per process. A re-ranked model opens the
+    model under it in the same way, so that the arrays of that one are held once.
 
     Raises ArtefactError when the files are missing or damaged, or were written by another version of the algorithm; or
     the algorithm's package is no longer installed.
@@ -56,6 +58,8 @@ def opened_model(digest: str) -> Algorithm:
             {"digest": digest},
         )
     params = registry.params_of(stored.meta["algorithm"], stored.meta["params"])
+    if issubclass(kind, Reranked):
+        return kind.opened(opened_model(stored.meta["base"]), params, stored.arrays)
     model = kind.from_state(stored.arrays, params, Scale(*stored.meta["scale"]))
     if kind.item_fields:
         model.items = items_of_model(kind, digest, stored.meta["items"])

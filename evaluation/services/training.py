@@ -28,11 +28,13 @@ from evaluation.services.optional_inputs import (
     optional_digests,
     with_optional,
 )
+from evaluation.services.serving import opened_model
 from recommenders import registry
 from recommenders.base import Algorithm
 from recommenders.data import ItemFeatures, Ratings
 from recommenders.expected_utility import with_utilities
 from recommenders.progress import Progress, no_progress
+from recommenders.reranking import Reranked
 
 
 @dataclass(frozen=True)
@@ -79,11 +81,23 @@ def recipe_of(
 ) -> str:
     """Return the hash that identifies a model: everything that determines its arrays, and the project of its data.
 
-    So no run reuses a model of another project, which would reveal that project's data. `users` are those of the
-    training rows, whose times some algorithms ask for; by default all of the version.
+    So no run reuses a model of another project, which would reveal that project's data. The recipe of a re-ranked model
+    names the recipe of its base, which determines the base's digest and is known before the base is fitted. `users` are
+    those of the training rows, whose times some algorithms ask for; by default all of the version.
     """
     kind = registry.algorithm(algorithm)
     features = features_for(version=version, training_digest=training_digest, algorithm=algorithm, params=params)
+    if issubclass(kind, Reranked):
+        base = base_recipe_of(
+            version=version,
+            training_digest=training_digest,
+            algorithm=algorithm,
+            params=params,
+            seed=seed,
+            threads=threads,
+            users=users,
+        )
+        return digest_of({"base": base, **_reranking(kind, params, features)})
     return digest_of(
         {
             "training": training_digest,
@@ -98,6 +112,21 @@ def recipe_of(
             **({} if version.dataset.project_id is None else {"project": version.dataset.project_id}),
         }
     )
+
+
+def base_recipe_of(*, algorithm: str, params: Mapping[str, Any], **inputs: Any) -> str:
+    """Return the recipe of the model that a re-ranked one starts from, with the other arguments of `recipe_of`; empty
+    for any other model.
+    """
+    base = registry.base_of(algorithm, params)
+    return "" if base is None else recipe_of(algorithm=base[0], params=base[1], **inputs)
+
+
+def _reranking(kind: type[Reranked], params: Mapping[str, Any], features: ItemFeatures | None) -> dict[str, Any]:
+    """All that determines a re-ranked model besides its base."""
+    chosen = registry.params_of(kind.key, params)
+    described = kind.described_by(features, chosen)
+    return {**kind.settings(chosen), "features": "" if described is None else features_digest(features=described)}
 
 
 def _libraries(kind: type[Algorithm]) -> dict[str, Any]:
@@ -143,7 +172,8 @@ def train_or_reuse(
     users: Users | None = None,
     progress: Progress = no_progress,
 ) -> TrainingResult:
-    """Load the model of a recipe, or fit and store it; concurrent calls end with the same row.
+    """Load the model of a recipe, or fit and store it, and first the model that it re-ranks; concurrent calls end with
+    the same row.
 
     `seed` is the seed of the run; `users` as in `recipe_of`. An existing model is verified, so that a missing or
     damaged file is reported here and not when a participant is served. An exception raised by `progress` stops the fit;
@@ -156,12 +186,32 @@ def train_or_reuse(
     existing = TrainedModel.objects.filter(recipe=recipe).first()
     if existing is not None:
         artefacts.load("models", existing.digest)
+        if existing.base is not None:
+            artefacts.load("models", existing.base.digest)
         return TrainingResult(existing, was_reused=True)
     kind = registry.algorithm(algorithm)
     chosen = registry.params_of(algorithm, params)
-    ratings = with_optional(kind, training_rows(training_digest), version, users)
     features = features_for(version=version, training_digest=training_digest, algorithm=algorithm, params=params)
-    fitted, seconds = fit(ratings=ratings, features=features, **inputs, progress=progress)
+    base, provenance = None, {}
+    if issubclass(kind, Reranked):
+        key, values = kind.over.key, kind.base_params(chosen).as_dict()
+        base = train_or_reuse(
+            version=version,
+            training_digest=training_digest,
+            algorithm=key,
+            params=values,
+            seed=seed,
+            threads=threads,
+            users=users,
+            progress=progress,
+        ).model
+        provenance = {"base": base.digest, "reranking": _reranking(kind, params, features)}
+        started = time.perf_counter()
+        fitted: Algorithm = kind.on(opened_model(base.digest), chosen, features)
+        seconds = time.perf_counter() - started
+    else:
+        ratings = with_optional(kind, training_rows(training_digest), version, users)
+        fitted, seconds = fit(ratings=ratings, features=features, **inputs, progress=progress)
     digest = artefacts.store(
         "models",
         fitted.state(),
@@ -169,9 +219,10 @@ def train_or_reuse(
             "algorithm": algorithm,
             "version": kind.version,
             "params": dict(params),
-            "scale": [ratings.scale.low, ratings.scale.high, ratings.scale.step],
+            "scale": [fitted.scale.low, fitted.scale.high, fitted.scale.step],
             **_libraries(kind),
             **item_digests(kind, version),
+            **provenance,
         },
     )
     try:
@@ -188,6 +239,8 @@ def train_or_reuse(
                 threads=threads,
                 training_digest=training_digest,
                 fit_seconds=seconds,
+                base=base,
+                provenance=provenance,
             )
     except IntegrityError:
         # Another worker has fitted the same recipe meanwhile; use its row.

@@ -23,7 +23,8 @@ def check_artefacts() -> Iterator[Finding]:
     wanted: dict[tuple[str, str], str] = {}
     for model in TrainedModel.objects.order_by("pk"):
         wanted.setdefault(("models", model.digest), f"model {model.label}")
-        wanted.setdefault(("training", model.training_digest), f"the training rows of model {model.label}")
+        if model.training_digest:
+            wanted.setdefault(("training", model.training_digest), f"the training rows of model {model.label}")
     for run in EvaluationRun.objects.exclude(cases_digest="").order_by("pk"):
         for digest in [fold["cases"] for fold in run.folds] or [run.cases_digest]:
             wanted.setdefault(("cases", digest), f"the cases of run {run.pk}")
@@ -36,6 +37,19 @@ def check_artefacts() -> Iterator[Finding]:
         except (ArtefactError, OSError) as problem:
             code = getattr(problem, "code", "artefact.unreadable")
             yield finding(code, what, str(problem), advice=ADVICE["artefact"], **{kind: [digest]})
+    yield from _check_bases()
+
+
+def _check_bases() -> Iterator[Finding]:
+    """A re-ranked model opens the model that its row names."""
+    for model in TrainedModel.objects.exclude(base=None).select_related("base").order_by("pk"):
+        try:
+            opened = str(artefacts.load("models", model.digest).meta.get("base"))
+        except (ArtefactError, OSError):
+            continue  # found above
+        if model.base is not None and opened != model.base.digest:
+            what = f"It re-ranks the lists of model {opened[:12]}, and its row names model {model.base.digest[:12]}."
+            yield finding("model.other_base", f"model {model.label}", what, model=[model.pk])
 
 
 def check_algorithms() -> Iterator[Finding]:

@@ -19,6 +19,7 @@ ADVICE = {
     "erasure.unfinished": "Erase them now: the participant was promised it.",
     "export.differs": "Use no export of this study until the cause is found.",
     "artefact": "Restore the folder from a backup; studies that pin it stay paused until then.",
+    "model.other_base": "Train the model again, and choose it anew in studies that are drafts; pause the others.",
     "pin.differs": "Pause the study: participants would meet a model that the design does not name.",
     "design.differs": "A frozen design changes by a new version alone: find out who wrote past it.",
     "design.bad_setting": "Save the design of a draft again, which stores every setting anew. Of a study that was "

@@ -119,3 +119,12 @@ def test_a_half_finished_study_goes_on_after_an_upgrade(upgraded: tuple[Installa
     ]
     assert "TopPop" in next((tmp_path / "report").rglob("*.md")).read_text(encoding="utf-8")
     installation.manage("check_integrity")
+
+
+@pytest.mark.core
+def test_stored_models_are_fitted_ones_and_can_be_re_ranked(upgraded: tuple[Installation, Path]) -> None:
+    installation, _ = upgraded
+    models = json.loads(installation.run(str(STORED / "rerank.py")))
+    assert models
+    assert models == [{"origin": "fitted", "base": None, "provenance": {}, "is_reused": True}] * len(models)
+    installation.manage("check_integrity")

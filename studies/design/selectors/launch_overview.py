@@ -84,11 +84,11 @@ class LaunchOverview:
 
 def launch_overview(study: Study) -> LaunchOverview:
     """Read a draft as the launch would freeze it."""
-    known, conditions = registry.keys(), []
+    conditions = []
     for condition in study.conditions.select_related("model").order_by("position"):
         algorithm, params = condition.model.algorithm, parameters_in_words(condition.model.params)
         # The package that adds an algorithm may not be installed any more.
-        title = registry.algorithm(algorithm).title if algorithm in known else algorithm
+        title = registry.algorithm(algorithm).title if registry.is_listed(algorithm) else algorithm
         words = f"{title}: {params}" if params else title
         conditions.append(ConditionPlan(condition.label, words, condition.model_digest, condition.target))
     return LaunchOverview(tuple(conditions), tuple(_facts(study, conditions)), tuple(advice_of(study)))
