@@ -34,6 +34,7 @@ from core.errors import ParameterError
 from core.field_problems import FieldProblems, Path, Problem, problems_of
 from evaluation.reported_kinds import ERRORS, HITS
 from studies.known_items import FIVE_STARS, MOST_ASKED, SCALES, ElicitationScale, ItemsAsked
+from studies.presentation import Factor, factor_problems
 
 PERCEIVED = ("accuracy", "fon", "son", "satisfaction")
 SCALE_PREFIX = "scale."  # prefix of scale variables, as in export columns
@@ -472,6 +473,7 @@ class StudySettings(_Settings):
     stated_minutes: Whole | None = Field(default=None, ge=1)
     # Whether an item had a sample at the creation of the study; None for studies from before that was asked.
     samples: bool | None = None
+    factors: tuple[Factor, ...] = ()  # their full product is the conditions; empty where each is a model alone
     # Of the simulated participants, no part of the design.
     simulated_per_condition: Whole | None = Field(default=None, ge=1)
     planted_effects: dict[str, dict[str, Number]] = {}  # shifts by condition and variable
@@ -512,7 +514,8 @@ class StudySettings(_Settings):
 
     @model_validator(mode="after")
     def _agree(self) -> StudySettings:
-        problems = [*self._elicitation_problems(), *self._strata_problems()]
+        crossing = (Problem(("factors", *each.path), each.message) for each in factor_problems(self.factors))
+        problems = [*self._elicitation_problems(), *self._strata_problems(), *crossing]
         if problems:
             raise FieldProblems(problems)
         return self

@@ -20,6 +20,7 @@ from studies.allocation.selectors.assignment_seed import is_seed_known, seed_com
 from studies.allocation.services.slots import locked_study
 from studies.design.presets.loader import check_design
 from studies.design.selectors.available_models import report_problems
+from studies.design.selectors.factors import crossing_problem
 from studies.design.selectors.launch_overview import (
     CONDITIONS,
     FLOW,
@@ -47,6 +48,7 @@ from studies.usage_data import choice_problem, is_usage, order_problem
 
 logger = logging.getLogger(__name__)
 
+VARIED = ("presentation", "levels")  # in the design only where they say something: older designs keep their hash
 # The stages of the settings that are not about the flow.
 SETTINGS_OF = {
     PARTICIPANTS: ("method", "minimisation_probability", "block_multiples", "strata", "merge_below", "quotas"),
@@ -84,6 +86,7 @@ def design_snapshot(study: Study) -> dict[str, Any]:
                 "params": condition.model.params,
                 "model": condition.model_digest,
                 "target": condition.target,
+                **{name: value for name in VARIED if (value := getattr(condition, name))},
             }
             for condition in study.conditions.select_related("model").order_by("position")
         ],
@@ -236,6 +239,8 @@ def _findings(study: Study) -> tuple[list[OpenPoint], bool]:
     except ParameterError as problem:
         stage = TEXTS if str(problem).startswith("The texts in") else PLAN
         return [*points, OpenPoint(stage, str(problem))], False
+    if not_crossed := crossing_problem(study):
+        points.append(OpenPoint(CONDITIONS, not_crossed, "models"))
     version = study.dataset_version
     if refused := choice_problem(study.design, version) or order_problem(study.design, version):
         return [*points, OpenPoint(FLOW, refused, "elicitation")], False
