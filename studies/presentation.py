@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -23,8 +23,8 @@ LONGEST_LIST = 20
 BETWEEN_LEVELS = " · "
 
 ExplanationKind = Literal["none", "model"]
-EXPLANATIONS: tuple[str, ...] = get_args(ExplanationKind)
-NONE, MODEL = EXPLANATIONS
+NONE: Literal["none"] = "none"
+MODEL: Literal["model"] = "model"
 FALLBACK = "fallback"  # the kind of a slot that its algorithm could not explain
 
 Wording = Annotated[str, Field(min_length=1, max_length=300)]
@@ -44,12 +44,18 @@ class Presentation(_Part):
     cannot explain.
     """
 
+    layout: Literal["list", "grid", "carousel"] = "list"
+    carousel_by: str = ""  # the kind of item features, such as genre, whose values name the rows of a carousel
+    length: Annotated[int, Field(strict=True, ge=1, le=LONGEST_LIST)] | None = None  # None: as the study's settings say
+    order: Literal["ranked", "shuffled"] = "ranked"  # shuffled by the study's seed and the participant
     explanation: ExplanationKind = NONE
     wording: dict[str, Wording] = {}
     fallback: dict[str, Wording] = {}
 
     @model_validator(mode="after")
     def _is_whole(self) -> Presentation:
+        if (self.layout == "carousel") != bool(self.carousel_by):
+            raise ParameterError("A carousel, and no other layout, states the kind of features by which it has rows.")
         if wrong := [language for language, text in self.wording.items() if "{items}" not in text]:
             raise ParameterError(f"The wording of an explanation holds {{items}}; the one in {wrong[0]!r} does not.")
         return self
@@ -57,6 +63,26 @@ class Presentation(_Part):
     @property
     def explains(self) -> bool:
         return self.explanation != NONE
+
+    @property
+    def is_shuffled(self) -> bool:
+        return self.order == "shuffled"
+
+    @property
+    def words(self) -> str:
+        """What differs from the default, in words; "as by default" where nothing does."""
+        said = []
+        if self.layout != "list":
+            said.append(f"a carousel by {self.carousel_by}" if self.carousel_by else "a grid")
+        if self.length is not None:
+            said.append(f"{self.length} recommendations")
+        if self.is_shuffled:
+            said.append("in random order")
+        if self.explains:
+            said.append("each recommendation explained by the participant's own ratings")
+            said += [f"in the wording {text!r} ({language})" for language, text in self.wording.items()]
+            said += [f"with the fallback {text!r} ({language})" for language, text in self.fallback.items()]
+        return ", ".join(said) or "as by default"
 
     def stored(self) -> dict[str, Any]:
         """The values that differ from the defaults, as JSON values."""
@@ -80,6 +106,11 @@ def presentation_from(stored: Mapping[str, Any]) -> Presentation:
 @lru_cache(maxsize=512)
 def _read(text: str) -> Presentation:
     return Presentation.model_validate_json(text)
+
+
+def text_in(texts: Mapping[str, str], language: str) -> str:
+    """The text in a participant's language, else in the first there is; empty without one."""
+    return texts.get(language) or next(iter(texts.values()), "")
 
 
 class Level(_Part):
@@ -118,6 +149,15 @@ class Factor(_Part):
     @property
     def is_of_recommenders(self) -> bool:
         return self.levels[0].presentation is None
+
+    @property
+    def words(self) -> str:
+        """The factor with its levels, in words."""
+        levels = (
+            level.label if level.presentation is None else f"{level.label} ({level.presentation.words})"
+            for level in self.levels
+        )
+        return f"{self.key}: {'; '.join(levels)}"
 
     @property
     def fields(self) -> set[str]:

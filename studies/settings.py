@@ -34,7 +34,7 @@ from core.errors import ParameterError
 from core.field_problems import FieldProblems, Path, Problem, problems_of
 from evaluation.reported_kinds import ERRORS, HITS
 from studies.known_items import FIVE_STARS, MOST_ASKED, SCALES, ElicitationScale, ItemsAsked
-from studies.presentation import Factor, factor_problems
+from studies.presentation import Factor, Presentation, factor_problems
 
 PERCEIVED = ("accuracy", "fon", "son", "satisfaction")
 SCALE_PREFIX = "scale."  # prefix of scale variables, as in export columns
@@ -605,6 +605,48 @@ class StudySettings(_Settings):
     @property
     def kind_of_item(self) -> ItemType:
         return ITEM_TYPES[self.item_type]
+
+    @property
+    def _presentations(self) -> list[Presentation]:
+        """The presentations of all levels."""
+        levels = [level for factor in self.factors for level in factor.levels]
+        return [level.presentation for level in levels if level.presentation is not None]
+
+    @property
+    def explains(self) -> bool:
+        """Whether a condition explains its recommendations: then all of them reserve the space."""
+        return any(shown.explains for shown in self._presentations)
+
+    @property
+    def carousel_kinds(self) -> set[str]:
+        """The kinds of item features by which carousels have rows."""
+        return {shown.carousel_by for shown in self._presentations} - {""}
+
+    @property
+    def shuffles(self) -> bool:
+        """Whether a condition shuffles its list."""
+        return any(shown.is_shuffled for shown in self._presentations)
+
+    @property
+    def list_lengths(self) -> tuple[int, ...]:
+        """The lengths of the lists of all conditions, each once, the shortest first."""
+        of_lengths = [factor for factor in self.factors if "length" in factor.fields]
+        levels = [level.presentation for factor in of_lengths for level in factor.levels]
+        lengths = {self.listed_in(shown) for shown in levels if shown is not None}
+        return tuple(sorted(lengths)) or (self.list_length,)
+
+    @property
+    def longest_list(self) -> int:
+        return self.list_lengths[-1]
+
+    @property
+    def listed(self) -> str:
+        """How many items lists have: "5", or "5 or 10" where conditions differ."""
+        return " or ".join(map(str, self.list_lengths))
+
+    def listed_in(self, shown: Presentation) -> int:
+        """How many items a list has in this presentation."""
+        return shown.length or self.list_length
 
     @property
     def offers_samples(self) -> bool:

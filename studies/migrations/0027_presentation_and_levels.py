@@ -21,6 +21,11 @@ class Migration(migrations.Migration):
         ),
         migrations.AddField(
             model_name="recommendeditem",
+            name="model_rank",
+            field=models.PositiveSmallIntegerField(null=True),
+        ),
+        migrations.AddField(
+            model_name="recommendeditem",
             name="explanation",
             field=models.JSONField(blank=True, default=dict),
         ),

@@ -6,10 +6,12 @@ import json
 from typing import Any
 
 import pytest
+from django.test import Client
 
 from core.errors import ParallaxError
 from core.provenance import digest_of
 from evaluation.models import EvaluationRun
+from studies.console.forms.conditions import ConditionsForm
 from studies.design.selectors.available_models import available_models, positions_in
 from studies.design.services.conditions import choose_conditions
 from studies.design.services.design import change_design, create_study
@@ -139,3 +141,37 @@ def test_a_copy_has_the_same_conditions(crossed: Study) -> None:
     before, after = design_snapshot(crossed), design_snapshot(made)
     after.pop("assignment_seed_sha256")
     assert after == before
+
+
+def test_the_page_of_conditions_crosses_models_with_a_presentation(client: Client, run: EvaluationRun) -> None:
+    owner = UserFactory()
+    draft = make_study(run=run, status="draft", per_condition=3, owner=owner)
+    client.force_login(owner)
+    digests = digests_of(draft, "TopPop", "PureSVD4")
+    save(client, draft, models=digests, presentation="explanation")
+    assert labels_of(draft) == ["TopPop · plain", "TopPop · explained", "PureSVD4 · plain", "PureSVD4 · explained"]
+    form = ConditionsForm(Study.objects.get(pk=draft.pk), researcher=owner)
+    assert form.initial["presentation"] == "explanation"
+    save(client, draft, models=digests, presentation="order")
+    assert labels_of(draft)[1] == "TopPop · shuffled"
+    save(client, draft, models=digests, presentation="")
+    assert labels_of(draft) == ["TopPop", "PureSVD4"]
+
+
+def test_the_page_keeps_factors_that_it_does_not_offer(client: Client, crossed: Study) -> None:
+    owner = crossed.researchers.get()
+    client.force_login(owner)
+    form = ConditionsForm(crossed, researcher=owner)
+    assert form.initial["presentation"] == "other"
+    assert "text: plain (as by default); explained" in dict(form.fields["presentation"].choices)["other"]
+    save(client, crossed, models=digests_of(crossed, "TopPop", "PureSVD4"), presentation="other")
+    assert labels_of(crossed) == [
+        "TopPop · plain", "TopPop · explained", "PureSVD4 · plain", "PureSVD4 · explained",
+    ]  # fmt: skip
+
+
+def save(client: Client, study: Study, **fields: Any) -> None:
+    study.refresh_from_db()
+    form = ConditionsForm(study, researcher=study.researchers.get())
+    response = client.post(f"/studies/{study.slug}/conditions/", {**fields, "revision": form.revision()})
+    assert response.status_code in (200, 302), response.content

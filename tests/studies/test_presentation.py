@@ -40,6 +40,9 @@ def test_a_presentation_stores_what_differs_from_the_default() -> None:
     [
         ({"explanation": "remote"}, "one of 'none' or 'model'"),
         ({"colour": "red"}, "There is no such field"),
+        ({"layout": "carousel"}, "states the kind of features"),
+        ({"carousel_by": "genre"}, "states the kind of features"),
+        ({"length": 21}, "a number of at most 20"),
         ({"wording": {"en": "Because of your ratings"}}, r"the one in 'en' does not"),
     ],
 )
