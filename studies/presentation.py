@@ -27,7 +27,7 @@ NONE: Literal["none"] = "none"
 MODEL: Literal["model"] = "model"
 FALLBACK = "fallback"  # the kind of a slot that its algorithm could not explain
 
-Wording = Annotated[str, Field(min_length=1, max_length=300)]
+Wording = Annotated[str, Field(min_length=1, max_length=160)]  # the space that pages reserve holds about as much
 
 
 class _Part(BaseModel):
@@ -56,6 +56,8 @@ class Presentation(_Part):
     def _is_whole(self) -> Presentation:
         if (self.layout == "carousel") != bool(self.carousel_by):
             raise ParameterError("A carousel, and no other layout, states the kind of features by which it has rows.")
+        if not self.explains and (self.wording or self.fallback):
+            raise ParameterError("A wording and a fallback go with an explanation. State it, or leave them out.")
         if wrong := [language for language, text in self.wording.items() if "{items}" not in text]:
             raise ParameterError(f"The wording of an explanation holds {{items}}; the one in {wrong[0]!r} does not.")
         return self

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import io
 import math
+import sys
+import zipfile
+from pathlib import Path
 
 import pytest
 
 from analysis.compute.comparison import by_recommender, compare
 from analysis.enums import VARIABLE_OF, Metric
+from analysis.files.listing import PACKAGE, file_of
 from analysis.models import Report
 from analysis.present.words import presentations_note
 from analysis.read.inputs import recommenders_of
 from analysis.results.rankings import Ranking
 from analysis.services.report_builder import build_report
+from analysis.services.report_cache import cached_document
 from inference.average_advantage import AverageAdvantage
 from inference.partial_order import partial_order
 from inference.results import Undefined
@@ -20,6 +26,7 @@ from studies.design.services.design import create_study
 from studies.design.services.launch import launch_study
 from studies.models import Study
 from tests.analysis.conftest import FEW_RESAMPLES
+from tests.analysis.test_package import run
 from tests.factories.accounts import UserFactory
 from tests.factories.analysis import page_without_pictures, planted_person
 from tests.factories.evaluation import make_run_at
@@ -51,16 +58,20 @@ def test_rank_correlations_are_over_recommenders_whose_presentations_weigh_the_s
     assert presentations_note({}) == ""
 
 
-def _report() -> Report:
+def _report(*recommenders: str) -> Report:
+    ratings = {
+        label: given for label, given in RATINGS.items() if SHARED[label] in (recommenders or ("TopPop", "PureSVD4"))
+    }
     run = make_run_at("succeeded", algorithms="toppop,corngr,puresvd:factors=4")
-    factors = [{"key": "recommender", "levels": [{"recommender": "TopPop"}, {"recommender": "PureSVD4"}]}, TEXTS]
+    levels = [{"recommender": name} for name in dict.fromkeys(SHARED[label] for label in ratings)]
+    factors = [{"key": "recommender", "levels": levels}, TEXTS]
     study = create_study(
         slug="crossed", version=run.version, run=run, per_condition=6, seed=1, owner=UserFactory(),
         settings={"factors": factors, **FEW_RESAMPLES},
     )  # fmt: skip
     launch_study(study=study)
     study.refresh_from_db()
-    for place, (label, given) in enumerate(RATINGS.items()):
+    for place, (label, given) in enumerate(ratings.items()):
         for number in range(6 + place):  # unequal numbers, which must not weigh
             turned = [1 + (rating - 1 + (number * (rank + 1)) // 4) % 5 for rank, rating in enumerate(given)]
             planted_person(study, label, turned, 1 + (number + place) % 5, n_watched=1 + (number + place) % 3,
@@ -95,6 +106,40 @@ def test_a_report_tells_conditions_of_a_model_apart_and_averages_them() -> None:
     assert set(advantage.without) == {"TopPop", "PureSVD4"}
     page = page_without_pictures(report)
     assert "several presentations (TopPop · plain and TopPop · explained; PureSVD4 · plain and PureSVD4" in page
+
+
+@pytest.mark.integration
+@pytest.mark.django_db
+def test_a_report_on_presentations_of_one_recommender_tests_participants_alone() -> None:
+    report = _report("PureSVD4")
+    results = report.read_results()
+    assert len(results.conditions) == 2
+    assert results.primary is not None
+    assert isinstance(results.primary.tau, Undefined)
+    assert results.advantage is not None
+    assert isinstance(results.advantage.overall, Undefined)
+    accuracy = results.variable("accuracy")
+    assert accuracy is not None
+    assert not isinstance(accuracy.welch, Undefined)
+    assert "PureSVD4 · explained" in page_without_pictures(report)
+
+
+@pytest.mark.integration
+@pytest.mark.django_db
+@pytest.mark.slow
+@pytest.mark.usefixtures("pictures_once")
+def test_the_scripts_of_a_package_average_presentations_as_the_report_does(tmp_path: Path, rscript: str) -> None:
+    report = _report()
+    file = file_of(report, PACKAGE, lambda: cached_document(report))
+    assert file is not None
+    with zipfile.ZipFile(io.BytesIO(file.make())) as archive:
+        archive.extractall(tmp_path)
+    conditions = (tmp_path / "data" / "conditions.csv").read_text().splitlines()
+    assert [line.rpartition(",")[2] for line in conditions] == ["recommender", *SHARED.values()]
+    for command in ([sys.executable, "scripts/recompute.py"], [rscript, "--vanilla", "scripts/recompute.R"]):
+        status, lines, last = run(command, tmp_path)
+        assert (status, [line for line in lines if line[-1] != "yes"]) == (0, []), last
+        assert any(line[1] == "tau_b" for line in lines)
 
 
 @pytest.mark.integration

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from io import StringIO
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 
 from core.errors import ParallaxError
 from parallax.integrity.all_checks import findings
@@ -125,7 +127,7 @@ def test_a_wording_of_the_study_goes_before_the_platforms(live: Study) -> None:
     text = _sentence(live, "en", "Like {items}, which you enjoyed", items, ratings)
     assert text == f"Like “{items[0].title}” (5) and “{items[1].title}” (3), which you enjoyed"
     items[0].title = "An endless title of a film " * 4
-    assert "An endless title of a film An endless title of…”" in _sentence(live, "en", "", items[:1], ratings)
+    assert "“An endless title of a film An endless t…”" in _sentence(live, "en", "", items[:1], ratings)
 
 
 def test_likes_and_choices_have_sentences_of_their_own() -> None:
@@ -198,3 +200,24 @@ def test_the_text_follows_the_language_of_the_page(live: Study) -> None:
     person.get("recommendations/?lang=it")
     shown = explanations(person.get("recommendations/"))
     assert all(text.startswith(("Perché hai dato ", "Piace a molti.")) for text in shown), shown
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+def test_simulated_participants_walk_every_condition(live_server: Any) -> None:
+    run = make_run_at("succeeded", algorithms="toppop,corngr,puresvd:factors=4", reserve=0.3)
+    study = crossed_study("PureSVD4", "TopPop", run=run)
+    launch_study(study=study)
+    given = ("--per-condition", "1", "--seed", "5", "--base-url", live_server.url)
+    call_command("simulate_participants", study.slug, *given, stdout=StringIO())
+    walked = study.participants.filter(mode="simulated", status="completed")
+    assert sorted(walked.values_list("condition__label", flat=True)) == sorted(
+        study.conditions.values_list("label", flat=True)
+    )
+    kinds = {
+        (slot.recommendation_list.participant.condition.label, slot.explanation_kind)
+        for slot in RecommendedItem.objects.filter(recommendation_list__participant__in=walked)
+    }
+    assert {kind for label, kind in kinds if label == "TopPop · explained"} == {"fallback"}
+    assert "model" in {kind for label, kind in kinds if label == "PureSVD4 · explained"}
+    assert {kind for label, kind in kinds if label.endswith("plain")} == {""}

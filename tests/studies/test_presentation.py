@@ -31,8 +31,8 @@ def test_a_presentation_stores_what_differs_from_the_default() -> None:
     assert presentation_from({}) == PLAIN == Presentation()
     assert not PLAIN.explains
     assert PLAIN.stored() == {}
-    stated = presentation_from({"explanation": "none", "fallback": {"en": "Many people like it."}})
-    assert stated.stored() == {"fallback": {"en": "Many people like it."}}
+    stated = presentation_from({"explanation": "model", "order": "ranked", "fallback": {"en": "Many people like it."}})
+    assert stated.stored() == {"explanation": "model", "fallback": {"en": "Many people like it."}}
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,8 @@ def test_a_presentation_stores_what_differs_from_the_default() -> None:
         ({"layout": "carousel"}, "states the kind of features"),
         ({"carousel_by": "genre"}, "states the kind of features"),
         ({"length": 21}, "a number of at most 20"),
-        ({"wording": {"en": "Because of your ratings"}}, r"the one in 'en' does not"),
+        ({"fallback": {"en": "Many people like it."}}, "go with an explanation"),
+        ({"explanation": "model", "wording": {"en": "Because of your ratings"}}, r"the one in 'en' does not"),
     ],
 )
 def test_an_unknown_presentation_is_refused(wrong: dict[str, Any], words: str) -> None:

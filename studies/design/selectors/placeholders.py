@@ -142,7 +142,7 @@ def _of_taking_part(facts: StatedFacts) -> dict[str, str]:
 
 
 def _values(design: StudySettings, language: str, facts: StatedFacts | None = None) -> dict[str, str]:
-    counts, listed = design.items_asked, design.list_length
+    counts, listed = design.items_asked, design.longest_list
     words = item_words(design, language)
     singular, plural = words.one, words.many
     chooses, kind = design.is_choice, design.kind_of_item

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -19,8 +20,10 @@ from studies.design.services.condition_serving import explain_in, recommend_in
 from studies.models import Condition, Study
 from studies.presentation import FALLBACK, MODEL
 
+logger = logging.getLogger(__name__)
+
 MOST_NAMED = 2  # rated items in one sentence
-LONGEST_TITLE = 48  # characters of a title in the sentence, whose space on the page is the same in all conditions
+LONGEST_TITLE = 40  # characters of a title in the sentence, whose space on the page is the same in all conditions
 MOST_USERS = 100  # on whom the share of explained recommendations is measured
 
 
@@ -131,8 +134,12 @@ def _share_problem(study: Study, condition: Condition) -> list[str]:
     n_users = n_slots = n_explained = 0
     for profile in reserved_profiles(study, MOST_USERS):
         ratings, n = profile.ratings, study.design.listed_in(condition.shown)
-        served = recommend_in(study=study, condition=condition, ratings=ratings, n=n)
-        shown = explanations_in(study=study, condition=condition, ratings=ratings, items=served.items)
+        try:
+            served = recommend_in(study=study, condition=condition, ratings=ratings, n=n)
+            shown = explanations_in(study=study, condition=condition, ratings=ratings, items=served.items)
+        except Exception as problem:  # an algorithm may be third-party code, and end in any error
+            logger.exception("no explanation study=%s condition=%s", study.slug, condition.label)
+            return [f"{condition.label}: its recommendations cannot be explained. {problem}"]
         n_users += 1
         n_slots += len(shown)
         n_explained += sum(bool(each.kind) for each in shown)

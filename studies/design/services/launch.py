@@ -68,7 +68,7 @@ def frozen_plan(study: Study) -> dict[str, Any]:
         **study.design.plan.in_full(),
         "tests": frozen_tests(study),
         "primary": study.settings.get("primary"),
-        "list_length": study.design.list_length,
+        "list_length": study.design.longest_list,
         "n": study.run.n,
         "profile_lengths": list(study.run.profile_lengths),
     }
