@@ -128,6 +128,16 @@ def test_a_factor_is_added_to_a_draft_and_taken_out_again(run: EvaluationRun) ->
     assert all(not condition.levels and not condition.presentation for condition in draft.conditions.all())
 
 
+def test_the_order_of_factors_stays_and_no_model_is_refused(run: EvaluationRun) -> None:
+    study = create_study(
+        slug="turned", version=run.version, run=run, owner=UserFactory(), settings={"factors": CROSSED[::-1]}
+    )
+    choose_conditions(study=study, digests=digests_of(study, "TopPop", "PureSVD4"))
+    assert labels_of(study) == ["plain · TopPop", "plain · PureSVD4", "explained · TopPop", "explained · PureSVD4"]
+    with pytest.raises(ParallaxError, match="at least 2 conditions"):
+        choose_conditions(study=study, digests=[])
+
+
 def test_conditions_that_are_not_the_product_are_refused(crossed: Study) -> None:
     with pytest.raises(ParallaxError, match="No factors are set"):
         change_design(study=crossed, settings={"factors": []})

@@ -99,9 +99,13 @@ def _chosen(study: Study, digests: Sequence[str], actor: Any) -> dict[str, Avail
     return {digest: available[digest] for digest in digests}
 
 
+def _model_key(study: Study) -> str:
+    return next((factor.key for factor in study.design.factors if factor.is_of_recommenders), RECOMMENDER)
+
+
 def _names(study: Study, models: Mapping[str, AvailableModel], before: Iterable[Condition]) -> dict[str, str]:
     """What each model is called, by digest: as before, or as in its run, with the run's number where that is taken."""
-    key = next((factor.key for factor in study.design.factors if factor.is_of_recommenders), RECOMMENDER)
+    key = _model_key(study)
     known = {condition.model_digest: condition.levels.get(key, condition.label) for condition in before}
     names = {digest: known[digest] for digest in models if digest in known}
     for digest, entry in models.items():
@@ -113,13 +117,13 @@ def _names(study: Study, models: Mapping[str, AvailableModel], before: Iterable[
 def _factors(study: Study, names: Sequence[str], presentations: Sequence[Factor] | None) -> tuple[Factor, ...]:
     """The factors with these recommenders; none where there is no presentation to cross them with."""
     stored = study.design.factors
-    of_models = next((factor for factor in stored if factor.is_of_recommenders), None)
-    if presentations is None:
-        presentations = [factor for factor in stored if not factor.is_of_recommenders]
-    if not presentations:
+    designed = [factor for factor in stored if not factor.is_of_recommenders]
+    presentations = designed if presentations is None else list(presentations)
+    if not presentations or not names:
         return ()
-    key = of_models.key if of_models else RECOMMENDER
-    factors = (Factor(key=key, levels=tuple(Level(recommender=name) for name in names)), *presentations)
+    of_models = Factor(key=_model_key(study), levels=tuple(Level(recommender=name) for name in names))
+    order = stored if presentations == designed else (of_models, *presentations)
+    factors = tuple(of_models if factor.is_of_recommenders else factor for factor in order)
     if problems := [str(problem) for problem in factor_problems(factors)]:
         raise ParallaxError("study.bad_conditions", " ".join(problems))
     return factors
