@@ -34,6 +34,7 @@ from core.errors import ParameterError
 from core.field_problems import FieldProblems, Path, Problem, problems_of
 from evaluation.reported_kinds import ERRORS, HITS
 from studies.known_items import FIVE_STARS, MOST_ASKED, SCALES, ElicitationScale, ItemsAsked
+from studies.presentation import Factor, Presentation, factor_problems
 
 PERCEIVED = ("accuracy", "fon", "son", "satisfaction")
 SCALE_PREFIX = "scale."  # prefix of scale variables, as in export columns
@@ -472,6 +473,7 @@ class StudySettings(_Settings):
     stated_minutes: Whole | None = Field(default=None, ge=1)
     # Whether an item had a sample at the creation of the study; None for studies from before that was asked.
     samples: bool | None = None
+    factors: tuple[Factor, ...] = ()  # their full product is the conditions; empty where each is a model alone
     # Of the simulated participants, no part of the design.
     simulated_per_condition: Whole | None = Field(default=None, ge=1)
     planted_effects: dict[str, dict[str, Number]] = {}  # shifts by condition and variable
@@ -512,7 +514,8 @@ class StudySettings(_Settings):
 
     @model_validator(mode="after")
     def _agree(self) -> StudySettings:
-        problems = [*self._elicitation_problems(), *self._strata_problems()]
+        crossing = (Problem(("factors", *each.path), each.message) for each in factor_problems(self.factors))
+        problems = [*self._elicitation_problems(), *self._strata_problems(), *crossing]
         if problems:
             raise FieldProblems(problems)
         return self
@@ -602,6 +605,48 @@ class StudySettings(_Settings):
     @property
     def kind_of_item(self) -> ItemType:
         return ITEM_TYPES[self.item_type]
+
+    @property
+    def _presentations(self) -> list[Presentation]:
+        """The presentations of all levels."""
+        levels = [level for factor in self.factors for level in factor.levels]
+        return [level.presentation for level in levels if level.presentation is not None]
+
+    @property
+    def explains(self) -> bool:
+        """Whether a condition explains its recommendations: then all of them reserve the space."""
+        return any(shown.explains for shown in self._presentations)
+
+    @property
+    def carousel_kinds(self) -> set[str]:
+        """The kinds of item features by which carousels have rows."""
+        return {shown.carousel_by for shown in self._presentations} - {""}
+
+    @property
+    def shuffles(self) -> bool:
+        """Whether a condition shuffles its list."""
+        return any(shown.is_shuffled for shown in self._presentations)
+
+    @property
+    def list_lengths(self) -> tuple[int, ...]:
+        """The lengths of the lists of all conditions, each once, the shortest first."""
+        of_lengths = [factor for factor in self.factors if "length" in factor.fields]
+        levels = [level.presentation for factor in of_lengths for level in factor.levels]
+        lengths = {self.listed_in(shown) for shown in levels if shown is not None}
+        return tuple(sorted(lengths)) or (self.list_length,)
+
+    @property
+    def longest_list(self) -> int:
+        return self.list_lengths[-1]
+
+    @property
+    def listed(self) -> str:
+        """How many items lists have: "5", or "5 or 10" where conditions differ."""
+        return " or ".join(map(str, self.list_lengths))
+
+    def listed_in(self, shown: Presentation) -> int:
+        """How many items a list has in this presentation."""
+        return shown.length or self.list_length
 
     @property
     def offers_samples(self) -> bool:

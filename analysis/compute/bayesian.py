@@ -110,6 +110,10 @@ def _read(report: Report, results: Results, answers: Answers) -> _Data | Undefin
     primary = results.primary
     if primary is None:
         return Undefined("The planned pair of measures is missing from this report.")
+    if results.recommenders:
+        return Undefined(
+            "Several conditions share a recommender, and the model has one hit rate and one effect for each condition."
+        )
     rated = {slot.condition for slot in answers.shown}
     names = tuple(name for name in primary.conditions if name in rated)
     if len(names) < 2:

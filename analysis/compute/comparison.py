@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +43,7 @@ from inference.results import AgreementResult, PairwiseResult, Undefined
 from studies.settings import Contrast
 
 SERVED = "(ties=served)"
+NO_SHARING: Mapping[str, str] = MappingProxyType({})  # every condition has a recommender of its own
 DIGITS = 10  # decimals in which two algorithms differ, as in the scripts of the package
 
 
@@ -68,11 +71,28 @@ def metric_label(name: str, n: int) -> str:
     return f"{label}{length}{served}" + (f" ({', '.join(changed)})" if changed else "")
 
 
+def by_recommender(values: Mapping[str, float], recommenders: Mapping[str, str]) -> dict[str, float]:
+    """The mean of each recommender over its conditions, which weigh the same whatever their numbers of participants.
+
+    `recommenders` by condition; empty where each condition has its own.
+
+    Examples
+    --------
+    >>> by_recommender({"LSA · plain": 3.0, "LSA · explained": 4.0}, {"LSA · plain": "LSA", "LSA · explained": "LSA"})
+    {'LSA': 3.5}
+    """
+    own: dict[str, list[float]] = {}
+    for name, value in values.items():
+        own.setdefault(recommenders.get(name, name), []).append(value)
+    return {name: math.fsum(each) / len(each) for name, each in own.items()}
+
+
 def comparison_matrix(
     metrics: Sequence[StoredMetric],
     perceived: Mapping[Variable, Ranking],
     comparisons: Sequence[results.Comparison],
     *,
+    recommenders: Mapping[str, str] = NO_SHARING,
     alpha: float = ALPHA,
 ) -> results.Matrix | None:
     """Every metric with every measure, by Kendall's τ_b; None without metrics or without measures.
@@ -99,7 +119,11 @@ def comparison_matrix(
     for stored, row in zip(metrics, rows, strict=True):
         for variable, ranking in perceived.items():
             comparison = tested.get((row.key, variable.key))
-            tau = _tau(stored, row, variable, ranking, alpha=alpha) if comparison is None else comparison.tau
+            tau = (
+                _tau(stored, row, variable, ranking, recommenders, alpha=alpha)
+                if comparison is None
+                else comparison.tau
+            )
             is_primary = comparison is not None and comparison.is_primary
             cells.append(results.MatrixCell(metric=row.key, variable_key=variable.key, tau=tau, is_primary=is_primary))
     return results.Matrix(
@@ -111,9 +135,15 @@ def comparison_matrix(
 
 
 def _tau(
-    stored: StoredMetric, row: results.MatrixMetric, variable: Variable, ranking: Ranking, *, alpha: float
+    stored: StoredMetric,
+    row: results.MatrixMetric,
+    variable: Variable,
+    ranking: Ranking,
+    recommenders: Mapping[str, str],
+    *,
+    alpha: float,
 ) -> AgreementResult | Undefined:
-    """τ_b over the conditions that participants judged, the larger better on both sides."""
+    """τ_b over the recommenders that participants judged, the larger better on both sides."""
     names = [name for name in stored.values if name in ranking.values]
     if len(names) < 2:
         return Undefined("Fewer than two conditions have both measures.")
@@ -122,8 +152,9 @@ def _tau(
         reasons = dict.fromkeys(stored.reasons[name] for name in missing if name in stored.reasons)
         because = f": {'; '.join(reasons)}" if reasons else ""
         return Undefined(f"No value of {row.in_text} for {', '.join(missing)}{because}.")
-    y = [row.sign * round(value, DIGITS) for name in names if (value := stored.values[name]) is not None]
-    x = [ranking.values[name] for name in names]
+    values = {name: row.sign * round(value, DIGITS) for name in names if (value := stored.values[name]) is not None}
+    y = [*by_recommender(values, recommenders).values()]
+    x = [*by_recommender({name: ranking.values[name] for name in names}, recommenders).values()]
     if len(set(y)) == 1:
         return Undefined(f"All algorithms have the same {row.in_text}.")
     if len(set(x)) == 1:
@@ -132,15 +163,23 @@ def _tau(
 
 
 def compare(
-    variable: Variable, metric: Metric, perceived: Ranking, objective: Ranking, *, alpha: float = ALPHA
+    variable: Variable,
+    metric: Metric,
+    perceived: Ranking,
+    objective: Ranking,
+    *,
+    recommenders: Mapping[str, str] = NO_SHARING,
+    alpha: float = ALPHA,
 ) -> results.Comparison:
     """Compare one variable with one metric over the conditions that have both.
 
-    The larger value is better on both sides: a metric whose smaller value is better changes its sign.
+    The larger value is better on both sides: a metric whose smaller value is better changes its sign. Rank correlations
+    are over recommenders, as in `by_recommender`.
     """
     sign = 1 if objective.higher_is_better else -1
     x = {name: value for name, value in perceived.values.items() if name in objective.values}
     y = {name: sign * objective.values[name] for name in x}
+    of_people, of_metric = ([*by_recommender(side, recommenders).values()] for side in (x, y))
     return results.Comparison(
         variable_key=variable.key,
         scale_variables=scale_variables([variable]),
@@ -151,8 +190,8 @@ def compare(
         higher_is_better=objective.higher_is_better,
         conditions=tuple(x),
         ranks=results.Ranks(perceived=mean_ranks(x), objective=mean_ranks(y)),
-        tau=kendall([*x.values()], [*y.values()], alpha),
-        rho=spearman([*x.values()], [*y.values()], alpha),
+        tau=kendall(of_people, of_metric, alpha),
+        rho=spearman(of_people, of_metric, alpha),
         decided=decided_pairs(perceived, objective),
         is_primary=False,
     )
@@ -194,6 +233,7 @@ def all_comparisons(
     objective: Mapping[Metric, Ranking],
     primary: tuple[str, str],
     *,
+    recommenders: Mapping[str, str] = NO_SHARING,
     alpha: float = ALPHA,
     is_tested: bool,
 ) -> tuple[results.Comparison, ...]:
@@ -204,7 +244,7 @@ def all_comparisons(
     comparisons: list[results.Comparison] = []
     for variable, by_participants in perceived.items():
         for metric, by_metric in objective.items():
-            comparison = compare(variable, metric, by_participants, by_metric, alpha=alpha)
+            comparison = compare(variable, metric, by_participants, by_metric, recommenders=recommenders, alpha=alpha)
             if (variable.key, metric.key) == primary:
                 comparisons.insert(0, replace(comparison, is_primary=True, is_tested=is_tested))
             else:
@@ -221,10 +261,14 @@ def advantage_of(
     metric: Ranking,
     nested: MeanEstimates | Undefined,
     *,
+    recommenders: Mapping[str, str] = NO_SHARING,
     alpha: float = ALPHA,
     bound: float | None = None,
 ) -> results.Advantage:
     """The average advantage over the pairs that the metric separates among the conditions with answers.
+
+    Where recommenders are crossed with presentations, every condition of one is paired with every condition of the
+    other, so that presentations weigh the same.
 
     `nested` are the estimates of the model with items nested in conditions; `bound` is the smallest effect of interest.
     """
@@ -237,8 +281,24 @@ def advantage_of(
     return results.Advantage(
         overall=average_advantage(means, separated, alpha=alpha, bound=bound),
         other_items=other_items,
-        without=without_each(means, separated, alpha=alpha),
+        without=_without_each(means, separated, recommenders, alpha),
     )
+
+
+def _without_each(
+    means: MeanEstimates, separated: Separated, recommenders: Mapping[str, str], alpha: float
+) -> dict[str, AverageAdvantage | Undefined]:
+    """The average advantage without each algorithm, with all of its conditions."""
+    if not recommenders:
+        return without_each(means, separated, alpha=alpha)
+    return {
+        name: average_advantage(
+            means,
+            [pair for pair in separated if name not in (recommenders[pair[0]], recommenders[pair[1]])],
+            alpha=alpha,
+        )
+        for name in dict.fromkeys(recommenders.values())
+    }
 
 
 def exploratory_of(

@@ -24,7 +24,7 @@ from analysis.compute.perceived import (
 from analysis.compute.sample import described_sample, design_checks
 from analysis.enums import VARIABLE_OF, Metric, Variable, scale_variables
 from analysis.read import Progress, no_progress
-from analysis.read.inputs import Measured, conditions_of
+from analysis.read.inputs import Measured, conditions_of, recommenders_of
 from analysis.read.lists import Slots, shown_lists
 from analysis.read.metrics import Repetitions, StoredMetric
 from analysis.read.responses import Reading, median_profile_length
@@ -73,6 +73,7 @@ class Inputs:
 def compute(inputs: Inputs, progress: Progress = no_progress) -> dict[str, Any]:
     """Every number of a report, as JSON values; every random draw is from a named stream."""
     study, answers, alpha = inputs.study, inputs.reading.analysed, inputs.plan.alpha
+    recommenders = recommenders_of(study)
     consumed = item_words(study.design, FALLBACK_LANGUAGE).consumed
     has_trailers = study.design.kind_of_item.has_trailers and study.design.offers_samples
     tested = _tested_variables(inputs, progress)
@@ -102,12 +103,19 @@ def compute(inputs: Inputs, progress: Progress = no_progress) -> dict[str, Any]:
     progress("Comparing both sides")
     pair = (inputs.plan.primary.perceived, inputs.plan.primary.objective)
     comparisons = both_sides.all_comparisons(
-        perceived, objective, pair, alpha=alpha, is_tested=inputs.plan.primary_test == "rank correlation"
+        perceived,
+        objective,
+        pair,
+        recommenders=recommenders,
+        alpha=alpha,
+        is_tested=inputs.plan.primary_test == "rank correlation",
     )
     of_primary, with_exclusions = _of_primary(inputs, perceived, objective, nested_means, backgrounds, consumed)
     exploratory = both_sides.exploratory_of(answers, perceived, objective, pair, alpha=alpha)
     progress("Comparing every metric with every measure")
-    matrix = both_sides.comparison_matrix(inputs.metrics, perceived, comparisons, alpha=alpha)
+    matrix = both_sides.comparison_matrix(
+        inputs.metrics, perceived, comparisons, recommenders=recommenders, alpha=alpha
+    )
     n_analysed = {condition.condition: condition.analysed for condition in inputs.flow.by_condition}
     conditions = [
         ConditionFacts(
@@ -119,6 +127,7 @@ def compute(inputs: Inputs, progress: Progress = no_progress) -> dict[str, Any]:
                 study.dataset_version, condition.model.algorithm, condition.model.params
             ),
             reads_order=registry.algorithm(condition.model.algorithm).reads_order(),
+            recommender=recommenders.get(condition.label, ""),
         )
         for condition in conditions_of(study)
     ]
@@ -127,7 +136,8 @@ def compute(inputs: Inputs, progress: Progress = no_progress) -> dict[str, Any]:
         study=StudyFacts(
             slug=study.slug,
             title=study.title,
-            list_length=design.list_length,
+            list_length=design.longest_list,
+            listed=design.listed if len(design.list_lengths) > 1 else None,
             ratings_asked=requested.fewest,
             taken_from=design.lowest_taken if is_usage(study.dataset_version) and not chooses else None,
             words=ItemWords.of(consumed, has_trailers=has_trailers),
@@ -144,7 +154,9 @@ def compute(inputs: Inputs, progress: Progress = no_progress) -> dict[str, Any]:
         plan=inputs.plan,
         planned=inputs.planned,
         flow=inputs.flow,
-        exclusions=with_and_without(inputs.reading, tested, objective, pair, alpha=alpha, **with_exclusions),
+        exclusions=with_and_without(
+            inputs.reading, tested, objective, pair, recommenders=recommenders, alpha=alpha, **with_exclusions
+        ),
         sample=described_sample(inputs.reading, asked_questions(study), inputs.opened, study.seed),
         answers=AnswerCounts(
             n=answers.n_answers,
@@ -155,7 +167,7 @@ def compute(inputs: Inputs, progress: Progress = no_progress) -> dict[str, Any]:
         scale_variables=scale_variables(perceived),
         variables=tuple(test.result for test in tested),
         power=achieved_power(answers, study, alpha),
-        items=items_by_condition(answers, design.list_length),
+        items=items_by_condition(answers, design.longest_list),
         liking=liking_and_interest(answers),
         effects=effects,
         scale_effects=scale_effects,
@@ -238,6 +250,7 @@ def _of_primary(
     primary, reading, alpha = inputs.plan.primary, inputs.reading, inputs.plan.alpha
     variable, metric = by_key(perceived, primary.perceived), by_key(objective, primary.objective)
     bound, planned = primary.smallest_effect, primary.planned_contrast
+    recommenders = recommenders_of(inputs.study)
     by_field: dict[str, Any] = {}
     compared: dict[str, Any] = {}
     if variable is None:
@@ -256,7 +269,9 @@ def _of_primary(
         by_field["equivalence"] = both_sides.tested_equivalence(reading.analysed, variable, bound, alpha, contrast)
     if metric is not None:
         advantage, of_completers = (
-            both_sides.advantage_of(side, variable, objective[metric], nested, alpha=alpha, bound=bound)
+            both_sides.advantage_of(
+                side, variable, objective[metric], nested, recommenders=recommenders, alpha=alpha, bound=bound
+            )
             for side in reading.sides
         )
         choices = both_sides.Choices(

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from analysis.compute.comparison import by_recommender
 from analysis.compute.perceived import groups_of
 from analysis.enums import Metric, Variable, scale_variables
 from analysis.read.inputs import Answers
@@ -47,6 +48,7 @@ def with_and_without(
     objective: Mapping[Metric, Ranking],
     primary: tuple[str, str],
     *,
+    recommenders: Mapping[str, str],
     alpha: float,
     contrast: results.ComparedContrast | None = None,
     advantage: results.ComparedAdvantage | None = None,
@@ -63,7 +65,7 @@ def with_and_without(
         n=results.Counts(analysed=len(reading.analysed.people), completers=len(reading.completers.people)),
         reasons=reading.reasons,
         variables=tuple(_compared(variable, *pair, alpha) for variable, pair in sides.items()),
-        primary=_primary(sides, objective, primary, alpha),
+        primary=_primary(sides, objective, primary, recommenders, alpha),
         contrast=contrast,
         advantage=advantage,
     )
@@ -114,6 +116,7 @@ def _primary(
     sides: Mapping[Variable, tuple[_Side, _Side]],
     objective: Mapping[Metric, Ranking],
     primary: tuple[str, str],
+    recommenders: Mapping[str, str],
     alpha: float,
 ) -> results.ComparedPrimary | None:
     variable, metric = by_key(sides, primary[0]), by_key(objective, primary[1])
@@ -124,8 +127,9 @@ def _primary(
     taus = []
     for means in (side.result.means for side in sides[variable]):
         names = [label for label in means if label in ranking.values]
-        values = [sign * ranking.values[name] for name in names]
-        taus.append(kendall([means[name] for name in names], values, alpha))
+        values = by_recommender({name: sign * ranking.values[name] for name in names}, recommenders)
+        own = by_recommender({name: means[name] for name in names}, recommenders)
+        taus.append(kendall([*own.values()], [*values.values()], alpha))
     verdicts = _verdict(taus[0], alpha), _verdict(taus[1], alpha)
     return results.ComparedPrimary(
         variable_key=variable.key,

@@ -153,8 +153,10 @@ def items_by_condition(answers: Answers, list_length: int) -> tuple[results.Item
         counts = Counter(slot.item for slot in shown)
         titles = {slot.item: slot.title for slot in shown}
         ranked = sorted(counts, key=lambda item: (-counts[item], titles[item], item))
-        n_frequent = sum(counts[item] for item in ranked[:list_length])
-        has_enough = len(answers.of(name)) >= FEWEST_PARTICIPANTS
+        people = answers.of(name)
+        length = max((person.n_items for person in people), default=list_length)
+        n_frequent = sum(counts[item] for item in ranked[:length])
+        has_enough = len(people) >= FEWEST_PARTICIPANTS
         rows.append(
             results.ItemsOfCondition(
                 condition=name,

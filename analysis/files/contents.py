@@ -159,7 +159,8 @@ def write_run(report: Report, folder: Path) -> None:
     of the other metrics.
     """
     study, run = report.study, report.run
-    labels = tuple(facts.label for facts in report.read_results().conditions)
+    results = report.read_results()
+    labels, recommenders = tuple(facts.label for facts in results.conditions), results.recommenders
     lines, positions = [], []
     for condition, position in zip(conditions_of(study), positions_in(study, run), strict=True):
         if condition.label in labels:
@@ -167,8 +168,10 @@ def write_run(report: Report, folder: Path) -> None:
             label, model = cell(condition.label), condition.model
             params = "; ".join(f"{name}={value}" for name, value in model.params.items())
             of_model = [model.algorithm, params, condition.model_digest]
-            lines.append([condition.position, label, *of_model, condition.target])
+            shared = [cell(recommenders[condition.label])] if recommenders else []
+            lines.append([condition.position, label, *of_model, condition.target, *shared])
     heads = ["position", "label", "algorithm", "params", "model_digest", "target"]
+    heads += ["recommender"] if recommenders else []
     _write_lines(folder / "data" / "conditions.csv", heads, lines)
     tested = tested_kinds(run.protocol)
     heads = ["profile_length", "user", *(f"cases.{kind}" for kind in tested)]

@@ -146,7 +146,7 @@ def _agreement(comparison: Comparison, n: int) -> str:
     if isinstance(tau, Undefined):
         return f"{opening}: no rank correlation. {tau.reason}"
     of_rho = "" if isinstance(rho, Undefined) else f", {tau_b(rho, 'ρ')}"
-    return f"{opening}, {len(comparison.conditions)} algorithms: {tau_b(tau)}{of_rho}."
+    return f"{opening}, {tau.n} algorithms: {tau_b(tau)}{of_rho}."
 
 
 def as_text(parts: Sequence[Part], title: str, notices: Sequence[str] = ()) -> str:

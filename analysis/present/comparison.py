@@ -17,6 +17,7 @@ from analysis.present.words import (
     decimal,
     limits,
     means_of,
+    presentations_note,
     probability,
     ranks_cell,
     tau_b,
@@ -145,6 +146,7 @@ def pair_section(results: Results, comparison: Comparison, figure: FigureMaker) 
     outcome = f". {tau.reason}" if isinstance(tau, Undefined) else f": {tau_b(tau)}."
     section.say(f"{role} of measures{outcome}", style="says")
     section.say(agreement(comparison))
+    section.say(presentations_note(results.recommenders))
     section.draw(*pair_figures(results, comparison, figure, "pair-"))
     length, variable = results.objective.at(comparison.profile_length), results.variable(comparison.variable_key)
     numbers = table(
@@ -168,6 +170,7 @@ def agreement_section(results: Results) -> Section:
     if has_verdict(results) and results.primary is not None:
         section.say(agreement(results.primary), style="says")
         section.say(same_direction(results.primary))
+        section.say(presentations_note(results.recommenders))
         section.put(_advantage_table(results))
         section.put(exploratory_table(results))
     return section

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from analysis.enums import VARIABLE_OF
 from analysis.present import objective, plan
-from analysis.present.words import decimal, whole
+from analysis.present.words import decimal, presentations_note, whole
 from analysis.results import sample as results_sample
 from analysis.results.follow_up import Power
 from analysis.results.objective import FULL_RANKING, ObjectiveSide
@@ -37,6 +37,7 @@ def method_section(results: Results, badge: str) -> Section:
         _run(results.objective),
         _titles(results),
         _order(results),
+        presentations_note(results.recommenders),
         f"Tests are at α = {level(results.plan.alpha)}; t tests are two-sided unless the plan says otherwise. Three "
         "families have this level each: the headline, the pairs of algorithms on either side, and the exploratory "
         "tests. Rates have exact limits (Clopper and Pearson) with the effective number of cases; other metrics "
@@ -91,8 +92,9 @@ def _measures(results: Results, noun: str) -> str:
         profile = scale_rule(SCALES[scale])
     requested = ItemsAsked(study.ratings_asked, study.ratings_most or study.ratings_asked)
     median = "" if study.ratings_median is None else f" (median {study.ratings_median:g})"
+    judged = study.listed or study.list_length
     return (
-        f"Each {noun} met one algorithm, {did} {requested} items{median} and judged {study.list_length} "
+        f"Each {noun} met one algorithm, {did} {requested} items{median} and judged {judged} "
         f"recommendations. {profile} Perceived accuracy is the mean rating of the recommended items, first-order "
         f"novelty the share never {consumed}, second-order novelty the share neither {consumed} nor heard of, and "
         "satisfaction one answer about the whole list. The tests use exact sums of answers."

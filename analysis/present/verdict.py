@@ -232,7 +232,7 @@ def scope(results: Results) -> str:
     """What the verdict concerns."""
     if not has_verdict(results):
         return ""
-    n = len(results.conditions)
+    n = len({results.recommenders.get(condition.label, condition.label) for condition in results.conditions})
     return f"This concerns these {number_word(n)} models on this catalogue. It says nothing about other algorithms."
 
 

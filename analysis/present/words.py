@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Any, TypeVar
 
@@ -18,6 +18,7 @@ from documents.numbers import (
     percent,
 )
 from documents.tables import Cell, Numbers, Words
+from inference.groups import in_words
 from inference.partial_order import Tier
 from inference.results import AgreementResult, AnovaResult, SpreadResult, Undefined, WelchResult
 
@@ -143,6 +144,27 @@ def around(value: float, bounds: Sequence[float] | None) -> Triple:
     """A value with its interval; an interval that misses the value is widened to include it."""
     low, high = bounds or (value, value)
     return value, min(low, value), max(high, value)
+
+
+def presentations_note(recommenders: Mapping[str, str]) -> str:
+    """How the comparison weighs conditions that share a recommender; empty where none do.
+
+    Examples
+    --------
+    >>> presentations_note({"LSA · plain": "LSA", "LSA · explained": "LSA"})[:74]
+    'Recommenders were shown in several presentations (LSA · plain and LSA · exp'
+    """
+    if not recommenders:
+        return ""
+    groups: dict[str, list[str]] = {}
+    for condition, recommender in recommenders.items():
+        groups.setdefault(recommender, []).append(condition)
+    shared = "; ".join(in_words(names) for names in groups.values() if len(names) > 1)
+    return (
+        f"Recommenders were shown in several presentations ({shared}). Offline metrics belong to the recommender, so "
+        "they separate no two of its conditions; rank correlations and the average advantage average its presentations "
+        "with equal weights, whatever the numbers of participants."
+    )
 
 
 def means_of(variable: PerceivedVariable) -> dict[str, Triple]:

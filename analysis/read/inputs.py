@@ -150,6 +150,21 @@ def conditions_of(study: Study) -> list[Condition]:
     return list(study.conditions.select_related("model").order_by("position"))
 
 
+def recommenders_of(study: Study) -> dict[str, str]:
+    """The recommender of each condition, by label: its level of that factor, or the first condition with its model.
+
+    Empty where no two conditions share a model.
+    """
+    conditions = conditions_of(study)
+    by_digest: dict[str, str] = {}
+    key = next((factor.key for factor in study.design.factors if factor.is_of_recommenders), "")
+    for condition in conditions:
+        by_digest.setdefault(condition.model_digest, condition.levels.get(key, condition.label))
+    if len(by_digest) == len(conditions):
+        return {}
+    return {condition.label: by_digest[condition.model_digest] for condition in conditions}
+
+
 def positions_in(study: Study, run: EvaluationRun) -> list[int]:
     """The position of each condition's model among the algorithms of `run`.
 

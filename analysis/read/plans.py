@@ -60,7 +60,7 @@ def frozen_plan(study: Study, draft: Mapping[str, Any] | None = None) -> FrozenP
             **AnalysisPlan().in_full(),
             "tests": dict(TESTS),
             "primary": study.design.primary.stored(),
-            "list_length": study.design.list_length,
+            "list_length": study.design.longest_list,
             "n": study.run.n,
             "profile_lengths": list(study.run.profile_lengths),
         },

@@ -111,7 +111,7 @@ class StudyFacts:
     `taken_from` is the lowest rating that counts as usage; `elicitation` is stored where items were chosen, not rated,
     and `elicitation_scale` where they were rated on another scale than 1 to 5. Where participants decided how many
     items they rated or chose, `ratings_asked` is the fewest, `ratings_most` the most, and `ratings_median` the median
-    number of the analysed participants.
+    number of the analysed participants. `listed` says how many items lists have where that differs between conditions.
     """
 
     slug: str
@@ -124,14 +124,16 @@ class StudyFacts:
     elicitation_scale: str | None = field(default=None, metadata=stored(is_omitted=True))
     ratings_most: int | None = field(default=None, metadata=stored(is_omitted=True))
     ratings_median: float | None = field(default=None, metadata=stored(is_omitted=True))
+    listed: str | None = field(default=None, metadata=stored(is_omitted=True))
 
 
 @dataclass(frozen=True, kw_only=True)
 class ConditionFacts:
     """A condition, its algorithm and the number of analysed participants.
 
-    `is_of_titles` is stored where the model has no content but the words of the items' titles, and `reads_order` where
-    lists depend on the order of a profile.
+    `is_of_titles` is stored where the model has no content but the words of the items' titles, `reads_order` where
+    lists depend on the order of a profile, and `recommender`, the name that the comparison gives the model, where
+    several conditions share one.
     """
 
     label: str
@@ -140,6 +142,7 @@ class ConditionFacts:
     n: int
     is_of_titles: bool = field(default=False, metadata=stored(is_omitted=True))
     reads_order: bool = field(default=False, metadata=stored(is_omitted=True))
+    recommender: str = field(default="", metadata=stored(is_omitted=True))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -210,6 +213,11 @@ class Results:
         """The analyses of the specification curve that have a result, the largest average advantage first."""
         analyses = [(each.name, each.result) for each in self.alternatives if isinstance(each.result, AverageAdvantage)]
         return sorted(analyses, key=lambda analysis: -analysis[1].value)
+
+    @property
+    def recommenders(self) -> dict[str, str]:
+        """The recommender of each condition; empty where no two conditions share one."""
+        return {facts.label: facts.recommender for facts in self.conditions if facts.recommender}
 
     @property
     def is_compared(self) -> bool:

@@ -22,6 +22,7 @@ from studies.instrument.questionnaires.schema import questionnaire_from
 from studies.models import Participant, ProfileRating, RecommendationList, RecommendedItem, Response, Study
 from studies.monitoring.selectors.exclusions import missing_of
 from studies.participation.selectors.responses import records
+from studies.presentation import PLAIN
 from studies.settings import settings_problems
 
 MODES = (Mode.LIVE, Mode.SIMULATED)
@@ -69,7 +70,6 @@ def _finished(study: Study) -> Iterator[Finding]:
 
 
 def _lists(study: Study) -> Iterator[Finding]:
-    length = study.design.list_length
     lists = RecommendationList.objects.filter(participant__study=study).select_related("participant__condition")
     ranks: dict[int, list[int]] = {}
     slots = RecommendedItem.objects.filter(recommendation_list__participant__study=study).order_by("rank")
@@ -82,6 +82,7 @@ def _lists(study: Study) -> Iterator[Finding]:
     ) & set(ProfileRating.objects.filter(participant__study=study).values_list("participant_id", "item_id"))
     for stored in lists.order_by("pk").iterator(chunk_size=500):
         person, problems = stored.participant, []
+        length = study.design.listed_in(PLAIN if person.condition is None else person.condition.shown)
         if ranks.get(stored.pk, []) != list(range(1, length + 1)):
             problems.append(f"its ranks are {ranks.get(stored.pk, [])} and not 1 to {length}")
         if person.condition is None:
@@ -107,7 +108,7 @@ def _orphans(study: Study) -> Iterator[Finding]:
     questionnaire = questionnaire_from(study.questionnaire)
     whole = {q.key for q in (*questionnaire.about, *questionnaire.overall, *questionnaire.after)}
     of_item = {q.key for q in questionnaire.items}
-    length = study.design.list_length
+    length = study.design.longest_list
     strays: Counter[tuple[int, str, int]] = Counter()
     rows = Response.objects.filter(participant__study=study).order_by("participant_id", "rank", "question")
     for participant, question, rank in rows.values_list("participant_id", "question", "rank").iterator():

@@ -70,7 +70,9 @@ class RecommendedItem(models.Model):
     """One slot of the list. `is_filled` marks items added by popularity because the algorithm had no score.
 
     `has_trailer` records whether the item had a trailer or another sample when the list was created, None if unknown.
-    For items without one the questions refer to the details instead.
+    For items without one the questions refer to the details instead. `explanation` is the text shown with the item, in
+    each language of the study; `explanation_kind` says where it comes from, and is empty without one. `rank` is the
+    place on the page; where lists are shuffled, `model_rank` is the place that the model gave, else None.
     """
 
     recommendation_list = models.ForeignKey(RecommendationList, on_delete=models.CASCADE, related_name="slots")
@@ -79,6 +81,9 @@ class RecommendedItem(models.Model):
     score = models.FloatField(null=True)  # None if popularity filled the slot
     is_filled = models.BooleanField(default=False)
     has_trailer = models.BooleanField(null=True)
+    model_rank = models.PositiveSmallIntegerField(null=True)
+    explanation = models.JSONField(default=dict, blank=True)
+    explanation_kind = models.CharField(max_length=12, blank=True)
 
     class Meta:
         ordering = ["recommendation_list_id", "rank"]

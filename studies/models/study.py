@@ -17,6 +17,7 @@ from core.models import TimeStampedModel
 from evaluation.models import EvaluationRun, TrainedModel
 from jobs.models import Job
 from studies.enums import NoticeMail, Role, StudyStatus
+from studies.presentation import Presentation, presentation_from
 from studies.settings import StudySettings, read_settings
 
 RESEARCHER = settings.AUTH_USER_MODEL  # named here because `settings` is a field of Study
@@ -179,7 +180,11 @@ class ConsentVersion(models.Model):
 
 
 class Condition(models.Model):
-    """A condition: a trained model, pinned by digest, and its target number of participants."""
+    """A condition: a trained model, pinned by digest, how its list is shown, and its target number of participants.
+
+    Several conditions may have one model and differ in presentation. `levels` holds the level of each factor of the
+    design, by the factor's key.
+    """
 
     study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="conditions")
     position = models.PositiveSmallIntegerField()
@@ -187,6 +192,8 @@ class Condition(models.Model):
     model = models.ForeignKey(TrainedModel, on_delete=models.PROTECT, related_name="conditions")
     model_digest = models.CharField(max_length=64)
     target = models.PositiveIntegerField()
+    presentation = models.JSONField(default=dict, blank=True)  # what differs from the default; `shown` reads it
+    levels = models.JSONField(default=dict, blank=True)
 
     class Meta:
         ordering = ["study_id", "position"]
@@ -194,6 +201,11 @@ class Condition(models.Model):
 
     def __str__(self) -> str:
         return self.label
+
+    @property
+    def shown(self) -> Presentation:
+        """How the condition shows its list."""
+        return presentation_from(self.presentation)
 
 
 class DeclinedForm(models.Model):

@@ -127,7 +127,7 @@ def test_a_list_for_ratings_that_changed_meanwhile_is_not_kept(study: Study) -> 
     before = recommending._profile(person)
     served = recommending._served(Participant.objects.select_related("study").get(pk=person.pk), before)
     ratings.rate_item(participant=person, item=items[0], rating=1)
-    assert recommending._store(person, before, served) is None
+    assert recommending._store(person, before, *served) is None
     assert not RecommendationList.objects.exists()
     assert recommending.finish_rating(participant=person).slots.count() == 5
 

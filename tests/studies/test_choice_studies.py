@@ -25,6 +25,7 @@ from studies.data.exports.tables import Options
 from studies.design.narrative.preregistration import preregistration
 from studies.design.selectors.launch_overview import launch_overview
 from studies.design.selectors.planning import preregistration_plan
+from studies.design.selectors.sample_profiles import sample_profile
 from studies.design.services.design import change_design
 from studies.design.services.launch import _trial_profiles, design_snapshot, launch_problems
 from studies.enums import Mode, ParticipantStatus, Provenance
@@ -34,7 +35,7 @@ from studies.participation.selectors.pages import profile_of
 from studies.participation.services import ratings
 from studies.recruitment.services.entry_links import entry_link
 from studies.simulation.answer_model import SimulatedPerson, SourceUser, TrainingSide
-from studies.simulation.services.condition_lists import sample_profile, side_by_side
+from studies.simulation.services.condition_lists import side_by_side
 from tests.approval import assert_approved, without_variable
 from tests.factories.studies import assigned, completed, items_of, make_study, rated
 from tests.factories.walking import HTMX, Person, leads, tree, walker_of

@@ -26,6 +26,7 @@ from studies.design.narrative.preregistration import preregistration
 from studies.design.selectors.launch_overview import launch_overview
 from studies.design.selectors.placeholders import elicitation_heading
 from studies.design.selectors.planning import preregistration_plan
+from studies.design.selectors.sample_profiles import sample_profile
 from studies.design.services.design import change_design
 from studies.design.services.duplicating import duplicate_study
 from studies.design.services.launch import _trial_profiles, design_snapshot, launch_problems
@@ -37,7 +38,6 @@ from studies.monitoring.selectors.exclusions import missing_of
 from studies.monitoring.selectors.quality import FlagSources
 from studies.participation.selectors.responses import records
 from studies.participation.services import ratings, recommending
-from studies.simulation.services.condition_lists import sample_profile
 from tests.factories.catalog import make_half_stars_version
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import assigned, items_of, make_study, make_usage_run

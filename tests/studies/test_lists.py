@@ -12,6 +12,7 @@ from lxml import html
 from core.errors import ParallaxError
 from evaluation.services.serving import recommend
 from parallax.integrity.all_checks import findings
+from studies.design.selectors.sample_profiles import sample_profile
 from studies.design.services.launch import close_study
 from studies.enums import Mode, ParticipantStatus, Role
 from studies.models import Allocation, Participant, RecommendationList, Study
@@ -19,7 +20,7 @@ from studies.monitoring.services.blinding import open_outcomes
 from studies.participation.services import enrolment
 from studies.participation.services.previewing import choose_condition, preview_link, tickets
 from studies.simulation.services import condition_lists
-from studies.simulation.services.condition_lists import letter, sample_profile, side_by_side
+from studies.simulation.services.condition_lists import letter, side_by_side
 from tests.factories.studies import ABOUT, enter, make_study
 from tests.factories.walking import Person
 

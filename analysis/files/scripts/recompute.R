@@ -413,6 +413,13 @@ tau.b <- function(of, metric, x, y) {
   p
 }
 
+# The mean of each recommender over those of its conditions that are named.
+by.recommender <- function(values, of) {
+  own <- factor(recommenders[of], levels = unique(recommenders[of]))
+  means <- tapply(values[of], own, mean)
+  setNames(as.numeric(means), names(means))
+}
+
 # Metrics of the lists shown by condition, and with every measure within and between conditions; one family.
 list.metrics <- function(lists) {
   family <- data.frame()
@@ -447,7 +454,12 @@ list.metrics <- function(lists) {
   }
 }
 
-conditions <- as.character(read("data/conditions.csv")[["label"]])
+designed <- read("data/conditions.csv")
+conditions <- as.character(designed[["label"]])
+# Where conditions share a recommender, rank correlations are over recommenders, whose conditions weigh the same.
+shared <- designed[["recommender"]]
+recommenders <- if (is.null(shared)) conditions else as.character(shared)
+names(recommenders) <- conditions
 analysed <- read("data/analysed.csv")
 ids <- as.character(analysed[["participant.id"]])
 
@@ -574,7 +586,10 @@ for (profile.length in sort(unique(users[["profile_length"]]))) {
 for (variable in variables) for (key in names(objective)) {
   if (length(perceived[[variable]]) && length(objective[[key]])) {
     sign <- if (sub("@.*", "", key) %in% c("fallout", "rmse", "mae")) -1 else 1
-    tau.b(variable, key, perceived[[variable]], sign * objective[[key]])
+    both <- intersect(names(perceived[[variable]]), names(objective[[key]]))
+    if (length(both)) {
+      tau.b(variable, key, by.recommender(perceived[[variable]], both), by.recommender(sign * objective[[key]], both))
+    }
   }
 }
 if (file.exists(file.path(folder, "data/run-metrics.csv"))) {
@@ -584,7 +599,9 @@ if (file.exists(file.path(folder, "data/run-metrics.csv"))) {
     names(values) <- conditions
     # A metric that lacks a value of a condition is not compared.
     if (length(perceived[[variable]]) && all(is.finite(values[names(perceived[[variable]])]))) {
-      tau.b(variable, as.character(metrics[["metric"]][[place]]), perceived[[variable]], values)
+      judged.in <- names(perceived[[variable]])
+      tau.b(variable, as.character(metrics[["metric"]][[place]]), by.recommender(perceived[[variable]], judged.in),
+            by.recommender(values, judged.in))
     }
   }
 }

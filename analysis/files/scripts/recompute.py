@@ -242,6 +242,14 @@ def tau_b(of, metric, x, y):
     return p
 
 
+def by_recommender(values, names):
+    """The mean of each recommender over those of its conditions that are named."""
+    own = {}
+    for name in names:
+        own.setdefault(recommenders[name], []).append(values[name])
+    return {name: math.fsum(each) / len(each) for name, each in own.items()}
+
+
 def effect_sizes(of, groups):
     """Hedges' g of every pair with the exact correction, and limits from the noncentral t distribution."""
     for a, b in combinations(groups, 2):
@@ -450,7 +458,10 @@ def score(columns, scales):
     return first["score_low"] + share * (first["score_high"] - first["score_low"])
 
 
-conditions = list(pd.read_csv(FOLDER / "data/conditions.csv", dtype=str, keep_default_na=False)["label"])
+designed = pd.read_csv(FOLDER / "data/conditions.csv", dtype=str, keep_default_na=False)
+conditions = list(designed["label"])
+# Where conditions share a recommender, rank correlations are over recommenders, whose conditions weigh the same.
+recommenders = dict(zip(designed["label"], designed.get("recommender", designed["label"])))
 analysed = pd.read_csv(FOLDER / "data/analysed.csv", dtype={"condition": str}, keep_default_na=False)
 texts = {"participant.id": str, "item.id": str}
 raw = {
@@ -545,14 +556,16 @@ for length, own in users.groupby("profile_length"):
 for variable, means in perceived.items():
     for key, values in objective.items():
         sign = -1 if key.partition("@")[0] in ("fallout", "rmse", "mae") else 1
-        tau_b(variable, key, means, {name: sign * value for name, value in values.items()})
+        both = [name for name in means if name in values]
+        signed = {name: sign * value for name, value in values.items()}
+        tau_b(variable, key, by_recommender(means, both), by_recommender(signed, both))
 if (FOLDER / "data/run-metrics.csv").exists():
     for row in pd.read_csv(FOLDER / "data/run-metrics.csv").to_dict("records"):
         values = {name: row["sign"] * row[f"value.{name}"] for name in conditions}
         for variable, means in perceived.items():
             # A metric that lacks a value of a condition is not compared.
             if all(np.isfinite(values[name]) for name in means):
-                tau_b(variable, row["metric"], means, values)
+                tau_b(variable, row["metric"], by_recommender(means, means), by_recommender(values, means))
 
 reported = pd.read_csv(FOLDER / "report/numbers.csv", dtype={"a": str, "b": str}, keep_default_na=False)
 print("of", "test", "a", "b", "statistic", "recomputed", "report", "agrees", sep="\t")

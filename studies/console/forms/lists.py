@@ -6,10 +6,10 @@ from django import forms
 from django.http import QueryDict
 
 from evaluation.forms.preview import ProfileForm
+from studies.design.selectors.sample_profiles import ANY, RESERVED
 from studies.known_items import FIVE_STARS
 from studies.models import Study
 from studies.settings import USED
-from studies.simulation.services.condition_lists import ANY, RESERVED
 
 
 class ListsForm(ProfileForm):

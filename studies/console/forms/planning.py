@@ -50,7 +50,7 @@ class PowerForm(forms.Form):
             "planned": max(planned, 2),
             "means": "",
             "sd": 1.0,
-            "items": study.design.list_length,
+            "items": study.design.longest_list,
         }
         super().__init__({**initial, **data.dict()} if data else initial)
 

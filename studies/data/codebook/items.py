@@ -17,7 +17,12 @@ from studies.instrument.questionnaires import schema
 from studies.instrument.scales import ScaleOfStudy, scales_of
 from studies.models import Study
 from studies.participation.selectors.responses import Recommended
+from studies.presentation import FALLBACK, MODEL
 
+EXPLAINED_BY = {
+    MODEL: "the algorithm's decomposition of the score by the participant's ratings",
+    FALLBACK: "the fallback text, where the algorithm could not explain the item",
+}
 FROM_EVENTS = "from the events since the list was there"
 
 
@@ -45,6 +50,29 @@ def _measure(field: str) -> Callable[[Recommended], Any]:
     return lambda item: getattr(item.measures, field) if item.measures else None
 
 
+def _shuffled(study: Study) -> tuple[Variable[Recommended], ...]:
+    if not study.design.shuffles:
+        return ()
+    meaning = "Rank by the model before the list was shuffled"
+    return (
+        Variable("item.model_rank", meaning, "integer", lambda i: i.slot.model_rank, minimum=1,
+                 allowed="empty where the list was shown as ranked"),
+    )  # fmt: skip
+
+
+def _explanations(study: Study) -> tuple[Variable[Recommended], ...]:
+    """What was shown as the reason of a recommendation, in studies that give one."""
+    if not study.design.explains:
+        return ()
+    kinds = tuple((kind, meaning) for kind, meaning in EXPLAINED_BY.items())
+    return (
+        Variable("item.explanation", "Explanation shown with it", "text", lambda i: i.explanation or None,
+                 allowed="in the language of the pages; empty where none was shown"),
+        Variable("item.explanation_kind", "Where the explanation comes from", "category",
+                 lambda i: i.slot.explanation_kind or None, values=kinds),
+    )  # fmt: skip
+
+
 def item_variables(study: Study) -> tuple[Variable[Recommended], ...]:
     """Variables of each recommended item."""
     questionnaire = asked_questions(study)
@@ -66,6 +94,8 @@ def item_variables(study: Study) -> tuple[Variable[Recommended], ...]:
                  allowed="empty where popularity filled the slot", direction="high ranks first"),
         Variable("item.is_filled", "Whether popularity filled the slot", "boolean", lambda i: i.slot.is_filled,
                  values=YES_NO),
+        *_shuffled(study),
+        *_explanations(study),
         *questions,
         *scales,
         Variable("item.branch", "Wording in which the rating was asked", "category", _measure("branch"),
@@ -101,7 +131,7 @@ def wide_variables(study: Study, *, with_identifying: bool = False) -> tuple[Var
     variables = [*participant_variables(study)]
     for position in range(1, study.design.items_asked.most + 1):
         variables += rated_variables(study, position)
-    for rank in range(1, study.design.list_length + 1):
+    for rank in range(1, study.design.longest_list + 1):
         variables += [_at(variable, rank) for variable in item_variables(study) if variable.name != "item.rank"]
     return shown(variables, with_identifying=with_identifying)
 

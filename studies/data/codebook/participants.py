@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from operator import attrgetter
 from typing import Any
 
@@ -95,6 +96,23 @@ def _linked(row: str, field: str, default: Any = None) -> Callable[[Person], Any
 _condition = _linked("condition", "label")
 
 
+def _factors(study: Study) -> Iterator[Of]:
+    """The participant's level of each factor of the design."""
+    for factor in study.design.factors:
+        yield Variable(
+            f"factor.{factor.key}",
+            f"Level of the factor {factor.key}",
+            "category",
+            partial(_level, key=factor.key),
+            values=same_as([level.label for level in factor.levels]),
+        )
+
+
+def _level(person: Person, key: str) -> Any:
+    condition = person.record.participant.condition
+    return None if condition is None else condition.levels.get(key)
+
+
 def _external(person: Person) -> Any:
     return "; ".join(f"{name}={value}" for name, value in person.external_ids) or None
 
@@ -175,6 +193,7 @@ def _identity_variables(study: Study) -> tuple[Of, ...]:
         _field("step", "Step of the study the participant reached", "category", values=same_as(steps)),
         _own("condition", "Condition (the recommender the participant met)", "category", _condition,
              values=same_as(labels)),
+        *_factors(study),
         _field("stratum", "Stratum within which conditions were assigned", "category",
                allowed="as the design's rules name them", identifies=INDIRECTLY),
         _field("language", "Language of the pages", "category", values=languages),

@@ -196,10 +196,15 @@ def _conditions(plan: Plan) -> str:
     lines = "\n".join(
         f"- {c.label}: {c.algorithm}, model `{c.model[:12]}`, {c.target:,} participants" for c in plan.conditions
     )
+    pages = "on the same pages"
+    if factors := plan.design.factors:
+        crossed = "\n".join(f"- {factor.words}" for factor in factors)
+        lines = f"{lines}\n\nThe conditions are the full product of these factors:\n\n{crossed}"
+        pages = "on pages that differ between conditions in the factors below alone"
     return (
         f"{len(plan.conditions)} conditions between participants; each participant meets one. A condition is a "
         f"recommender trained on {plan.dataset}. Each participant {plan.known_items} and judges "
-        f"{plan.design.list_length} recommendations, on the same pages.{profile}\n\n{lines}\n\n{_assignment(plan)}"
+        f"{plan.design.listed} recommendations, {pages}.{profile}\n\n{lines}\n\n{_assignment(plan)}"
     )
 
 

@@ -90,6 +90,7 @@ def launch_overview(study: Study) -> LaunchOverview:
         # The package that adds an algorithm may not be installed any more.
         title = registry.algorithm(algorithm).title if registry.is_listed(algorithm) else algorithm
         words = f"{title}: {params}" if params else title
+        words += f"; {condition.shown.words}" if condition.presentation else ""
         conditions.append(ConditionPlan(condition.label, words, condition.model_digest, condition.target))
     return LaunchOverview(tuple(conditions), tuple(_facts(study, conditions)), tuple(advice_of(study)))
 
@@ -109,7 +110,7 @@ def _facts(study: Study, conditions: Sequence[ConditionPlan]) -> list[tuple[str,
         ("Run", f"Run {study.run_id}, inputs {study.run.inputs_hash[:12]}"),
         ("Participants", f"{sum(condition.target for condition in conditions):,} in {len(conditions)} conditions"),
         ("Items chosen" if design.is_choice else "Items rated", str(design.items_asked)),
-        ("Items recommended", str(design.list_length)),
+        ("Items recommended", design.listed),
         ("Questionnaire", f"{sum(n_questions.values())} questions: {counts}; {digest_of(study.questionnaire)[:12]}"),
         ("Languages", values[TEXTS]),
         ("Texts", f"{'; '.join(titles)}, {digest_of(study.texts)[:12]}"),
@@ -139,7 +140,7 @@ def stage_summaries(study: Study) -> dict[str, str]:
     return {
         DATA: f"{version.n_ratings:,} ratings, {version.n_items:,} {items}",
         CONDITIONS: ", ".join(targets),
-        FLOW: f"{design.items_asked} {items} {chosen}, {design.list_length} recommended",
+        FLOW: f"{design.items_asked} {items} {chosen}, {design.listed} recommended",
         QUESTIONS: f"{sum(map(len, study.questionnaire.values()))} questions",
         TEXTS: get_text_list([language_name(code) for code in design.languages], "and"),
         PARTICIPANTS: f"{sizes}, {ages}",

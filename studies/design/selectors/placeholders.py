@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -36,7 +36,8 @@ from studies.design.selectors.stated_facts import StatedFacts, stated_facts
 from studies.instrument.questionnaires.schema import Questionnaire, questionnaire_from
 from studies.instrument.samples import for_items_without
 from studies.known_items import ItemsAsked
-from studies.models import Study
+from studies.models import Condition, Participant, Study
+from studies.presentation import PLAIN, Presentation
 from studies.settings import StudySettings
 
 TO_DETAILS = re.compile(r"\{look_at_details\} (?=\S)| \{look_at_details\}", re.IGNORECASE)
@@ -141,7 +142,7 @@ def _of_taking_part(facts: StatedFacts) -> dict[str, str]:
 
 
 def _values(design: StudySettings, language: str, facts: StatedFacts | None = None) -> dict[str, str]:
-    counts, listed = design.items_asked, design.list_length
+    counts, listed = design.items_asked, design.longest_list
     words = item_words(design, language)
     singular, plural = words.one, words.many
     chooses, kind = design.is_choice, design.kind_of_item
@@ -237,6 +238,7 @@ class StudyContent:
     for_items_without_details: Questionnaire  # nor is there a sample of them
     texts: Mapping[str, Mapping[str, Any]]  # by language
     words: Mapping[str, Words]  # what items are called, by language of the installation
+    presentations: Mapping[int, Presentation]  # by condition; empty where no factors are set
 
     @property
     def has_after(self) -> bool:
@@ -262,4 +264,16 @@ def _content(study_id: int, _updated_at: datetime) -> StudyContent:
         for_items_without(questionnaire_from(filled(no_details, study.design)), study.design),
         MappingProxyType(texts),
         MappingProxyType({code: item_words(study.design, code) for code, _name in settings.LANGUAGES}),
+        MappingProxyType({condition.pk: condition.shown for condition in _conditions(study)}),
     )
+
+
+def _conditions(study: Study) -> Iterable[Condition]:
+    return Condition.objects.filter(study=study) if study.design.factors else ()
+
+
+def presentation_of(participant: Participant) -> Presentation:
+    """How the participant's condition shows its list; the default before there is a condition."""
+    if participant.condition_id is None:
+        return PLAIN
+    return content_of(participant.study).presentations.get(participant.condition_id, PLAIN)

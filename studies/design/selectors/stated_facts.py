@@ -43,7 +43,7 @@ def age_limits(study: Study) -> tuple[int | None, int | None]:
 def assumed_seconds(study: Study, consent: str, boxes: Sequence[str]) -> dict[str, float]:
     """The assumed seconds of each step, by a consent text and its boxes."""
     questionnaire = questionnaire_from(study.questionnaire)
-    requested, listed = study.design.items_asked, study.design.list_length
+    requested, listed = study.design.items_asked, study.design.longest_list
     seconds = {
         flow.CONSENT: 60 * len(consent.split()) / WORDS_A_MINUTE + SECONDS_A_BOX * len(boxes),
         flow.ABOUT: expected_seconds(questionnaire, schema.ABOUT),

@@ -33,7 +33,7 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 def _wrong(text: str, language: str, design: StudySettings) -> list[str]:
-    requested, listed = design.items_asked, design.list_length
+    requested, listed = design.items_asked, design.longest_list
     rated = {requested.fewest, requested.most}
     own = item_words(design, language)
     nouns = (own.one.lower(), own.many.lower())
@@ -94,7 +94,7 @@ def literal_number_warnings(study: Study) -> list[tuple[str, str]]:
     return [
         (
             place,
-            f"{where} says “{number}”; the study has {design.items_asked} {answers} and {design.list_length} "
+            f"{where} says “{number}”; the study has {design.items_asked} {answers} and {design.listed} "
             "recommendations. Write {ratings_asked} or {list_length}.",
         )
         for place, where, language, text in located

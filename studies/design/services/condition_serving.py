@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from evaluation.services.serving import Served, recommend
+from evaluation.services.serving import Served, explain, recommend
 from recommenders.data import History
+from recommenders.explanation import Explanation
 from studies.models import Condition, Study
 from studies.usage_data import is_usage
 
@@ -27,26 +29,72 @@ def recommend_in(
     rating, by item index, for models that read the order of rating; unknown in previews. Raises ArtefactError or
     ParallaxError as `evaluation.services.serving.recommend` does.
     """
-    rated = sorted(ratings)  # models that read the order get it with the times
+    profile = _profile(study, ratings, rated_at, context)
+    return recommend(
+        model=condition.model,
+        items=profile.items,
+        ratings=profile.ratings,
+        scale=profile.scale,
+        n=n,
+        left_out=profile.left_out,
+        history=profile.history,
+    )
 
+
+def explain_in(
+    *,
+    study: Study,
+    condition: Condition,
+    ratings: Mapping[int, int],
+    of: Sequence[int],
+    rated_at: Mapping[int, float] | None = None,
+    context: Mapping[str, str] | None = None,
+) -> tuple[Explanation | None, ...]:
+    """Return what each item of the profile contributed to the scores of the items `of`, for the same profile as
+    `recommend_in`; None where the model has no score for an item, or cannot decompose it.
+    """
+    profile = _profile(study, ratings, rated_at, context)
+    if not profile.items:
+        return (None,) * len(of)
+    return explain(
+        model=condition.model,
+        items=profile.items,
+        ratings=profile.ratings,
+        scale=profile.scale,
+        of=of,
+        history=profile.history,
+    )
+
+
+@dataclass(frozen=True)
+class _Profile:
+    """A profile as a model reads it; `left_out` are rated items that do not enter it and are not recommended."""
+
+    items: list[int]
+    ratings: list[float]
+    scale: tuple[float, float, float]
+    left_out: list[int]
+    history: History
+
+
+def _profile(
+    study: Study,
+    ratings: Mapping[int, int],
+    rated_at: Mapping[int, float] | None,
+    context: Mapping[str, str] | None,
+) -> _Profile:
     def history_of(items: list[int]) -> History:
         times = None if rated_at is None else [rated_at[index] for index in items]
         return History("rating", times, context=context or {})
 
-    if not is_usage(study.dataset_version):
+    rated = sorted(ratings)  # models that read the order get it with the times
+    version = study.dataset_version
+    if not is_usage(version):
         elicitation = study.design.scale
         values = [float(elicitation.value(ratings[index])) for index in rated]
         scale = (elicitation.scale.low, elicitation.scale.high, elicitation.scale.step)
-        history = history_of(rated)
-        return recommend(model=condition.model, items=rated, ratings=values, scale=scale, n=n, history=history)
-    version = study.dataset_version
-    profile = [index for index in rated if study.design.is_taken(ratings[index])]
-    return recommend(
-        model=condition.model,
-        items=profile,
-        ratings=[version.scale_high] * len(profile),
-        scale=(version.scale_low, version.scale_high, version.scale_step),
-        n=n,
-        left_out=[index for index in rated if index not in profile],
-        history=history_of(profile),
-    )
+        return _Profile(rated, values, scale, [], history_of(rated))
+    taken = [index for index in rated if study.design.is_taken(ratings[index])]
+    scale = (version.scale_low, version.scale_high, version.scale_step)
+    left_out = [index for index in rated if index not in taken]
+    return _Profile(taken, [version.scale_high] * len(taken), scale, left_out, history_of(taken))

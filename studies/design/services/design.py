@@ -24,6 +24,7 @@ from recommenders.scale import Scale
 from studies.allocation.assignment.permuted_blocks import block_weights
 from studies.allocation.selectors.assignment_seed import seed_facts
 from studies.design.presets.loader import Preset, check_design, load_preset
+from studies.design.selectors.factors import crossing_problem
 from studies.design.selectors.placeholders import words_at_creation
 from studies.design.selectors.texts import CHANGEABLE_TEXTS, languages_in_translation, with_texts
 from studies.design.services.archiving import refuse_archived
@@ -34,6 +35,7 @@ from studies.instrument import samples
 from studies.known_items import FIVE_STARS, proposed_scale
 from studies.models import Condition, Study, StudyMembership
 from studies.models.study import new_assignment_seed
+from studies.presentation import Factor, cells_of
 from studies.settings import read_settings
 from studies.usage_data import CHOICE, choice_problem, is_usage, order_problem
 
@@ -110,6 +112,35 @@ def _labelled(run: EvaluationRun, labels: Sequence[str]) -> list[RunAlgorithm]:
     return [algorithm for algorithm in measured if not labels or algorithm.label in labels]
 
 
+def _conditions(run: EvaluationRun, labels: Sequence[str], factors: Sequence[Factor], target: int) -> list[Condition]:
+    """The conditions of a new study: the algorithms of the run, or the full product of the factors."""
+    models = {entry.label: entry.model for entry in _labelled(run, labels) if entry.model is not None}
+    if not factors:
+        return [
+            Condition(position=position, label=label, model=model, model_digest=model.digest, target=target)
+            for position, (label, model) in enumerate(models.items())
+        ]
+    cells = cells_of(factors)
+    if lacking := [cell for cell in cells if cell.recommender not in models]:
+        raise ParallaxError(
+            "study.bad_conditions",
+            f"These cells of the factors have no model: {', '.join(cell.label for cell in lacking)}. Run {run.pk} "
+            f"measured {', '.join(models)}. Name these as recommenders, or choose another run.",
+        )
+    return [
+        Condition(
+            position=position,
+            label=cell.label,
+            model=models[cell.recommender],
+            model_digest=models[cell.recommender].digest,
+            target=target,
+            presentation=cell.presentation.stored(),
+            levels=cell.levels,
+        )
+        for position, cell in enumerate(cells)
+    ]
+
+
 def _first_settings(preset: Preset, version: DatasetVersion, run: EvaluationRun) -> dict[str, Any]:
     design, tested = read_settings(preset.settings), tested_kinds(run.protocol)
     changes: dict[str, Any] = {
@@ -148,7 +179,7 @@ def create_study(
     """Make a draft whose conditions are the very models that `run` measured (by default the newest finished).
 
     `labels` name the algorithms of the run that become conditions; without any, all do. `settings` go before those of
-    the template.
+    the template. Where the settings name factors, their full product is the conditions, with equal targets.
 
     Participants are assigned by a secret seed drawn from the operating system. A `seed` that is given decides the
     assignment instead, for simulations and demonstrations: anyone who knows it can predict every assignment.
@@ -164,17 +195,9 @@ def create_study(
     _check_target(per_condition)
     preset = _preset(template)
     chosen = _chosen_run(version, run)
-    conditions = [
-        Condition(
-            position=position,
-            label=algorithm.label,
-            model=algorithm.model,
-            model_digest=algorithm.model.digest,
-            target=per_condition,
-        )
-        for position, algorithm in enumerate(_labelled(chosen, labels))
-        if algorithm.model is not None
-    ]
+    first = _first_settings(preset, version, chosen)
+    factors = read_settings({**first, **(settings or {})}).factors
+    conditions = _conditions(chosen, labels, factors, per_condition)
     study = new_draft(
         conditions,
         owner=owner,
@@ -194,7 +217,7 @@ def create_study(
         run=chosen,
         seed=PUBLIC_SEED if seed is None else seed,
         assignment_seed=new_assignment_seed() if seed is None else "",
-        settings=_first_settings(preset, version, chosen),
+        settings=first,
         questionnaire=_first_questions(preset, version),
         texts=copy.deepcopy(preset.texts),
     )
@@ -317,6 +340,8 @@ def change_design(
             or order_problem(current.design, current.dataset_version)
         ):
             raise ParameterError(refused)
+        if not_crossed := crossing_problem(current):
+            raise ParameterError(not_crossed)
         if contrast := current.design.primary.contrast:
             contrast.check(list(current.conditions.order_by("position").values_list("label", flat=True)))
     except ParameterError as problem:

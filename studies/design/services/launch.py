@@ -5,11 +5,13 @@ from __future__ import annotations
 import itertools
 import json
 import logging
+import re
 from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 
+from catalog.selectors.attributes import attribute_kinds
 from catalog.selectors.search import search_items
 from core.errors import ArtefactError, ParallaxError, ParameterError, StorageUnavailable
 from core.field_problems import FieldProblems, Problem
@@ -20,6 +22,7 @@ from studies.allocation.selectors.assignment_seed import is_seed_known, seed_com
 from studies.allocation.services.slots import locked_study
 from studies.design.presets.loader import check_design
 from studies.design.selectors.available_models import report_problems
+from studies.design.selectors.factors import crossing_problem
 from studies.design.selectors.launch_overview import (
     CONDITIONS,
     FLOW,
@@ -35,6 +38,7 @@ from studies.design.selectors.texts import languages_in_translation
 from studies.design.selectors.versions import consent_texts, current_consent, frozen_tests
 from studies.design.services.archiving import refuse_archived
 from studies.design.services.condition_serving import recommend_in
+from studies.design.services.explaining import explanation_problems
 from studies.enums import STUDY_MOVES, Mode, StudyStatus
 from studies.instrument.questionnaires.kinds import Number
 from studies.instrument.questionnaires.problems import QuestionnaireProblems
@@ -47,6 +51,9 @@ from studies.usage_data import choice_problem, is_usage, order_problem
 
 logger = logging.getLogger(__name__)
 
+VARIED = ("presentation", "levels")  # in the design only where they say something: older designs keep their hash
+# Placeholders that state how many items a list has.
+OF_LISTS = re.compile(r"\{(?:list_length|recommended_items|recommendations)\}", re.IGNORECASE)
 # The stages of the settings that are not about the flow.
 SETTINGS_OF = {
     PARTICIPANTS: ("method", "minimisation_probability", "block_multiples", "strata", "merge_below", "quotas"),
@@ -61,7 +68,7 @@ def frozen_plan(study: Study) -> dict[str, Any]:
         **study.design.plan.in_full(),
         "tests": frozen_tests(study),
         "primary": study.settings.get("primary"),
-        "list_length": study.design.list_length,
+        "list_length": study.design.longest_list,
         "n": study.run.n,
         "profile_lengths": list(study.run.profile_lengths),
     }
@@ -84,6 +91,7 @@ def design_snapshot(study: Study) -> dict[str, Any]:
                 "params": condition.model.params,
                 "model": condition.model_digest,
                 "target": condition.target,
+                **{name: value for name in VARIED if (value := getattr(condition, name))},
             }
             for condition in study.conditions.select_related("model").order_by("position")
         ],
@@ -132,7 +140,7 @@ def model_problems(study: Study) -> list[str]:
             continue
         try:
             for ratings in profiles:
-                length = study.design.list_length
+                length = study.design.listed_in(condition.shown)
                 served = recommend_in(study=study, condition=condition, ratings=ratings, n=length)
                 if len(served.items) < length:
                     raise ParallaxError("model.short_list", f"The list has {len(served.items)} of {length} items.")
@@ -202,7 +210,15 @@ def launch_problems(study: Study) -> list[str]:
 def launch_findings(study: Study) -> list[OpenPoint]:
     """As `launch_problems`, each with the stage and the field where it is solved."""
     points, can_serve = _findings(study)
-    return [*points, *(OpenPoint(CONDITIONS, text, "models") for text in (model_problems(study) if can_serve else ()))]
+    return [
+        *points,
+        *(OpenPoint(CONDITIONS, text, "models") for text in (_serving_problems(study) if can_serve else ())),
+    ]
+
+
+def _serving_problems(study: Study) -> list[str]:
+    """What keeps the models from being used, and once they can be, their recommendations from being explained."""
+    return model_problems(study) or explanation_problems(study)
 
 
 def design_findings(study: Study) -> list[OpenPoint]:
@@ -236,7 +252,21 @@ def _findings(study: Study) -> tuple[list[OpenPoint], bool]:
     except ParameterError as problem:
         stage = TEXTS if str(problem).startswith("The texts in") else PLAN
         return [*points, OpenPoint(stage, str(problem))], False
+    if not_crossed := crossing_problem(study):
+        points.append(OpenPoint(CONDITIONS, not_crossed, "models"))
+    if len(study.design.list_lengths) > 1 and OF_LISTS.search(json.dumps([study.texts, study.questionnaire])):
+        text = (
+            f"Texts or questions state the number of recommendations, and lists have {study.design.listed} items by "
+            "condition. Reword them without {list_length}, {recommended_items} and {recommendations}."
+        )
+        points.append(OpenPoint(TEXTS, text))
     version = study.dataset_version
+    known = attribute_kinds(version) if study.design.carousel_kinds else []
+    for kind in sorted(study.design.carousel_kinds.difference(known)):
+        text = (
+            f"The items have no features of the kind {kind!r} for a carousel; they have {', '.join(known) or 'none'}."
+        )
+        points.append(OpenPoint(CONDITIONS, text, "models"))
     if refused := choice_problem(study.design, version) or order_problem(study.design, version):
         return [*points, OpenPoint(FLOW, refused, "elicitation")], False
     recruiting = recruiting_of(study)
@@ -262,13 +292,13 @@ def _setting_point(problem: Problem) -> OpenPoint:
 
 def _item_problem(study: Study) -> str:
     counts = study.design.items_asked
-    needed = counts.most + study.design.list_length
+    needed = counts.most + study.design.longest_list
     n_items = study.dataset_version.n_items
     if n_items >= needed:
         return ""
     return (
         f"The dataset has {n_items} items; {'choosing' if study.design.is_choice else 'rating'} "
-        f"{counts.most} and recommending {study.design.list_length} others needs "
+        f"{counts.most} and recommending {study.design.longest_list} others needs "
         f"{needed}. Ask for fewer known items or recommend fewer."
     )
 

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from pathlib import Path
 from typing import Any
 
+import yaml
 from django.core.management.base import CommandError
 
 from catalog.selectors.datasets import newest_version
@@ -39,6 +41,13 @@ class Command(ParallaxCommand):
             metavar="ALGORITHM",
             help="labels of the run's algorithms to compare, such as TopPop PureSVD50 (default: all of the run)",
         )
+        parser.add_argument(
+            "--factors",
+            type=Path,
+            metavar="FILE",
+            help="YAML list of factors with their levels, recommenders or presentations, whose full product is the "
+            "conditions",
+        )
         parser.add_argument("--per-condition", type=int, default=30, help="participants per condition")
         parser.add_argument(
             "--seed",
@@ -54,6 +63,16 @@ class Command(ParallaxCommand):
         parser.add_argument("--max-items", type=int, help="maximum number (default: exactly the minimum)")
         parser.add_argument("--scale", choices=SCALES, help="scale of the ratings of known items (default: 5-stars)")
         parser.add_argument("--item-order", choices=ITEM_ORDERS, help="order in which items to rate are first shown")
+
+    def factors(self, file: Path | None) -> dict[str, Any]:
+        if file is None:
+            return {}
+        try:
+            return {"factors": yaml.safe_load(file.read_text(encoding="utf-8"))}
+        except OSError as problem:
+            raise CommandError(f"{file} cannot be read: {problem.strerror}.") from problem
+        except (yaml.YAMLError, UnicodeDecodeError) as problem:
+            raise CommandError(f"{file} is not valid YAML: {problem}") from problem
 
     def handle(self, *args: Any, **options: Any) -> None:
         owner = study_owner(options["owner"])
@@ -76,7 +95,10 @@ class Command(ParallaxCommand):
             owner=owner,
             title=options["title"],
             labels=options["conditions"],
-            settings={name: options[option] for name, option in SETTINGS.items() if options[option] is not None},
+            settings={
+                **{name: options[option] for name, option in SETTINGS.items() if options[option] is not None},
+                **self.factors(options["factors"]),
+            },
         )
         self.stdout.write(
             f"Study {study.slug} created from {study.template}, version {study.template_version}, on "
@@ -84,9 +106,10 @@ class Command(ParallaxCommand):
         )
         self.stdout.write(owner_line(owner, options["owner"]))
         self.stdout.write(seed_sentence(study))
-        self.stdout.write(f"{'Condition':<24}{'Model':<16}{'Target':>8}")
+        width = max(24, *(len(condition.label) + 2 for condition in study.conditions.all()))
+        self.stdout.write(f"{'Condition':<{width}}{'Model':<16}{'Target':>8}")
         for condition in study.conditions.order_by("position"):
-            self.stdout.write(f"{condition.label:<24}{condition.model_digest[:12]:<16}{condition.target:>8}")
+            self.stdout.write(f"{condition.label:<{width}}{condition.model_digest[:12]:<16}{condition.target:>8}")
         for failed in failed_algorithms(study.run):
             self.stdout.write(
                 f"{failed.label} is not a condition, because it failed in run {study.run_id}: {failed.error}"

@@ -75,7 +75,8 @@ def by_frequency(reasons: Iterable[str]) -> list[tuple[str, int]]:
 def missing_of(study: Study, record: Record) -> list[str]:
     """What is missing from a finished participant's data, in words; empty if they are complete."""
     questionnaire = questionnaire_from(study.questionnaire)
-    requested, length = study.design.items_asked, study.design.list_length
+    requested, condition = study.design.items_asked, record.participant.condition
+    length = study.design.list_length if condition is None else study.design.listed_in(condition.shown)
     missing = []
     if len(record.profile) not in requested:
         answers = "choices" if study.design.is_choice else "ratings"

@@ -29,6 +29,7 @@ from studies.design.selectors.placeholders import content_of
 from studies.instrument import flow
 from studies.known_items import FIVE_STARS, ElicitationScale
 from studies.models import Participant, ProfileRating, RecommendedItem, Study
+from studies.presentation import text_in
 
 NAMES: dict[str, Promise] = {
     "consent": _("Consent"),
@@ -88,9 +89,10 @@ class Card:
     is_echo: bool = False  # the same item's stars elsewhere on the page, updated with these
     elicitation: ElicitationScale = FIVE_STARS
     choice: str = ""  # the words of the button that chooses the item; empty where it is rated
-    # `rank`, `sample`: of a recommended item
+    # `rank`, `sample`, `explanation`: of a recommended item
     rank: int = 0
     sample: ShownSample | None = None
+    explanation: str | None = None  # None in studies that explain nothing: no space is reserved for it then
 
     @property
     def control(self) -> str:
@@ -254,16 +256,42 @@ def recommended_cards(participant: Participant, *, links: Links) -> list[Card]:
     """Return the participant's list as the pages show it; raises `study.no_list` before there is one."""
     study = participant.study
     recommended = RecommendedItem.objects.filter(recommendation_list__participant=participant)
-    ranks = dict(recommended.order_by("rank").values_list("item__index", "rank"))
-    if not ranks:
+    slots = {
+        index: (rank, texts)
+        for index, rank, texts in recommended.order_by("rank").values_list("item__index", "rank", "explanation")
+    }
+    if not slots:
         raise ParallaxError(
             "study.no_list", gettext("There are no recommendations yet. Please finish the previous step first.")
         )
 
     def card_fields(item: Item) -> dict[str, Any]:
-        return {"rank": ranks[item.index], "sample": sample_of(study, item, links.of("trailer", item.pk))}
+        rank, texts = slots[item.index]
+        sample = sample_of(study, item, links.of("trailer", item.pk))
+        explanation = text_in(texts, participant.language) if study.design.explains else None
+        return {"rank": rank, "sample": sample, "explanation": explanation}
 
-    return _cards(study, items_at(study.dataset_version, list(ranks)), links, card_fields)
+    return _cards(study, items_at(study.dataset_version, list(slots)), links, card_fields)
+
+
+@dataclass(frozen=True)
+class CarouselRow:
+    """A row of a carousel: the items that have one value of a kind of features."""
+
+    name: str
+    cards: list[Card]
+
+
+def carousel_rows(study: Study, cards: Sequence[Card], kind: str) -> list[CarouselRow]:
+    """Return the cards by their items' first value of this kind, in the order of the list; those without one last."""
+    facts = facts_of_items(study.dataset_version, [card.item for card in cards])
+    rows: dict[str, list[Card]] = {}
+    for card in cards:
+        (value, *_others) = facts[card.item.pk].get(kind) or ("",)
+        rows.setdefault(value, []).append(card)
+    without = rows.pop("", [])
+    named = [CarouselRow(genre_name(value, study.design.kind_of_item), own) for value, own in rows.items()]
+    return [*named, CarouselRow(gettext("More recommendations"), without)] if without else named
 
 
 @dataclass(frozen=True)

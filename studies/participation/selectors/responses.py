@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from django.db.models import Count, Q, QuerySet, TextField
@@ -34,6 +35,7 @@ from studies.models import (
     Response,
     Study,
 )
+from studies.presentation import text_in
 
 ROWS_AT_ONCE = 400
 PUBLIC_ID_LENGTH = 6  # longer where two ids of a study would be equal
@@ -66,6 +68,12 @@ class Slot(NamedTuple):
     score: float | None
     is_filled: bool
     has_trailer: bool | None
+    model_rank: int | None = None
+    explanation: Mapping[str, str] = MappingProxyType({})
+    explanation_kind: str = ""
+
+
+OF_SLOT = ("rank", "item_id", "score", "is_filled", "has_trailer", "model_rank", "explanation", "explanation_kind")
 
 
 def _rated(keys: Sequence[int]) -> dict[int, tuple[int, int]]:
@@ -127,6 +135,7 @@ class Recommended:
     looked_at: frozenset[str]
     not_asked: frozenset[str] = frozenset()
     orders: Mapping[str, Any] = field(default_factory=dict)
+    explanation: str = ""  # as shown, in the participant's language
 
 
 @dataclass(frozen=True)
@@ -267,12 +276,12 @@ class RecordReader:
         rows = list(
             RecommendedItem.objects.filter(recommendation_list__participant__in=keys)
             .order_by("recommendation_list_id", "rank")
-            .values_list("recommendation_list__participant", "rank", "item_id", "score", "is_filled", "has_trailer")
+            .values_list("recommendation_list__participant", *OF_SLOT)
         )
         self._read_items([item for _, _, item, *_ in rows])
         slots: dict[int, list[Slot]] = defaultdict(list)
-        for owner, rank, item, score, is_filled, has_trailer in rows:
-            slots[owner].append(Slot(rank, self.items[item], score, is_filled, has_trailer))
+        for owner, rank, item, *facts in rows:
+            slots[owner].append(Slot(rank, self.items[item], *facts))
         return slots
 
     def _read_items(self, keys: Sequence[int]) -> None:
@@ -308,7 +317,8 @@ class RecordReader:
             # An item without a sample is never asked about it.
             trailer_seen = answers.get(flow.TRAILER_SEEN) if flow.TRAILER_SEEN in of_slot.of_items else False
             measured = _measured(answers.get("watched"), answers.get("heard"), trailer_seen, answers.get(RATING))
-            items.append(Recommended(slot, answers, provenance, measured, opened, of_items - shown, orders))
+            text = text_in(slot.explanation, participant.language)
+            items.append(Recommended(slot, answers, provenance, measured, opened, of_items - shown, orders, text))
         satisfaction = own.get("satisfaction")
         scored = [item.measures for item in items if item.measures is not None]
         measures = None

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from core.errors import ParallaxError
 from core.provenance import derived_seed
-from studies.design.selectors.placeholders import content_of
+from studies.design.selectors.placeholders import content_of, presentation_of
 from studies.design.selectors.texts import languages_of
 from studies.enums import ParticipantStatus, StudyStatus
 from studies.instrument import flow
@@ -36,7 +36,7 @@ def place_of(participant: Participant) -> Place:
 
 def list_length(participant: Participant) -> int:
     """How many items the participant's list has."""
-    return participant.study.design.list_length
+    return participant.study.design.listed_in(presentation_of(participant))
 
 
 def lock(participant: Participant) -> None:

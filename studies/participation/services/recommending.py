@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import logging
 import math
+from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 from django.utils.translation import get_language
@@ -13,9 +15,11 @@ from django.utils.translation import gettext as _
 
 from catalog.item_words import agreed
 from core.errors import NotAllowedInState, ParallaxError, StorageUnavailable
+from core.provenance import rng_for
 from evaluation.services.serving import Served
-from studies.design.selectors.placeholders import content_of
+from studies.design.selectors.placeholders import content_of, presentation_of
 from studies.design.services.condition_serving import recommend_in
+from studies.design.services.explaining import ShownExplanation, explanations_in
 from studies.design.services.launch import pause_study
 from studies.enums import NoticeKind, ParticipantStatus, StudyStatus
 from studies.instrument import flow
@@ -45,17 +49,18 @@ def _profile(participant: Participant) -> Profile:
     return {index: (rating, at) for index, rating, at in ratings.values_list("item__index", "rating", "rated_at")}
 
 
-def _served(participant: Participant, profile: Profile) -> Served:
+def _served(participant: Participant, profile: Profile) -> tuple[Served, list[ShownExplanation]]:
     condition = Condition.objects.select_related("model").get(participants=participant)
     try:
-        served = recommend_in(
-            study=participant.study,
-            condition=condition,
-            ratings={index: rating for index, (rating, _at) in profile.items()},
-            n=list_length(participant),
-            rated_at={index: at.timestamp() for index, (_rating, at) in profile.items()},
-            context={"language": participant.language},
-        )
+        rated: Any = {
+            "study": participant.study,
+            "condition": condition,
+            "ratings": {index: rating for index, (rating, _at) in profile.items()},
+            "rated_at": {index: at.timestamp() for index, (_rating, at) in profile.items()},
+            "context": {"language": participant.language},
+        }
+        served = recommend_in(**rated, n=list_length(participant))
+        explanations = explanations_in(**rated, items=served.items)
     except StorageUnavailable:  # for a moment: the page asks to wait, and the study goes on
         raise
     except Exception as problem:  # an algorithm may be third-party code, and any failure pauses the study
@@ -63,7 +68,7 @@ def _served(participant: Participant, profile: Profile) -> Served:
     # What participants of a condition see must come from one model; another of the same recipe is not the same.
     if served.digest != condition.model_digest:
         raise _unavailable(participant, condition, "The model is no longer the one that the study pinned.")
-    return served
+    return served, explanations
 
 
 def _unavailable(participant: Participant, condition: Condition, why: str) -> ParallaxError:
@@ -104,7 +109,7 @@ def finish_rating(*, participant: Participant) -> RecommendationList:
         ):
             return recommendation_list(participant)
         _require_profile(participant, len(profile))
-        stored = _store(participant, profile, _served(participant, profile))
+        stored = _store(participant, profile, *_served(participant, profile))
         if stored is not None:
             return stored
         # A rating changed in another tab while the model ran: compute the list again.
@@ -130,8 +135,18 @@ def _require_profile(participant: Participant, n_rated: int) -> None:
     raise ParallaxError("study.wrong_number_of_ratings", agreed(text % counts, gender), counts)
 
 
+def _places(participant: Participant, n: int) -> list[int] | None:
+    """Where each item stands on the pages, by its rank from the model; None where the list is shown as ranked."""
+    if not presentation_of(participant).is_shuffled:
+        return None
+    order = rng_for(participant.study.seed, "list-order", participant.code).permutation(n)
+    return [int(place) + 1 for place in order]
+
+
 @transaction.atomic
-def _store(participant: Participant, profile: Profile, served: Served) -> RecommendationList | None:
+def _store(
+    participant: Participant, profile: Profile, served: Served, explanations: Sequence[ShownExplanation]
+) -> RecommendationList | None:
     # None where the ratings are no longer those that the list was computed for.
     lock_open(participant)
     require_active(participant)
@@ -146,18 +161,22 @@ def _store(participant: Participant, profile: Profile, served: Served) -> Recomm
     stored = RecommendationList.objects.create(
         participant=participant, model_digest=served.digest, seconds=served.seconds
     )
+    places = _places(participant, len(served.items))
     RecommendedItem.objects.bulk_create(
         RecommendedItem(
             recommendation_list=stored,
-            rank=rank,
+            rank=rank if places is None else places[rank - 1],
+            model_rank=None if places is None else rank,
             item_id=by_index[int(index)].pk,
             # Items without a score have -inf, which JSON cannot carry.
             score=score if score is not None and math.isfinite(score) else None,
             is_filled=is_filled,
             has_trailer=by_index[int(index)].has_sample,
+            explanation=dict(explanation.texts),
+            explanation_kind=explanation.kind,
         )
-        for rank, (index, score, is_filled) in enumerate(
-            zip(served.items, served.scores, served.is_filled, strict=True), start=1
+        for rank, (index, score, is_filled, explanation) in enumerate(
+            zip(served.items, served.scores, served.is_filled, explanations, strict=True), start=1
         )
     )
     advance(participant, Place(flow.RATE))

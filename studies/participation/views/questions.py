@@ -11,7 +11,7 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 
 from core.networks import network_of
-from studies.design.selectors.placeholders import content_of
+from studies.design.selectors.placeholders import content_of, presentation_of
 from studies.instrument import flow
 from studies.instrument.questionnaires.questions import confirmed_answers, posted_answers
 from studies.instrument.questionnaires.schema import ABOUT, ITEMS, Question, Questionnaire
@@ -23,7 +23,7 @@ from studies.participation.services.enrolment import store_about, submit_about
 from studies.participation.services.entry_limits import ABOUT as ABOUT_FORM
 from studies.participation.services.entry_limits import refuse_if_too_often
 from studies.participation.services.finishing import PageOutcome, submit_page
-from studies.participation.services.participant_state import shown_orders
+from studies.participation.services.participant_state import list_length, shown_orders
 from studies.participation.views import details
 from studies.participation.views.visit import Visit, at_current_step, of_participant
 
@@ -111,7 +111,9 @@ def recommendations(visit: Visit) -> HttpResponse:
     if visit.request.method == "POST":
         finishing.finish_recommendations(participant=visit.participant)
         return visit.redirect_to_page(flow.Place(flow.ITEMS, 1))
-    return visit.page("recommendations", flow.RECOMMENDATIONS, slots=slots_of(visit))
+    slots, shown = slots_of(visit), presentation_of(visit.participant)
+    rows = pages.carousel_rows(visit.study, slots, shown.carousel_by) if shown.carousel_by else []
+    return visit.page("recommendations", flow.RECOMMENDATIONS, slots=slots, layout=shown.layout, rows=rows)
 
 
 @dataclass
@@ -143,7 +145,7 @@ def question_page(visit: Visit, page: flow.Place, shown: Callable[[Marks | None]
     if outcome.is_complete:
         # An item leads on to the next one, also when it was opened again, unless the end of the study led back to it.
         leads_on = page.step == ITEMS and not visit.is_incomplete(page)
-        following = flow.next_place(page, visit.study.design.list_length) if leads_on else visit.here
+        following = flow.next_place(page, list_length(visit.participant)) if leads_on else visit.here
         return visit.over() or visit.redirect_to_page(following)
     marks = _marks_of(questions, outcome)
     if visit.is_htmx and marks.problems:

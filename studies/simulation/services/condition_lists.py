@@ -7,22 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from string import ascii_uppercase
 
-import numpy as np
-
 from catalog.models import Item
-from catalog.selectors.ratings import ratings_of, user_ids_of
 from core.errors import ParallaxError, StorageUnavailable
-from core.provenance import rng_for
-from evaluation.selectors import cases
-from recommenders.data import Profiles
 from studies.design.services.condition_serving import recommend_in
 from studies.enums import StudyStatus
 from studies.models import Condition, Study
 from studies.monitoring.selectors.outcomes import are_outcomes_open
 from studies.participation.services.previewing import tickets
-from studies.settings import USED
-
-RESERVED, ANY = "reserved", "any"
 
 
 @dataclass(frozen=True)
@@ -51,18 +42,6 @@ class SideBySide:
     lists: tuple[ConditionList, ...]
     overlaps: tuple[tuple[str, tuple[int | None, ...]], ...]
     n_different: int
-
-
-@dataclass(frozen=True)
-class SampleProfile:
-    """Sampled ratings of a dataset user by item index; `is_reserved`: no model was trained on the user.
-
-    `ratings` are numbers of points on the elicitation scale, or `USED` where participants choose items.
-    """
-
-    user: str
-    ratings: dict[int, int]
-    is_reserved: bool
 
 
 def are_named(study: Study) -> bool:
@@ -105,7 +84,8 @@ def _served(
     study: Study, condition: Condition, ratings: Mapping[int, int], is_open: bool
 ) -> list[tuple[int, bool]] | str:
     try:
-        served = recommend_in(study=study, condition=condition, ratings=ratings, n=study.design.list_length)
+        length = study.design.listed_in(condition.shown)
+        served = recommend_in(study=study, condition=condition, ratings=ratings, n=length)
     except (ParallaxError, StorageUnavailable, OSError) as problem:
         return str(problem) if is_open else "The model of this condition cannot be used."  # the reason may reveal it
     return list(zip(served.items, served.is_filled, strict=True))
@@ -117,29 +97,3 @@ def _overlaps(lists: Sequence[ConditionList]) -> tuple[tuple[str, tuple[int | No
         (entry.name, tuple(None if i == j else len(sets[i] & sets[j]) for j in range(len(lists))))
         for i, entry in enumerate(lists)
     )
-
-
-def sample_profile(*, study: Study, draw: str, number: int) -> SampleProfile:
-    """Return a dataset user with as many ratings as the study requires at least, reproducibly for each number.
-
-    `draw` selects from users reserved from every model (RESERVED) or from all users (ANY). Raises `preview.no_user`.
-    """
-    wanted = study.design.items_asked.fewest
-    ratings = ratings_of(study.dataset_version)
-    indexes = cases.cases_of(study.run).reserved if draw == RESERVED else np.arange(ratings.user_items.shape[0])
-    counts = np.diff(ratings.user_items.indptr)[indexes]
-    fitting = indexes[counts >= wanted]
-    if len(fitting) == 0:
-        whose = "users that were reserved" if draw == RESERVED else "users of the dataset"
-        raise ParallaxError("preview.no_user", f"None of the {whose} has {wanted} ratings.")
-    order = rng_for(study.seed, "sample-users", draw).permutation(len(fitting))
-    user = int(fitting[order[number % len(fitting)]])
-    profile = Profiles.of(ratings, np.array([user]))
-    items, values = profile.user_items.indices, profile.user_items.data
-    chosen = np.sort(rng_for(study.seed, "sample-items", user).choice(len(items), size=wanted, replace=False))
-    scale = study.design.scale
-    is_chosen = study.design.is_choice
-    profile_ratings = {
-        int(items[at]): USED if is_chosen else scale.nearest_point(float(values[at]), ratings.scale) for at in chosen
-    }
-    return SampleProfile(str(user_ids_of(study.dataset_version)[user]), profile_ratings, draw == RESERVED)

@@ -30,6 +30,7 @@ from studies.instrument.questionnaires.schema import questionnaire_from
 from studies.instrument.scales import scales_of
 from studies.known_items import ItemsAsked
 from studies.models import Participant, Study
+from studies.participation.services.participant_state import list_length
 from studies.recruitment.services.entry_links import entry_link
 from studies.recruitment.services.tokens import digest_of_key
 from studies.simulation.answer_model import Effect, SimulatedPerson, SourceUser, TrainingSide, demographics
@@ -311,14 +312,15 @@ def _person_for(
     study: Study, pool: Pool, number: int, seed: int, code: str, *, effects: Mapping[str, Effect]
 ) -> SimulatedPerson:
     chosen = assign_source_user(study=study, code=code, external_ids=tuple(pool.users))
-    label = Participant.objects.filter(study=study, code=code).values_list("condition__label", flat=True).get()
+    participant = Participant.objects.select_related("study", "condition").get(study=study, code=code)
+    label = participant.condition.label if participant.condition else ""
     return SimulatedPerson(
         pool.users[chosen],
         pool.training,
         rng_for(seed, "answers", study.slug, number),
         elicitation=study.design.scale,
-        effect=effects.get(label or ""),
-        list_length=study.design.list_length,
+        effect=effects.get(label),
+        list_length=list_length(participant),
         effect_rng=rng_for(seed, "effects", study.slug, number),
         scales=scales_of(questionnaire_from(study.questionnaire)),
     )

@@ -1,0 +1,158 @@
+"""The sentences that explain recommendations by a participant's own ratings, and how many of them there would be."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from django.template.defaultfilters import floatformat
+from django.utils import translation
+from django.utils.translation import gettext, ngettext
+
+from catalog.models import Item
+from catalog.selectors.items import title_in
+from recommenders.explanation import Explanation
+from studies.design.selectors.sample_profiles import reserved_profiles
+from studies.design.selectors.texts import languages_of
+from studies.design.services.condition_serving import explain_in, recommend_in
+from studies.models import Condition, Study
+from studies.presentation import FALLBACK, MODEL
+
+logger = logging.getLogger(__name__)
+
+MOST_NAMED = 2  # rated items in one sentence
+LONGEST_TITLE = 40  # characters of a title in the sentence, whose space on the page is the same in all conditions
+MOST_USERS = 100  # on whom the share of explained recommendations is measured
+
+
+@dataclass(frozen=True)
+class ShownExplanation:
+    """What is shown with an item, by language, and where it comes from; both are empty where nothing is."""
+
+    kind: str = ""
+    texts: Mapping[str, str] = field(default_factory=dict)
+
+
+def explanations_in(
+    *, study: Study, condition: Condition, ratings: Mapping[int, int], items: Sequence[int], **known: Any
+) -> list[ShownExplanation]:
+    """Return what the condition shows with each of the recommended `items`, by item index.
+
+    `ratings`, and what else is `known` of them, as of `recommend_in`. At most two rated items are named, those that
+    contributed most, in every language of the study; an item to which none contributed has the fallback of the
+    presentation, or nothing. Raises ArtefactError or ParallaxError as `evaluation.services.serving.explain` does.
+    """
+    shown = condition.shown
+    if not shown.explains:
+        return [ShownExplanation() for _ in items]
+    named = [
+        _contributors(study, ratings, found)
+        for found in explain_in(study=study, condition=condition, ratings=ratings, of=items, **known)
+    ]
+    wanted = {index for indexes in named for index in indexes}
+    known = {item.index: item for item in study.dataset_version.items.filter(index__in=wanted)}
+    fallback = ShownExplanation(FALLBACK, dict(shown.fallback)) if shown.fallback else ShownExplanation()
+    return [
+        ShownExplanation(
+            MODEL,
+            {
+                language: _sentence(study, language, shown.wording.get(language, ""), [known[i] for i in own], ratings)
+                for language in languages_of(study)
+            },
+        )
+        if own
+        else fallback
+        for own in named
+    ]
+
+
+def _contributors(study: Study, ratings: Mapping[int, int], found: Explanation | None) -> list[int]:
+    """The rated items to name, by index: those with the largest contributions above 0."""
+    if found is None:
+        return []
+    order = np.argsort(-found.contributions, kind="stable")
+    positive = [int(found.items[at]) for at in order if found.contributions[at] > 0]
+    if study.design.scale.is_binary and not study.design.is_choice:
+        positive = [index for index in positive if ratings[index] == study.design.scale.n_points]  # those liked
+    return positive[: 1 if found.how == "max" else MOST_NAMED]  # the largest alone makes a maximum
+
+
+def _sentence(study: Study, language: str, wording: str, items: Sequence[Item], ratings: Mapping[int, int]) -> str:
+    design, item_language = study.design, study.dataset_version.dataset.item_language
+    with translation.override(language):
+        titles = [_shortened(title_in(item, language, item_language).text) for item in items]
+        names = [gettext("“%(title)s”") % {"title": title} for title in titles]
+        has_points = not design.is_choice and not design.scale.is_binary
+        values = [floatformat(design.scale.value(ratings[item.index])) for item in items] if has_points else []
+        if wording:
+            own = [f"{name} ({value})" for name, value in zip(names, values, strict=True)] if has_points else names
+            return wording.replace("{items}", _joined(own))
+        if design.is_choice:
+            return gettext("Because you chose %(items)s.") % {"items": _joined(names)}
+        if not has_points:
+            liked = ngettext("Because you like %(items)s.", "Because you like %(items)s.", len(names))
+            return liked % {"items": _joined(names)}
+        rated = [
+            gettext("%(title)s %(rating)s") % {"title": name, "rating": value}
+            for name, value in zip(names, values, strict=True)
+        ]
+        return gettext("Because you rated %(items)s.") % {"items": _joined(rated)}
+
+
+def _shortened(title: str) -> str:
+    return title if len(title) <= LONGEST_TITLE else f"{title[: LONGEST_TITLE - 1].rstrip()}…"
+
+
+def _joined(names: Sequence[str]) -> str:
+    if len(names) == 1:
+        return names[0]
+    return gettext("%(first)s and %(second)s") % {"first": names[0], "second": names[1]}
+
+
+def explanation_problems(study: Study) -> list[str]:
+    """What keeps conditions from explaining every recommendation, in sentences.
+
+    Measured on the profiles of users whom the study's run reserved, unless the presentation has a fallback.
+    """
+    problems = []
+    for condition in study.conditions.select_related("model").order_by("position"):
+        shown = condition.shown
+        if not shown.explains:
+            continue
+        if shown.fallback:
+            lacking = [language for language in languages_of(study) if language not in shown.fallback]
+            if lacking:
+                problems.append(f"{condition.label}: its fallback text is missing in {', '.join(lacking)}. Add it.")
+            continue
+        problems += _share_problem(study, condition)
+    return problems
+
+
+def _share_problem(study: Study, condition: Condition) -> list[str]:
+    n_users = n_slots = n_explained = 0
+    for profile in reserved_profiles(study, MOST_USERS):
+        ratings, n = profile.ratings, study.design.listed_in(condition.shown)
+        try:
+            served = recommend_in(study=study, condition=condition, ratings=ratings, n=n)
+            shown = explanations_in(study=study, condition=condition, ratings=ratings, items=served.items)
+        except Exception as problem:  # an algorithm may be third-party code, and end in any error
+            logger.exception("no explanation study=%s condition=%s", study.slug, condition.label)
+            return [f"{condition.label}: its recommendations cannot be explained. {problem}"]
+        n_users += 1
+        n_slots += len(shown)
+        n_explained += sum(bool(each.kind) for each in shown)
+    if n_slots and n_explained == n_slots:
+        return []
+    measured = (
+        f"{n_explained:,} of {n_slots:,} recommendations ({int(100 * n_explained / n_slots)}%) to {n_users} reserved "
+        "users have an explanation"
+        if n_slots
+        else "its run reserved no user with enough ratings, on whom its explanations could be measured"
+    )
+    return [
+        f"{condition.label}: {measured}. Give its presentation a fallback text in every language, or choose a "
+        "recommender that explains its scores."
+    ]

@@ -1,0 +1,187 @@
+"""Studies of recommenders crossed with presentations: their conditions, design and pages."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from core.errors import ParallaxError
+from core.provenance import digest_of
+from evaluation.models import EvaluationRun
+from studies.console.forms.conditions import ConditionsForm
+from studies.design.selectors.available_models import available_models, positions_in
+from studies.design.services.conditions import choose_conditions
+from studies.design.services.design import change_design, create_study
+from studies.design.services.duplicating import duplicate_study
+from studies.design.services.launch import design_snapshot, launch_problems
+from studies.models import Study
+from studies.presentation import Factor
+from tests.factories.accounts import UserFactory
+from tests.factories.evaluation import make_run_at
+from tests.factories.studies import make_study
+
+pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+
+TEXTS: dict[str, Any] = {
+    "key": "text",
+    "levels": [
+        {"name": "plain", "presentation": {}},
+        {
+            "name": "explained",
+            "presentation": {
+                "explanation": "model",
+                "fallback": {"en": "Many people like it.", "it": "Piace a molti."},
+            },
+        },
+    ],
+}
+CROSSED = [{"key": "recommender", "levels": [{"recommender": "PureSVD4"}, {"recommender": "CorNgr"}]}, TEXTS]
+
+
+@pytest.fixture
+def run() -> EvaluationRun:
+    return make_run_at("succeeded", algorithms="toppop,corngr,puresvd:factors=4")
+
+
+@pytest.fixture
+def crossed(run: EvaluationRun) -> Study:
+    return create_study(
+        slug="crossed", version=run.version, run=run, per_condition=2, seed=1, owner=UserFactory(),
+        settings={"factors": CROSSED, "block_multiples": [1]},
+    )  # fmt: skip
+
+
+def labels_of(study: Study) -> list[str]:
+    return list(study.conditions.order_by("position").values_list("label", flat=True))
+
+
+def digests_of(study: Study, *labels: str) -> list[str]:
+    by_label = {entry.label: entry.model.digest for entry in available_models(study, None)}
+    return [by_label[label] for label in labels]
+
+
+def test_the_product_of_the_factors_is_the_conditions(crossed: Study) -> None:
+    conditions = list(crossed.conditions.order_by("position"))
+    assert labels_of(crossed) == [
+        "PureSVD4 · plain", "PureSVD4 · explained", "CorNgr · plain", "CorNgr · explained",
+    ]  # fmt: skip
+    assert [condition.levels for condition in conditions][1] == {"recommender": "PureSVD4", "text": "explained"}
+    assert [condition.shown.explains for condition in conditions] == [False, True, False, True]
+    assert len({condition.model_digest for condition in conditions}) == 2
+    assert {condition.target for condition in conditions} == {2}
+    positions = positions_in(crossed, crossed.run)
+    assert positions[0] == positions[1] != positions[2] == positions[3]
+
+
+def test_cells_without_a_model_are_refused(run: EvaluationRun) -> None:
+    factors = [{"key": "recommender", "levels": [{"recommender": "LSA"}, {"recommender": "TopPop"}]}, TEXTS]
+    with pytest.raises(ParallaxError, match=r"no model: LSA · plain, LSA · explained\. Run .* TopPop, CorNgr"):
+        create_study(slug="lacking", version=run.version, run=run, settings={"factors": factors})
+    with pytest.raises(ParallaxError, match=r"no model: CorNgr · plain, CorNgr · explained"):
+        create_study(slug="some", version=run.version, run=run, labels=["PureSVD4"], settings={"factors": CROSSED})
+    assert not Study.objects.exists()
+
+
+def test_a_design_without_factors_has_the_snapshot_of_before() -> None:
+    study = make_study(status="draft")
+    snapshot = design_snapshot(study)
+    assert {name for condition in snapshot["conditions"] for name in condition} == {
+        "label", "algorithm", "params", "model", "target",
+    }  # fmt: skip
+    assert "factors" not in snapshot["settings"]
+    before = digest_of(snapshot)
+    # Chosen again with no presentations, the design is what it was.
+    choose_conditions(study=study, digests=digests_of(study, *labels_of(study)), presentations=[])
+    study.refresh_from_db()
+    assert digest_of(design_snapshot(study)) == before
+
+
+def test_the_snapshot_of_a_crossed_design_tells_the_conditions_of_a_model_apart(crossed: Study) -> None:
+    plain, explained, *_ = design_snapshot(crossed)["conditions"]
+    assert plain["model"] == explained["model"]
+    assert "presentation" not in plain
+    assert plain["levels"] == {"recommender": "PureSVD4", "text": "plain"}
+    assert explained["presentation"] == TEXTS["levels"][1]["presentation"]
+
+
+def test_a_factor_is_added_to_a_draft_and_taken_out_again(run: EvaluationRun) -> None:
+    draft = make_study(run=run, status="draft", per_condition=3)
+    change_design(study=draft, targets={0: 5})
+    factor = Factor.model_validate_json(json.dumps(TEXTS))
+    digests = digests_of(draft, "TopPop", "PureSVD4")
+    choose_conditions(study=draft, digests=digests, presentations=[factor])
+    assert labels_of(draft) == ["TopPop · plain", "TopPop · explained", "PureSVD4 · plain", "PureSVD4 · explained"]
+    # The condition that stayed keeps its target.
+    assert list(draft.conditions.order_by("position").values_list("target", flat=True)) == [5, 3, 3, 3]
+    draft.refresh_from_db()
+    assert [factor.key for factor in draft.design.factors] == ["recommender", "text"]
+    # Other models are crossed with the presentations that the design has.
+    choose_conditions(study=draft, digests=digests_of(draft, "CorNgr", "TopPop"))
+    assert labels_of(draft) == ["CorNgr · plain", "CorNgr · explained", "TopPop · plain", "TopPop · explained"]
+    choose_conditions(study=draft, digests=digests, presentations=[])
+    draft.refresh_from_db()
+    assert labels_of(draft) == ["TopPop", "PureSVD4"]
+    assert draft.design.factors == ()
+    assert all(not condition.levels and not condition.presentation for condition in draft.conditions.all())
+
+
+def test_the_order_of_factors_stays_and_no_model_is_refused(run: EvaluationRun) -> None:
+    study = create_study(
+        slug="turned", version=run.version, run=run, owner=UserFactory(), settings={"factors": CROSSED[::-1]}
+    )
+    choose_conditions(study=study, digests=digests_of(study, "TopPop", "PureSVD4"))
+    assert labels_of(study) == ["plain · TopPop", "plain · PureSVD4", "explained · TopPop", "explained · PureSVD4"]
+    with pytest.raises(ParallaxError, match="at least 2 conditions"):
+        choose_conditions(study=study, digests=[])
+
+
+def test_conditions_that_are_not_the_product_are_refused(crossed: Study) -> None:
+    with pytest.raises(ParallaxError, match="No factors are set"):
+        change_design(study=crossed, settings={"factors": []})
+    crossed.conditions.filter(label="CorNgr · plain").delete()
+    (problem,) = [text for text in launch_problems(crossed) if "cells" in text]
+    assert problem == "The factors have cells without a condition: CorNgr · plain. Choose the conditions again."
+
+
+def test_a_copy_has_the_same_conditions(crossed: Study) -> None:
+    made = duplicate_study(study=crossed, slug="second", title="Second", actor=UserFactory())
+    before, after = design_snapshot(crossed), design_snapshot(made)
+    after.pop("assignment_seed_sha256")
+    assert after == before
+
+
+def test_the_page_of_conditions_crosses_models_with_a_presentation(client: Client, run: EvaluationRun) -> None:
+    owner = UserFactory()
+    draft = make_study(run=run, status="draft", per_condition=3, owner=owner)
+    client.force_login(owner)
+    digests = digests_of(draft, "TopPop", "PureSVD4")
+    save(client, draft, models=digests, presentation="explanation")
+    assert labels_of(draft) == ["TopPop · plain", "TopPop · explained", "PureSVD4 · plain", "PureSVD4 · explained"]
+    form = ConditionsForm(Study.objects.get(pk=draft.pk), researcher=owner)
+    assert form.initial["presentation"] == "explanation"
+    save(client, draft, models=digests, presentation="order")
+    assert labels_of(draft)[1] == "TopPop · shuffled"
+    save(client, draft, models=digests, presentation="")
+    assert labels_of(draft) == ["TopPop", "PureSVD4"]
+
+
+def test_the_page_keeps_factors_that_it_does_not_offer(client: Client, crossed: Study) -> None:
+    owner = crossed.researchers.get()
+    client.force_login(owner)
+    form = ConditionsForm(crossed, researcher=owner)
+    assert form.initial["presentation"] == "other"
+    assert "text: plain (as by default); explained" in dict(form.fields["presentation"].choices)["other"]
+    save(client, crossed, models=digests_of(crossed, "TopPop", "PureSVD4"), presentation="other")
+    assert labels_of(crossed) == [
+        "TopPop · plain", "TopPop · explained", "PureSVD4 · plain", "PureSVD4 · explained",
+    ]  # fmt: skip
+
+
+def save(client: Client, study: Study, **fields: Any) -> None:
+    study.refresh_from_db()
+    form = ConditionsForm(study, researcher=study.researchers.get())
+    response = client.post(f"/studies/{study.slug}/conditions/", {**fields, "revision": form.revision()})
+    assert response.status_code in (200, 302), response.content
