@@ -89,6 +89,16 @@ LISTS = (
         why="the share of good items in a list of fixed length.",
     ),
     _list(
+        key="capped-recall",
+        title="Capped recall",
+        source="Thakur, Reimers, Rücklé, Srivastava & Gurevych (2021), NeurIPS Datasets and Benchmarks, for the term.",
+        formula=r"\frac{1}{\min(m, n)} \sum_{j=1}^{n} \mathrm{rel}_j",
+        empty=NO_RELEVANT,
+        tasks=("some",),
+        why="the relevant items in the list, as a share of those that fit there: also users with more than n relevant "
+        "items can reach 1. Some libraries call it recall.",
+    ),
+    _list(
         key="f-beta",
         title="F of precision and recall",
         short="F",
@@ -122,8 +132,8 @@ LISTS = (
             Choice(
                 "over",
                 "relevant",
-                "m: all relevant items (as trec_eval), at most n of them, or those in the list.",
-                words=("relevant", "capped", "retrieved"),
+                "m: all relevant items (as trec_eval), at most n of them, those in the list, or n.",
+                words=("relevant", "capped", "retrieved", "length"),
             ),
         ),
         empty=f"{NO_RELEVANT} 0 without a hit.",

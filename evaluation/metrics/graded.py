@@ -15,7 +15,7 @@ import numpy as np
 from evaluation.metrics.ranks import Floats, Ints, Ranks
 from evaluation.metrics.top_n import where_relevant
 
-Over = Literal["relevant", "capped", "retrieved"]
+Over = Literal["relevant", "capped", "retrieved", "length"]
 Gain = Literal["linear", "exponential"]
 
 
@@ -24,7 +24,7 @@ def average_precision(ranks: Ranks, ns: Sequence[int], *, over: Over = "relevant
 
     .. math:: \mathrm{AP} = \frac1m \sum_{j \le n} \mathrm{rel}_j P_j
 
-    `over` sets m: all relevant items of the user (as trec_eval), at most n of them, or the hits themselves.
+    `over` sets m: all relevant items of the user (as trec_eval), at most n of them, the hits themselves, or n.
 
     Examples
     --------
@@ -45,6 +45,8 @@ def average_precision(ranks: Ranks, ns: Sequence[int], *, over: Over = "relevant
                 divisor = np.minimum(ranks.n_relevant, n)
             case "retrieved":
                 divisor = np.bincount(users[is_in], minlength=ranks.n_users)
+            case "length":
+                divisor = np.full(ranks.n_users, n)
         table[:, column] = total / np.maximum(divisor, 1)
     return where_relevant(ranks, table)
 

@@ -14,6 +14,7 @@ from evaluation.metrics.half_life import HalfLife, half_life, probabilities
 from evaluation.metrics.ranks import Floats, Ranks
 from evaluation.metrics.registry import Metric
 from evaluation.metrics.top_n import (
+    capped_recall,
     f_beta,
     f_of,
     false_discovery_rate,
@@ -50,6 +51,7 @@ def mean_of_users(values: NDArray[np.float64]) -> Overall:
 _BY_KEY: Mapping[str, Callable[..., Floats]] = {
     "precision": precision,
     "recall": recall,
+    "capped-recall": capped_recall,
     "hit-rate": hit_rate,
     "rr": reciprocal_rank,
     "utility": utility,

@@ -49,6 +49,18 @@ def recall(ranks: Ranks, ns: Sequence[int]) -> Floats:
     return where_relevant(ranks, _hits(ranks, ns) / np.maximum(ranks.n_relevant, 1)[:, None])
 
 
+def capped_recall(ranks: Ranks, ns: Sequence[int]) -> Floats:
+    """Relevant items among the first n, as a share of those that fit there: of all, or of n where there are more.
+
+    Examples
+    --------
+    >>> capped_recall(Ranks.of([0, 0, 0], [1, 4, 0], n_listed=[5]), [2, 5]).round(3).tolist()
+    [[0.5, 0.667]]
+    """
+    most = np.minimum(np.maximum(ranks.n_relevant, 1)[:, None], np.asarray(ns))
+    return where_relevant(ranks, _hits(ranks, ns) / most)
+
+
 def hit_rate(ranks: Ranks, ns: Sequence[int]) -> Floats:
     """1 where a relevant item is among the first n, else 0.
 

@@ -59,9 +59,19 @@ def test_average_precision_says_what_it_divides_by():
     assert one("ap@3(over=capped)", ranks) == [1 / 3]
     assert one("ap@5(over=capped)", ranks) == [total / 4]
     assert one("ap@5(over=retrieved)", ranks) == [total / 2]
+    assert one("ap@5(over=length)", ranks) == [total / 5]
+    assert one("ap@3(over=length)", ranks) == [1 / 3]
     missed = Ranks.of([0], [0], n_listed=[5])
     assert one("ap@5(over=retrieved)", missed) == [0.0]
     assert one("rr@5", missed) == [0.0]
+
+
+@pytest.mark.unit
+def test_capped_recall_reaches_one_where_more_items_are_relevant_than_fit():
+    ranks = Ranks.of([0, 0, 0, 0, 1, 2], [1, 2, 4, 0, 3, 0], n_listed=[5, 5, 5])
+    assert one("capped-recall@2", ranks) == [1.0, 0.0, 0.0]
+    assert one("capped-recall@5", ranks) == [3 / 4, 1.0, 0.0]
+    assert one("recall@2", ranks) == [2 / 4, 0.0, 0.0]
 
 
 @pytest.mark.unit
@@ -166,6 +176,7 @@ def test_a_perfect_list_is_worth_one_and_values_stay_in_range(seed):
     gains = rng.integers(1, 4, len(users)).astype(float)
     ranks = ranks_in(shown, users, items, gains, n_candidates=[12] * 4)
     for name in ("precision@5", "recall@5", "f1@5", "hit-rate@5", "ap@5", "ap@5(over=capped)", "rr@5", "ndcg@5",
+                 "ap@5(over=length)", "capped-recall@5",
                  "ndcg@5(gain=exponential)", "fpr@5", "fdr@5", "half-life"):  # fmt: skip
         values = user_values(metric(name), ranks)
         known = values[~np.isnan(values)]
