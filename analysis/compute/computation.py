@@ -11,7 +11,7 @@ from analysis.compute import comparison as both_sides
 from analysis.compute.covariates import covariate_analyses
 from analysis.compute.exclusions import TestedVariable, by_key, with_and_without
 from analysis.compute.follow_up import achieved_power, correlations_of, effects_of_all, nested_model
-from analysis.compute.lists_shown import lists_shown
+from analysis.compute.lists_shown import doses, lists_shown
 from analysis.compute.objective import offline_effects, pooled_repeats, study_measured
 from analysis.compute.perceived import (
     constructs_of,
@@ -131,6 +131,8 @@ def compute(inputs: Inputs, progress: Progress = no_progress) -> dict[str, Any]:
         )
         for condition in conditions_of(study)
     ]
+    compared = tuple(facts for facts in conditions if facts.label in answers.conditions)
+    shown = None if lists is None else lists_shown(answers, lists, perceived, alpha=alpha)
     design, requested, chooses = study.design, study.design.items_asked, study.design.is_choice
     results = Results(
         study=StudyFacts(
@@ -149,7 +151,7 @@ def compute(inputs: Inputs, progress: Progress = no_progress) -> dict[str, Any]:
         mode=inputs.mode,
         is_pilot=inputs.is_pilot,
         planted_effects=design.planted_effects if inputs.mode == Mode.SIMULATED else {},
-        conditions=tuple(facts for facts in conditions if facts.label in answers.conditions),
+        conditions=compared,
         left_out=tuple(facts for facts in conditions if facts.label not in answers.conditions),
         plan=inputs.plan,
         planned=inputs.planned,
@@ -177,7 +179,8 @@ def compute(inputs: Inputs, progress: Progress = no_progress) -> dict[str, Any]:
         scales=tuple(study_scale(answers, scale, inputs.plan.scales) for scale in answers.scales),
         constructs=constructs_of(answers, rng_for(study.seed, "report", "constructs"), progress),
         covariates=covariates,
-        lists_shown=None if lists is None else lists_shown(answers, lists, perceived, alpha=alpha),
+        lists_shown=shown,
+        doses=() if shown is None else doses(shown, compared),
         objective=_objective(inputs.run, lengths),
         offline_effects=offline_effects(lengths, tested_kinds(inputs.run.protocol)),
         repeats=pooled_repeats(inputs.repetitions, study.seed, alpha=alpha, resamples=inputs.plan.resamples),

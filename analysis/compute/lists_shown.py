@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import compress
@@ -13,14 +14,26 @@ from analysis.compute.perceived import groups_among, values_of
 from analysis.enums import Variable, scale_variables
 from analysis.read.inputs import Answers
 from analysis.read.lists import DECIMALS, Floats, ShownLists
-from analysis.results.lists_shown import LIST_METRICS, CorrelatedLists, ListMean, ListsShown, MeasuredLists
+from analysis.results.lists_shown import (
+    DOSE_METRICS,
+    LIST_METRICS,
+    CorrelatedLists,
+    Dose,
+    ListChange,
+    ListMean,
+    ListsShown,
+    MeasuredLists,
+)
 from analysis.results.rankings import ALPHA, Ranking
+from analysis.results.report import ConditionFacts
+from core.provenance import canonical_json
 from inference.agreement import kendall
 from inference.corrections import holm
 from inference.correlation import within_conditions
 from inference.descriptive import describe
 from inference.groups import ExactGroups
 from inference.results import AgreementResult, Undefined
+from recommenders.reranking import BAR
 
 GRID = 10**DECIMALS  # parts of a unit in which values are whole numbers, so that sums are exact
 FEWEST_CONDITIONS = 3
@@ -72,6 +85,36 @@ def lists_shown(
         metrics=tuple(described.values()),
         correlations=corrected,
     )
+
+
+def doses(lists: ListsShown, conditions: Sequence[ConditionFacts]) -> tuple[Dose, ...]:
+    """Compare the lists of each re-ranked condition with those of the condition whose model it re-ranks."""
+    models = {(each.algorithm, canonical_json(each.params)): each.label for each in conditions}
+    found = []
+    for each in conditions:
+        algorithm, bar, method = each.algorithm.rpartition(BAR)
+        if not bar:
+            continue
+        own = {name: value for name, value in each.params.items() if not name.startswith(f"{method}_")}
+        base = models.get((algorithm, canonical_json(own)), "")
+        changes = tuple(_change(lists, key, base, each.label) for key in DOSE_METRICS) if base else ()
+        strength = float(each.params[f"{method}_strength"])
+        found.append(Dose(condition=each.label, base=base, strength=strength, changes=changes))
+    return tuple(found)
+
+
+def _change(lists: ListsShown, metric: str, base: str, condition: str) -> ListChange:
+    (measured,) = (each for each in lists.metrics if each.metric == metric)
+    rows = {row.condition: row for row in measured.conditions}
+    before, after = rows[base], rows[condition]
+    in_sd = None
+    if before.mean is not None and after.mean is not None and before.sd is not None and after.sd is not None:
+        squares = (before.n - 1) * before.sd**2 + (after.n - 1) * after.sd**2
+        sd = math.sqrt(squares / (before.n + after.n - 2))
+        difference = after.mean - before.mean
+        if sd > 0 or difference == 0:
+            in_sd = difference / (sd or 1.0)
+    return ListChange(metric=metric, base_mean=before.mean, mean=after.mean, in_sd=in_sd)
 
 
 def _on_grid(answers: Answers, column: Floats, is_included: Flags) -> ExactGroups:

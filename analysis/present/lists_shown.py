@@ -7,7 +7,15 @@ from collections.abc import Callable, Sequence
 from analysis.present import covariates
 from analysis.present.matrix import column_labels
 from analysis.present.words import MISSING, decimal, interval_cell, limits, probability, share_cell, whole
-from analysis.results.lists_shown import LIST_METRIC_OF, CorrelatedLists, ListsShown
+from analysis.results.lists_shown import (
+    DOSE_METRICS,
+    LIST_METRIC_OF,
+    SMALLEST_DOSE,
+    CorrelatedLists,
+    Dose,
+    ListChange,
+    ListsShown,
+)
 from analysis.results.perceived import FrequentItem, ItemsOfCondition, Liking
 from analysis.results.report import ItemWords, Results
 from charting import marks
@@ -117,6 +125,29 @@ def liking_table(liking: Sequence[Liking], words: ItemWords) -> Table:
 Correlation = CorrelationResult | AgreementResult
 
 
+def dose_section(results: Results) -> Section:
+    """What re-ranking did to the lists shown, as a manipulation check; empty without re-ranked conditions."""
+    section = Section("dose", "Manipulation check: lists", "perceived")
+    if not results.doses:
+        return section
+    section.say(
+        "The strength λ of a re-ranking is the planned dose. The lists that participants saw show whether it arrived: "
+        f"differences of less than {number(SMALLEST_DOSE, 1, is_share=True)} SD from the lists of the same model "
+        "without re-ranking count as none."
+    )
+    section.say(*dose_sentences(results.doses), style="says")
+    lines = [
+        (dose, change)
+        for metric in DOSE_METRICS
+        for dose in results.doses
+        for change in dose.changes
+        if change.metric == metric
+    ]
+    if lines:
+        section.put(_doses_table(lines))
+    return section
+
+
 def lists_section(results: Results, figure: FigureMaker) -> Section:
     """Metrics by condition, correlations with the measures, and parts of differences; empty in older reports."""
     section = Section("shown-lists", "Lists shown", "perceived")
@@ -175,6 +206,31 @@ ASSOCIATION = (
     "Lists were not randomised within conditions: participants of a condition saw different lists because they rated "
     "different items. These correlations are associations and do not show what changing the lists would change."
 )
+
+
+def dose_sentences(doses: Sequence[Dose]) -> list[str]:
+    """Whether each dose changed the lists, and by how much."""
+    sentences = []
+    for dose in doses:
+        name = f"{dose.condition} (λ = {dose.strength:g})"
+        known = [change for change in dose.changes if change.in_sd is not None]
+        if not dose.base:
+            sentences.append(f"{name}: its model without re-ranking is not compared here, so the change is unknown.")
+        elif not known:
+            sentences.append(f"{name}: the lists do not vary, so the change from {dose.base} has no unit.")
+        elif dose.is_unchanged:
+            sentences.append(
+                f"{name}: the dose did not change the lists. In every metric they differ from those of {dose.base} by "
+                f"less than {number(SMALLEST_DOSE, 1, is_share=True)} SD."
+            )
+        else:
+            parts = [f"{LIST_METRIC_OF[change.metric].in_text} by {_signed(change.in_sd)} SD" for change in known]
+            sentences.append(f"{name} changed {listed(parts)}, compared with {dose.base}.")
+    return sentences
+
+
+def _signed(value: float | None) -> str:
+    return number(value) if value is None or value < 0 else f"+{number(value)}"
 
 
 def _definitions(lists: ListsShown) -> str:
@@ -254,6 +310,27 @@ def title(lists: ListsShown) -> str:
 
 
 # Tables
+
+
+def _doses_table(lines: Sequence[tuple[Dose, ListChange]]) -> Table:
+    def digits(line: tuple[Dose, ListChange]) -> tuple[int, bool]:
+        metric = LIST_METRIC_OF[line[1].metric]
+        return metric.digits, metric.is_share
+
+    return table(
+        "list-doses",
+        "Lists of re-ranked conditions and of the same model without re-ranking",
+        lines,
+        Words("Condition", lambda line: line[0].condition),
+        Numbers("λ", lambda line: decimal(line[0].strength, 2, is_share=True)),
+        Words("Compared with", lambda line: line[0].base),
+        Numbers("M without", lambda line: decimal(line[1].base_mean, *digits(line))),
+        Numbers("M", lambda line: decimal(line[1].mean, *digits(line))),
+        Numbers("Difference, SD", lambda line: decimal(line[1].in_sd)),
+        note="SD within both conditions, pooled.",
+        group_name="Metric",
+        group=lambda line: LIST_METRIC_OF[line[1].metric].title,
+    )
 
 
 def _means_table(lists: ListsShown) -> Table:

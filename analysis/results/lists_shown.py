@@ -76,6 +76,42 @@ class CorrelatedLists:
     p_holm_between: float | None
 
 
+DOSE_METRICS = ("diversity", "popularity", "novelty")
+SMALLEST_DOSE = 0.2  # standard deviations of a list metric, below which lists count as unchanged
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListChange:
+    """How the lists of a re-ranked condition differ from those of its base in one metric; `in_sd` is in standard
+    deviations within both conditions, None where these are unknown, or 0 and the means differ.
+    """
+
+    metric: str
+    base_mean: float | None
+    mean: float | None
+    in_sd: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dose:
+    """A re-ranked condition with its planned dose λ and what it did to the lists; `base` is the condition with the same
+    model and no re-ranking, empty where there is none.
+    """
+
+    condition: str
+    base: str
+    strength: float
+    changes: tuple[ListChange, ...] = ()
+
+    @property
+    def is_unchanged(self) -> bool:
+        """Whether every difference is below the smallest that counts; metrics without a value do not count."""
+        measured = [each for each in self.changes if each.mean is not None and each.base_mean is not None]
+        return bool(measured) and all(
+            change.in_sd is not None and abs(change.in_sd) < SMALLEST_DOSE for change in measured
+        )
+
+
 @dataclass(frozen=True, kw_only=True)
 class ListsShown:
     """All metrics by condition, and their correlations with all measures: one exploratory family corrected by Holm.

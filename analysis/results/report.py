@@ -11,7 +11,7 @@ from analysis.results.comparison import Advantage, Alternative, Comparison, Equi
 from analysis.results.covariates import CovariateAnalyses
 from analysis.results.exclusions import Exclusions
 from analysis.results.follow_up import CorrelatedVariables, Effects, NoveltyCorrelation, Power, VariableEffects
-from analysis.results.lists_shown import ListsShown
+from analysis.results.lists_shown import Dose, ListsShown
 from analysis.results.objective import ObjectiveSide, OfflineMetric, Repeats
 from analysis.results.perceived import Constructs, ItemsOfCondition, Liking, PerceivedVariable, QuestionnaireScale
 from analysis.results.plan import Planned, ReportPlan
@@ -191,6 +191,7 @@ class Results:
     constructs: Constructs | None = field(default=None, metadata=stored(is_omitted=True))
     covariates: CovariateAnalyses | None = field(default=None, metadata=stored(is_omitted=True))
     lists_shown: ListsShown | None = field(default=None, metadata=stored(is_omitted=True))
+    doses: tuple[Dose, ...] = field(default=(), metadata=stored(is_omitted=True))
     objective: ObjectiveSide
     offline_effects: tuple[OfflineMetric, ...] = field(default=(), metadata=stored(is_omitted=True))
     repeats: Repeats | None = field(default=None, metadata=stored(is_omitted=True))

@@ -13,6 +13,7 @@ from django.core.management import call_command
 from django.db.models import ProtectedError
 from django.http import QueryDict
 from django.utils import timezone
+from pydantic import ValidationError
 
 from accounts.models import Project
 from catalog.models import Feature
@@ -21,6 +22,7 @@ from core import artefacts
 from core.errors import ArtefactError, ParallaxError
 from core.provenance import digest_of
 from evaluation.enums import PartKind, PartStatus
+from evaluation.experiments.schema import Contender
 from evaluation.forms.algorithm_rows import AlgorithmRows
 from evaluation.models import EvaluationRun, RunPart, TrainedModel
 from evaluation.protocols.observations import NOT_A_PREDICTOR
@@ -34,6 +36,7 @@ from evaluation.services.serving import explain, opened_model, recommend, warm
 from evaluation.services.training import base_recipe_of, features_digest, train_on_everything
 from evaluation.services.worker_loop import execute
 from parallax.integrity.artefacts import check_algorithms, check_artefacts
+from recommenders import registry
 from recommenders.data import ItemFeatures, Profiles
 from recommenders.puresvd import PureSVD
 from tests.factories.catalog import make_items, make_version
@@ -324,6 +327,18 @@ def test_settings_as_text_fill_the_form_and_are_written_again() -> None:
             split={"name": "probe"},
             protocol={"name": "full-ranking"},
         )
+
+
+def test_experiment_names_an_algorithm_as_commands_do() -> None:
+    contender = Contender.model_validate({"algorithm": "puresvd|mmr:strength=0.6", "factors": 4})
+    assert (contender.algorithm, contender.params) == ("puresvd|mmr", {"factors": 4, "mmr_strength": "0.6"})
+    assert registry.label(contender.algorithm, contender.params) == "PureSVD4 + MMR 0.6"
+    apart = Contender.model_validate({"algorithm": "puresvd|mmr", "factors": 4, "mmr_strength": 0.6})
+    assert registry.params_of(apart.algorithm, apart.params) == registry.params_of(
+        contender.algorithm, contender.params
+    )
+    with pytest.raises(ValidationError, match="factors is stated twice"):
+        Contender.model_validate({"algorithm": "puresvd:factors=4|mmr", "factors": 4})
 
 
 def test_posted_rows_keep_a_re_ranked_algorithm() -> None:
