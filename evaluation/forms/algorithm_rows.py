@@ -70,7 +70,7 @@ class AlgorithmRows:
     def posted(cls, data: QueryDict, *, is_checked: bool) -> AlgorithmRows:
         """Return the rows of a posted form; without checking them, to be shown again."""
         matches = [match for match in map(ROW.fullmatch, data.getlist("row")[:MOST_ROWS]) if match]
-        listed = set(registry.keys())
+        listed = {*registry.keys(), *registry.uploaded_keys()}  # an upload comes from text or an address
         known = [(int(match[1]), match[2]) for match in matches if match[2] in listed]
         return cls([_row(number, key, data=data, is_checked=is_checked) for number, key in known])
 

@@ -18,6 +18,7 @@ from core.errors import DataError, ParallaxError, ParameterError
 from core.provenance import canonical_json, derived_seed, digest_of
 from evaluation.models import TrainedModel
 from evaluation.selectors.cases import training_rows, training_utilities
+from evaluation.selectors.uploads import opened_upload
 from evaluation.services.feasibility import feasible_algorithms
 from evaluation.services.memory import check_memory
 from evaluation.services.numerics import load_kernels, numeric_threads
@@ -33,6 +34,7 @@ from recommenders.base import Algorithm
 from recommenders.data import ItemFeatures, Ratings
 from recommenders.expected_utility import with_utilities
 from recommenders.progress import Progress, no_progress
+from recommenders.uploaded import Uploaded
 
 
 @dataclass(frozen=True)
@@ -161,7 +163,11 @@ def train_or_reuse(
     chosen = registry.params_of(algorithm, params)
     ratings = with_optional(kind, training_rows(training_digest), version, users)
     features = features_for(version=version, training_digest=training_digest, algorithm=algorithm, params=params)
-    fitted, seconds = fit(ratings=ratings, features=features, **inputs, progress=progress)
+    if issubclass(kind, Uploaded):
+        fitted: Algorithm = kind.read(opened_upload(version, algorithm, params).arrays, ratings, chosen)
+        seconds = 0.0
+    else:
+        fitted, seconds = fit(ratings=ratings, features=features, **inputs, progress=progress)
     digest = artefacts.store(
         "models",
         fitted.state(),

@@ -84,7 +84,7 @@ class LaunchOverview:
 
 def launch_overview(study: Study) -> LaunchOverview:
     """Read a draft as the launch would freeze it."""
-    known, conditions = registry.keys(), []
+    known, conditions = (*registry.keys(), *registry.uploaded_keys()), []
     for condition in study.conditions.select_related("model").order_by("position"):
         algorithm, params = condition.model.algorithm, parameters_in_words(condition.model.params)
         # The package that adds an algorithm may not be installed any more.
