@@ -46,6 +46,8 @@ class Algorithm(ABC):
     score_kind: ClassVar[Literal["rating", "order"]]
     # Whether `explain` can decompose a score by the profile's ratings; such a subclass implements `_explain`.
     explains: ClassVar[bool] = False
+    # False for algorithms that read an upload instead: they are not offered where something is to be fitted.
+    is_fitted: ClassVar[bool] = True
     # The parameter that cannot exceed the smaller side of the ratings, if any.
     rank_parameter: ClassVar[str | None] = None
     # Whether a fit takes many passes over the ratings, and so longer than most others: a run starts these first.

@@ -32,6 +32,7 @@ from recommenders.parameters import Parameters
 from recommenders.popularity import PopularityLikes, Random, TopPop
 from recommenders.puresvd import PureSVD
 from recommenders.reranking import BAR, RERANKERS, Reranked, reranked
+from recommenders.uploaded import Factors, Matrix, Uploaded
 from recommenders.user_neighbours import UserKNNCosine, UserKNNPearson
 
 ENTRY_POINT_GROUP = "parallax.algorithms"
@@ -52,6 +53,7 @@ _OWN: dict[str, type[Algorithm]] = {
         *(LPCA, Aspect, AspectContent, NaiveBayes, Random, EASE, IALS),
     )
 }
+_UPLOADED: dict[str, type[Uploaded]] = {uploaded.key: uploaded for uploaded in (Matrix, Factors)}
 _FAMILIES: dict[str, tuple[type[Algorithm], ...]] = {
     "The same for everyone": (TopPop, PopularityLikes, Random),
     "Neighbourhoods of items": (CorNgr, NNCosNgr, ItemItem),
@@ -68,9 +70,16 @@ _ADAPTERS: dict[str, type[Adapter]] = {
 
 
 def keys() -> tuple[str, ...]:
-    """Every key: the project's own, those of installed libraries, then third parties' in alphabetical order."""
+    """Every key of an algorithm that can be fitted: the project's own, those of installed libraries, then third
+    parties' in alphabetical order. Algorithms that read an upload (`uploaded_keys`) are not among them.
+    """
     adapted = (key for key, adapter in _ADAPTERS.items() if adapter.library.is_installed)
     return (*_OWN, *adapted, *sorted(_added()))
+
+
+def uploaded_keys() -> tuple[str, ...]:
+    """The keys of algorithms that read an upload; `algorithm` and the functions on parameters know them too."""
+    return tuple(_UPLOADED)
 
 
 def families() -> dict[str, tuple[str, ...]]:
@@ -99,6 +108,8 @@ def algorithm(key: str) -> type[Algorithm]:
         return reranked(algorithm(over), method)
     if key in _OWN:
         return _OWN[key]
+    if key in _UPLOADED:
+        return _UPLOADED[key]
     if key in _ADAPTERS:
         adapter = _ADAPTERS[key]
         if not adapter.library.is_installed:
@@ -124,7 +135,7 @@ def is_listed(key: str) -> bool:
     (True, False)
     """
     over, bar, method = key.partition(BAR)
-    return over in keys() and (not bar or method in RERANKERS)
+    return over in (*keys(), *uploaded_keys()) and (not bar or method in RERANKERS)
 
 
 def base_of(key: str, values: Mapping[str, Any]) -> tuple[str, dict[str, Any]] | None:
@@ -288,7 +299,7 @@ def _added() -> dict[str, EntryPoint]:
     """Third parties' entry points by key; none is imported."""
     points: dict[str, EntryPoint] = {}
     for point in entry_points(group=ENTRY_POINT_GROUP):
-        if point.name in _OWN or point.name in _ADAPTERS or point.name in points:
+        if point.name in (*_OWN, *_UPLOADED, *_ADAPTERS, *points):
             raise ParameterError(
                 f"The entry point {point.value} uses the key {point.name!r}, which is taken; "
                 "uninstall its package or ask its authors for another key."

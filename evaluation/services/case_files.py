@@ -28,7 +28,7 @@ def store_cases_file(*, version: DatasetVersion, path: Path, seed: int) -> str:
     ``cases.bad_file``: the file is not a valid .npz file of cases.
     """
     try:
-        arrays = _arrays(path)
+        arrays = plain_arrays(path)
         cases = read_cases(arrays, user_ids_of(version), item_ids_of(version), seed=seed)
         matrix = Ratings(cases.train, scale_of(version)).user_items
     except DataError as error:
@@ -83,8 +83,11 @@ def store_probe_list(*, version: DatasetVersion, path: Path) -> str:
     return artefacts.store("probes", {"users": table[:, 0].copy(), "items": table[:, 1].copy()}, {})
 
 
-def _arrays(path: Path) -> dict[str, NDArray[Any]]:
-    """Load the arrays of a .npz file without executing anything in it; refuse a file that unpacks to too much."""
+def plain_arrays(path: Path) -> dict[str, NDArray[Any]]:
+    """Load the arrays of a .npz file without executing anything in it; refuse a file that unpacks to too much.
+
+    Raises DataError.
+    """
     try:
         with zipfile.ZipFile(path) as packed:
             if sum(member.file_size for member in packed.infolist()) > MAX_BYTES:

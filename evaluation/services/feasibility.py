@@ -10,6 +10,7 @@ from catalog.selectors.ratings import are_counted, features_of, mean_utilities
 from core import artefacts
 from core.errors import DataError, ParameterError
 from evaluation.selectors.title_words import title_comment
+from evaluation.selectors.uploads import opened_upload
 from evaluation.services.optional_inputs import has_times
 from evaluation.splitting.rows import reserve
 from recommenders import registry
@@ -46,6 +47,8 @@ def feasible_algorithms(
         size = TrainingSize(n_users, version.n_items, features, is_counted, has_times(version))
         try:
             params = registry.feasible_params(key, values, size)
+            if not kind.is_fitted:
+                opened_upload(version, key, params.as_dict())
         except (ParameterError, DataError) as refusal:
             refusals.append(str(refusal))
             continue

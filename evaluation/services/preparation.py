@@ -19,6 +19,7 @@ from core.provenance import digest_of
 from evaluation.enums import PartKind
 from evaluation.models import EvaluationRun, RunAlgorithm, RunPart, TrainedModel
 from evaluation.selectors.runs import package_label
+from evaluation.selectors.uploads import leak_warning
 from evaluation.services.memory import check_memory
 from evaluation.services.numerics import environment
 from evaluation.services.optional_inputs import has_times
@@ -105,6 +106,7 @@ def prepare(part: RunPart, check: Callable[[], None]) -> Outcome:
         "left_out": _summed(left_out),
         "counted": _summed(counted) | ({NOTHING_TO_MEASURE: len(counted) - len(folds)} if has_many else {}),
         "environment": environment() | _packages(run),
+        "comments": _comments(run, {fold.training_digest for fold in folds}),
     }
 
     def effects() -> None:
@@ -120,6 +122,13 @@ def prepare(part: RunPart, check: Callable[[], None]) -> Outcome:
         hint(run=run, n=sum(part.kind == PartKind.REDUCE for part in parts))
 
     return Outcome(seconds=time.perf_counter() - started, effects=effects)
+
+
+def _comments(run: EvaluationRun, training_digests: set[str]) -> list[str]:
+    warnings = [
+        leak_warning(each.algorithm, each.params, each.label, training_digests) for each in run.algorithms.all()
+    ]
+    return list(dict.fromkeys([*run.comments, *filter(None, warnings)]))
 
 
 def _packages(run: EvaluationRun) -> dict[str, str]:

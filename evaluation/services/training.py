@@ -16,8 +16,10 @@ from catalog.selectors.ratings import features_of, mean_utilities, ratings_of
 from core import artefacts
 from core.errors import DataError, ParallaxError, ParameterError
 from core.provenance import canonical_json, derived_seed, digest_of
+from evaluation.enums import ModelOrigin
 from evaluation.models import TrainedModel
 from evaluation.selectors.cases import training_rows, training_utilities
+from evaluation.selectors.uploads import opened_upload
 from evaluation.services.feasibility import feasible_algorithms
 from evaluation.services.memory import check_memory
 from evaluation.services.numerics import load_kernels, numeric_threads
@@ -35,6 +37,7 @@ from recommenders.data import ItemFeatures, Ratings
 from recommenders.expected_utility import with_utilities
 from recommenders.progress import Progress, no_progress
 from recommenders.reranking import Reranked
+from recommenders.uploaded import Uploaded
 
 
 @dataclass(frozen=True)
@@ -192,7 +195,7 @@ def train_or_reuse(
     kind = registry.algorithm(algorithm)
     chosen = registry.params_of(algorithm, params)
     features = features_for(version=version, training_digest=training_digest, algorithm=algorithm, params=params)
-    base, provenance = None, {}
+    base, origin, provenance, seconds = None, ModelOrigin.FITTED, {}, 0.0
     if issubclass(kind, Reranked):
         key, values = kind.over.key, kind.base_params(chosen).as_dict()
         base = train_or_reuse(
@@ -209,6 +212,10 @@ def train_or_reuse(
         started = time.perf_counter()
         fitted: Algorithm = kind.on(opened_model(base.digest), chosen, features)
         seconds = time.perf_counter() - started
+    elif issubclass(kind, Uploaded):
+        upload = opened_upload(version, algorithm, params)
+        origin, provenance = ModelOrigin(kind.key), {"learned_from": upload.meta["learned_from"]}
+        fitted = kind.read(upload.arrays, training_rows(training_digest), chosen)
     else:
         ratings = with_optional(kind, training_rows(training_digest), version, users)
         fitted, seconds = fit(ratings=ratings, features=features, **inputs, progress=progress)
@@ -239,6 +246,7 @@ def train_or_reuse(
                 threads=threads,
                 training_digest=training_digest,
                 fit_seconds=seconds,
+                origin=origin,
                 base=base,
                 provenance=provenance,
             )

@@ -25,6 +25,8 @@ def check_artefacts() -> Iterator[Finding]:
         wanted.setdefault(("models", model.digest), f"model {model.label}")
         if model.training_digest:
             wanted.setdefault(("training", model.training_digest), f"the training rows of model {model.label}")
+        if model.algorithm in registry.uploaded_keys():
+            wanted.setdefault(("uploads", model.params["upload"]), f"the upload of model {model.label}")
     for run in EvaluationRun.objects.exclude(cases_digest="").order_by("pk"):
         for digest in [fold["cases"] for fold in run.folds] or [run.cases_digest]:
             wanted.setdefault(("cases", digest), f"the cases of run {run.pk}")

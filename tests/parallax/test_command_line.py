@@ -148,6 +148,8 @@ download_dataset ml-latest-small --dir {files} --url http://127.0.0.1:9/none.zip
 tune none
 train none --algorithm puresvd
 train none --algorithm puresvd --param nonsense
+upload_model none {files}/none.npz --kind matrix
+upload_model none {files}/none.npz --kind nonsense
 choose none --algorithm lpca
 choose none --algorithm lpca --values nonsense
 recommend none --algorithm toppop --profile nonsense

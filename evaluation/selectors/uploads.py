@@ -1,0 +1,52 @@
+"""Stored uploads: the arrays that an uploaded algorithm reads, and what they were learned from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from catalog.models import DatasetVersion
+from catalog.selectors.item_fields import field_of
+from core import artefacts
+from core.errors import ArtefactError, ParameterError
+from core.provenance import digest_of
+from recommenders import registry
+from recommenders.reranking import BAR
+
+KIND = "uploads"
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+
+
+def catalogue_of(version: DatasetVersion) -> str:
+    """Return the hash of the ids of a version's items, in order; an upload belongs to one such catalogue."""
+    return digest_of(field_of(version, "ids"))
+
+
+def opened_upload(version: DatasetVersion, algorithm: str, params: Mapping[str, Any]) -> artefacts.Artefact:
+    """Load the upload that parameters name. Raises ParameterError: there is none, it is another kind of upload, or one
+    of another catalogue or project.
+    """
+    kind, digest = registry.algorithm(algorithm), str(params.get("upload", ""))
+    refused = f"{kind.name} ({kind.key}): upload={digest or '(none)'}"
+    if not _DIGEST.fullmatch(digest):
+        raise ParameterError(f"{refused} is not the digest of an upload; the command upload_model prints it.")
+    try:
+        upload = artefacts.load(KIND, digest)
+    except ArtefactError as missing:
+        raise ParameterError(f"{refused} cannot be read. {missing}") from missing
+    if upload.meta["kind"] != algorithm.partition(BAR)[0]:
+        raise ParameterError(f"{refused} is an upload of kind {upload.meta['kind']}.")
+    if upload.meta["catalogue"] != catalogue_of(version) or upload.meta.get("project") != version.dataset.project_id:
+        raise ParameterError(f"{refused} was matched to the items of another dataset. Upload the file for {version}.")
+    return upload
+
+
+def leak_warning(algorithm: str, params: Mapping[str, Any], label: str, training_digests: set[str]) -> str:
+    """A sentence on a model that was learned elsewhere, unless its upload names the only training rows of a run."""
+    if registry.algorithm(algorithm).is_fitted:
+        return ""
+    learned_from = artefacts.load(KIND, params["upload"]).meta["learned_from"]
+    if training_digests == {learned_from}:
+        return ""
+    return f"{label} may have seen the test ratings: its upload does not name the training rows of this run."

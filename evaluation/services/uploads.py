@@ -1,0 +1,261 @@
+"""Models that were learned elsewhere: files of item-item weights or factors, checked and matched to a dataset."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from catalog.models import DatasetVersion
+from catalog.selectors.ratings import item_ids_of, mean_utilities, ratings_of
+from core import artefacts
+from core.errors import DataError, ParallaxError, ParameterError
+from evaluation.models import TrainedModel
+from evaluation.selectors.cases import training_rows
+from evaluation.selectors.uploads import KIND, catalogue_of
+from evaluation.services.case_files import MAX_BYTES, plain_arrays
+from evaluation.services.training import store_training_rows, train_or_reuse
+from recommenders import registry
+
+Arrays = dict[str, NDArray[Any]]
+EXAMPLES = 10  # of each kind of problem that an error lists
+WEIGHT_COLUMNS = 3
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A stored upload: its digest, the number of items of the dataset that it covers, and facts in words."""
+
+    digest: str
+    n_items: int
+    facts: tuple[str, ...]
+
+
+@dataclass
+class _Problems:
+    """Everything that is wrong with a file, by kind, each with the places where it is wrong."""
+
+    found: dict[str, list[str]] = field(default_factory=dict)
+
+    def add(self, what: str, places: Iterable[str]) -> None:
+        self.found.setdefault(what, []).extend(places)
+
+    def refuse(self) -> None:
+        """Raise DataError if there are any."""
+        sentences = []
+        for what, places in self.found.items():
+            if places:
+                more = f" and {len(places) - EXAMPLES:,} more" if len(places) > EXAMPLES else ""
+                sentences.append(f"{what} ({len(places):,}): {'; '.join(places[:EXAMPLES])}{more}.")
+        if sentences:
+            raise DataError(" ".join(sentences))
+
+
+def store_upload(*, version: DatasetVersion, kind: str, path: Path, learned_from: str = "") -> Upload:
+    """Check a file of weights or factors against the items of a dataset, and store it.
+
+    `kind` is a key of `registry.uploaded_keys`. `learned_from` is the digest of the training rows that the model was
+    learned from, as runs export it. Raises ParallaxError with code ``upload.bad_file``: the file cannot be used (all
+    problems at once, each with its places); ``upload.unknown_rows``: no run on this dataset has stored these rows.
+    """
+    if learned_from:
+        _check_rows(version, learned_from)
+    try:
+        arrays, facts = _READERS[kind](path, version)
+    except DataError as error:
+        raise ParallaxError("upload.bad_file", f"{path.name} cannot be used on {version}. {error}") from error
+    project = version.dataset.project_id
+    meta = {
+        "kind": kind,
+        "catalogue": catalogue_of(version),
+        "learned_from": learned_from,
+        **({} if project is None else {"project": project}),
+    }
+    return Upload(artefacts.store(KIND, arrays, meta), int(arrays["is_known"].sum()), tuple(facts))
+
+
+def model_of_upload(
+    *, version: DatasetVersion, kind: str, params: Mapping[str, Any], learned_from: str, seed: int, threads: int
+) -> TrainedModel:
+    """Return the model of a stored upload, whose popularity is that of the rows it learned from, or of all ratings.
+
+    Raises ParallaxError with code ``model.bad_input``: the parameters are invalid.
+    """
+    try:
+        complete = registry.params_of(kind, params).as_dict()
+        rows = learned_from or store_training_rows(ratings=ratings_of(version), utilities=mean_utilities(version))
+        inputs: dict[str, Any] = {"algorithm": kind, "params": complete, "seed": seed, "threads": threads}
+        return train_or_reuse(version=version, training_digest=rows, **inputs).model
+    except (ParameterError, DataError) as refusal:
+        raise ParallaxError("model.bad_input", str(refusal)) from refusal
+
+
+def _check_rows(version: DatasetVersion, digest: str) -> None:
+    is_known = TrainedModel.objects.filter(version=version, training_digest=digest).exists()
+    if not is_known or training_rows(digest).n_items != version.n_items:
+        raise ParallaxError(
+            "upload.unknown_rows",
+            f"No model on {version} was trained on the rows {digest}. A run exports the digest of its training rows "
+            "as training_hash; omit it if the model was learned from other ratings.",
+        )
+
+
+def _matrix(path: Path, version: DatasetVersion) -> tuple[Arrays, list[str]]:
+    if path.suffix == ".npz":
+        columns, matrix = _weights_of_arrays(plain_arrays(path), version)
+    else:
+        columns, matrix = _weights_of_csv(path, version)
+    is_known = np.zeros(version.n_items, dtype=np.bool_)
+    is_known[columns] = True
+    matrix.sort_indices()
+    arrays = {
+        "is_known": is_known,
+        "indptr": matrix.indptr.astype(np.int64),
+        "indices": matrix.indices.astype(np.int32),
+        "weights": matrix.data.astype(np.float64),
+    }
+    return arrays, [f"{matrix.nnz:,} weights other than 0"]
+
+
+def _weights_of_arrays(arrays: Arrays, version: DatasetVersion) -> tuple[NDArray[np.int64], sparse.csr_array]:
+    problems = _Problems()
+    columns = _columns_of(arrays, version, problems)
+    size = columns.size
+    if {"indptr", "indices", "weights"} <= set(arrays):
+        matrix = _csr(arrays, size)
+        is_bad = ~np.isfinite(matrix.data)
+        rows = np.repeat(np.arange(size), np.diff(matrix.indptr))
+        cells = zip(rows[is_bad].tolist(), matrix.indices[is_bad].tolist(), strict=True)
+    elif "weights" in arrays:
+        dense = _numbers(arrays, "weights")
+        if dense.shape != (size, size):
+            raise DataError(f"weights has the shape {dense.shape}; {size} items need ({size}, {size}).")
+        matrix = sparse.csr_array(dense)
+        cells = zip(*(axis.tolist() for axis in np.nonzero(~np.isfinite(dense))), strict=True)
+    else:
+        raise DataError("It has no array weights, either square or sparse with indptr and indices.")
+    problems.add("Weights that are not finite numbers", [f"weights[{row}, {column}]" for row, column in cells])
+    problems.refuse()
+    whole = sparse.coo_array(matrix)
+    shape = (version.n_items, version.n_items)
+    entries = sparse.coo_array((whole.data, (columns[whole.row], columns[whole.col])), shape=shape)
+    return columns, sparse.csr_array(entries)
+
+
+def _csr(arrays: Arrays, size: int) -> sparse.csr_array:
+    try:
+        parts = (_numbers(arrays, "weights"), arrays["indices"], arrays["indptr"])
+        matrix = sparse.csr_array(parts, shape=(size, size))
+        matrix.check_format(full_check=True)
+    except (ValueError, IndexError) as problem:
+        raise DataError(f"weights, indices and indptr are not a sparse matrix of {size} items: {problem}.") from problem
+    matrix.sort_indices()
+    if not matrix.has_canonical_format:
+        raise DataError("A pair of items has two weights; keep one of them.")
+    return matrix
+
+
+def _weights_of_csv(path: Path, version: DatasetVersion) -> tuple[NDArray[np.int64], sparse.csr_array]:
+    column_of = {external_id: column for column, external_id in enumerate(item_ids_of(version).tolist())}
+    problems = _Problems()
+    weights: dict[tuple[int, int], float] = {}
+    for line, fields in _csv_lines(path):
+        if len(fields) != WEIGHT_COLUMNS:
+            problems.add("Lines that are not item,item,weight", [f"line {line}"])
+            continue
+        pair = [column_of.get(external_id, -1) for external_id in fields[:2]]
+        weight = _number(fields[2])
+        if line == 1 and weight is None and pair == [-1, -1]:
+            continue  # headings
+        unknown = [name for name, column in zip(fields, pair, strict=False) if column < 0]
+        problems.add("Unknown items", [f"line {line} ({name!r})" for name in dict.fromkeys(unknown)])
+        if weight is None or not np.isfinite(weight):
+            problems.add("Weights that are not finite numbers", [f"line {line} ({fields[2]!r})"])
+        elif (pair[0], pair[1]) in weights and not unknown:
+            problems.add("Pairs that come twice", [f"line {line} ({fields[0]!r}, {fields[1]!r})"])
+        elif not unknown:
+            weights[pair[0], pair[1]] = weight
+    problems.refuse()
+    if not weights:
+        raise DataError("It has no weights.")
+    pairs = np.array(list(weights), dtype=np.int64)
+    shape = (version.n_items, version.n_items)
+    matrix = sparse.csr_array((np.array(list(weights.values())), (pairs[:, 0], pairs[:, 1])), shape=shape)
+    return np.unique(pairs), matrix
+
+
+def _csv_lines(path: Path) -> Iterable[tuple[int, list[str]]]:
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise DataError(f"It is larger than {MAX_BYTES // 2**30} GB; store the weights as a .npz file.")
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            reader = csv.reader(file)
+            for fields in reader:
+                if any(fields):
+                    yield reader.line_num, [each.strip() for each in fields]
+    except (OSError, UnicodeDecodeError, csv.Error) as problem:
+        raise DataError(f"It cannot be read as CSV: {problem}.") from problem
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _factors(path: Path, version: DatasetVersion) -> tuple[Arrays, list[str]]:
+    arrays, problems = plain_arrays(path), _Problems()
+    columns = _columns_of(arrays, version, problems)
+    factors = _numbers(arrays, "Q")
+    if factors.ndim != 2 or factors.shape[0] != columns.size or factors.shape[1] == 0:
+        raise DataError(f"Q has the shape {factors.shape}; {columns.size} items need ({columns.size}, factors).")
+    reg = _numbers(arrays, "reg").ravel() if "reg" in arrays else np.empty(0)
+    if "P" in arrays and not reg.size:
+        raise DataError("P, the factors of users, comes with reg: profiles get their factors by a ridge regression.")
+    if "P" in arrays and arrays["P"].shape[1:] != factors.shape[1:]:
+        raise DataError(f"P has the shape {arrays['P'].shape}; it needs the {factors.shape[1]} factors of Q.")
+    if reg.size > 1 or not (reg > 0).all() or not np.isfinite(reg).all():
+        raise DataError("reg (λ) must be one finite number above 0.")
+    bad = zip(*(axis.tolist() for axis in np.nonzero(~np.isfinite(factors))), strict=True)
+    problems.add("Factors that are not finite numbers", [f"Q[{row}, {column}]" for row, column in bad])
+    problems.refuse()
+    is_known = np.zeros(version.n_items, dtype=np.bool_)
+    is_known[columns] = True
+    whole = np.zeros((version.n_items, factors.shape[1]))
+    whole[columns] = factors
+    score = f"ridge regression with λ = {reg[0]:g}" if reg.size else "projection r Q Qᵀ"
+    facts = [f"{factors.shape[1]} factors", f"profiles are scored by {score}"]
+    if "P" in arrays:
+        facts.append("P is not used: participants are not among its users")
+    return {"is_known": is_known, "item_factors": whole, "reg": reg}, facts
+
+
+def _columns_of(arrays: Arrays, version: DatasetVersion, problems: _Problems) -> NDArray[np.int64]:
+    """The column of each item that the array ``items`` names; unknown ids and ids that come twice are problems."""
+    items = arrays.get("items", np.empty(0))
+    if items.ndim != 1 or not items.size or items.dtype.kind not in "iuU":
+        raise DataError("It needs an array items: the dataset's own id of each item, as text or whole numbers.")
+    column_of = {external_id: column for column, external_id in enumerate(item_ids_of(version).tolist())}
+    names = items.astype(np.str_).tolist()
+    columns = np.array([column_of.get(name, -1) for name in names], dtype=np.int64)
+    problems.add("Unknown items", [f"items[{at}] ({names[at]!r})" for at in np.flatnonzero(columns < 0).tolist()])
+    first = dict(zip(reversed(names), reversed(range(len(names))), strict=True))
+    twice = [at for at, name in enumerate(names) if first[name] != at]
+    problems.add("Items that come twice", [f"items[{at}] ({names[at]!r})" for at in twice])
+    return columns
+
+
+def _numbers(arrays: Arrays, name: str) -> NDArray[np.float64]:
+    if name not in arrays or arrays[name].dtype.kind not in "iuf":
+        raise DataError(f"It needs an array {name} of numbers.")
+    return np.asarray(arrays[name], dtype=np.float64)
+
+
+_READERS = {"matrix": _matrix, "factors": _factors}
