@@ -18,7 +18,7 @@ class ParallaxCommand(BaseCommand):
     """A command that ends with the sentence of an error of ours, and exit status 1."""
 
     # The others judge the code, and import every page of the site for it: a second and 60 MB of each command.
-    requires_system_checks = (INSTALLATION,)
+    requires_system_checks: tuple[str, ...] = (INSTALLATION,)
 
     def execute(self, *args: Any, **options: Any) -> Any:
         try:

@@ -90,7 +90,7 @@ class Markov(Algorithm):
         by_step = sparse.csr_array((np.ones(liked.nnz), (rows, liked.indices)), shape=(keys.size, ratings.n_items))
         followed = np.flatnonzero(np.diff(keys) == 1)
         pairs = sparse.csr_array(by_step[followed].T @ by_step[followed + 1])
-        totals = np.repeat(np.asarray(pairs.sum(axis=1)), np.diff(pairs.indptr))
+        totals: NDArray[np.float64] = np.repeat(np.asarray(pairs.sum(axis=1)), np.diff(pairs.indptr))
         return cls._with(
             indptr=pairs.indptr.astype(np.int64), indices=pairs.indices.astype(np.int32), shares=pairs.data / totals
         )

@@ -37,11 +37,11 @@ class ShownExplanation:
 
 
 def explanations_in(
-    *, study: Study, condition: Condition, ratings: Mapping[int, int], items: Sequence[int], **known: Any
+    *, study: Study, condition: Condition, ratings: Mapping[int, int], items: Sequence[int], **rated: Any
 ) -> list[ShownExplanation]:
     """Return what the condition shows with each of the recommended `items`, by item index.
 
-    `ratings`, and what else is `known` of them, as of `recommend_in`. At most two rated items are named, those that
+    `ratings`, and what else is known of what was `rated`, as of `recommend_in`. At most two rated items are named, those that
     contributed most, in every language of the study; an item to which none contributed has the fallback of the
     presentation, or nothing. Raises ArtefactError or ParallaxError as `evaluation.services.serving.explain` does.
     """
@@ -50,7 +50,7 @@ def explanations_in(
         return [ShownExplanation() for _ in items]
     named = [
         _contributors(study, ratings, found)
-        for found in explain_in(study=study, condition=condition, ratings=ratings, of=items, **known)
+        for found in explain_in(study=study, condition=condition, ratings=ratings, of=items, **rated)
     ]
     wanted = {index for indexes in named for index in indexes}
     known = {item.index: item for item in study.dataset_version.items.filter(index__in=wanted)}
