@@ -41,9 +41,9 @@ def explanations_in(
 ) -> list[ShownExplanation]:
     """Return what the condition shows with each of the recommended `items`, by item index.
 
-    `ratings`, and what else is known of what was `rated`, as of `recommend_in`. At most two rated items are named, those that
-    contributed most, in every language of the study; an item to which none contributed has the fallback of the
-    presentation, or nothing. Raises ArtefactError or ParallaxError as `evaluation.services.serving.explain` does.
+    `ratings`, and what else is `rated`, as of `recommend_in`. At most two rated items are named, those that contributed
+    most, in every language of the study; an item to which none contributed has the fallback of the presentation, or
+    nothing. Raises ArtefactError or ParallaxError as `evaluation.services.serving.explain` does.
     """
     shown = condition.shown
     if not shown.explains:
