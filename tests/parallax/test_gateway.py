@@ -276,7 +276,7 @@ def test_every_form_with_files_is_read() -> None:
         "console/catalog/import_items.html": "/catalog/import/7/items/",
         "console/catalog/metadata.html": "/catalog/ml/1/metadata/",
         "console/studies/new.html": "/studies/new/",
-        "console/studies/recruiting.html": "/studies/x/recruiting/links/",
+        "console/_post_form.html": "/studies/x/recruiting/links/",  # of `post_form`, which draws one form with a file
         "console/studies/questionnaire_import.html": "/studies/x/questionnaire/import/",
         "console/studies/submissions.html": "/studies/x/submissions/",
     }
