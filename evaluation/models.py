@@ -15,6 +15,8 @@ from evaluation.enums import ModelOrigin, PartKind, PartStatus, RunStatus
 from evaluation.metrics.definition import LONGEST_METRIC_NAME
 from jobs.models import LeasedModel
 
+LONGEST_LABEL = 80  # of an algorithm with its parameters
+
 
 class ModelQuerySet(models.QuerySet["TrainedModel"]):
     """Models by who may see them."""
@@ -42,7 +44,7 @@ class TrainedModel(TimeStampedModel):
     algorithm = models.CharField(max_length=60)
     algorithm_version = models.PositiveIntegerField()
     params = models.JSONField(default=dict)
-    label = models.CharField(max_length=80)
+    label = models.CharField(max_length=LONGEST_LABEL)
     seed = models.BigIntegerField()
     threads = models.PositiveSmallIntegerField()
     # Artefact "training": the rows it saw; empty where these are not known.
@@ -147,7 +149,7 @@ class RunAlgorithm(models.Model):
     position = models.PositiveSmallIntegerField()
     algorithm = models.CharField(max_length=60)
     params = models.JSONField(default=dict)
-    label = models.CharField(max_length=80)
+    label = models.CharField(max_length=LONGEST_LABEL)
     recipe = models.CharField(max_length=64, blank=True, db_index=True)
     model = models.ForeignKey(TrainedModel, null=True, blank=True, on_delete=models.PROTECT, related_name="uses")
     was_reused = models.BooleanField(default=False)

@@ -9,6 +9,7 @@ from catalog.models import DatasetVersion
 from catalog.selectors.ratings import are_counted, features_of, mean_utilities
 from core import artefacts
 from core.errors import DataError, ParameterError
+from evaluation.models import LONGEST_LABEL
 from evaluation.selectors.title_words import title_comment
 from evaluation.selectors.uploads import opened_upload
 from evaluation.services.optional_inputs import has_times
@@ -49,10 +50,15 @@ def feasible_algorithms(
             params = registry.feasible_params(key, values, size)
             if not kind.is_fitted:
                 opened_upload(version, key, params.as_dict())
+            label = kind.label(params)
+            if len(label) > LONGEST_LABEL:
+                raise ParameterError(
+                    f"The label {label} has {len(label)} characters, and tables hold {LONGEST_LABEL}. "
+                    "Change fewer parameters from their defaults."
+                )
         except (ParameterError, DataError) as refusal:
             refusals.append(str(refusal))
             continue
-        label = kind.label(params)
         lowered = {name: value for name, value in params.as_dict().items() if value != getattr(defaults, name)}
         limits = kind.limits(size) if lowered else {}
         comments += [

@@ -168,6 +168,16 @@ def test_rating_errors_are_not_measurable() -> None:
     assert {row.reason for row in rows} == {NOT_A_PREDICTOR}
 
 
+def test_label_that_no_table_holds_is_refused_with_the_run() -> None:
+    text = (
+        "asysvd:factors=4,epochs=3,learning_rate=0.015,reg=0.025,reg_item=22.5,reg_user=12.5,held_out=0.15,spread=0.35"
+        "|mmr:strength=0.25"
+    )
+    with pytest.raises(ParallaxError, match=r"tables hold 80\. Change fewer parameters") as refusal:
+        make_run(algorithms=text)
+    assert refusal.value.code == "run.bad_input"
+
+
 def test_served_list_preview_and_explanations() -> None:
     version = make_version()
     model = train("itemitem|mmr:strength=0.6", version)
