@@ -131,6 +131,7 @@ def compute(inputs: Inputs, progress: Progress = no_progress) -> dict[str, Any]:
         )
         for condition in conditions_of(study)
     ]
+    presentations = {condition.label: condition.presentation for condition in conditions_of(study)}
     compared = tuple(facts for facts in conditions if facts.label in answers.conditions)
     shown = None if lists is None else lists_shown(answers, lists, perceived, alpha=alpha)
     design, requested, chooses = study.design, study.design.items_asked, study.design.is_choice
@@ -180,7 +181,7 @@ def compute(inputs: Inputs, progress: Progress = no_progress) -> dict[str, Any]:
         constructs=constructs_of(answers, rng_for(study.seed, "report", "constructs"), progress),
         covariates=covariates,
         lists_shown=shown,
-        doses=() if shown is None else doses(shown, compared),
+        doses=() if shown is None else doses(shown, compared, presentations),
         objective=_objective(inputs.run, lengths),
         offline_effects=offline_effects(lengths, tested_kinds(inputs.run.protocol)),
         repeats=pooled_repeats(inputs.repetitions, study.seed, alpha=alpha, resamples=inputs.plan.resamples),

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import compress
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,16 +88,25 @@ def lists_shown(
     )
 
 
-def doses(lists: ListsShown, conditions: Sequence[ConditionFacts]) -> tuple[Dose, ...]:
-    """Compare the lists of each re-ranked condition with those of the condition whose model it re-ranks."""
-    models = {(each.algorithm, canonical_json(each.params)): each.label for each in conditions}
+def doses(
+    lists: ListsShown, conditions: Sequence[ConditionFacts], presentations: Mapping[str, Mapping[str, Any]]
+) -> tuple[Dose, ...]:
+    """Compare the lists of each re-ranked condition with those of the model it re-ranks, in the same presentation.
+
+    `presentations` are by condition; one that is missing has the study's own.
+    """
+
+    def presented(label: str) -> str:
+        return canonical_json(presentations.get(label, {}))
+
+    models = {(each.algorithm, canonical_json(each.params), presented(each.label)): each.label for each in conditions}
     found = []
     for each in conditions:
         algorithm, bar, method = each.algorithm.rpartition(BAR)
         if not bar:
             continue
         own = {name: value for name, value in each.params.items() if not name.startswith(f"{method}_")}
-        base = models.get((algorithm, canonical_json(own)), "")
+        base = models.get((algorithm, canonical_json(own), presented(each.label)), "")
         changes = tuple(_change(lists, key, base, each.label) for key in DOSE_METRICS) if base else ()
         strength = float(each.params[f"{method}_strength"])
         found.append(Dose(condition=each.label, base=base, strength=strength, changes=changes))

@@ -61,7 +61,7 @@ CONDITIONS = [
 @pytest.mark.unit
 def test_differences_are_in_pooled_standard_deviations() -> None:
     lists = shown(diversity=(0.5, 1.5), popularity=(10.0, 8.0), novelty=(1.0, 1.0))
-    (dose,) = doses(lists, CONDITIONS)
+    (dose,) = doses(lists, CONDITIONS, {})
     assert (dose.condition, dose.base, dose.strength) == ("re-ranked", "base", 0.5)
     sd = ((10 * 4 + 20 * 16) / 30) ** 0.5
     assert [change.in_sd for change in dose.changes] == pytest.approx([1 / sd, -2 / sd, 0.0])
@@ -76,12 +76,12 @@ def test_differences_are_in_pooled_standard_deviations() -> None:
 @pytest.mark.unit
 def test_lists_that_hardly_differ_are_said_to_be_unchanged() -> None:
     sd = 12**0.5
-    (dose,) = doses(shown(diversity=(0.0, 0.19 * sd), popularity=(0.0, -0.19 * sd), novelty=(1.0, 1.0)), CONDITIONS)
+    (dose,) = doses(shown(diversity=(0.0, 0.19 * sd), popularity=(0.0, -0.19 * sd), novelty=(1.0, 1.0)), CONDITIONS, {})
     assert dose.is_unchanged
     (sentence,) = narrative.dose_sentences([dose])
     assert "the dose did not change the lists" in sentence
     assert "by less than .2 SD" in sentence
-    (dose,) = doses(shown(diversity=(0.0, 0.21 * sd), popularity=(0.0, 0.0), novelty=(1.0, 1.0)), CONDITIONS)
+    (dose,) = doses(shown(diversity=(0.0, 0.21 * sd), popularity=(0.0, 0.0), novelty=(1.0, 1.0)), CONDITIONS, {})
     assert not dose.is_unchanged
 
 
@@ -97,7 +97,7 @@ def test_lists_without_variance_differ_or_not() -> None:
         }
         for metric, mean in {"diversity": 1.0, "popularity": 1.0, "novelty": 2.0}.items()
     ]
-    (dose,) = doses(partial(ListsShown, {"metrics": metrics}), CONDITIONS)
+    (dose,) = doses(partial(ListsShown, {"metrics": metrics}), CONDITIONS, {})
     assert [change.in_sd for change in dose.changes] == [0.0, 0.0, None]
     assert not dose.is_unchanged
 
@@ -105,10 +105,20 @@ def test_lists_without_variance_differ_or_not() -> None:
 @pytest.mark.unit
 def test_base_is_the_same_model_without_re_ranking() -> None:
     lists = shown(diversity=(0.0, 1.0), popularity=(0.0, 1.0), novelty=(0.0, 1.0))
-    (dose,) = doses(lists, [facts("base", "puresvd", factors=5), CONDITIONS[1]])
+    (dose,) = doses(lists, [facts("base", "puresvd", factors=5), CONDITIONS[1]], {})
     assert (dose.base, dose.changes, dose.is_unchanged) == ("", (), False)
     assert "is not compared here" in narrative.dose_sentences([dose])[0]
-    assert doses(lists, CONDITIONS[:1]) == ()
+    assert doses(lists, CONDITIONS[:1], {}) == ()
+
+
+@pytest.mark.unit
+def test_base_is_shown_in_the_same_presentation() -> None:
+    lists = shown(diversity=(0.0, 1.0), popularity=(0.0, 1.0), novelty=(0.0, 1.0))
+    in_grid = {"layout": "grid"}
+    (dose,) = doses(lists, CONDITIONS, {"re-ranked": in_grid})
+    assert dose.base == ""
+    (dose,) = doses(lists, CONDITIONS, {"base": in_grid, "re-ranked": in_grid})
+    assert dose.base == "base"
 
 
 @pytest.fixture(scope="module")
