@@ -164,6 +164,13 @@ class RunAlgorithm(models.Model):
     def __str__(self) -> str:
         return self.label
 
+    @property
+    def served(self) -> TrainedModel | None:
+        """The model that participants get: the remote recommender whose lists were measured, or the measured model."""
+        if self.model is not None and self.model.origin == ModelOrigin.LISTS and self.model.base is not None:
+            return self.model.base
+        return self.model
+
 
 class RunPart(TimeStampedModel, LeasedModel):
     """A piece of a run's work, taken by one worker at a time under a lease.

@@ -20,10 +20,14 @@ class StudiesConfig(AppConfig):
         answers of a participant in it; for accepted invitations and closed accounts, so that roles are granted and no
         study loses its owner. Members may see the pictures that their studies show.
         """
+        preparing = "studies.participation.services.preparing"
+        canaries = "studies.participation.services.checking_canaries"
         new_study = "studies.design.services.new_study"
         register(
             Kind("export", "Export", work="studies.data.services.exports.write_requested", kept_days=7),
             Kind("study", "Study", work=f"{new_study}.create_requested", ready=f"{new_study}.is_ready", kept_days=30),
+            Kind("list", "List", work=f"{preparing}.ask_for_list", ready=f"{preparing}.is_ready", kept_days=1),
+            Kind("canaries", "Canaries", work=f"{canaries}.check_canaries", kept_days=2),
             Kind("simulation", "Simulation", work="studies.simulation.services.pilot.simulate"),
         )
         import_module("studies.data.services.erasure")

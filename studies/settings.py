@@ -45,6 +45,7 @@ _METRIC = re.compile(rf"(?:{'|'.join(METRICS)})(?:@profile[1-9]\d{{0,3}})?")
 LOWEST_ALPHA, HIGHEST_ALPHA = 0.0001, 0.2
 MEDIUM = 0.25  # Cohen's convention, where a plan states no other effect
 LONGEST_NOUN = 40
+LONGEST_PREPARATION = 60  # seconds
 REST = "all others"
 USED = 1  # the stored value of a chosen item: the single point of usage data
 DEFAULT_TAKEN_FROM = 4  # of five stars
@@ -408,6 +409,13 @@ class StudySettings(_Settings):
         le=60 * 24 * 30,
         title="Idle minutes",
         description="After these a participant's slot opens again.",
+    )
+    # Of every list, where one recommender is remote; None before a launch has measured the remote ones.
+    preparation_seconds: Annotated[Number, Field(ge=0, le=LONGEST_PREPARATION)] | None = Field(
+        default=None,
+        title="Preparation of the lists, seconds",
+        description="Where one recommender is remote, every participant waits at least so long for their list, so that "
+        "waiting does not tell the conditions apart. Empty: the time in which nine of ten answers came at the launch.",
     )
     # Assignment to conditions.
     method: MethodName = Field(default="permuted_blocks", title="Method of assignment")

@@ -12,6 +12,7 @@ from studies.data.services.retention import erase_expired
 from studies.monitoring.services.exclusions import reopen_excluded_slots
 from studies.monitoring.services.notice_mail import send_due
 from studies.monitoring.services.notice_rules import notify_due
+from studies.participation.services.checking_canaries import request_canaries
 from studies.participation.services.consenting import forget_declined
 from studies.participation.services.slot_queue import release_idle
 
@@ -28,6 +29,7 @@ def sweep() -> None:
     if released:
         logger.info("released idle participants n=%s", released)
     reopen_excluded_slots()
+    request_canaries()
     erase_expired()
     forget_declined()
     forget_counts()

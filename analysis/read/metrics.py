@@ -91,9 +91,9 @@ def runs_of_other_protocols(study: Study, run: EvaluationRun) -> list[tuple[Eval
         if name == run.protocol["name"] or name in newest or second_run.folds:
             continue
         position_of = {
-            algorithm.model.digest: position
+            algorithm.served.digest: position
             for position, algorithm in enumerate(measured_algorithms(second_run))
-            if algorithm.model is not None
+            if algorithm.served is not None
         }
         if all(digest in position_of for digest in digests):
             newest[name] = (second_run, [position_of[digest] for digest in digests])

@@ -31,6 +31,8 @@ class Served:
     is_filled: tuple[bool, ...]
     seconds: float
     digest: str
+    version: str = ""  # of a remote recommender
+    attempts: int = 1  # to get the list of a remote recommender
 
 
 @lru_cache(maxsize=32)

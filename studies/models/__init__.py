@@ -3,7 +3,14 @@
 from studies.models.notice import Notice, NoticeReceipt
 from studies.models.participant import Allocation, Exclusion, ExternalId, Participant
 from studies.models.recruiting import Guest, Interview, PersonalLink, Recruiting, Submission
-from studies.models.response import Event, ProfileRating, RecommendationList, RecommendedItem, Response
+from studies.models.response import (
+    Event,
+    ListRequest,
+    ProfileRating,
+    RecommendationList,
+    RecommendedItem,
+    Response,
+)
 from studies.models.study import (
     Condition,
     ConsentVersion,
@@ -25,6 +32,7 @@ __all__ = [
     "ExternalId",
     "Guest",
     "Interview",
+    "ListRequest",
     "Notice",
     "NoticeReceipt",
     "Participant",

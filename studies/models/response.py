@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import uuid
+
+from django.contrib.contenttypes.fields import GenericRelation
 from django.db import models
+from django.utils import timezone
 
 from catalog.models import Item
+from jobs.models import Job
 from studies.enums import Provenance
 from studies.models.participant import Participant
 
@@ -52,6 +57,36 @@ class ProfileRating(models.Model):
 
     def __str__(self) -> str:
         return f"{self.item}: {self.rating}"
+
+
+class ListRequest(models.Model):
+    """The request for a participant's list, in a study with a remote recommender; from it on, their ratings are final.
+
+    A worker asks the service, and `answer` is the list that it gave: items by index, scores, and explanations by
+    language. Participants of the other conditions have a request too, so that all wait alike; theirs has no job.
+    """
+
+    participant = models.OneToOneField(Participant, on_delete=models.CASCADE, related_name="list_request")
+    key = models.UUIDField(default=uuid.uuid4)  # the same in every attempt
+    requested_at = models.DateTimeField(default=timezone.now)
+    shown_at = models.DateTimeField(null=True)  # when the list was stored, and the page moved on
+    attempts = models.PositiveIntegerField(default=0)  # how often the service was asked
+    seconds = models.FloatField(null=True)  # that the answer took
+    version = models.CharField(max_length=100, blank=True)  # of the service that answered
+    answer = models.JSONField(null=True)
+    error = models.TextField(blank=True)  # of the last attempt
+    jobs = GenericRelation(Job, content_type_field="subject_type", object_id_field="subject_id")
+
+    class Meta:
+        ordering = ["participant_id"]
+
+    def __str__(self) -> str:
+        return f"Request for the list of {self.participant}"
+
+    @property
+    def waited_seconds(self) -> float | None:
+        """From leaving the rating page to the list; None before there is one."""
+        return None if self.shown_at is None else (self.shown_at - self.requested_at).total_seconds()
 
 
 class RecommendationList(models.Model):

@@ -194,6 +194,7 @@ class Condition(models.Model):
     target = models.PositiveIntegerField()
     presentation = models.JSONField(default=dict, blank=True)  # what differs from the default; `shown` reads it
     levels = models.JSONField(default=dict, blank=True)
+    canaries = models.JSONField(default=list, blank=True)  # of a remote recommender: its lists at the launch
 
     class Meta:
         ordering = ["study_id", "position"]

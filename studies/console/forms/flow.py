@@ -8,10 +8,11 @@ from django import forms
 
 from studies.console.forms.setting_fields import setting_field
 from studies.console.forms.stage_form import StageForm
+from studies.design.services.canaries import remote_conditions
 from studies.design.services.design import change_design
 from studies.known_items import FIVE_STARS, HALF_STARS, LIKES, SCALES, SEVEN_POINTS, TEN_POINTS
 from studies.models import Study
-from studies.settings import StudySettings
+from studies.settings import LONGEST_PREPARATION, StudySettings
 from studies.usage_data import CHOICE, STARS, is_usage
 
 ORDER_LABELS = {
@@ -42,6 +43,7 @@ class FlowForm(StageForm):
     folded = {
         "Known items": ("elicitation", "elicitation_scale", "taken_from", "ratings_most", "item_order"),
         "Interruptions": ("idle_minutes",),
+        "Waiting for the list": ("preparation_seconds",),
     }
     elicitation = setting_field(
         forms.ChoiceField, StudySettings, "elicitation", choices=list(ELICITATION_LABELS.items())
@@ -55,11 +57,14 @@ class FlowForm(StageForm):
     list_length = setting_field(forms.IntegerField, StudySettings, "list_length")
     item_order = setting_field(forms.ChoiceField, StudySettings, "item_order", choices=list(ORDER_LABELS.items()))
     idle_minutes = setting_field(forms.IntegerField, StudySettings, "idle_minutes")
+    preparation_seconds = setting_field(
+        forms.FloatField, StudySettings, "preparation_seconds", required=False, min_value=0, max_value=LONGEST_PREPARATION
+    )
 
     def __init__(self, study: Study, data: Any = None) -> None:
         design = study.design
         initial = {
-            **design.model_dump(include={*PLAIN_SETTINGS, "elicitation", "elicitation_scale"}),
+            **design.model_dump(include={*PLAIN_SETTINGS, "elicitation", "elicitation_scale", "preparation_seconds"}),
             # An exact number is left empty: otherwise a higher number of items would contradict a field that is folded.
             "ratings_most": design.items_asked.most if design.items_asked.is_range else None,
             "taken_from": design.model_copy(update={"elicitation": STARS}).lowest_taken,
@@ -67,6 +72,8 @@ class FlowForm(StageForm):
         super().__init__(study, data, initial=initial)
         if not is_usage(study.dataset_version):
             del self.fields["taken_from"]
+        if not remote_conditions(study):
+            del self.fields["preparation_seconds"]
 
     def clean(self) -> dict[str, Any] | None:
         cleaned = super().clean()
@@ -90,6 +97,8 @@ class FlowForm(StageForm):
             changed["elicitation"] = cleaned["elicitation"]
         if "elicitation_scale" in cleaned:
             changed["elicitation_scale"] = cleaned["elicitation_scale"]
+        if "preparation_seconds" in cleaned:
+            changed["preparation_seconds"] = cleaned["preparation_seconds"]
         if lowest := cleaned.get("taken_from"):
             changed["taken_from"] = int(lowest) if lowest.is_integer() else lowest
         change_design(study=self.study, actor=actor, settings=changed)

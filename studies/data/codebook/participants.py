@@ -9,9 +9,10 @@ from operator import attrgetter
 from typing import Any
 
 from catalog.item_types import FALLBACK_LANGUAGE
+from evaluation.enums import ModelOrigin
 from studies.data.codebook.questions import Reader, order_variables, question_variables, scale_variable
 from studies.data.codebook.variable import INDIRECTLY, YES, YES_NO, Variable
-from studies.design.selectors.placeholders import asked_questions, item_words
+from studies.design.selectors.placeholders import asked_questions, content_of, item_words
 from studies.enums import Entrance, Mode, ParticipantStatus
 from studies.instrument import flags
 from studies.instrument.flow import AFTER, STEPS
@@ -245,6 +246,28 @@ def _lists(study: Study) -> Iterator[Of]:
         yield Variable("list.n_taken", entered, "integer", n_taken, minimum=0, source=source, derivation=derivation)
     yield _list("model", "model_digest", "SHA-256 of the model that made the list", "text", allowed=SHA_256)
     yield _list("seconds", "seconds", "Time the model took", "number", allowed="seconds", minimum=0)
+    if not content_of(study).prepares:
+        return
+    origins = dict(study.conditions.values_list("pk", "model__origin"))
+    source, asked = "Preparing your list", _linked("list_request", "attempts", 0)
+    facts: dict[str, Any] = {"source": source, "minimum": 0}
+    yield Variable(
+        "list.origin",
+        "What the recommender was made from",
+        "category",
+        lambda p: origins.get(p.record.participant.condition_id),
+        values=same_as(ModelOrigin.values),
+    )
+    yield Variable("list.version", "Version of the remote recommender", "text", _linked("list_request", "version"))
+    yield Variable(
+        "list.waited_seconds",
+        "Time from the last rating to the list",
+        "number",
+        _linked("list_request", "waited_seconds"),
+        allowed="seconds",
+        **facts,
+    )
+    yield Variable("list.attempts", "How often the remote recommender was asked", "integer", asked, **facts)
 
 
 def _reader(block: str) -> Reader[Person]:

@@ -113,7 +113,8 @@ class Source:
         if participant.assigned_at is not None:
             yield flow.ABOUT, 1, participant.assigned_at
         if recommendations is not None:
-            yield flow.RATE, 1, recommendations.made_at
+            prepared = getattr(participant, "list_request", None)
+            yield flow.RATE, 1, recommendations.made_at if prepared is None else prepared.requested_at
         latest: dict[int, datetime] = {}
         questionnaire = questionnaire_from(self.study.questionnaire)
         elsewhere = {question.key for question in (*questionnaire.about, *questionnaire.after)}

@@ -40,8 +40,8 @@ def positions_in(study: Study, run: EvaluationRun) -> list[int | None]:
     """Where each condition's model stands among the algorithms of `run`, by digest; None where it does not."""
     by_digest: dict[str, int] = {}
     for position, algorithm in enumerate(measured_algorithms(run)):
-        if algorithm.model is not None:
-            by_digest.setdefault(algorithm.model.digest, position)
+        if algorithm.served is not None:
+            by_digest.setdefault(algorithm.served.digest, position)
     digests = study.conditions.order_by("position").values_list("model_digest", flat=True)
     return [by_digest.get(digest) for digest in digests]
 
@@ -118,8 +118,8 @@ def available_models(study: Study, researcher: Any) -> list[AvailableModel]:
     models: dict[str, AvailableModel] = {}
     for run in _own_first(study, researcher):
         for algorithm in measured_algorithms(run):
-            if algorithm.model is not None:
-                models.setdefault(algorithm.model.digest, AvailableModel(algorithm.label, algorithm.model, run))
+            if algorithm.served is not None:
+                models.setdefault(algorithm.served.digest, AvailableModel(algorithm.label, algorithm.served, run))
     return list(models.values())
 
 
@@ -128,7 +128,7 @@ def run_with(study: Study, digests: Collection[str], researcher: Any) -> Evaluat
     there is one; None where none did. `researcher` as of `available_models`.
     """
     for run in _own_first(study, researcher):
-        measured = {algorithm.model.digest for algorithm in measured_algorithms(run) if algorithm.model is not None}
+        measured = {algorithm.served.digest for algorithm in measured_algorithms(run) if algorithm.served is not None}
         if measured.issuperset(digests):
             return run
     return None

@@ -32,6 +32,7 @@ from catalog.item_types import (
     words_with_noun,
 )
 from catalog.item_words import ENDINGS, Words, agreeing, forms_of
+from evaluation.enums import ModelOrigin
 from studies.design.selectors.stated_facts import StatedFacts, stated_facts
 from studies.instrument.questionnaires.schema import Questionnaire, questionnaire_from
 from studies.instrument.samples import for_items_without
@@ -239,6 +240,7 @@ class StudyContent:
     texts: Mapping[str, Mapping[str, Any]]  # by language
     words: Mapping[str, Words]  # what items are called, by language of the installation
     presentations: Mapping[int, Presentation]  # by condition; empty where no factors are set
+    prepares: bool  # whether lists are prepared on a page of their own, since a recommender is remote
 
     @property
     def has_after(self) -> bool:
@@ -265,6 +267,7 @@ def _content(study_id: int, _updated_at: datetime) -> StudyContent:
         MappingProxyType(texts),
         MappingProxyType({code: item_words(study.design, code) for code, _name in settings.LANGUAGES}),
         MappingProxyType({condition.pk: condition.shown for condition in _conditions(study)}),
+        Condition.objects.filter(study=study, model__origin=ModelOrigin.REMOTE).exists(),
     )
 
 

@@ -20,13 +20,15 @@ def recommend_in(
     n: int,
     rated_at: Mapping[int, float] | None = None,
     context: Mapping[str, str] | None = None,
+    request: str = "",
 ) -> Served:
     """Return the `n` best items of the condition's model for ratings by item index, none of them rated.
 
     `ratings` are numbers of points on the study's elicitation scale; the model maps their values to its own scale. On
     usage data the profile holds the items rated at or above the study's threshold; without such an item every slot is
     filled by popularity, and marked so, unless the model needs no profile. `rated_at`: seconds since 1970 of each
-    rating, by item index, for models that read the order of rating; unknown in previews. Raises ArtefactError or
+    rating, by item index, for models that read the order of rating; unknown in previews. `request`: the id under which
+    a remote recommender is asked. Raises ArtefactError or
     ParallaxError as `evaluation.services.serving.recommend` does.
     """
     profile = _profile(study, ratings, rated_at, context)
@@ -38,6 +40,7 @@ def recommend_in(
         n=n,
         left_out=profile.left_out,
         history=profile.history,
+        request=request,
     )
 
 

@@ -114,7 +114,7 @@ def _labelled(run: EvaluationRun, labels: Sequence[str]) -> list[RunAlgorithm]:
 
 def _conditions(run: EvaluationRun, labels: Sequence[str], factors: Sequence[Factor], target: int) -> list[Condition]:
     """The conditions of a new study: the algorithms of the run, or the full product of the factors."""
-    models = {entry.label: entry.model for entry in _labelled(run, labels) if entry.model is not None}
+    models = {entry.label: entry.served for entry in _labelled(run, labels) if entry.served is not None}
     if not factors:
         return [
             Condition(position=position, label=label, model=model, model_digest=model.digest, target=target)
@@ -287,7 +287,11 @@ def _changed(settings: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[st
         for name in {"taken_from", "elicitation_scale"} - set(changes):
             changed.pop(name, None)
     # A scale or a maximum that says what its absence says is not stored: so the hash is that of older studies.
-    no_progress = {"elicitation_scale": FIVE_STARS.key, "ratings_most": design.ratings_asked}
+    no_progress = {
+        "elicitation_scale": FIVE_STARS.key,
+        "ratings_most": design.ratings_asked,
+        "preparation_seconds": None,
+    }
     return {name: value for name, value in changed.items() if name not in no_progress or value != no_progress[name]}
 
 

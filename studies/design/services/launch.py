@@ -6,6 +6,7 @@ import itertools
 import json
 import logging
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from django.db import transaction
@@ -17,6 +18,7 @@ from core.errors import ArtefactError, ParallaxError, ParameterError, StorageUna
 from core.field_problems import FieldProblems, Problem
 from core.provenance import CODE_VERSION, derived_seed, digest_of, versions
 from core.transitions import move
+from evaluation.models import RemoteRecommender
 from studies.allocation.assignment.quotas import max_admitted
 from studies.allocation.selectors.assignment_seed import is_seed_known, seed_commitment
 from studies.allocation.services.slots import locked_study
@@ -34,16 +36,17 @@ from studies.design.selectors.launch_overview import (
     language_points,
 )
 from studies.design.selectors.stated_facts import stated_facts
-from studies.design.selectors.texts import languages_in_translation
+from studies.design.selectors.texts import language_name, languages_in_translation
 from studies.design.selectors.versions import consent_texts, current_consent, frozen_tests
 from studies.design.services.archiving import refuse_archived
+from studies.design.services.canaries import canary_lists, remote_conditions, usual_seconds
 from studies.design.services.condition_serving import recommend_in
 from studies.design.services.explaining import explanation_problems
 from studies.enums import STUDY_MOVES, Mode, StudyStatus
 from studies.instrument.questionnaires.kinds import Number
 from studies.instrument.questionnaires.problems import QuestionnaireProblems
 from studies.instrument.questionnaires.schema import questionnaire_from
-from studies.models import ConsentVersion, Study, StudyVersion
+from studies.models import Condition, ConsentVersion, Study, StudyVersion
 from studies.recruitment.panels.exits import code_problems
 from studies.recruitment.selectors.recruitment import recruiting_of
 from studies.settings import TRIAL, USED
@@ -252,6 +255,7 @@ def _findings(study: Study) -> tuple[list[OpenPoint], bool]:
     except ParameterError as problem:
         stage = TEXTS if str(problem).startswith("The texts in") else PLAN
         return [*points, OpenPoint(stage, str(problem))], False
+    points += [OpenPoint(TEXTS, text, "consent") for text in _unnamed_operators(study)]
     if not_crossed := crossing_problem(study):
         points.append(OpenPoint(CONDITIONS, not_crossed, "models"))
     if len(study.design.list_lengths) > 1 and OF_LISTS.search(json.dumps([study.texts, study.questionnaire])):
@@ -282,6 +286,18 @@ def _findings(study: Study) -> tuple[list[OpenPoint], bool]:
     if too_few := _item_problem(study):
         return [*points, OpenPoint(FLOW, too_few, "ratings_asked")], False
     return points, True
+
+
+def _unnamed_operators(study: Study) -> list[str]:
+    """Which consent texts do not name who runs a remote recommender, to whom ratings are sent."""
+    names = {condition.model.provenance["service"] for condition in remote_conditions(study)}
+    return [
+        f"The consent text in {language_name(language)} does not name {service.operator}, who runs the recommender "
+        f"{service.name} and gets the ratings of participants. Add the name."
+        for service in RemoteRecommender.objects.filter(name__in=names)
+        for language, texts in consent_texts(study).items()
+        if service.operator not in texts["consent"]
+    ]
 
 
 def _setting_point(problem: Problem) -> OpenPoint:
@@ -319,16 +335,33 @@ def launch_study(*, study: Study, actor: Any = None, why: str = "") -> StudyVers
             "The study cannot be launched yet. " + " ".join(problems),
             {"problems": problems},
         )
-    version = _frozen(current.pk, actor, why)
+    canaries, seconds = _canaries(current)
+    version = _frozen(current.pk, actor, why, canaries, usual_seconds(seconds))
     study.refresh_from_db()
     logger.info("launched study=%s hash=%s", study.slug, study.design_hash)
     return version
 
 
+def _canaries(study: Study) -> tuple[dict[int, list[Any]], list[float]]:
+    """What each remote recommender answers to the canary profiles, by condition, and the seconds of all answers."""
+    canaries: dict[int, list[Any]] = {}
+    all_seconds: list[float] = []
+    for condition in remote_conditions(study):
+        canaries[condition.pk], seconds = canary_lists(study, condition)
+        all_seconds += seconds
+    return canaries, all_seconds
+
+
 @transaction.atomic
-def _frozen(study_id: int, actor: Any, why: str) -> StudyVersion:
+def _frozen(
+    study_id: int, actor: Any, why: str, canaries: Mapping[int, list[Any]], preparation_seconds: float
+) -> StudyVersion:
     current = locked_study(study_id)  # what is frozen is what stands now
     current.settings = with_defaults(current)
+    for condition_id, lists in canaries.items():
+        Condition.objects.filter(pk=condition_id).update(canaries=lists)
+    if canaries and current.design.preparation_seconds is None:
+        current.settings["preparation_seconds"] = preparation_seconds
     snapshot = design_snapshot(current)
     design_hash = digest_of(snapshot)
     move(

@@ -356,7 +356,7 @@ def records(
     """
     rows = (
         Participant.objects.filter(study=study, mode__in=modes)
-        .select_related("version", "recommendation_list", "interview")
+        .select_related("version", "recommendation_list", "list_request", "interview")
         .defer("version__snapshot")  # the whole design, which would be read anew for every participant
         .order_by("pk")
     )

@@ -23,6 +23,7 @@ from studies.models import Participant, ProfileRating
 from studies.participation.selectors.participant_rows import ratings_given
 from studies.participation.services.events import record_event
 from studies.participation.services.participant_state import lock_open, out_of_order, require_active, touch
+from studies.participation.services.preparing import is_requested
 from studies.settings import USED, StudySettings
 
 
@@ -45,7 +46,7 @@ def rate_item(
     """
     lock_open(participant)
     require_active(participant)
-    if participant.step != flow.RATE:
+    if participant.step != flow.RATE or is_requested(participant):
         raise out_of_order(participant)
     design = participant.study.design
     _require_value(design, rating)

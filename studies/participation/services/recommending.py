@@ -2,114 +2,60 @@
 
 from __future__ import annotations
 
-import contextlib
-import logging
 import math
 from collections.abc import Sequence
-from datetime import datetime
-from typing import Any
 
 from django.db import transaction
+from django.utils import timezone
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from catalog.item_words import agreed
-from core.errors import NotAllowedInState, ParallaxError, StorageUnavailable
+from core.errors import ParallaxError
 from core.provenance import rng_for
 from evaluation.services.serving import Served
 from studies.design.selectors.placeholders import content_of, presentation_of
-from studies.design.services.condition_serving import recommend_in
-from studies.design.services.explaining import ShownExplanation, explanations_in
-from studies.design.services.launch import pause_study
-from studies.enums import NoticeKind, ParticipantStatus, StudyStatus
+from studies.design.services.explaining import ShownExplanation
+from studies.enums import ParticipantStatus
 from studies.instrument import flow
 from studies.instrument.flow import Place
-from studies.models import Condition, Participant, ProfileRating, RecommendationList, RecommendedItem
+from studies.models import ListRequest, Participant, RecommendationList, RecommendedItem
 from studies.participation.services.participant_state import (
     STATE,
     advance,
-    list_length,
     lock_open,
     out_of_order,
     place_of,
     recommendation_list,
     require_active,
 )
-from studies.team.services.notices import notify_owners
-
-logger = logging.getLogger(__name__)
-
-
-# Points of the scale and times of rating, by item index.
-Profile = dict[int, tuple[int, datetime]]
+from studies.participation.services.preparing import prepared_list
+from studies.participation.services.serving import Profile, profile_of, served_list
 
 
-def _profile(participant: Participant) -> Profile:
-    ratings = ProfileRating.objects.filter(participant=participant).order_by("item__index")
-    return {index: (rating, at) for index, rating, at in ratings.values_list("item__index", "rating", "rated_at")}
-
-
-def _served(participant: Participant, profile: Profile) -> tuple[Served, list[ShownExplanation]]:
-    condition = Condition.objects.select_related("model").get(participants=participant)
-    try:
-        rated: Any = {
-            "study": participant.study,
-            "condition": condition,
-            "ratings": {index: rating for index, (rating, _at) in profile.items()},
-            "rated_at": {index: at.timestamp() for index, (_rating, at) in profile.items()},
-            "context": {"language": participant.language},
-        }
-        served = recommend_in(**rated, n=list_length(participant))
-        explanations = explanations_in(**rated, items=served.items)
-    except StorageUnavailable:  # for a moment: the page asks to wait, and the study goes on
-        raise
-    except Exception as problem:  # an algorithm may be third-party code, and any failure pauses the study
-        raise _unavailable(participant, condition, str(problem)) from problem
-    # What participants of a condition see must come from one model; another of the same recipe is not the same.
-    if served.digest != condition.model_digest:
-        raise _unavailable(participant, condition, "The model is no longer the one that the study pinned.")
-    return served, explanations
-
-
-def _unavailable(participant: Participant, condition: Condition, why: str) -> ParallaxError:
-    logger.error(
-        "model unavailable study=%s condition=%s digest=%s why=%s",
-        participant.study.slug,
-        condition.label,
-        condition.model_digest,
-        why,
-    )
-    if participant.study.status == StudyStatus.LIVE:
-        # A concurrent request with the same fault may have paused the study already.
-        with contextlib.suppress(NotAllowedInState), transaction.atomic():
-            pause_study(study=participant.study, reason=f"{condition.label}: model unusable. {why}")
-            text = f"No recommendations could be made in {condition.label}, so the study was paused. {why}"
-            key = f"model:{condition.pk}:{participant.study.updated_at.isoformat()}"  # of this pause
-            notify_owners(study=participant.study, kind=NoticeKind.FAULT, key=key, text=text)
-    text = _("We cannot compute your recommendations just now. Your ratings are stored; please come back later.")
-    if participant.study.design.is_choice:
-        text = _("We cannot compute your recommendations just now. Your choices are stored; please come back later.")
-    return ParallaxError("study.model_unavailable", text, {"code": participant.code})
-
-
-def finish_rating(*, participant: Participant) -> RecommendationList:
+def finish_rating(*, participant: Participant) -> RecommendationList | None:
     """Leave the rating page: compute the list for as many ratings as are asked for, and store it once.
 
-    The model runs outside the transaction. Of concurrent submissions one list is stored, and all return it.
+    None while the list is being prepared, in studies with a remote recommender. The model runs outside the transaction.
+    Of concurrent submissions one list is stored, and all return it.
     Raises `study.wrong_number_of_ratings`, `study.model_unavailable` (the study is paused then),
     `study.out_of_order`, `study.not_active`.
     """
     while True:
         # Outside a transaction: scoring may take a second, and the participant's lock would hold their other requests.
         participant.refresh_from_db(fields=STATE)
-        profile = _profile(participant)
+        profile = profile_of(participant)
         is_beyond = place_of(participant).order > Place(flow.RATE).order
         if participant.status == ParticipantStatus.COMPLETED or (
             participant.status == ParticipantStatus.ACTIVE and is_beyond
         ):
             return recommendation_list(participant)
         _require_profile(participant, len(profile))
-        stored = _store(participant, profile, *_served(participant, profile))
+        prepares = content_of(participant.study).prepares
+        answered = prepared_list(participant, profile) if prepares else served_list(participant, profile)
+        if answered is None:
+            return None
+        stored = _store(participant, profile, *answered)
         if stored is not None:
             return stored
         # A rating changed in another tab while the model ran: compute the list again.
@@ -154,7 +100,7 @@ def _store(
     if participant.step != flow.RATE:
         return recommendation_list(participant)
     # A list for other ratings than those stored could not be recomputed from the data.
-    if _profile(participant) != profile:
+    if profile_of(participant) != profile:
         return None
     items = participant.study.dataset_version.items.filter(index__in=served.items)
     by_index = {item.index: item for item in items.only("index", "trailer_url", "clip", "excerpt")}
@@ -179,5 +125,6 @@ def _store(
             zip(served.items, served.scores, served.is_filled, explanations, strict=True), start=1
         )
     )
+    ListRequest.objects.filter(participant=participant).update(shown_at=timezone.now())
     advance(participant, Place(flow.RATE))
     return stored

@@ -21,7 +21,7 @@ from core.transitions import move
 from studies.allocation.services.slots import claim_slot, end_participation, full_quota, locked_study, retake_slot
 from studies.enums import PARTICIPANT_MOVES, Entrance, Mode, ParticipantStatus, StudyStatus
 from studies.instrument import flow
-from studies.models import Condition, Participant, Study
+from studies.models import Condition, ListRequest, Participant, Study
 from studies.participation.services.entry_limits import watch_enrolment
 from studies.recruitment.selectors.recruitment import RecruitmentSettings, recruiting_of
 
@@ -232,6 +232,8 @@ def release_idle(*, now: datetime | None = None) -> int:
                 # They may have come back since the list was read.
                 if participant.status in open_statuses and participant.last_seen_at < limit:
                     reason = "Idle longer than the study's limit."
+                    if ListRequest.objects.filter(participant=participant, shown_at=None).exists():
+                        reason = "Left while the service prepared their list."
                     end_participation(participant=participant, to=ParticipantStatus.ABANDONED, reason=reason)
                     released += 1
     return released

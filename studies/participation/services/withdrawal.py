@@ -14,7 +14,17 @@ from core.errors import ParallaxError
 from core.transitions import forget_reasons
 from studies.allocation.services.slots import end_participation, locked_study
 from studies.enums import ParticipantStatus
-from studies.models import Exclusion, Guest, Interview, Notice, Participant, PersonalLink, RecommendationList, Study
+from studies.models import (
+    Exclusion,
+    Guest,
+    Interview,
+    ListRequest,
+    Notice,
+    Participant,
+    PersonalLink,
+    RecommendationList,
+    Study,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -49,6 +59,7 @@ def erase(*, study: Study, participants: Sequence[Participant]) -> None:
         )
         PersonalLink.objects.filter(study=participant.study_id, digest=participant.entry_key).update(label="")
         RecommendationList.objects.filter(participant=participant).delete()
+        ListRequest.objects.filter(participant=participant).delete()
     forget_reasons(Participant, [participant.pk for participant in participants])
     # A signal, because exports and reports belong to packages above, which this one may not import.
     answers_erased.send(sender=Study, study=study, participants=participants, reasons=reasons)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import timedelta
 from functools import lru_cache
 from typing import Any
 from urllib.parse import urlencode, urlsplit
@@ -11,6 +12,7 @@ from urllib.parse import urlencode, urlsplit
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
+from django.utils import timezone
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
@@ -25,27 +27,48 @@ from studies.instrument import flow
 from studies.instrument.questionnaires.questions import whole_number
 from studies.participation.selectors import pages
 from studies.participation.selectors.pages import Card
-from studies.participation.services import events, ratings, recommending
+from studies.participation.services import events, preparing, ratings, recommending
+from studies.participation.views.message_pages import message_page
 from studies.participation.views.visit import Visit, at_current_step, item_of_study, of_participant
 
 PAGE_SIZE = 24
 CARDS_CACHED = 8192
+LONG = timedelta(seconds=60)  # after which the page says that a list takes longer than usual
 PLACE = "0-place-of-the-token-0"  # never a valid token, and needs no quoting in addresses
 
 
 @of_participant
 @at_current_step
 def rate(visit: Visit) -> HttpResponse:
-    """The catalogue with search and ratings; Continue computes the list."""
-    if visit.request.method == "POST":
+    """The catalogue with search and ratings; Continue computes the list, or waits until it is prepared."""
+    if visit.request.method == "POST" or preparing.is_requested(visit.participant):
         try:
-            recommending.finish_rating(participant=visit.participant)
+            if recommending.finish_rating(participant=visit.participant) is None:
+                return _preparation_page(visit)
         except ParallaxError as refusal:
             if refusal.code == "study.model_unavailable":
                 raise
             return _rate_page(visit, error=refusal.message)
         return visit.redirect_to_page(flow.Place(flow.RECOMMENDATIONS))
     return _rate_page(visit)
+
+
+def _preparation_page(visit: Visit) -> HttpResponse:
+    """Shown until the list is there; it asks again by itself, without a script too."""
+    here_url = visit.links.to(flow.Place(flow.RATE))
+    if visit.request.method == "POST":
+        return visit.go(here_url)  # so that the page can be reloaded
+    requested = preparing.request_list(visit.participant)
+    return message_page(
+        visit.request,
+        _("Preparing your list"),
+        participant=visit.participant,
+        template="preparation",
+        step="preparation",
+        here_url=here_url,
+        withdraw_url=visit.withdraw_url,
+        is_long=timezone.now() - requested.requested_at > LONG,
+    )
 
 
 def _rate_page(visit: Visit, *, error: str = "") -> HttpResponse:

@@ -7,6 +7,7 @@ answer separately. The answers come from a `SimulatedPerson`.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -29,6 +30,7 @@ MOST_STEPS = 60
 MOST_ROUNDS = 12  # of follow-up questions on one page
 # The site uses UTF-8, but htmx fragments do not declare it.
 PARSER = html.HTMLParser(encoding="utf-8")
+PREPARATION_POLL_SECONDS, LONGEST_PREPARATION_SECONDS = 1.0, 600.0
 CORE = frozenset({"watched", "heard", "trailer_seen", "rating", "satisfaction"})
 
 
@@ -199,6 +201,13 @@ class Walker:
                 is_htmx=True,
             )
         return self._post(page.url, self._hidden(page.find("//*[@id='tray']//form")), MODELLED)
+
+    def _at_preparation(self, page: Page) -> Page:
+        until = time.monotonic() + LONGEST_PREPARATION_SECONDS
+        while page.step == "preparation" and time.monotonic() < until:
+            time.sleep(PREPARATION_POLL_SECONDS)
+            page = self._get(page.url)
+        return page
 
     def _at_recommendations(self, page: Page) -> Page:
         return self._post(page.url, self._hidden(page.find("//form[contains(@class, 'onward')]")), MODELLED)

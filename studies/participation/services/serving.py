@@ -1,0 +1,92 @@
+"""What a condition's model answers to a participant's profile, and the pause of the study where it cannot be used."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from core.errors import NotAllowedInState, ParallaxError, StorageUnavailable
+from evaluation.enums import ModelOrigin
+from evaluation.services.serving import Served
+from studies.design.services.condition_serving import recommend_in
+from studies.design.services.explaining import ShownExplanation, explanations_in
+from studies.design.services.launch import pause_study
+from studies.enums import NoticeKind, StudyStatus
+from studies.models import Condition, Participant, ProfileRating, Study
+from studies.participation.services.participant_state import list_length
+from studies.team.services.notices import notify_owners
+
+logger = logging.getLogger(__name__)
+
+UNREACHABLE = "remote.unreachable"
+# Points of the scale and times of rating, by item index.
+Profile = dict[int, tuple[int, datetime]]
+ParticipantList = tuple[Served, list[ShownExplanation]]
+
+
+def profile_of(participant: Participant) -> Profile:
+    """The participant's ratings as they are stored."""
+    ratings = ProfileRating.objects.filter(participant=participant).order_by("item__index")
+    return {index: (rating, at) for index, rating, at in ratings.values_list("item__index", "rating", "rated_at")}
+
+
+def served_list(participant: Participant, profile: Profile, *, request: str = "") -> ParticipantList:
+    """The list that the participant's condition gives to a profile, with what is shown beside each item.
+
+    `request`: the id under which a remote recommender is asked. Raises StorageUnavailable, or ParallaxError with code
+    ``remote.unreachable``, where it may succeed later; whatever else goes wrong pauses the study, as
+    ``study.model_unavailable``.
+    """
+    condition = Condition.objects.select_related("model").get(participants=participant)
+    try:
+        rated: Any = {
+            "study": participant.study,
+            "condition": condition,
+            "ratings": {index: rating for index, (rating, _at) in profile.items()},
+            "rated_at": {index: at.timestamp() for index, (_rating, at) in profile.items()},
+            "context": {"language": participant.language},
+        }
+        served = recommend_in(**rated, n=list_length(participant), request=request)
+        explanations = explanations_in(**rated, items=served.items)
+    except Exception as problem:  # an algorithm may be third-party code, and any failure pauses the study
+        # For a moment: the page asks to wait, and the study goes on.
+        if isinstance(problem, StorageUnavailable) or getattr(problem, "code", "") == UNREACHABLE:
+            raise
+        raise _unavailable(participant, condition, str(problem)) from problem
+    # What participants of a condition see must come from one model; another of the same recipe is not the same.
+    if served.digest != condition.model_digest:
+        raise _unavailable(participant, condition, "The model is no longer the one that the study pinned.")
+    return served, explanations
+
+
+def _unavailable(participant: Participant, condition: Condition, why: str) -> ParallaxError:
+    pause_for(participant.study, condition, why)
+    text = _("We cannot compute your recommendations just now. Your ratings are stored; please come back later.")
+    if participant.study.design.is_choice:
+        text = _("We cannot compute your recommendations just now. Your choices are stored; please come back later.")
+    return ParallaxError("study.model_unavailable", text, {"code": participant.code})
+
+
+def pause_for(study: Study, condition: Condition, why: str) -> None:
+    """Pause a live study whose condition cannot be served as it was launched, and tell its owners why."""
+    logger.error(
+        "model unavailable study=%s condition=%s digest=%s why=%s",
+        study.slug,
+        condition.label,
+        condition.model_digest,
+        why,
+    )
+    if study.status == StudyStatus.LIVE:
+        # A concurrent request with the same fault may have paused the study already.
+        with contextlib.suppress(NotAllowedInState), transaction.atomic():
+            pause_study(study=study, reason=f"{condition.label}: model unusable. {why}")
+            text = f"No recommendations could be made in {condition.label}, so the study was paused. {why}"
+            if condition.model.origin == ModelOrigin.REMOTE:
+                text += " Once the service answers again, resume the study on its live page."
+            key = f"model:{condition.pk}:{study.updated_at.isoformat()}"  # of this pause
+            notify_owners(study=study, kind=NoticeKind.FAULT, key=key, text=text)
