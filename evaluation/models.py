@@ -92,6 +92,13 @@ class RemoteRecommender(TimeStampedModel):
         validators=[MinValueValidator(1), MaxValueValidator(MOST_SECONDS)],
         help_text=f"For one answer, from 1 to {MOST_SECONDS}.",
     )
+    operator = models.CharField(
+        max_length=200, help_text="Who runs the service, as the consent text of every study that uses it names them."
+    )
+    # The breaker; see `evaluation.services.remote_lists`.
+    failures = models.PositiveIntegerField(default=0, editable=False)  # attempts in a row
+    open_until = models.DateTimeField(null=True, editable=False)
+    openings = models.JSONField(default=list, editable=False)  # recent times at which it opened, ISO 8601
 
     class Meta:
         ordering = ["name"]

@@ -56,6 +56,16 @@ class Migration(migrations.Migration):
                         ],
                     ),
                 ),
+                (
+                    "operator",
+                    models.CharField(
+                        help_text="Who runs the service, as the consent text of every study that uses it names them.",
+                        max_length=200,
+                    ),
+                ),
+                ("failures", models.PositiveIntegerField(default=0, editable=False)),
+                ("open_until", models.DateTimeField(editable=False, null=True)),
+                ("openings", models.JSONField(default=list, editable=False)),
             ],
             options={
                 "ordering": ["name"],

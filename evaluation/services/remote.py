@@ -21,13 +21,14 @@ from evaluation.remote.messages import PROTOCOL, About
 PROTOCOL_VERSION = int(PROTOCOL.rpartition("/")[2])
 
 
-def register(*, name: str, address: str, token_variable: str = "", seconds: int) -> RemoteRecommender:
+def register(*, name: str, address: str, operator: str, token_variable: str = "", seconds: int) -> RemoteRecommender:
     """Register a recommender, or change what is registered under its name.
 
     Raises ParallaxError with code ``remote.bad_registration``, with all problems.
     """
     recommender = RemoteRecommender.objects.filter(name=name).first() or RemoteRecommender(name=name)
-    recommender.address, recommender.token_variable, recommender.seconds = address, token_variable, seconds
+    recommender.address, recommender.operator = address, operator
+    recommender.token_variable, recommender.seconds = token_variable, seconds
     try:
         recommender.full_clean()
     except ValidationError as refusal:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -13,6 +13,7 @@ from core.errors import ArtefactError, DataError, ParallaxError, ParameterError
 from evaluation.enums import ModelOrigin
 from evaluation.models import TrainedModel
 from evaluation.services.optional_inputs import items_of_model
+from evaluation.services.remote_lists import remote_list
 from recommenders import registry
 from recommenders.base import Algorithm
 from recommenders.data import History, Profiles, Scale
@@ -34,6 +35,7 @@ class Served:
     digest: str
     version: str = ""  # of a remote recommender
     attempts: int = 1  # to get the list of a remote recommender
+    explanations: tuple[Mapping[str, str], ...] = ()  # of a remote recommender, by language, one per item
 
 
 @lru_cache(maxsize=32)
@@ -77,7 +79,9 @@ def opened_model(digest: str) -> Algorithm:
 
 
 def warm(*, model: TrainedModel) -> None:
-    """Load a model and compute one list, so that the first participant does not have to wait."""
+    """Load a model and compute one list, so that the first participant does not wait; no remote one is asked."""
+    if model.origin == ModelOrigin.REMOTE:
+        return
     opened = opened_model(model.digest)
     opened.answer([int(opened.popularity.argmax())], [opened.scale.high], opened.scale, 1)
 
@@ -91,15 +95,23 @@ def recommend(
     n: int,
     left_out: Sequence[int] = (),
     history: History | None = None,
+    request: str = "",
 ) -> Served:
     """Return the `n` best items for a profile, excluding its own items and those of `left_out`.
 
     `items` are item indexes of the dataset's version; `history` has their times or order, for algorithms that read
-    these. `scale` is the scale of `ratings` (low, high, step), which is
-    mapped linearly to the scale of the training data. Raises ArtefactError when the model's files are missing or
+    these. `scale` is the scale of `ratings` (low, high, step), which is mapped linearly to the scale of the training
+    data. A remote recommender is asked over HTTP, under the id `request` and with the scale as it is; its errors are
+    those of `evaluation.services.remote_lists.remote_list`. Raises ArtefactError when the model's files are missing or
     damaged; no other model is used instead. Raises ParallaxError with code ``model.bad_profile``: an unknown item, an
     item rated twice, or a rating outside the scale.
     """
+    if model.origin == ModelOrigin.REMOTE:
+        answered = remote_list(
+            model=model, items=items, ratings=ratings, scale=scale, n=n, left_out=left_out, history=history,
+            request=request,
+        )  # fmt: skip
+        return Served(is_filled=(False,) * len(answered.items), digest=model.digest, **vars(answered))
     started = time.perf_counter()
     opened = opened_model(model.digest)
     try:
@@ -136,6 +148,8 @@ def explain(
     None where the model has no score for the item, or cannot attribute it to ratings. Contributions are ordered by item
     index. Raises ArtefactError or ParallaxError as `recommend` does.
     """
+    if model.origin == ModelOrigin.REMOTE:
+        return (None,) * len(of)
     opened = opened_model(model.digest)
     try:
         profile = Profiles.single(list(items), list(ratings), opened.n_items, Scale(*scale), history)

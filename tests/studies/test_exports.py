@@ -8,7 +8,6 @@ import importlib
 import io
 import json
 import re
-import tempfile
 import zipfile
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
@@ -22,14 +21,13 @@ from studies.data.codebook.cells import cell
 from studies.data.codebook.items import wide_variables
 from studies.data.exports.export_files import FORMATS, write_export
 from studies.data.exports.rows import Source
-from studies.data.exports.table_files import Written, zipped_to
-from studies.data.exports.tables import Options
 from studies.enums import Mode
 from studies.models import ExternalId, Participant, RecommendedItem, Study, StudyVersion
 from studies.monitoring.services.exclusions import exclude
 from studies.participation.selectors import responses
 from studies.participation.selectors.responses import public_ids
 from studies.participation.services import events, participant_state
+from tests.factories.exports import Exported
 from tests.factories.studies import assigned, completed, enter, make_study, rated
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
@@ -50,28 +48,6 @@ def stored(module_database: None) -> int:
 def study(stored: int) -> Study:
     """Its rows are as new in each test."""
     return Study.objects.get(pk=stored)
-
-
-class Exported:
-    """The files of an export, read back."""
-
-    def __init__(self, study: Study, kind: str, **options: bool) -> None:
-        with tempfile.TemporaryDirectory() as name:
-            folder = Path(name)
-            self.files = write_export(study, kind, folder, Options(**options))
-            self.content = {file.name: (folder / file.name).read_bytes() for file in self.files}
-            zipped_to(self.files, folder, folder / "all.zip")
-            self.archive = (folder / "all.zip").read_bytes()
-            assert not list(folder.glob(".part-*"))
-
-    def named(self, end: str) -> Written:
-        return next(file for file in self.files if file.name.endswith(end))
-
-    def text(self, end: str) -> str:
-        return self.content[self.named(end).name].decode()
-
-    def rows(self, end: str = "_data.csv") -> list[dict[str, str]]:
-        return list(csv.DictReader(io.StringIO(self.text(end))))
 
 
 def _table(study: Study, kind: str, **options: bool) -> list[dict[str, str]]:

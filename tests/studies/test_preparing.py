@@ -1,40 +1,236 @@
-"""Lists that are prepared: requested once, waited for by all alike, and stored as the service gave them."""
+"""Lists of a remote recommender in a study: prepared by a worker, waited for by all alike, and never substituted."""
 
 from __future__ import annotations
 
-import pytest
-from django.test import Client
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
 
-from evaluation.enums import ModelOrigin
-from evaluation.models import TrainedModel
-from jobs.models import Job
-from studies.models import ListRequest, Participant, RecommendationList
+import pytest
+from django.core.management import call_command
+from django.utils import timezone
+
+from core.errors import ParallaxError
+from evaluation.models import RemoteRecommender
+from evaluation.remote.client import about
+from evaluation.services import remote, remote_lists
+from evaluation.services.remote import model_of_service, register
+from jobs.models import Job, JobStatus
+from jobs.services import do_job
+from studies.design.services.launch import launch_problems, launch_study, resume_study
+from studies.enums import StudyStatus
+from studies.models import Condition, ListRequest, Notice, Participant, RecommendationList, Study
+from studies.participation.services.checking_canaries import request_canaries
+from studies.participation.services.withdrawal import withdraw
+from tests.factories.exports import Exported
+from tests.factories.remote import service_that_is
 from tests.factories.studies import make_study
 from tests.factories.walking import Person, leads
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+OPERATOR = "Example University"
 
 
-def test_list_is_prepared_by_a_worker(client: Client) -> None:
-    study = make_study()
-    TrainedModel.objects.filter(pk=study.conditions.first().model_id).update(origin=ModelOrigin.REMOTE)
+@pytest.fixture(autouse=True)
+def hosts(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings.RECOMMENDER_HOSTS = ["127.0.0.1"]
+    service_of = remote.service_of
+
+    def impatient(recommender: RemoteRecommender) -> Any:  # retries without pauses, so that no test waits for them
+        return replace(service_of(recommender), retry_after=(0.0, 0.0, 0.0))
+
+    monkeypatch.setattr(remote_lists, "service_of", impatient)
+
+
+@pytest.fixture
+def draft() -> Study:
+    study = make_study(status="draft")
+    study.texts = {
+        language: {**own, "consent": f"{own['consent']}\n\n{OPERATOR}."} for language, own in study.texts.items()
+    }
     study.save()
-    for _ in range(2):
+    return study
+
+
+@pytest.fixture
+def items(draft: Study, tmp_path: Path) -> Path:
+    call_command("export_items", draft.dataset_version.dataset.name, tmp_path / "items.jsonl")
+    return tmp_path / "items.jsonl"
+
+
+@contextmanager
+def served(study: Study, items: Path, how: str = "well") -> Iterator[Condition]:
+    """The first condition has a service as its recommender, or another one under the same name."""
+    with service_that_is(how, items) as service:
+        register(name="gru", address=service.address, operator=OPERATOR, seconds=20)
+        condition = study.conditions.get(position=0)
+        if condition.model.origin != "remote":
+            model = model_of_service(name="gru", described=about(service).content, version=study.dataset_version)
+            Condition.objects.filter(pk=condition.pk).update(model=model, model_digest=model.digest)
+            study.run.algorithms.filter(position=0).update(model=model)
+            study.save()
+        yield condition
+
+
+def work() -> None:
+    for job in Job.objects.filter(kind="list", status=JobStatus.QUEUED):
+        do_job(job_id=job.pk)
+
+
+def waiting_person(study: Study, position: int = 0) -> tuple[Person, Participant]:
+    """Someone of a condition whose list is being prepared."""
+    while True:
         person = Person(study)
-        person.to("rate")
-        participant = Participant.objects.latest("pk")
-        pages = person.pages()
-        assert next(pages).step == "rate"
-        page = next(pages)
-        print(page.step, participant.condition.label, page.text("//main"))
-        print(Job.objects.all(), ListRequest.objects.all())
-        for job in Job.objects.filter(kind="list", status="queued"):
-            from jobs.services import do_job
-            do_job(job_id=job.pk)
-            job.refresh_from_db()
-            print(job.status, job.error)
-        if page.step == "preparation":
-            response = person.client.get(page.url, headers={"HX-Request": "true"})
-            print(response.headers)
-        print(RecommendationList.objects.all())
-    assert 0
+        person.to("preparation")
+        participant = Participant.objects.select_related("condition").latest("pk")
+        if participant.condition is not None and participant.condition.position == position:
+            return person, participant
+
+
+def page_of(person: Person) -> Any:
+    return person.client.get(f"{person.base}rate/")
+
+
+def pass_preparation_time() -> None:
+    ListRequest.objects.update(requested_at=timezone.now() - timedelta(minutes=1))
+
+
+def ready_again() -> None:
+    Job.objects.filter(kind="list").update(payload={})
+    RemoteRecommender.objects.filter(open_until__isnull=False).update(open_until=timezone.now())
+
+
+def test_list_is_prepared_by_a_worker(draft: Study, items: Path) -> None:
+    with served(draft, items):
+        assert launch_problems(draft) == []
+        launch_study(study=draft)
+        draft.refresh_from_db()
+        assert draft.design.preparation_seconds is not None
+        assert draft.conditions.get(position=0).canaries
+        person, participant = waiting_person(draft)
+        page = page_of(person)
+        assert "This page continues by itself." in page.text
+        assert '<meta http-equiv="refresh" content="2">' in page.text
+        rated = participant.profile.latest("pk").item_id
+        assert leads(person.client.post(f"{person.base}rate/{rated}/", {"rating": "1"})) == "rate/"
+        work()
+        pass_preparation_time()
+        assert leads(page_of(person)) == "recommendations/"
+    stored, requested = RecommendationList.objects.get(), ListRequest.objects.get()
+    assert [slot.item.index for slot in stored.slots.all()] == requested.answer["items"]
+    assert stored.model_digest == participant.condition.model_digest
+    assert (requested.attempts, requested.version) == (1, "1")
+    (row,) = [row for row in Exported(draft, "wide").rows() if row["list.model"]]
+    assert (row["list.origin"], row["list.version"], row["list.attempts"]) == ("remote", "1", "1")
+    assert float(row["list.waited_seconds"]) >= 60
+    withdraw(participant=participant)
+    assert not ListRequest.objects.exists()
+    assert not Job.objects.filter(kind="list").exists()
+
+
+def test_every_condition_waits_alike(draft: Study, items: Path) -> None:
+    draft.settings = {**draft.settings, "preparation_seconds": 30}
+    draft.save()
+    with served(draft, items):
+        launch_study(study=draft)
+        assert Study.objects.get().design.preparation_seconds == 30
+        people = [waiting_person(draft, position)[0] for position in (0, 1)]
+        work()
+        assert Job.objects.filter(kind="list").count() == Participant.objects.filter(condition__position=0).count()
+        assert all("This page continues by itself." in page_of(person).text for person in people)
+        pass_preparation_time()
+        assert [leads(page_of(person)) for person in people] == ["recommendations/"] * 2
+
+
+def test_service_that_is_away_is_asked_again(draft: Study, items: Path) -> None:
+    with served(draft, items):
+        launch_study(study=draft)
+    person, participant = waiting_person(draft)
+    with served(draft, items, "dead"):
+        work()
+    requested, job = ListRequest.objects.get(participant=participant), Job.objects.get(kind="list")
+    assert (job.status, requested.attempts, requested.answer) == (JobStatus.QUEUED, 4, None)
+    assert "cannot be used" in requested.error
+    work()  # not before its time
+    assert ListRequest.objects.get(pk=requested.pk).attempts == 4
+    pass_preparation_time()
+    assert "This takes longer than usual. Your ratings are saved" in page_of(person).text
+    assert Study.objects.get().status == StudyStatus.LIVE
+    ready_again()
+    with served(draft, items):
+        work()
+        assert leads(page_of(person)) == "recommendations/"
+    assert ListRequest.objects.get(pk=requested.pk).attempts == 5
+    assert not RecommendationList.objects.filter(slots__is_filled=True).exists()
+
+
+def test_service_that_fails_for_long_pauses_the_study(draft: Study, items: Path) -> None:
+    with served(draft, items):
+        launch_study(study=draft)
+    _person, participant = waiting_person(draft)
+    with served(draft, items, "dead"):
+        for _ in range(4):
+            ready_again()
+            work()
+    assert Study.objects.get().status == StudyStatus.PAUSED
+    assert ListRequest.objects.get(participant=participant).attempts == 16
+    assert "left alone for 30 seconds 3 times within 10 minutes" in Notice.objects.get().text
+
+
+@pytest.mark.parametrize(
+    ("how", "cause"),
+    [
+        ("repeating", "1 listed items are repeated"),
+        ("short", "The list has 4 items"),
+        ("other-version", "Its list comes from version 2"),
+        ("malformed", "is not JSON"),
+        ("redirecting", "Redirects are not followed"),
+    ],
+)
+def test_service_that_breaks_the_protocol_pauses_the_study(draft: Study, items: Path, how: str, cause: str) -> None:
+    with served(draft, items):
+        launch_study(study=draft)
+    person, participant = waiting_person(draft)
+    with served(draft, items, how):
+        work()
+        assert Study.objects.get().status == StudyStatus.PAUSED
+        assert cause in Notice.objects.get().text
+        assert "The study is paused" in person.client.get(person.base, follow=True).text
+        with pytest.raises(ParallaxError, match="The study stays paused"):
+            resume_study(study=Study.objects.get())
+    assert not RecommendationList.objects.exists()
+    with served(draft, items):
+        resume_study(study=Study.objects.get())
+        page_of(person)
+        work()
+        pass_preparation_time()
+        assert leads(page_of(person)) == "recommendations/"
+    assert ListRequest.objects.get(participant=participant).error == ""
+
+
+def test_canaries_notice_other_lists_of_the_same_version(draft: Study, items: Path) -> None:
+    with served(draft, items):
+        launch_study(study=draft)
+        request_canaries()
+        request_canaries()
+        (job,) = Job.objects.filter(kind="canaries")
+        assert do_job(job_id=job.pk)
+        assert Study.objects.get().status == StudyStatus.LIVE
+    Job.objects.update(created_at=timezone.now() - timedelta(minutes=61))
+    request_canaries()
+    assert Job.objects.filter(kind="canaries").count() == 2
+    with served(draft, items, "random"):
+        do_job(job_id=Job.objects.filter(kind="canaries").latest("pk").pk)
+    assert Study.objects.get().status == StudyStatus.PAUSED
+    assert "canary profiles get other lists than at the launch" in Notice.objects.get().text
+
+
+def test_consent_text_names_who_runs_the_service(draft: Study, items: Path) -> None:
+    with served(draft, items):
+        RemoteRecommender.objects.update(operator="Another Institute")
+        problems = launch_problems(draft)
+    assert [problem for problem in problems if "does not name Another Institute" in problem] == problems
+    assert len(problems) == len(draft.texts)

@@ -8,6 +8,8 @@ from evaluation.management.arguments import at_least_one
 from evaluation.models import ANSWER_SECONDS, VARIABLE_PREFIX
 from evaluation.services.remote import register
 
+FIELDS = ("name", "address", "operator", "token_variable", "seconds")
+
 
 class Command(ParallaxCommand):
     help = "Register a recommender behind HTTP under a name, or change its address, token variable and time limit."
@@ -15,6 +17,7 @@ class Command(ParallaxCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", metavar="NAME", help="name in commands and tables")
         parser.add_argument("address", metavar="ADDRESS", help="its address; PARALLAX_RECOMMENDER_HOSTS lists the host")
+        parser.add_argument("operator", metavar="OPERATOR", help="who runs it, as consent texts name them")
         parser.add_argument(
             "--token-variable",
             default="",
@@ -29,6 +32,6 @@ class Command(ParallaxCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        recommender = register(**{name: options[name] for name in ("name", "address", "token_variable", "seconds")})
+        recommender = register(**{name: options[name] for name in FIELDS})
         self.stdout.write(f"{recommender.name} is registered at {recommender.address}.")
         self.stdout.write(f"Check it on a dataset: check_recommender {recommender.name} DATASET")

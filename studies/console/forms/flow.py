@@ -58,7 +58,12 @@ class FlowForm(StageForm):
     item_order = setting_field(forms.ChoiceField, StudySettings, "item_order", choices=list(ORDER_LABELS.items()))
     idle_minutes = setting_field(forms.IntegerField, StudySettings, "idle_minutes")
     preparation_seconds = setting_field(
-        forms.FloatField, StudySettings, "preparation_seconds", required=False, min_value=0, max_value=LONGEST_PREPARATION
+        forms.FloatField,
+        StudySettings,
+        "preparation_seconds",
+        required=False,
+        min_value=0,
+        max_value=LONGEST_PREPARATION,
     )
 
     def __init__(self, study: Study, data: Any = None) -> None:

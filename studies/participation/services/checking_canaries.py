@@ -10,12 +10,13 @@ from django.utils import timezone
 
 from core.errors import ParallaxError
 from evaluation.enums import ModelOrigin
+from evaluation.services.remote_lists import UNREACHABLE
 from jobs.models import Job
 from jobs.services import request
 from studies.design.services.canaries import changed_canaries, remote_conditions
 from studies.enums import StudyStatus
 from studies.models import Study
-from studies.participation.services.serving import UNREACHABLE, pause_for
+from studies.participation.services.serving import pause_for
 
 EVERY = timedelta(hours=1)
 

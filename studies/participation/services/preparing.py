@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from core.errors import ParallaxError
 from evaluation.enums import ModelOrigin
+from evaluation.services.remote_lists import UNREACHABLE
 from evaluation.services.serving import Served
 from jobs.models import Job, JobStatus
 from jobs.services import enqueue, request
@@ -24,7 +25,7 @@ from studies.design.services.explaining import ShownExplanation
 from studies.models import ListRequest, Participant
 from studies.participation.services.entry_gate import is_participating
 from studies.participation.services.participant_state import lock_open
-from studies.participation.services.serving import UNREACHABLE, ParticipantList, Profile, profile_of, served_list
+from studies.participation.services.serving import ParticipantList, Profile, profile_of, served_list
 
 AGAIN_AFTER = timedelta(seconds=10)  # where a service did not answer
 
@@ -107,7 +108,7 @@ def ask_for_list(job: Job, progress: Any) -> Mapping[str, Any]:
         "version": served.version,
         "error": "",
     }
-    ListRequest.objects.filter(pk=requested.pk, answer=None).update(**changes)
+    ListRequest.objects.filter(pk=requested.pk, answer__isnull=True).update(**changes)
     return {}
 
 

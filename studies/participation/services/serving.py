@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 
 from core.errors import NotAllowedInState, ParallaxError, StorageUnavailable
 from evaluation.enums import ModelOrigin
+from evaluation.services.remote_lists import UNREACHABLE
 from evaluation.services.serving import Served
 from studies.design.services.condition_serving import recommend_in
 from studies.design.services.explaining import ShownExplanation, explanations_in
@@ -23,7 +24,6 @@ from studies.team.services.notices import notify_owners
 
 logger = logging.getLogger(__name__)
 
-UNREACHABLE = "remote.unreachable"
 # Points of the scale and times of rating, by item index.
 Profile = dict[int, tuple[int, datetime]]
 ParticipantList = tuple[Served, list[ShownExplanation]]

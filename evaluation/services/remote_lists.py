@@ -1,0 +1,140 @@
+"""Lists of recommenders behind HTTP for one profile, and the breaker that leaves a failing service in peace."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import lru_cache
+from types import MappingProxyType
+from uuid import uuid4
+
+import numpy as np
+from django.db import transaction
+from django.utils import timezone
+
+from catalog.models import DatasetVersion
+from catalog.selectors.ratings import item_ids_of
+from core.errors import ParallaxError
+from evaluation.models import RemoteRecommender, TrainedModel
+from evaluation.remote import client
+from evaluation.remote.messages import Context, ListRequest, RatedItem, RatingScale
+from evaluation.services.remote import recommender_named, service_of
+from recommenders.data import History
+
+UNREACHABLE, DOWN = "remote.unreachable", "remote.down"
+MOST_FAILURES = 5  # attempts in a row, after which the breaker opens
+OPEN = timedelta(seconds=30)
+MOST_OPENINGS, WITHIN = 3, timedelta(minutes=10)
+
+
+@dataclass(frozen=True)
+class RemoteList:
+    """What a service answered: items by index, and what was needed to get them."""
+
+    items: tuple[int, ...]
+    scores: tuple[float | None, ...]
+    explanations: tuple[Mapping[str, str], ...]  # by language
+    version: str
+    attempts: int
+    seconds: float  # of the last attempt
+
+
+def remote_list(
+    *,
+    model: TrainedModel,
+    items: Sequence[int],
+    ratings: Sequence[float],
+    scale: tuple[float, float, float],
+    n: int,
+    left_out: Sequence[int],
+    history: History | None,
+    request: str,
+) -> RemoteList:
+    """Ask the service of a model for a list, as `evaluation.services.serving.recommend` describes.
+
+    Raises ParallaxError as `evaluation.remote.client.recommend` does; ``remote.unreachable`` at once while the breaker
+    is open; ``remote.down`` where it has opened three times in ten minutes.
+    """
+    recommender, columns = recommender_named(model.provenance["service"]), _columns(model.version_id)
+    service = service_of(recommender)
+    _enter(recommender)
+    ids = list(columns)
+    message = ListRequest(
+        request=request or str(uuid4()),
+        n=n,
+        scale=RatingScale(low=scale[0], high=scale[1], step=scale[2]),
+        profile=[
+            RatedItem(item=ids[items[at]], rating=ratings[at], order=order)
+            for order, at in enumerate(_in_order(len(items), history), start=1)
+        ],
+        exclude=[ids[item] for item in (*items, *left_out)],
+        context=Context(language=history.context.get("language", "en") if history else "en"),
+    )
+    try:
+        reply = client.recommend(service, message, version=model.provenance["release"], known=columns)
+    except ParallaxError as refusal:
+        if refusal.code == UNREACHABLE:
+            _count(recommender.pk, refusal)
+        raise
+    if recommender.failures or recommender.openings:
+        RemoteRecommender.objects.filter(pk=recommender.pk).update(failures=0, openings=[], open_until=None)
+    listed = reply.content.items
+    return RemoteList(
+        items=tuple(columns[each.item] for each in listed),
+        scores=tuple(each.score for each in listed),
+        explanations=tuple(MappingProxyType(each.explanation) for each in listed),
+        version=reply.content.version,
+        attempts=reply.attempts,
+        seconds=reply.seconds,
+    )
+
+
+@lru_cache(maxsize=8)
+def _columns(version_id: int) -> Mapping[str, int]:
+    """The index of each item by its id; versions do not change."""
+    ids = item_ids_of(DatasetVersion.objects.get(pk=version_id)).tolist()
+    return MappingProxyType({external_id: index for index, external_id in enumerate(ids)})
+
+
+def _in_order(n: int, history: History | None) -> Sequence[int]:
+    """Positions of the ratings of a profile, the first one given first."""
+    known = None if history is None else history.times if history.times is not None else history.order
+    return range(n) if known is None else np.argsort(np.asarray(known), kind="stable").tolist()
+
+
+def _enter(recommender: RemoteRecommender) -> None:
+    """Refuse while the breaker is open; after that, let one process probe."""
+    until, now = recommender.open_until, timezone.now()
+    if until is None:
+        return
+    row = RemoteRecommender.objects.filter(pk=recommender.pk, open_until=until)
+    if now < until or not row.update(open_until=now + OPEN):
+        raise ParallaxError(
+            UNREACHABLE,
+            f"The recommender {recommender.name} has failed {MOST_FAILURES} times in a row, and is asked again in "
+            f"{OPEN.seconds} seconds at most.",
+            {"service": recommender.name, "attempts": 0},
+        )
+
+
+@transaction.atomic
+def _opened(recommender_id: int, attempts: int) -> list[str]:
+    """Count failed attempts; returns the recent openings of the breaker."""
+    row, now = RemoteRecommender.objects.select_for_update().get(pk=recommender_id), timezone.now()
+    row.failures += attempts
+    if row.failures >= MOST_FAILURES or row.open_until is not None:  # a probe that failed opens it again
+        recent = [at for at in row.openings if datetime.fromisoformat(at) > now - WITHIN]
+        row.failures, row.openings, row.open_until = 0, [*recent, now.isoformat()], now + OPEN
+    row.save(update_fields=["failures", "openings", "open_until", "updated_at"])
+    return list(row.openings)
+
+
+def _count(recommender_id: int, refusal: ParallaxError) -> None:
+    if len(_opened(recommender_id, refusal.extra["attempts"])) >= MOST_OPENINGS:
+        raise ParallaxError(
+            DOWN,
+            f"{refusal} It was left alone for {OPEN.seconds} seconds {MOST_OPENINGS} times within "
+            f"{WITHIN.seconds // 60} minutes.",
+            refusal.extra,
+        ) from refusal
