@@ -30,6 +30,7 @@ from recommenders.data import Profiles
 from recommenders.positives import positives
 from recommenders.testing.score_checks import count_explained
 from recommenders.uploaded import Factors, Matrix
+from recommenders.uploaded_lists import Lists
 from tests.factories.catalog import make_usage_version, make_version
 from tests.factories.evaluation import make_run, work_off
 from tests.sentences import assert_refused_as_approved
@@ -200,10 +201,10 @@ def test_likes_count_once_and_profiles_without_one_have_no_scores(tmp_path: Path
 
 
 def test_uploads_are_not_offered_where_something_is_fitted() -> None:
-    assert registry.uploaded_keys() == ("matrix", "factors")
+    assert registry.uploaded_keys() == ("matrix", "factors", "lists")
     listed = {key for members in registry.families().values() for key in members}
     assert not (set(registry.keys()) | listed) & set(registry.uploaded_keys())
-    kinds: list[type[Algorithm]] = [Matrix, Factors]
+    kinds: list[type[Algorithm]] = [Matrix, Factors, Lists]
     assert not [kind for kind in kinds if kind.is_fitted]
     assert all(registry.algorithm(key).is_fitted for key in registry.keys())  # noqa: SIM118 — a function
 

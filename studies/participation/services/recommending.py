@@ -17,6 +17,8 @@ from catalog.item_words import agreed
 from core.errors import NotAllowedInState, ParallaxError, StorageUnavailable
 from core.provenance import rng_for
 from evaluation.services.serving import Served
+from recommenders import registry
+from recommenders.base import Algorithm
 from studies.design.selectors.placeholders import content_of, presentation_of
 from studies.design.services.condition_serving import recommend_in
 from studies.design.services.explaining import ShownExplanation, explanations_in
@@ -25,6 +27,7 @@ from studies.enums import NoticeKind, ParticipantStatus, StudyStatus
 from studies.instrument import flow
 from studies.instrument.flow import Place
 from studies.models import Condition, Participant, ProfileRating, RecommendationList, RecommendedItem
+from studies.participation.selectors.responses import public_ids
 from studies.participation.services.participant_state import (
     STATE,
     advance,
@@ -51,13 +54,14 @@ def _profile(participant: Participant) -> Profile:
 
 def _served(participant: Participant, profile: Profile) -> tuple[Served, list[ShownExplanation]]:
     condition = Condition.objects.select_related("model").get(participants=participant)
+    kind = registry.algorithm(condition.model.algorithm)
     try:
         rated: Any = {
             "study": participant.study,
             "condition": condition,
             "ratings": {index: rating for index, (rating, _at) in profile.items()},
             "rated_at": {index: at.timestamp() for index, (_rating, at) in profile.items()},
-            "context": {"language": participant.language},
+            "context": {"language": participant.language, **_identified(participant, kind)},
         }
         served = recommend_in(**rated, n=list_length(participant))
         explanations = explanations_in(**rated, items=served.items)
@@ -68,7 +72,17 @@ def _served(participant: Participant, profile: Profile) -> tuple[Served, list[Sh
     # What participants of a condition see must come from one model; another of the same recipe is not the same.
     if served.digest != condition.model_digest:
         raise _unavailable(participant, condition, "The model is no longer the one that the study pinned.")
+    if kind.is_partial and any(served.is_filled):
+        n_listed = len(served.items) - sum(served.is_filled)
+        raise _unavailable(participant, condition, f"The uploaded lists have {n_listed} of {len(served.items)} items.")
     return served, explanations
+
+
+def _identified(participant: Participant, kind: type[Algorithm]) -> dict[str, str]:
+    """The participant's id in exports, for models that ask for it."""
+    if "participant" not in kind.context_fields:
+        return {}
+    return {"participant": public_ids(participant.study)[participant.pk]}
 
 
 def _unavailable(participant: Participant, condition: Condition, why: str) -> ParallaxError:
