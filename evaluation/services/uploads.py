@@ -279,16 +279,17 @@ def _lists(path: Path, version: DatasetVersion) -> tuple[Arrays, list[str]]:
         if len(fields) not in {2, 3} or not all(fields[:2]):
             problems.add("Lines that are not key,item or key,item,score", [f"line {line}"])
             continue
-        key, item, score = fields[0], fields[1], _number(fields[2]) if fields[2:] else np.nan
+        key, item = fields[:2]
+        score = _number(fields[2]) if fields[2:] else np.nan
         if not KEY.fullmatch(key):
             problems.add(OTHER_KEYS, [f"line {line} ({key!r})"])
         elif key.startswith(SEGMENT) and key.removeprefix(SEGMENT) not in genres:
             problems.add("Segments that are no genre of the dataset", [f"line {line} ({key!r})"])
         if item not in column_of:
             problems.add("Unknown items", [f"line {line} ({item!r})"])
-        if score is None or (fields[2:] and not np.isfinite(score)):
+        if fields[2:] and (score is None or not np.isfinite(score)):
             problems.add("Scores that are not finite numbers", [f"line {line} ({fields[2]!r})"])
-        if item in column_of and score is not None:
+        elif item in column_of:
             values = {
                 "list": numbers.setdefault(key, len(numbers)),
                 "item": column_of[item],

@@ -46,6 +46,9 @@ class Command(ParallaxCommand):
             "--learned-from", default="", metavar="DIGEST", help="training rows of the model: training_hash of a run"
         )
         parser.add_argument(
+            "--unseen-users", action="store_true", help="state that it saw no test user of the split strangers"
+        )
+        parser.add_argument(
             "--profile", default="ratings", choices=("ratings", "likes"), help="what is multiplied (default: ratings)"
         )
         parser.add_argument(

@@ -67,7 +67,7 @@ def report_problems(study: Study, objective: Any) -> list[str]:
         if position is None
     ]
     kind, _at, profile = str(objective).partition("@profile")
-    problems += _not_primary(study, int(profile or 0))
+    problems += _not_primary(study, kind, int(profile or 0))
     if profile and int(profile) not in run.profile_lengths:
         problems.append(
             f"The primary metric is on profiles of {profile} ratings, which run {run.pk} left out. Choose another "
@@ -90,7 +90,7 @@ def report_problems(study: Study, objective: Any) -> list[str]:
     return problems
 
 
-def _not_primary(study: Study, profile_length: int) -> list[str]:
+def _not_primary(study: Study, kind: str, profile_length: int) -> list[str]:
     """Why models that were learned elsewhere cannot be part of the primary comparison."""
     run, problems = study.run, []
     digests = {cases_of(run).training_digest}
@@ -107,11 +107,19 @@ def _not_primary(study: Study, profile_length: int) -> list[str]:
                 "training_hash of the run, or, if it saw no test user of the split strangers, with --unseen-users; "
                 "then evaluate again."
             )
-    if not uploaded or profile_length not in (0, *run.profile_lengths):
+    name = reported_metrics(run).get(kind, "")
+    if not uploaded or not name or profile_length not in (0, *run.profile_lengths):
         return problems
     for position, row in enumerate(model_rows(run, profile_length)):
-        covered = row.cells.get(COVERED_PROFILES)
-        if position in uploaded and covered is not None and (covered.value or 0.0) < LEAST_COVERED:
+        if position not in uploaded:
+            continue
+        covered, cell = row.cells.get(COVERED_PROFILES), row.cells[name]
+        if cell.value is None and cell.reason:
+            problems.append(
+                f"{row.label}: run {run.pk} has no {kind_word(kind)} of it, {cell.reason}. Evaluate again with the mode "
+                "exact of one-plus-random, or with full-ranking."
+            )
+        elif covered is not None and (covered.value or 0.0) < LEAST_COVERED:
             problems.append(
                 f"{row.label} covers {covered.value or 0.0:.0%} of the test profiles of run {run.pk} that the primary "
                 f"metric is measured on, which is less than {LEAST_COVERED:.0%}. Upload lists for more of them."
