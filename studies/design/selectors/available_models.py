@@ -116,8 +116,8 @@ def _not_primary(study: Study, kind: str, profile_length: int) -> list[str]:
         covered, cell = row.cells.get(COVERED_PROFILES), row.cells[name]
         if cell.value is None and cell.reason:
             problems.append(
-                f"{row.label}: run {run.pk} has no {kind_word(kind)} of it, {cell.reason}. Evaluate again with the mode "
-                "exact of one-plus-random, or with full-ranking."
+                f"{row.label}: run {run.pk} has no {kind_word(kind)} of it: {cell.reason}. Evaluate again with the "
+                "mode exact of one-plus-random, or with full-ranking."
             )
         elif covered is not None and (covered.value or 0.0) < LEAST_COVERED:
             problems.append(
