@@ -126,7 +126,7 @@ def compute(inputs: Inputs, progress: Progress = no_progress) -> dict[str, Any]:
             is_of_titles=learns_from_titles_alone(
                 study.dataset_version, condition.model.algorithm, condition.model.params
             ),
-            reads_order=registry.algorithm(condition.model.algorithm).reads_order(),
+            reads_order=_reads_order(condition.model.algorithm),
             recommender=recommenders.get(condition.label, ""),
         )
         for condition in conditions_of(study)
@@ -194,6 +194,11 @@ def compute(inputs: Inputs, progress: Progress = no_progress) -> dict[str, Any]:
     # Through JSON and back: drawing now and drawing from the stored row give the same; NaN is refused.
     plain: dict[str, Any] = json.loads(canonical_json(encode(Results, results)))
     return plain
+
+
+def _reads_order(algorithm: str) -> bool:
+    kind = registry.algorithm(algorithm)
+    return kind.reads_order() and not kind.is_partial  # lists are found by their key
 
 
 def _tested_variables(inputs: Inputs, progress: Progress) -> list[TestedVariable]:

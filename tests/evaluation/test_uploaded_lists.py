@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
+import re
+import textwrap
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -21,9 +24,11 @@ from evaluation.models import EvaluationRun, TrainedModel
 from evaluation.selectors.cases import cases_of
 from evaluation.selectors.paired_tests import intervals
 from evaluation.selectors.results import ModelRow, model_rows, user_values
+from evaluation.services.case_files import export_cases
 from evaluation.services.serving import opened_model
 from evaluation.services.user_jackknife import values_without_groups
-from recommenders.data import Profiles
+from recommenders.data import Profiles, Scale
+from recommenders.uploaded_lists import profile_key
 from tests.evaluation.test_uploads import upload
 from tests.factories.catalog import make_version
 from tests.factories.evaluation import make_run, work_off
@@ -208,3 +213,24 @@ def test_unseen_users_may_be_stated_for_the_split_by_user(fitted: EvaluationRun,
     by_user = measured(fitted.version, f"{PUBLISHED},{written(model)}")
     by_rating = measured(fitted.version, f"{PUBLISHED},{written(model)}", split={"name": "probe", "share": 0.2})
     assert [any("test ratings" in comment for comment in run.comments) for run in (by_user, by_rating)] == [False, True]
+
+
+def test_the_batch_of_the_guide_makes_lists_that_are_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    version = make_version()
+    run = measured(version, "toppop")
+    export_cases(run=run, path=tmp_path / "cases.npz")
+    exported(run, tmp_path / "run")
+    guide = (Path(__file__).parents[2] / "docs/how-to/upload-a-model.md").read_text(encoding="utf-8")
+    blocks = [textwrap.dedent(block) for block in re.findall(r"```python\n(.*?)```", guide, flags=re.DOTALL)]
+    (program,) = (block for block in blocks if "profiles.csv" in block)
+    (own_key,) = (block for block in blocks if "hashlib" in block)
+    monkeypatch.chdir(tmp_path)
+    exec(program, {})  # noqa: S102 — the guide's own program
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        exec(own_key, {})  # noqa: S102
+    assert printed.getvalue().strip() == profile_key(["50", "318"], [5, 4], Scale(1, 5, 1))
+    assert f"# {printed.getvalue().strip()}" in own_key
+    model = upload(version, "lists", tmp_path / "lists.csv", run_document(run)["training_hash"], name="Batch")
+    (ours,) = model_rows(measured(version, written(model)))
+    assert value(ours, "covered-profiles") == 1.0
+    assert (value(ours, "recall") or 0.0) > 0.5
