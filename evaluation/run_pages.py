@@ -20,7 +20,7 @@ from evaluation.run_spec import written
 from evaluation.selectors.algorithm_pairs import order_comparison, overlaps
 from evaluation.selectors.cases import candidate_range
 from evaluation.selectors.paired_tests import PairedTests, chosen_on_development
-from evaluation.selectors.results import ModelRow, model_rows
+from evaluation.selectors.results import COVERED_PROFILES, ModelRow, model_rows
 from evaluation.selectors.run_comparison import Difference
 from evaluation.selectors.runs import algorithms_of, failed_algorithms, failure_summary, metric_names, progress
 from evaluation.selectors.user_groups import GroupLine, GroupTable
@@ -176,6 +176,7 @@ def _line(row: ModelRow, heads: dict[str, str], pinned: ModelRow | None) -> dict
     """Format an algorithm's row for the page; runs of earlier versions have fewer metrics."""
     cells = [row.cells.get(name, MetricResult(value=None)) for name in heads]
     against = [None if pinned is None or pinned is row else pinned.cells.get(name) for name in heads]
+    remarked = [*cells, *filter(None, [row.cells.get(COVERED_PROFILES)])]
     return {
         "label": row.label,
         "is_baseline": row is pinned,
@@ -186,7 +187,7 @@ def _line(row: ModelRow, heads: dict[str, str], pinned: ModelRow | None) -> dict
             }
             for cell, baseline in zip(cells, against, strict=True)
         ],
-        "remarks": sorted({cell.reason for cell in cells if cell.reason and cell.value is not None}),
+        "remarks": sorted({cell.reason for cell in remarked if cell.reason and cell.value is not None}),
         "fit_seconds": f"{row.fit_seconds:.2f}",
         "score_seconds": f"{row.score_seconds:.2f}",
         "was_reused": row.was_reused,

@@ -48,6 +48,10 @@ class Algorithm(ABC):
     explains: ClassVar[bool] = False
     # False for algorithms that read an upload instead: they are not offered where something is to be fitted.
     is_fitted: ClassVar[bool] = True
+    # True where only the first items of lists are known, and not for every profile: lists that were made elsewhere.
+    is_partial: ClassVar[bool] = False
+    # What `Profiles.context` tells of participants beside their language: "participant", the id in exports.
+    context_fields: ClassVar[frozenset[str]] = frozenset()
     # The parameter that cannot exceed the smaller side of the ratings, if any.
     rank_parameter: ClassVar[str | None] = None
     # Whether a fit takes many passes over the ratings, and so longer than most others: a run starts these first.

@@ -33,6 +33,7 @@ from recommenders.popularity import PopularityLikes, Random, TopPop
 from recommenders.puresvd import PureSVD
 from recommenders.reranking import BAR, RERANKERS, Reranked, reranked
 from recommenders.uploaded import Factors, Matrix, Uploaded
+from recommenders.uploaded_lists import Lists
 from recommenders.user_neighbours import UserKNNCosine, UserKNNPearson
 
 ENTRY_POINT_GROUP = "parallax.algorithms"
@@ -53,7 +54,7 @@ _OWN: dict[str, type[Algorithm]] = {
         *(LPCA, Aspect, AspectContent, NaiveBayes, Random, EASE, IALS),
     )
 }
-_UPLOADED: dict[str, type[Uploaded]] = {uploaded.key: uploaded for uploaded in (Matrix, Factors)}
+_UPLOADED: dict[str, type[Uploaded]] = {uploaded.key: uploaded for uploaded in (Matrix, Factors, Lists)}
 _FAMILIES: dict[str, tuple[type[Algorithm], ...]] = {
     "The same for everyone": (TopPop, PopularityLikes, Random),
     "Neighbourhoods of items": (CorNgr, NNCosNgr, ItemItem),

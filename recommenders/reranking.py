@@ -437,6 +437,8 @@ def reranked(over: type[Algorithm], method: str) -> type[Reranked]:
             "is_slow": over.is_slow,
             "asks_numbers": over.asks_numbers,
             "is_fitted": over.is_fitted,
+            "is_partial": over.is_partial,
+            "context_fields": over.context_fields,
             "needs_times": over.needs_times,
             "small": over.small,
         },

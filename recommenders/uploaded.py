@@ -1,4 +1,4 @@
-"""Algorithms that read what was learned elsewhere instead of learning: item-item weights, and factors of items.
+"""Algorithms that read what was learned elsewhere instead of learning: item-item weights, factors of items, and lists.
 
 An upload is a set of arrays over the columns of one dataset, which `evaluation.services.uploads` reads from a file.
 """
@@ -34,22 +34,14 @@ class Uploaded(Algorithm):
 
     is_fitted = False
     score_kind = "order"
-    explains = True
     version = 1
 
     @dataclass(frozen=True)
     class Params(Parameters):
         upload: str = parameter("", description="Digest of the upload, as the command upload_model prints it.")
         name: str = parameter("", description="The name in tables; by default the start of the digest.")
-        profile: str = parameter(
-            "ratings",
-            description="What the weights are multiplied by: the ratings of a profile, or 1 for each positive one.",
-            choices=("ratings", "likes"),
-        )
-        positive_from: float = positive_from_parameter()
 
-    params: Params
-    is_known: Flags  # shape (n_items,); the items of the upload: others have no score, and say nothing in a profile
+    is_known: Flags  # shape (n_items,); the items of the upload: others have no score
 
     @classmethod
     def label(cls, params: Parameters) -> str:
@@ -88,6 +80,23 @@ class Uploaded(Algorithm):
     ) -> Self:
         raise DataError(f"{cls.name} ({cls.key}) is read from an upload, and learns nothing from ratings.")
 
+
+class Multiplied(Uploaded):
+    """A model that multiplies a profile; items outside the upload say nothing in a profile."""
+
+    explains = True
+
+    @dataclass(frozen=True)
+    class Params(Uploaded.Params):
+        profile: str = parameter(
+            "ratings",
+            description="What the weights are multiplied by: the ratings of a profile, or 1 for each positive one.",
+            choices=("ratings", "likes"),
+        )
+        positive_from: float = positive_from_parameter()
+
+    params: Params
+
     def _score(self, user_items: sparse.csr_array) -> Floats:
         values = self._values(user_items)
         return self._silence(self._known_scores(values), values, self.is_known)
@@ -115,7 +124,7 @@ class Uploaded(Algorithm):
         """What one unit of each rated item adds to the score of an item, shape (n_rated,)."""
 
 
-class Matrix(Uploaded):
+class Matrix(Multiplied):
     r"""Item-item weights that were learned elsewhere, multiplied by a profile.
 
     .. math:: \mathrm{score}_u = r_u W
@@ -157,7 +166,7 @@ class Matrix(Uploaded):
         return np.asarray(matrix[rated][:, [item]].toarray()[:, 0], dtype=np.float64)
 
 
-class Factors(Uploaded):
+class Factors(Multiplied):
     r"""Factors of items that were learned elsewhere; a profile gets its own by projection or by a ridge regression.
 
     Without a regularisation λ, and with one:

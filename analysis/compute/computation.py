@@ -39,13 +39,14 @@ from analysis.results.report import AnswerCounts, ConditionFacts, ItemWords, Res
 from analysis.results.sample import Flow
 from catalog.item_types import FALLBACK_LANGUAGE
 from core.provenance import canonical_json, rng_for
-from evaluation.models import EvaluationRun
+from evaluation.enums import ModelOrigin
+from evaluation.models import EvaluationRun, TrainedModel
 from evaluation.reported_kinds import tested_kinds
 from evaluation.selectors.cases import candidate_range
+from evaluation.selectors.models import algorithm_of
 from evaluation.selectors.title_words import learns_from_titles_alone
 from inference.average_advantage import MeanEstimates
 from inference.results import Undefined
-from recommenders import registry
 from studies.design.selectors.placeholders import asked_questions, item_words
 from studies.enums import Mode
 from studies.models import Study
@@ -123,10 +124,8 @@ def compute(inputs: Inputs, progress: Progress = no_progress) -> dict[str, Any]:
             algorithm=condition.model.algorithm,
             params=condition.model.params,
             n=n_analysed[condition.label],
-            is_of_titles=learns_from_titles_alone(
-                study.dataset_version, condition.model.algorithm, condition.model.params
-            ),
-            reads_order=registry.algorithm(condition.model.algorithm).reads_order(),
+            is_of_titles=learns_from_titles_alone(study.dataset_version, condition.model),
+            reads_order=_reads_order(condition.model),
             recommender=recommenders.get(condition.label, ""),
         )
         for condition in conditions_of(study)
@@ -194,6 +193,13 @@ def compute(inputs: Inputs, progress: Progress = no_progress) -> dict[str, Any]:
     # Through JSON and back: drawing now and drawing from the stored row give the same; NaN is refused.
     plain: dict[str, Any] = json.loads(canonical_json(encode(Results, results)))
     return plain
+
+
+def _reads_order(model: TrainedModel) -> bool:
+    if model.origin == ModelOrigin.REMOTE:
+        return True  # it is sent
+    kind = algorithm_of(model)
+    return kind is not None and kind.reads_order() and not kind.is_partial  # lists are found by their key
 
 
 def _tested_variables(inputs: Inputs, progress: Progress) -> list[TestedVariable]:

@@ -13,11 +13,11 @@ from scipy import sparse
 from analysis.read.inputs import Answers, conditions_of
 from catalog.models import Item
 from catalog.selectors.ratings import content_terms
-from core.errors import ParameterError
+from evaluation.enums import ModelOrigin
 from evaluation.metrics.beyond_accuracy import diversity, novelty
 from evaluation.models import EvaluationRun
 from evaluation.selectors.cases import cases_of, training_rows
-from recommenders import registry
+from evaluation.selectors.models import algorithm_of
 from studies.models import Study
 from studies.usage_data import is_usage
 
@@ -133,12 +133,10 @@ def _unscored(study: Study) -> dict[str, str]:
         return {condition.label: NO_RATINGS for condition in conditions}
     reasons: dict[str, str] = {}
     for condition in conditions:
-        try:
-            is_rating = registry.algorithm(condition.model.algorithm).score_kind == "rating"
-        except (ParameterError, ImportError):
+        kind = algorithm_of(condition.model)
+        if kind is None and condition.model.origin != ModelOrigin.REMOTE:
             reasons[condition.label] = NOT_INSTALLED
-            continue
-        if not is_rating:
+        elif kind is None or kind.score_kind != "rating":
             reasons[condition.label] = ONLY_RANKS
     return reasons
 

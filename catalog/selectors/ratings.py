@@ -219,6 +219,11 @@ def genre_terms(version: DatasetVersion) -> sparse.csr_array | None:
     return sparse.csr_array(features.item_terms[:, np.flatnonzero(is_genre)]) if is_genre.any() else None
 
 
+def genre_names(version: DatasetVersion) -> list[str]:
+    """The names of the columns of `genre_terms`, in alphabetical order."""
+    return [value for kind, value in features_of(version).terms if kind == GENRE_KIND]
+
+
 def _utility(index: int, value: str) -> float:
     worth = utility_of(value)
     if not worth:

@@ -110,6 +110,7 @@ class ModelFacts:
     # there are none.
     item_terms: csr_array | None = None
     item_genres: csr_array | None = None  # shape (n_items, n_genres); None where no item has a genre
+    is_partial: bool = False  # whether only the first items of lists are known
 
     def popularity_of(self, users: NDArray[np.integer[Any]], items: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
         """Training ratings of some items, as the model of each one's reader knows them.

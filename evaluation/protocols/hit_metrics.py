@@ -24,6 +24,7 @@ from evaluation.metrics.ranking import (
 from evaluation.protocols.cases import Cases
 
 FEW_TIES = 8  # more are summed by the closed form
+UNLISTED = {"worst": "(unlisted=worst)", "best": "(unlisted=best)"}  # ends of names, by where unlisted items are put
 Ints = NDArray[np.integer[Any]]
 
 
@@ -131,12 +132,20 @@ class Hits:
 
 
 def one_plus_random(
-    cases: Cases, arrays: Mapping[str, NDArray[Any]], protocol: Mapping[str, Any], ns: Sequence[int]
+    cases: Cases,
+    arrays: Mapping[str, NDArray[Any]],
+    protocol: Mapping[str, Any],
+    ns: Sequence[int],
+    *,
+    is_partial: bool = False,
 ) -> Hits:
     """Compute the metrics of "one plus random" from the counts of all cases.
 
     `arrays` are those of `evaluation.protocols.blocks.joined`. Candidates from a file give only the sampled metrics:
-    the file does not list other unrated items. Raises ParameterError or DataError for invalid settings or arrays.
+    the file does not list other unrated items. `is_partial`: items without a score are outside a list, at an unknown
+    rank after its last item; the secondary metrics then have the exact ones with these items at the end
+    (``unlisted=worst``) and directly after the list (``unlisted=best``). Raises ParameterError or DataError for invalid
+    settings or arrays.
 
     Examples
     --------
@@ -156,24 +165,34 @@ def one_plus_random(
     """
     ties, g, negatives = protocol["ties"], protocol["g"], int(protocol["negatives"])
 
-    def exact(above: str, tied: NDArray[Any], how: Any) -> NDArray[np.float64]:
-        return exact_hit_probability(arrays[above], tied, arrays["all_n_items"], negatives, ns, ties=how)
+    above, tied, before = (arrays[f"all_{name}"] for name in ("above", "tied", "before"))
+    is_unlisted = above == arrays["all_scored"]  # which counts the test item, if it has a score
+    if is_partial:
+        before = np.where(is_unlisted, arrays["all_n_items"], before)
+
+    def exact(first: NDArray[Any], together: NDArray[Any], how: Any) -> NDArray[np.float64]:
+        return exact_hit_probability(first, together, arrays["all_n_items"], negatives, ns, ties=how)
 
     sampled = measure_ranking(cases.users, cases.is_relevant, arrays["above"], arrays["tied"], ns, g=g, ties=ties)
     secondary: dict[str, Values] = {}
     if cases.is_given:
-        main, before = sampled, _served(arrays["before"], ns)
+        main, served = sampled, _served(arrays["before"], ns)
     else:
-        chances = exact("all_above", arrays["all_tied"], ties)
+        chances = exact(above, tied, ties)
         if protocol.get("mode") == "exact":
             main = pooled_and_by_user(cases.users, cases.is_relevant, _means_of(chances), g=g)
             secondary |= by_name(sampled, len(ns), "(mode=sampled)")
-            before = exact("all_before", np.zeros_like(arrays["all_tied"]), "expected")
+            served = exact(before, np.zeros_like(tied), "expected")
         else:
             main = sampled
             secondary |= by_name(pooled(cases.is_relevant, _means_of(chances), g=g), len(ns), "(mode=exact)")
-            before = _served(arrays["before"], ns)
-    secondary |= by_name(pooled(cases.is_relevant, _means_of(before), g=g), len(ns), "(ties=served)")
+            served = _served(arrays["before"], ns)
+    secondary |= by_name(pooled(cases.is_relevant, _means_of(served), g=g), len(ns), "(ties=served)")
+    if is_partial and not cases.is_given:
+        own_tied = np.where(is_unlisted, 0, tied)
+        for how, first in (("worst", np.where(is_unlisted, above + tied, above)), ("best", above)):
+            bound = pooled(cases.is_relevant, _means_of(exact(first, own_tied, ties)), g=g)
+            secondary |= by_name(bound, len(ns), UNLISTED[how])
     filled = filled_share(arrays["all_scored"], arrays["all_n_items"], ns)
     secondary["filled-slots"] = tuple(float(share) for share in filled)
     return Hits(main, secondary)

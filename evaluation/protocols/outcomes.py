@@ -18,7 +18,7 @@ from evaluation.metrics.registry import Metric, metric
 from evaluation.metrics.user_curves import eleven_points, roc_areas
 from evaluation.protocols.cases import Cases
 from evaluation.protocols.facts import ModelFacts
-from evaluation.protocols.hit_metrics import by_name, one_plus_random
+from evaluation.protocols.hit_metrics import UNLISTED, by_name, one_plus_random
 from evaluation.protocols.observation_curves import observation_curves
 from evaluation.protocols.observations import NOT_A_PREDICTOR, predictions
 from evaluation.protocols.unconstrained import NOT_COMPARABLE, Pool, global_curve, pooled_precision_recall
@@ -26,6 +26,7 @@ from evaluation.protocols.unconstrained import NOT_COMPARABLE, Pool, global_curv
 Arrays = dict[str, NDArray[Any]]
 Values = tuple[float | None, ...]
 POINTS = 501  # of a stored curve
+NOT_FROM_LISTS = "not measurable from lists"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +82,17 @@ def outcomes(
     """
     match protocol["name"]:
         case "one-plus-random":
-            return _hits(cases, arrays, protocol, names=names, n=n, longest=longest)
+            return _hits(cases, arrays, protocol, names=names, n=n, longest=longest, is_partial=model.is_partial)
+        case "unconstrained" if model.is_partial:
+            return Outcomes(tuple(Outcome(name, None, reason=NOT_FROM_LISTS) for name in names))
         case "unconstrained":
             return _pooled(arrays, names, model)
         case "full-ranking":
-            ranks = _ranked(cases, arrays)
-            measured = [_of_lists(metric(name), cases, arrays, ranks, model) for name in names]
+            ranks = _ranked(cases, arrays, is_partial=model.is_partial)
+            of_lists = _of_partial_lists if model.is_partial else _of_lists
+            measured = [of_lists(metric(name), cases, arrays, ranks, model) for name in names]
+        case "test-observations" | "rating-prediction" if model.is_partial:
+            measured = [(None, None, NOT_FROM_LISTS)] * len(names)
         case "test-observations":
             ranks = _observed(cases, arrays["scores"], model)
             measured = [_of_observations(metric(name), cases, arrays["scores"], ranks, model) for name in names]
@@ -119,18 +125,46 @@ def _hits(
     names: Sequence[str],
     n: int,
     longest: int,
+    is_partial: bool,
 ) -> Outcomes:
-    hits = one_plus_random(cases, arrays, protocol, range(1, longest + 1))
-    main = hits.main
-    lines = by_name(main, longest) | hits.secondary
-    values = [Outcome(name, line[n - 1], line) for name, line in lines.items()]
+    hits = one_plus_random(cases, arrays, protocol, range(1, longest + 1), is_partial=is_partial)
+    main, is_exact = hits.main, protocol.get("mode") == "exact" and not cases.is_given
+    lines, reasons = by_name(main, longest) | hits.secondary, {}
+    if is_partial:
+        reasons = _bounds(lines, n, "" if is_exact else "(mode=exact)") | {
+            name: NOT_FROM_LISTS for name in lines if _is_sampled(name, is_exact=is_exact)
+        }
+        lines |= {name: (None,) * longest for name, reason in reasons.items() if reason == NOT_FROM_LISTS}
+    values = [Outcome(name, line[n - 1], line, reasons.get(name, "")) for name, line in lines.items()]
     # Their ties and generality are those of the protocol.
-    values += [Outcome(str(measure), lines[measure.key][(measure.n or n) - 1]) for measure in map(metric, names)]
+    values += [
+        Outcome(str(measure), lines[measure.key][(measure.n or n) - 1], reason=reasons.get(measure.key, ""))
+        for measure in map(metric, names)
+    ]
     arrays_by_user: Arrays = {}
     for kind, means in (("recall", main.user_recall), ("fallout", main.user_fallout)):
-        by_part = {"users": means.groups, "n_cases": means.n_cases, "values": means.values}
+        of_users = np.full_like(means.values, np.nan) if is_partial and not is_exact else means.values
+        by_part = {"users": means.groups, "n_cases": means.n_cases, "values": of_users}
         arrays_by_user |= {f"{kind}_{part}": array for part, array in by_part.items()}
     return Outcomes(tuple(values), arrays_by_user)
+
+
+def _is_sampled(name: str, *, is_exact: bool) -> bool:
+    """Whether a metric of "one plus random" counts drawn candidates, which may be outside a list."""
+    if is_exact or name == "filled-slots":
+        return name.endswith("(mode=sampled)")
+    return not name.endswith(("(mode=exact)", *UNLISTED.values()))
+
+
+def _bounds(lines: Mapping[str, Values], n: int, suffix: str) -> dict[str, str]:
+    """What is known of the exact recall and fallout, by name, where items outside the lists could change them."""
+    reasons = {}
+    for name in ("recall", "fallout"):
+        low, high = (lines.get(f"{name}{end}", (None,) * n)[n - 1] for end in UNLISTED.values())
+        if low is not None and high is not None and low != high:
+            least, most = (f"{value:.4f}".removeprefix("0") for value in (low, high))
+            reasons[f"{name}{suffix}"] = f"{name}@{n} lies between {least} and {most}, whatever follows its lists"
+    return reasons
 
 
 MetricValue = tuple[float | None, NDArray[np.float64] | None, str]  # the value, values by user, a caveat
@@ -162,12 +196,15 @@ def _gains(cases: Cases) -> NDArray[np.float64] | None:
     return gains if len(gains) and gains.min() > 0 else None
 
 
-def _ranked(cases: Cases, arrays: Mapping[str, NDArray[Any]]) -> Ranks:
+def _ranked(cases: Cases, arrays: Mapping[str, NDArray[Any]], *, is_partial: bool) -> Ranks:
     rows, n_users = _rows(cases)
     size = np.zeros(n_users, dtype=np.int64)
     size[rows] = arrays["all_n_items"] + 1
     chosen = cases.is_relevant
-    return Ranks.of(rows[chosen], arrays["all_before"][chosen] + 1, _gains(cases), n_listed=size, n_candidates=size)
+    ranks = arrays["all_before"] + 1
+    if is_partial:  # popularity puts no item into these lists
+        ranks = np.where(arrays["all_above"] == arrays["all_scored"], 0, ranks)
+    return Ranks.of(rows[chosen], ranks[chosen], _gains(cases), n_listed=size, n_candidates=size)
 
 
 def _observed(cases: Cases, scores: NDArray[np.float64], model: ModelFacts) -> Ranks:
@@ -214,6 +251,21 @@ def _of_lists(
             return list_values.mean_of_users(each).value, each, ""
         case _:
             return list_values.overall(measure, ranks).value, list_values.user_values(measure, ranks), ""
+
+
+def _of_partial_lists(
+    measure: Metric, cases: Cases, arrays: Mapping[str, NDArray[Any]], ranks: Ranks, model: ModelFacts
+) -> MetricValue:
+    """As `_of_lists`, of lists as they are: slots after their last item stay empty."""
+    if measure.n is None:
+        return None, None, NOT_FROM_LISTS
+    n_scored, lists = arrays["list_scored"], arrays["list_items"]
+    listed = np.where(np.arange(lists.shape[1]) < n_scored[:, None], lists, -1).astype(np.int32)
+    value, each, reason = _of_lists(measure, cases, {**arrays, "list_items": listed}, ranks, model)
+    n_short = int((n_scored < measure.n).sum())
+    if n_short and not reason:
+        reason = f"{n_short:,} of {len(n_scored):,} lists have fewer than {measure.n} items"
+    return value, each, reason
 
 
 def _popularity_lift(

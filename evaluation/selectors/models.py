@@ -8,8 +8,11 @@ from typing import Any
 from django.db.models import Exists, OuterRef, Prefetch, QuerySet
 
 from catalog.models import DatasetVersion
+from core.errors import ParameterError
 from evaluation.enums import ModelOrigin
 from evaluation.models import EvaluationRun, RunAlgorithm, RunPart, TrainedModel
+from recommenders import registry
+from recommenders.base import Algorithm
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,14 @@ def models_on(version: DatasetVersion, researcher: Any) -> list[ModelLine]:
         rank = (-uses[-1].run_id, uses[-1].position) if uses else (1, 0)
         ranked.append((rank, line_of(model)))
     return [line for _, line in sorted(ranked, key=lambda entry: entry[0])]
+
+
+def algorithm_of(model: TrainedModel) -> type[Algorithm] | None:
+    """The class of a model; None for a remote recommender, or where the package of its algorithm is not installed."""
+    try:
+        return None if model.origin == ModelOrigin.REMOTE else registry.algorithm(model.algorithm)
+    except (ParameterError, ImportError):
+        return None
 
 
 def line_of(model: TrainedModel) -> ModelLine:

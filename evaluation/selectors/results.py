@@ -34,6 +34,8 @@ _REPORTED: Mapping[str, Mapping[str, str]] = MappingProxyType(
     }
 )
 REPORTED_PROTOCOLS = tuple(_REPORTED)
+# The share of the test profiles for which there are lists that were made elsewhere; only these have it.
+COVERED_PROFILES = "covered-profiles"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,15 +7,18 @@ from typing import Any
 
 from catalog.models import DatasetVersion
 from catalog.selectors.ratings import describes, features_of
+from evaluation.models import TrainedModel
+from evaluation.selectors.models import algorithm_of
 from recommenders import registry
 from recommenders.data_limits import SILENT_KINDS
 
 DECADE = "decade"
 
 
-def learns_from_titles_alone(version: DatasetVersion, algorithm: str, params: Mapping[str, Any]) -> bool:
-    """Whether a model of this algorithm on this dataset has no content but the words of titles."""
-    return _use(algorithm, params) == "alone" and not describes(features_of(version))
+def learns_from_titles_alone(version: DatasetVersion, model: TrainedModel) -> bool:
+    """Whether a model on this dataset has no content but the words of titles; False where its class is not known."""
+    is_known = algorithm_of(model) is not None
+    return is_known and _use(model.algorithm, model.params) == "alone" and not describes(features_of(version))
 
 
 def title_comment(version: DatasetVersion, algorithm: str, params: Mapping[str, Any]) -> str:

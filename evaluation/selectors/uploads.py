@@ -11,6 +11,7 @@ from catalog.selectors.item_fields import field_of
 from core import artefacts
 from core.errors import ArtefactError, ParameterError
 from core.provenance import digest_of
+from evaluation.splitting.registry import STRANGERS
 from recommenders import registry
 from recommenders.reranking import BAR
 
@@ -42,11 +43,15 @@ def opened_upload(version: DatasetVersion, algorithm: str, params: Mapping[str, 
     return upload
 
 
-def leak_warning(algorithm: str, params: Mapping[str, Any], label: str, training_digests: set[str]) -> str:
-    """A sentence on a model that was learned elsewhere, unless its upload names the only training rows of a run."""
+def leak_warning(
+    algorithm: str, params: Mapping[str, Any], label: str, training_digests: set[str], split: Mapping[str, Any]
+) -> str:
+    """A sentence on a model that was learned elsewhere, unless its upload names the only training rows of a run, or
+    states that the test users of splits by user were unseen, and the split of the run is one.
+    """
     if registry.algorithm(algorithm).is_fitted:
         return ""
-    learned_from = artefacts.load(KIND, params["upload"]).meta["learned_from"]
-    if training_digests == {learned_from}:
+    meta = artefacts.load(KIND, params["upload"]).meta
+    if training_digests == {meta["learned_from"]} or (meta.get("are_strangers_unseen") and split["name"] == STRANGERS):
         return ""
     return f"{label} may have seen the test ratings: its upload does not name the training rows of this run."

@@ -126,7 +126,8 @@ def prepare(part: RunPart, check: Callable[[], None]) -> Outcome:
 
 def _comments(run: EvaluationRun, training_digests: set[str]) -> list[str]:
     warnings = [
-        leak_warning(each.algorithm, each.params, each.label, training_digests) for each in run.algorithms.all()
+        leak_warning(each.algorithm, each.params, each.label, training_digests, run.split)
+        for each in run.algorithms.all()
     ]
     return list(dict.fromkeys([*run.comments, *filter(None, warnings)]))
 

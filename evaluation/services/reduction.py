@@ -27,13 +27,18 @@ from evaluation.protocols.blocks import Arrays, joined
 from evaluation.protocols.cases import Cases
 from evaluation.protocols.facts import ModelFacts, popularity_ranks, profile_popularity
 from evaluation.protocols.fold_pooling import by_user, pool
-from evaluation.protocols.outcomes import Outcomes, of_users, outcomes
+from evaluation.protocols.outcomes import Outcome, Outcomes, of_users, outcomes
 from evaluation.selectors.cases import RunCases, cases_of, training_rows
+from evaluation.selectors.results import COVERED_PROFILES
 from evaluation.selectors.runs import DEVELOPMENT, longest_list, measured_algorithms, metric_names
-from evaluation.services.parts import Outcome, remove_parts
+from evaluation.services.coverage import compared_users, lists_of
+from evaluation.services.parts import Outcome as PartOutcome
+from evaluation.services.parts import remove_parts
 from recommenders import registry
 from recommenders.data import Ratings
 
+OF_LISTS = ("one-plus-random", "full-ranking")  # protocols that measure lists which were made elsewhere
+NO_LIST = "no test profile has a list"
 # Algorithms whose scores are probabilities of the same event for every user.
 COMPARABLE = ("aspect", "aspect-content", "lpca", "naive-bayes")
 
@@ -46,7 +51,7 @@ class TrainingSides:
     case_facts: tuple[Arrays, ...]  # of each fold; arrays by case that metrics need, as `protocols.facts` has them
 
 
-def reduce(part: RunPart, check: Callable[[], None]) -> Outcome:
+def reduce(part: RunPart, check: Callable[[], None]) -> PartOutcome:
     """Join the measurements of the part's algorithm in the order of the cases and compute every metric.
 
     The part without an algorithm does so for those that have no results, as in runs of an earlier version of the
@@ -68,7 +73,7 @@ def reduce(part: RunPart, check: Callable[[], None]) -> Outcome:
         MetricResult.objects.bulk_create(rows)
 
     if algorithm is not None:
-        return Outcome(seconds=time.perf_counter() - started, effects=store_results)
+        return PartOutcome(seconds=time.perf_counter() - started, effects=store_results)
     seconds_of = dict(
         RunPart.objects.filter(run=run, kind=PartKind.MEASURE, profile_length=0, algorithm__error="")
         .order_by()
@@ -84,7 +89,7 @@ def reduce(part: RunPart, check: Callable[[], None]) -> Outcome:
         move(finished, to=RunStatus.SUCCEEDED, allowed=RUN_MOVES, activity="", finished_at=timezone.now())
         transaction.on_commit(partial(remove_parts, run=finished))
 
-    return Outcome(seconds=time.perf_counter() - started, effects=effects)
+    return PartOutcome(seconds=time.perf_counter() - started, effects=effects)
 
 
 def training_sides(run: EvaluationRun, folds: Sequence[RunCases]) -> TrainingSides:
@@ -149,15 +154,16 @@ def _metrics(
         _joined(run, algorithm, length, fold, n_cases=len(run_cases.cases)) | sides.case_facts[fold]
         for fold, run_cases in enumerate(folds)
     ]
+    compared = [_compared(run, run_cases, arrays, length) for run_cases, arrays in zip(folds, measured, strict=True)]
     if run.folds:
-        pooled = pool(run.protocol, [run_cases.cases for run_cases in folds], measured)
+        pooled = pool(run.protocol, *zip(*compared, strict=True))
         arrays = pooled.arrays
         whole = by_user(outcomes_of(run, algorithm, pooled.cases, arrays, sides), pooled.n_lists)
         models = algorithm.parts.filter(kind=PartKind.FIT).order_by("fold").values_list("model__digest", flat=True)
         model_digests: dict[str, Any] = {"models": list(models)}
     else:
         arrays = measured[0]
-        whole = _measured(run, algorithm, arrays, folds[0], sides)
+        whole = _measured(run, algorithm, *compared[0], folds[0].development, sides)
         model_digests = {"model": algorithm.model.digest if algorithm.model else ""}
     digest = artefacts.store(
         "results",
@@ -180,19 +186,61 @@ def _metrics(
             by_n=list(result.by_n),
             users_digest=digest,
         )
-        for result in whole.values
+        for result in _with_coverage(run, algorithm, whole.values, folds, measured)
     ]
 
 
+def _compared(run: EvaluationRun, run_cases: RunCases, arrays: Arrays, length: int) -> tuple[Cases, Arrays]:
+    """The cases and measurements of the users on whom the algorithms are compared: all, unless some have lists."""
+    users = compared_users(run, run_cases, length) if run.protocol["name"] in OF_LISTS else None
+    return (run_cases.cases, arrays) if users is None else of_users(run_cases.cases, arrays, users)
+
+
+def _with_coverage(
+    run: EvaluationRun,
+    algorithm: RunAlgorithm,
+    values: Sequence[Outcome],
+    folds: Sequence[RunCases],
+    measured: Sequence[Arrays],
+) -> Sequence[Outcome]:
+    """Add the coverage of lists that were made elsewhere; without any covered profile there are no other values."""
+    if not registry.algorithm(algorithm.algorithm).is_partial or run.protocol["name"] not in OF_LISTS:
+        return values
+    is_covered = [arrays["all_scored"] > 0 for arrays in measured]
+    n_users = sum(len(np.unique(run_cases.cases.users)) for run_cases in folds)
+    n_covered = sum(
+        len(np.unique(run_cases.cases.users[own])) for run_cases, own in zip(folds, is_covered, strict=True)
+    )
+    lists = lists_of(run.version, algorithm.algorithm, algorithm.params, training_rows(folds[0].training_digest))
+    shares = {
+        COVERED_PROFILES: n_covered / n_users,
+        "covered-cases": float(np.concatenate(is_covered).mean()),
+        "covered-items": 0.0 if lists is None else float(lists.is_known.mean()),
+    }
+    if not n_covered:
+        values = [replace(each, value=None, by_n=(None,) * len(each.by_n), reason=NO_LIST) for each in values]
+    words = (
+        f"its lists cover {n_covered:,} of {n_users:,} test profiles, {shares['covered-cases']:.1%} of the cases and "
+        f"{shares['covered-items']:.1%} of the items"
+    )
+    coverage = [Outcome(name, value, reason=words) for name, value in shares.items()]
+    return [*values, *coverage]
+
+
 def _measured(
-    run: EvaluationRun, algorithm: RunAlgorithm, arrays: Arrays, run_cases: RunCases, sides: TrainingSides
+    run: EvaluationRun,
+    algorithm: RunAlgorithm,
+    cases: Cases,
+    arrays: Arrays,
+    development_users: NDArray[np.int64] | None,
+    sides: TrainingSides,
 ) -> Outcomes:
     """Compute the metrics over all test users; with development users, separately for both groups."""
-    if run_cases.development is None:
-        return outcomes_of(run, algorithm, run_cases.cases, arrays, sides)
-    evaluation = np.setdiff1d(run_cases.cases.users, run_cases.development)
-    evaluated = outcomes_of(run, algorithm, *of_users(run_cases.cases, arrays, evaluation), sides)
-    development = outcomes_of(run, algorithm, *of_users(run_cases.cases, arrays, run_cases.development), sides)
+    if development_users is None:
+        return outcomes_of(run, algorithm, cases, arrays, sides)
+    evaluation = np.setdiff1d(cases.users, development_users)
+    evaluated = outcomes_of(run, algorithm, *of_users(cases, arrays, evaluation), sides)
+    development = outcomes_of(run, algorithm, *of_users(cases, arrays, development_users), sides)
     values = (
         *evaluated.values,
         *(replace(result, metric=f"{DEVELOPMENT}{result.metric}") for result in development.values),
@@ -219,7 +267,7 @@ def outcomes_of(
         names=metric_names(run),
         n=run.n,
         longest=longest_list(run),
-        model=replace(sides.facts, score_kind=kind.score_kind, is_comparable=is_comparable),
+        model=replace(sides.facts, score_kind=kind.score_kind, is_comparable=is_comparable, is_partial=kind.is_partial),
         are_curves_kept=are_curves_kept,
     )
 

@@ -1,8 +1,9 @@
-"""Models that were learned elsewhere: files of item-item weights or factors, checked and matched to a dataset."""
+"""Models that were learned elsewhere: files of weights, factors or lists, checked and matched to a dataset."""
 
 from __future__ import annotations
 
 import csv
+from array import array
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from catalog.models import DatasetVersion
-from catalog.selectors.ratings import item_ids_of, mean_utilities, ratings_of
+from catalog.selectors.ratings import genre_names, genre_terms, item_ids_of, mean_utilities, ratings_of
 from core import artefacts
 from core.errors import DataError, ParallaxError, ParameterError
 from evaluation.models import TrainedModel
@@ -22,10 +23,12 @@ from evaluation.selectors.uploads import KIND, catalogue_of
 from evaluation.services.case_files import MAX_BYTES, plain_arrays
 from evaluation.services.training import store_training_rows, train_or_reuse
 from recommenders import registry
+from recommenders.uploaded_lists import EVERYONE, KEY, SEGMENT, key_kinds
 
 Arrays = dict[str, NDArray[Any]]
 EXAMPLES = 10  # of each kind of problem that an error lists
 WEIGHT_COLUMNS = 3
+OTHER_KEYS = "Keys of another form than *, segment:NAME, profile:SHA-256 and participant:ID"
 
 
 @dataclass(frozen=True)
@@ -39,30 +42,33 @@ class Upload:
 
 @dataclass
 class _Problems:
-    """Everything that is wrong with a file, by kind, each with the places where it is wrong."""
+    """Everything that is wrong with a file, by kind, each with the locations where it is wrong."""
 
-    found: dict[str, list[str]] = field(default_factory=dict)
+    locations: dict[str, list[str]] = field(default_factory=dict)
 
-    def add(self, what: str, places: Iterable[str]) -> None:
-        self.found.setdefault(what, []).extend(places)
+    def add(self, what: str, locations: Iterable[str]) -> None:
+        self.locations.setdefault(what, []).extend(locations)
 
     def refuse(self) -> None:
         """Raise DataError if there are any."""
         sentences = []
-        for what, places in self.found.items():
-            if places:
-                more = f" and {len(places) - EXAMPLES:,} more" if len(places) > EXAMPLES else ""
-                sentences.append(f"{what} ({len(places):,}): {'; '.join(places[:EXAMPLES])}{more}.")
+        for what, locations in self.locations.items():
+            if locations:
+                more = f" and {len(locations) - EXAMPLES:,} more" if len(locations) > EXAMPLES else ""
+                sentences.append(f"{what} ({len(locations):,}): {'; '.join(locations[:EXAMPLES])}{more}.")
         if sentences:
             raise DataError(" ".join(sentences))
 
 
-def store_upload(*, version: DatasetVersion, kind: str, path: Path, learned_from: str = "") -> Upload:
-    """Check a file of weights or factors against the items of a dataset, and store it.
+def store_upload(
+    *, version: DatasetVersion, kind: str, path: Path, learned_from: str = "", are_strangers_unseen: bool = False
+) -> Upload:
+    """Check a file of weights, factors or lists against the items of a dataset, and store it.
 
     `kind` is a key of `registry.uploaded_keys`. `learned_from` is the digest of the training rows that the model was
-    learned from, as runs export it. Raises ParallaxError with code ``upload.bad_file``: the file cannot be used (all
-    problems at once, each with its places); ``upload.unknown_rows``: no run on this dataset has stored these rows.
+    learned from, as runs export it; `are_strangers_unseen` the statement that it saw no rating of the test users of
+    splits by user. Raises ParallaxError with code ``upload.bad_file``: the file cannot be used (all
+    problems at once, each with its locations); ``upload.unknown_rows``: no run on this dataset has stored these rows.
     """
     if learned_from:
         _check_rows(version, learned_from)
@@ -75,6 +81,7 @@ def store_upload(*, version: DatasetVersion, kind: str, path: Path, learned_from
         "kind": kind,
         "catalogue": catalogue_of(version),
         "learned_from": learned_from,
+        **({"are_strangers_unseen": True} if are_strangers_unseen else {}),
         **({} if project is None else {"project": project}),
     }
     return Upload(artefacts.store(KIND, arrays, meta), int(arrays["is_known"].sum()), tuple(facts))
@@ -162,7 +169,7 @@ def _csr(arrays: Arrays, size: int) -> sparse.csr_array:
 
 
 def _weights_of_csv(path: Path, version: DatasetVersion) -> tuple[NDArray[np.int64], sparse.csr_array]:
-    column_of = {external_id: column for column, external_id in enumerate(item_ids_of(version).tolist())}
+    column_of = _column_of(version)
     problems = _Problems()
     weights: dict[tuple[int, int], float] = {}
     for line, fields in _csv_lines(path):
@@ -193,7 +200,7 @@ def _weights_of_csv(path: Path, version: DatasetVersion) -> tuple[NDArray[np.int
 def _csv_lines(path: Path) -> Iterable[tuple[int, list[str]]]:
     try:
         if path.stat().st_size > MAX_BYTES:
-            raise DataError(f"It is larger than {MAX_BYTES // 2**30} GB; store the weights as a .npz file.")
+            raise DataError(f"It is larger than {MAX_BYTES // 2**30} GB, which is the most that is read as CSV.")
         with path.open(newline="", encoding="utf-8-sig") as file:
             reader = csv.reader(file)
             for fields in reader:
@@ -242,7 +249,7 @@ def _columns_of(arrays: Arrays, version: DatasetVersion, problems: _Problems) ->
     items = arrays.get("items", np.empty(0))
     if items.ndim != 1 or not items.size or items.dtype.kind not in "iuU":
         raise DataError("It needs an array items: the dataset's own id of each item, as text or whole numbers.")
-    column_of = {external_id: column for column, external_id in enumerate(item_ids_of(version).tolist())}
+    column_of = _column_of(version)
     names = items.astype(np.str_).tolist()
     columns = np.array([column_of.get(name, -1) for name in names], dtype=np.int64)
     problems.add("Unknown items", [f"items[{at}] ({names[at]!r})" for at in np.flatnonzero(columns < 0).tolist()])
@@ -252,10 +259,95 @@ def _columns_of(arrays: Arrays, version: DatasetVersion, problems: _Problems) ->
     return columns
 
 
+def _column_of(version: DatasetVersion) -> dict[str, int]:
+    return {external_id: column for column, external_id in enumerate(item_ids_of(version).tolist())}
+
+
 def _numbers(arrays: Arrays, name: str) -> NDArray[np.float64]:
     if name not in arrays or arrays[name].dtype.kind not in "iuf":
         raise DataError(f"It needs an array {name} of numbers.")
     return np.asarray(arrays[name], dtype=np.float64)
 
 
-_READERS = {"matrix": _matrix, "factors": _factors}
+def _lists(path: Path, version: DatasetVersion) -> tuple[Arrays, list[str]]:
+    column_of, genres, problems = _column_of(version), set(genre_names(version)), _Problems()
+    numbers: dict[str, int] = {}
+    rows = {"list": array("q"), "item": array("q"), "line": array("q"), "score": array("d")}
+    for line, fields in _csv_lines(path):
+        if line == 1 and fields[0].lower() == "key":
+            continue  # headings
+        if len(fields) not in {2, 3} or not all(fields[:2]):
+            problems.add("Lines that are not key,item or key,item,score", [f"line {line}"])
+            continue
+        key, item = fields[:2]
+        score = _number(fields[2]) if fields[2:] else np.nan
+        if not KEY.fullmatch(key):
+            problems.add(OTHER_KEYS, [f"line {line} ({key!r})"])
+        elif key.startswith(SEGMENT) and key.removeprefix(SEGMENT) not in genres:
+            problems.add("Segments that are no genre of the dataset", [f"line {line} ({key!r})"])
+        if item not in column_of:
+            problems.add("Unknown items", [f"line {line} ({item!r})"])
+        if fields[2:] and (score is None or not np.isfinite(score)):
+            problems.add("Scores that are not finite numbers", [f"line {line} ({fields[2]!r})"])
+        elif item in column_of:
+            values = {
+                "list": numbers.setdefault(key, len(numbers)),
+                "item": column_of[item],
+                "line": line,
+                "score": score,
+            }
+            for name, value in values.items():
+                rows[name].append(value)
+    entries = {name: np.array(values) for name, values in rows.items()}
+    _check_lists(entries, problems)
+    if not numbers:
+        raise DataError("It has no lists.")
+    keys = np.array(list(numbers))
+    order = np.argsort(entries["list"], kind="stable")  # the order of the lines is the rank
+    sizes = np.bincount(entries["list"], minlength=keys.size)
+    indptr = np.concatenate(([0], np.cumsum(sizes)))
+    ranks = np.arange(order.size) - np.repeat(indptr[:-1], sizes)
+    scores = entries["score"][order]
+    is_known = np.zeros(version.n_items, dtype=np.bool_)
+    is_known[entries["item"]] = True
+    arrays = {
+        "is_known": is_known,
+        "list_keys": keys,
+        "list_indptr": indptr.astype(np.int64),
+        "list_items": entries["item"][order].astype(np.int32),
+        "list_scores": np.where(np.isnan(scores), -1.0 - ranks, scores),
+        **_genre_arrays(version, numbers),
+    }
+    kinds = "; ".join(f"{kind}: {count:,}" for kind, count in key_kinds(keys.tolist()).items() if count)
+    facts = [f"{keys.size:,} lists, for {kinds}", f"lists of {sizes.min():,} to {sizes.max():,} items"]
+    if EVERYONE not in numbers:
+        facts.append("no list for everyone (*): a study cannot serve them to all participants")
+    return arrays, facts
+
+
+def _check_lists(entries: Mapping[str, NDArray[Any]], problems: _Problems) -> None:
+    """Refuse items that come twice in a list, and scores that are missing or ascend, with all other problems."""
+    lines, scores = entries["line"], entries["score"]
+    by_item = np.lexsort((entries["item"], entries["list"]))
+    is_twice = (np.diff(entries["item"][by_item]) == 0) & (np.diff(entries["list"][by_item]) == 0)
+    problems.add("Items that come twice in a list", [f"line {line}" for line in np.sort(lines[by_item[1:][is_twice]])])
+    by_list = np.argsort(entries["list"], kind="stable")
+    is_same, missing = np.diff(entries["list"][by_list]) == 0, np.isnan(scores[by_list])
+    is_mixed, is_higher = is_same & (missing[1:] != missing[:-1]), is_same & (np.diff(scores[by_list]) > 0)
+    later = lines[by_list[1:]]
+    problems.add("Lists with and without scores", [f"line {line}" for line in later[is_mixed]])
+    problems.add("Scores above the one before in the list", [f"line {line}" for line in later[is_higher]])
+    problems.refuse()
+
+
+def _genre_arrays(version: DatasetVersion, keys: Iterable[str]) -> Arrays:
+    terms = genre_terms(version) if any(key.startswith(SEGMENT) for key in keys) else None
+    matrix = sparse.csr_array((version.n_items, 0)) if terms is None else terms
+    return {
+        "genres": np.array([] if terms is None else genre_names(version), dtype=np.str_),
+        "genre_indptr": matrix.indptr.astype(np.int64),
+        "genre_indices": matrix.indices.astype(np.int32),
+    }
+
+
+_READERS = {"matrix": _matrix, "factors": _factors, "lists": _lists}

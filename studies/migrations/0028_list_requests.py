@@ -8,33 +8,39 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('studies', '0027_presentation_and_levels'),
+        ("studies", "0027_presentation_and_levels"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='condition',
-            name='canaries',
+            model_name="condition",
+            name="canaries",
             field=models.JSONField(blank=True, default=list),
         ),
         migrations.CreateModel(
-            name='ListRequest',
+            name="ListRequest",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('key', models.UUIDField(default=uuid.uuid4)),
-                ('requested_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('shown_at', models.DateTimeField(null=True)),
-                ('attempts', models.PositiveIntegerField(default=0)),
-                ('seconds', models.FloatField(null=True)),
-                ('version', models.CharField(blank=True, max_length=100)),
-                ('answer', models.JSONField(null=True)),
-                ('error', models.TextField(blank=True)),
-                ('participant', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='list_request', to='studies.participant')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("key", models.UUIDField(default=uuid.uuid4)),
+                ("requested_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("shown_at", models.DateTimeField(null=True)),
+                ("attempts", models.PositiveIntegerField(default=0)),
+                ("seconds", models.FloatField(null=True)),
+                ("version", models.CharField(blank=True, max_length=100)),
+                ("answer", models.JSONField(null=True)),
+                ("error", models.TextField(blank=True)),
+                (
+                    "participant",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="list_request",
+                        to="studies.participant",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['participant_id'],
+                "ordering": ["participant_id"],
             },
         ),
     ]

@@ -123,7 +123,7 @@ def test_titles_are_the_content_where_nothing_else_is_known() -> None:
     assert_sentences_approved("sentences/comments-titles", {"titles alone": run.comments})
     model = run.algorithms.get(algorithm="lsa").model
     assert model is not None
-    assert learns_from_titles_alone(model.version, model.algorithm, model.params)
+    assert learns_from_titles_alone(model.version, model)
     vectors = artefacts.load("models", model.digest).arrays["item_vectors"]
     alike = vectors @ vectors[0]  # the red lamp
     assert alike[20] == pytest.approx(1.0)  # the other one

@@ -30,6 +30,7 @@ from recommenders.data import Profiles
 from recommenders.positives import positives
 from recommenders.testing.score_checks import count_explained
 from recommenders.uploaded import Factors, Matrix
+from recommenders.uploaded_lists import Lists
 from tests.factories.catalog import make_usage_version, make_version
 from tests.factories.evaluation import make_run, work_off
 from tests.sentences import assert_refused_as_approved
@@ -200,10 +201,10 @@ def test_likes_count_once_and_profiles_without_one_have_no_scores(tmp_path: Path
 
 
 def test_uploads_are_not_offered_where_something_is_fitted() -> None:
-    assert registry.uploaded_keys() == ("matrix", "factors")
+    assert registry.uploaded_keys() == ("matrix", "factors", "lists")
     listed = {key for members in registry.families().values() for key in members}
     assert not (set(registry.keys()) | listed) & set(registry.uploaded_keys())
-    kinds: list[type[Algorithm]] = [Matrix, Factors]
+    kinds: list[type[Algorithm]] = [Matrix, Factors, Lists]
     assert not [kind for kind in kinds if kind.is_fitted]
     assert all(registry.algorithm(key).is_fitted for key in registry.keys())  # noqa: SIM118 — a function
 
@@ -220,6 +221,9 @@ def test_unusable_files_are_refused_with_every_problem(tmp_path: Path) -> None:
 
     def text(number: int, content: str) -> Callable[[], object]:
         return of("matrix", written_csv(tmp_path / f"w{number}.csv", content))
+
+    def lists(number: int, content: str) -> Callable[[], object]:
+        return of("lists", written_csv(tmp_path / f"l{number}.csv", content))
 
     many = "\n".join(f"{line + 1},x{line},1" for line in range(13))
     pickled = tmp_path / "pickled.npz"
@@ -245,6 +249,12 @@ def test_unusable_files_are_refused_with_every_problem(tmp_path: Path) -> None:
         "users without λ": arrays(15, "factors", items=items, Q=np.ones((2, 2)), P=np.ones((4, 2))),
         "other factors of users": arrays(16, "factors", items=items, Q=np.ones((2, 2)), P=np.ones((4, 3)), reg=1.0),
         "λ of 0": arrays(17, "factors", items=items, Q=np.ones((2, 2)), reg=0.0),
+        "lists: every problem": lists(
+            18,
+            "key,item,score\n*,1,3\n*,2,4\n*,1,1\n*,x,1\n*,3,nan\nsegment:Musical,1\nsegment:Drama,1\nprofile:12,1\n"
+            "everyone,2\n*,\n*\nparticipant:A,1,2\nparticipant:A,2",
+        ),
+        "lists: nothing": lists(19, "key,item\n"),
         "rows that no run has": of("factors", tmp_path / "f14.npz", "0" * 64),
     }
     (tmp_path / "latin.csv").write_bytes("1,é,1".encode("latin-1"))

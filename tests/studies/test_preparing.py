@@ -84,7 +84,7 @@ def waiting_person(study: Study, position: int = 0) -> tuple[Person, Participant
     """Someone of a condition whose list is being prepared."""
     while True:
         person = Person(study)
-        person.to("preparation")
+        next(page for page in person.pages() if page.step in ("preparation", "recommendations"))
         participant = Participant.objects.select_related("condition").latest("pk")
         if participant.condition is not None and participant.condition.position == position:
             return person, participant
@@ -115,10 +115,10 @@ def test_list_is_prepared_by_a_worker(draft: Study, items: Path) -> None:
         assert "This page continues by itself." in page.text
         assert '<meta http-equiv="refresh" content="2">' in page.text
         rated = participant.profile.latest("pk").item_id
-        assert leads(person.client.post(f"{person.base}rate/{rated}/", {"rating": "1"})) == "rate/"
+        assert leads(person.client.post(f"{person.base}rate/{rated}/", {"rating": "1"})) == "rate"
         work()
         pass_preparation_time()
-        assert leads(page_of(person)) == "recommendations/"
+        assert leads(page_of(person)) == "recommendations"
     stored, requested = RecommendationList.objects.get(), ListRequest.objects.get()
     assert [slot.item.index for slot in stored.slots.all()] == requested.answer["items"]
     assert stored.model_digest == participant.condition.model_digest
@@ -142,7 +142,7 @@ def test_every_condition_waits_alike(draft: Study, items: Path) -> None:
         assert Job.objects.filter(kind="list").count() == Participant.objects.filter(condition__position=0).count()
         assert all("This page continues by itself." in page_of(person).text for person in people)
         pass_preparation_time()
-        assert [leads(page_of(person)) for person in people] == ["recommendations/"] * 2
+        assert [leads(page_of(person)) for person in people] == ["recommendations"] * 2
 
 
 def test_service_that_is_away_is_asked_again(draft: Study, items: Path) -> None:
@@ -162,7 +162,7 @@ def test_service_that_is_away_is_asked_again(draft: Study, items: Path) -> None:
     ready_again()
     with served(draft, items):
         work()
-        assert leads(page_of(person)) == "recommendations/"
+        assert leads(page_of(person)) == "recommendations"
     assert ListRequest.objects.get(pk=requested.pk).attempts == 5
     assert not RecommendationList.objects.filter(slots__is_filled=True).exists()
 
@@ -183,7 +183,7 @@ def test_service_that_fails_for_long_pauses_the_study(draft: Study, items: Path)
 @pytest.mark.parametrize(
     ("how", "cause"),
     [
-        ("repeating", "1 listed items are repeated"),
+        ("repeating", "Listed items that are repeated (1)"),
         ("short", "The list has 4 items"),
         ("other-version", "Its list comes from version 2"),
         ("malformed", "is not JSON"),
@@ -207,7 +207,7 @@ def test_service_that_breaks_the_protocol_pauses_the_study(draft: Study, items: 
         page_of(person)
         work()
         pass_preparation_time()
-        assert leads(page_of(person)) == "recommendations/"
+        assert leads(page_of(person)) == "recommendations"
     assert ListRequest.objects.get(participant=participant).error == ""
 
 

@@ -14,6 +14,7 @@ from evaluation import exports
 from evaluation.enums import RunStatus
 from evaluation.selectors.runs import run_numbered
 from evaluation.selectors.user_groups import grouped_metrics
+from evaluation.services.coverage import profile_rows
 
 
 class Command(ParallaxCommand):
@@ -22,6 +23,9 @@ class Command(ParallaxCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("run", metavar="RUN", type=int, help="number of a run")
         parser.add_argument("--out", type=Path, metavar="DIR", required=True, help="the folder; created if missing")
+        parser.add_argument(
+            "--profiles", action="store_true", help="also profiles.csv: test profiles with their keys, for lists"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         run = run_numbered(options["run"])
@@ -36,6 +40,8 @@ class Command(ParallaxCommand):
             tables = {"metrics.csv": exports.metric_rows(run), "users.csv": exports.user_rows(run)}
             if grouped_metrics(run):
                 tables["groups.csv"] = exports.group_rows(run)
+            if options["profiles"]:
+                tables["profiles.csv"] = profile_rows(run)
             for name, rows in tables.items():
                 with (folder / name).open("w", newline="") as file:
                     file.writelines(exports.csv_lines(rows))

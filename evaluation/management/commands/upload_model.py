@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from django.conf import settings
 from django.core.management.base import CommandError
+from numpy.typing import NDArray
 
 from catalog.models import DatasetVersion
 from catalog.selectors.datasets import newest_version
@@ -16,10 +17,14 @@ from catalog.selectors.items import items_at
 from catalog.selectors.ratings import ratings_of, user_ids_of
 from core.commands import ParallaxCommand
 from evaluation.management.arguments import at_least_one
-from evaluation.models import TrainedModel
+from evaluation.models import EvaluationRun, TrainedModel
+from evaluation.selectors.cases import cases_of, training_rows
+from evaluation.selectors.runs import succeeded_runs
+from evaluation.services.coverage import covered_users, lists_of, profiles_of
 from evaluation.services.serving import recommend
 from evaluation.services.uploads import model_of_upload, store_upload
 from recommenders import registry
+from recommenders.data import Profiles
 
 N_PROFILES = 5
 LENGTH = 5
@@ -28,17 +33,20 @@ WIDTH = 44
 
 class Command(ParallaxCommand):
     help = (
-        "Store a model that was learned elsewhere: item-item weights (matrix) or factors of items (factors), by the "
-        "dataset's own item ids. It is measured and served as models that Parallax fits."
+        "Store a model that was learned elsewhere: item-item weights (matrix), factors of items (factors) or ranked "
+        "lists by key (lists), by the dataset's own item ids. It is measured and served as models that Parallax fits."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("dataset", metavar="DATASET", help="name of the dataset; its newest version is used")
-        parser.add_argument("file", metavar="FILE", type=Path, help=".npz, or .csv of item,item,weight for a matrix")
+        parser.add_argument("file", metavar="FILE", type=Path, help=".npz; .csv for lists, or for a matrix")
         parser.add_argument("--kind", required=True, choices=registry.uploaded_keys())
         parser.add_argument("--name", default="", help="name in tables (default: the start of the digest)")
         parser.add_argument(
             "--learned-from", default="", metavar="DIGEST", help="training rows of the model: training_hash of a run"
+        )
+        parser.add_argument(
+            "--unseen-users", action="store_true", help="state that it saw no test user of the split strangers"
         )
         parser.add_argument(
             "--profile", default="ratings", choices=("ratings", "likes"), help="what is multiplied (default: ratings)"
@@ -54,8 +62,15 @@ class Command(ParallaxCommand):
         version = newest_version(options["dataset"])
         models = [] if options["beside"] is None else [_stored(version, options["beside"])]
         kind, learned_from = options["kind"], options["learned_from"]
-        upload = store_upload(version=version, kind=kind, path=options["file"], learned_from=learned_from)
-        params = {name: options[name] for name in ("name", "profile", "positive_from")} | {"upload": upload.digest}
+        upload = store_upload(
+            version=version,
+            kind=kind,
+            path=options["file"],
+            learned_from=learned_from,
+            are_strangers_unseen=options["unseen_users"],
+        )
+        own = [info.name for info in registry.algorithm(kind).Params.described() if info.name != "upload"]
+        params = {name: options[name] for name in own} | {"upload": upload.digest}
         model = model_of_upload(
             version=version,
             kind=kind,
@@ -68,27 +83,57 @@ class Command(ParallaxCommand):
         self.stdout.write(f"  {upload.n_items:,} of {version.n_items:,} items of the dataset; 0 unknown items")
         for fact in upload.facts:
             self.stdout.write(f"  {fact}")
+        profiles = self._coverage(version, model) or _users(version)
         if not learned_from:
             self.stdout.write(
                 "  The training rows are not named, so that tables of runs say: may have seen the test ratings."
             )
-        self._lists(version, [model, *models])
+        self._lists(version, [model, *models], profiles)
         self.stdout.write(f'Measure it: evaluate {version.dataset.name} --algorithms "{kind}:{_written(params)}"')
 
-    def _lists(self, version: DatasetVersion, models: list[TrainedModel]) -> None:
-        """The lists of five users of the dataset, by title."""
-        ratings = ratings_of(version)
-        users = np.flatnonzero(np.diff(ratings.user_items.indptr))
-        scale = (version.scale_low, version.scale_high, version.scale_step)
-        for user in users[np.linspace(0, users.size - 1, min(N_PROFILES, users.size)).astype(int)]:
-            own = ratings.user_items[[user]]
-            self.stdout.write(f"User {user_ids_of(version)[user]}, {own.nnz} ratings")
-            profile: dict[str, Any] = {"items": own.indices.tolist(), "ratings": own.data.tolist(), "scale": scale}
+    def _coverage(self, version: DatasetVersion, model: TrainedModel) -> list[tuple[int, Profiles]]:
+        """Say which test profiles of the newest run have a list; return some of the longest ones that do."""
+        lists = lists_of(version, model.algorithm, model.params, training_rows(model.training_digest))
+        runs = succeeded_runs(EvaluationRun.objects.filter(version=version))
+        run = next((run for run in runs if not run.folds), None)
+        if lists is None or run is None:
+            return []
+        run_cases, shown = cases_of(run), []
+        n_users = np.unique(run_cases.cases.users).size
+        for length in (0, *run.profile_lengths):
+            users = covered_users(run, run_cases, length, lists)
+            of = f"of {length} ratings" if length else "as a whole"
+            self.stdout.write(f"  lists for {users.size:,} of {n_users:,} test profiles of run {run.pk} {of}")
+            some = users[_spread(users.size)]
+            profiles = profiles_of(run, run_cases, length, some)
+            shown = shown or [(int(user), _single(profiles, row)) for row, user in enumerate(some)]
+        return shown
+
+    def _lists(self, version: DatasetVersion, models: list[TrainedModel], profiles: list[tuple[int, Profiles]]) -> None:
+        """The lists of users of the dataset, by title."""
+        for user, own in profiles:
+            rated, scale = own.user_items, (own.scale.low, own.scale.high, own.scale.step)
+            self.stdout.write(f"User {user_ids_of(version)[user]}, {rated.nnz} ratings")
+            profile: dict[str, Any] = {"items": rated.indices.tolist(), "ratings": rated.data.tolist(), "scale": scale}
             lists = [recommend(model=model, n=LENGTH, **profile) for model in models]
             self.stdout.write("     " + "".join(f"{model.label[: WIDTH - 1]:<{WIDTH}}" for model in models).rstrip())
             for rank in range(max(len(served.items) for served in lists)):
                 titles = [_title(version, served.items, served.is_filled, rank) for served in lists]
                 self.stdout.write(f"  {rank + 1}. " + "".join(f"{title:<{WIDTH}}" for title in titles).rstrip())
+
+
+def _users(version: DatasetVersion) -> list[tuple[int, Profiles]]:
+    ratings = ratings_of(version)
+    users = np.flatnonzero(np.diff(ratings.user_items.indptr))
+    return [(int(user), Profiles.of(ratings, [user])) for user in users[_spread(users.size)]]
+
+
+def _spread(n: int) -> NDArray[np.int64]:
+    return np.linspace(0, max(n - 1, 0), min(N_PROFILES, n)).astype(np.int64)
+
+
+def _single(profiles: Profiles, row: int) -> Profiles:
+    return Profiles(profiles.user_items[[row]], profiles.scale)
 
 
 def _title(version: DatasetVersion, items: tuple[int, ...], is_filled: tuple[bool, ...], rank: int) -> str:

@@ -13,6 +13,7 @@ FORMAT_LABELS = {
     "long": "Long: a row for each participant and item (CSV)",
     "wide": "Wide: a row for each participant (CSV)",
     "ratings": "Ratings of known items (CSV)",
+    "profiles": "Profiles with the keys of uploaded lists (CSV)",
     "events": "Events on the pages (CSV)",
     "pages": "Page times, by oTree's names (CSV)",
     "json": "Everything of each participant (JSON)",

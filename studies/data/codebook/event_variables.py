@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from recommenders.uploaded_lists import PARTICIPANT
 from studies.allocation.assignment.draws import Seed
 from studies.data.codebook.cells import iso_time
 from studies.data.codebook.participants import Person, known_values, page_of_known_items, same_as
@@ -25,6 +26,17 @@ class Rated:
     person: Person
     order: int
     rating: ProfileRating
+
+
+@dataclass(frozen=True)
+class KeyedRating:
+    """A rating as models read it, with the keys of the participant's lists."""
+
+    public_id: str
+    profile_key: str
+    segment_key: str
+    item: str
+    rating: str
 
 
 @dataclass(frozen=True)
@@ -88,6 +100,20 @@ def rating_variables(study: Study) -> tuple[Variable[Rated], ...]:
 
 def _fact(*names: str) -> Any:
     return lambda h: next((h.event.facts[name] for name in names if name in h.event.facts), None)
+
+
+def profile_variables(study: Study) -> tuple[Variable[KeyedRating], ...]:
+    """Variables of each rating of a profile, by the keys of uploaded lists."""
+    return (
+        Variable("key", "Key of lists for exactly this profile", "text", lambda r: r.profile_key,
+                 allowed="profile: and a SHA-256"),
+        Variable("participant", "Key of lists for this participant", "text",
+                 lambda r: f"{PARTICIPANT}{r.public_id}", allowed="participant: and participant.id"),
+        Variable("segment", "Key of lists for its most frequent genre", "text", lambda r: r.segment_key,
+                 allowed="segment: and the genre; empty where no item has one"),
+        Variable("item", "Rated item", "text", lambda r: r.item, allowed="the dataset's own id"),
+        Variable("rating", "Rating on the scale of the dataset", "number", lambda r: r.rating),
+    )  # fmt: skip
 
 
 def event_variables(study: Study) -> tuple[Variable[EventRow], ...]:

@@ -37,7 +37,7 @@ from studies.monitoring.selectors.exclusions import by_frequency, reason_label, 
 from studies.monitoring.selectors.outcomes import WITHOUT_OUTCOMES, are_outcomes_blinded
 from studies.participation.selectors.responses import records
 
-FORMATS = ("long", "wide", "events", "pages", "ratings", "json", "psych-ds")
+FORMATS = ("long", "wide", "events", "pages", "ratings", "profiles", "json", "psych-ds")
 
 
 def exported_modes(study: Study, *, include_simulated: bool) -> list[str]:

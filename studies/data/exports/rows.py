@@ -7,10 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from evaluation.services.coverage import keyed_rows
 from studies.allocation.selectors.assignment_seed import revealed_seed
-from studies.data.codebook.event_variables import AllocationRow, EventRow, PageTime, Rated
+from studies.data.codebook.event_variables import AllocationRow, EventRow, KeyedRating, PageTime, Rated
 from studies.data.codebook.items import RecommendedRow
 from studies.data.codebook.participants import Person
+from studies.design.services.condition_serving import profile_of
 from studies.instrument import flow
 from studies.instrument.questionnaires.schema import questionnaire_from
 from studies.models import Allocation, Event, ExternalId, Participant, Study
@@ -78,6 +80,16 @@ class Source:
         for person in self.people():
             for order, rating in enumerate(person.record.profile, start=1):
                 yield Rated(person, order, rating)
+
+    def keyed(self) -> Iterator[KeyedRating]:
+        """The profiles that models read, of participants whose list was made."""
+        for person in self.people():
+            if person.record.recommendations is None:
+                continue
+            ratings = {rating.item.index: rating.rating for rating in person.record.profile}
+            ((_key, *rows),) = keyed_rows(self.study.dataset_version, profile_of(self.study, ratings))
+            for key, segment, item, rating in rows:
+                yield KeyedRating(person.record.public_id, key, segment, item, rating)
 
     def event_rows(self) -> Iterator[EventRow]:
         """All events, by order of entry and time."""

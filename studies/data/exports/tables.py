@@ -12,6 +12,7 @@ from studies.data.codebook.event_variables import (
     event_variables,
     page_summary_variables,
     page_variables,
+    profile_variables,
     rating_variables,
 )
 from studies.data.codebook.items import long_variables, wide_variables
@@ -27,6 +28,7 @@ KEYS = {
     "pages": ("participant_code", "page_index"),
     "page-medians": ("page_name", "participant_mode"),
     "ratings": ("participant.id", "rating.order"),
+    "profiles": ("participant", "item"),
     "allocation": ("allocation.number",),
 }
 
@@ -62,6 +64,7 @@ def tables_of(study: Study, *, with_identifying: bool = False) -> dict[str, Tabl
         "pages": Table("pages", page_variables(study), Source.pages),
         "page-medians": Table("page-medians", page_summary_variables(study), Source.page_summaries),
         "ratings": Table("ratings", rating_variables(study), Source.rated),
+        "profiles": Table("profiles", profile_variables(study), Source.keyed),
         "allocation": Table("allocation", allocation_variables(study), Source.allotted),
     }
 

@@ -14,11 +14,14 @@ from evaluation.enums import RunStatus
 from evaluation.models import EvaluationRun, TrainedModel
 from evaluation.reported_kinds import ERRORS, kind_word, tested_kinds
 from evaluation.selectors.cases import cases_of
-from evaluation.selectors.results import is_pooled, model_rows, reported_metrics
+from evaluation.selectors.results import COVERED_PROFILES, is_pooled, model_rows, reported_metrics
 from evaluation.selectors.runs import measured_algorithms, succeeded_runs
+from evaluation.selectors.uploads import leak_warning
+from recommenders import registry
 from studies.models import Study
 
 FEWEST_COMPARED = 2
+LEAST_COVERED = 0.8  # share of the test profiles that a model of the primary comparison has lists for
 
 
 def check_run(run: EvaluationRun) -> None:
@@ -64,6 +67,7 @@ def report_problems(study: Study, objective: Any) -> list[str]:
         if position is None
     ]
     kind, _at, profile = str(objective).partition("@profile")
+    problems += _not_primary(study, kind, int(profile or 0))
     if profile and int(profile) not in run.profile_lengths:
         problems.append(
             f"The primary metric is on profiles of {profile} ratings, which run {run.pk} left out. Choose another "
@@ -83,6 +87,43 @@ def report_problems(study: Study, objective: Any) -> list[str]:
             f"The primary metric is {kind}, and run {run.pk} has no {name} case to measure it on. Choose {instead} as "
             "the primary metric, or evaluate with other thresholds."
         )
+    return problems
+
+
+def _not_primary(study: Study, kind: str, profile_length: int) -> list[str]:
+    """Why models that were learned elsewhere cannot be part of the primary comparison."""
+    run, problems = study.run, []
+    digests = {cases_of(run).training_digest}
+    uploaded = {
+        position: algorithm
+        for position, algorithm in enumerate(measured_algorithms(run))
+        if not registry.algorithm(algorithm.algorithm).is_fitted and position in positions_in(study, run)
+    }
+    for algorithm in uploaded.values():
+        warning = leak_warning(algorithm.algorithm, algorithm.params, algorithm.label, digests, run.split)
+        if warning:
+            problems.append(
+                f"{warning} The primary comparison cannot include it. Upload it with --learned-from and the "
+                "training_hash of the run, or, if it saw no test user of the split strangers, with --unseen-users; "
+                "then evaluate again."
+            )
+    name = reported_metrics(run).get(kind, "")
+    if not uploaded or not name or profile_length not in (0, *run.profile_lengths):
+        return problems
+    for position, row in enumerate(model_rows(run, profile_length)):
+        if position not in uploaded:
+            continue
+        covered, cell = row.cells.get(COVERED_PROFILES), row.cells[name]
+        if cell.value is None and cell.reason:
+            problems.append(
+                f"{row.label}: run {run.pk} has no {kind_word(kind)} of it: {cell.reason}. Evaluate again with the "
+                "mode exact of one-plus-random, or with full-ranking."
+            )
+        elif covered is not None and (covered.value or 0.0) < LEAST_COVERED:
+            problems.append(
+                f"{row.label} covers {covered.value or 0.0:.0%} of the test profiles of run {run.pk} that the primary "
+                f"metric is measured on, which is less than {LEAST_COVERED:.0%}. Upload lists for more of them."
+            )
     return problems
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from catalog.selectors.ratings import scale_of
 from evaluation.services.serving import Served, explain, recommend
-from recommenders.data import History
+from recommenders.data import History, Profiles, Scale
 from recommenders.explanation import Explanation
 from studies.models import Condition, Study
 from studies.usage_data import is_usage
@@ -67,6 +68,13 @@ def explain_in(
         of=of,
         history=profile.history,
     )
+
+
+def profile_of(study: Study, ratings: Mapping[int, int]) -> Profiles:
+    """The profile that models read for `ratings` as of `recommend_in`, on the dataset's scale."""
+    profile, version = _profile(study, ratings, None, None), study.dataset_version
+    given = Profiles.single(profile.items, profile.ratings, version.n_items, Scale(*profile.scale))
+    return given.on(scale_of(version))
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,7 @@ from studies.design.services.archiving import refuse_archived
 from studies.design.services.canaries import canary_lists, remote_conditions, usual_seconds
 from studies.design.services.condition_serving import recommend_in
 from studies.design.services.explaining import explanation_problems
+from studies.design.services.list_coverage import coverage_problems
 from studies.enums import STUDY_MOVES, Mode, StudyStatus
 from studies.instrument.questionnaires.kinds import Number
 from studies.instrument.questionnaires.problems import QuestionnaireProblems
@@ -220,8 +221,8 @@ def launch_findings(study: Study) -> list[OpenPoint]:
 
 
 def _serving_problems(study: Study) -> list[str]:
-    """What keeps the models from being used, and once they can be, their recommendations from being explained."""
-    return model_problems(study) or explanation_problems(study)
+    """What keeps the models from being used, and once they can be, from serving everyone and from being explained."""
+    return model_problems(study) or [*coverage_problems(study), *explanation_problems(study)]
 
 
 def design_findings(study: Study) -> list[OpenPoint]:

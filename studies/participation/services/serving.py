@@ -12,13 +12,16 @@ from django.utils.translation import gettext as _
 
 from core.errors import NotAllowedInState, ParallaxError, StorageUnavailable
 from evaluation.enums import ModelOrigin
+from evaluation.selectors.models import algorithm_of
 from evaluation.services.remote_lists import UNREACHABLE
 from evaluation.services.serving import Served
+from recommenders.base import Algorithm
 from studies.design.services.condition_serving import recommend_in
 from studies.design.services.explaining import ShownExplanation, explanations_in
 from studies.design.services.launch import pause_study
 from studies.enums import NoticeKind, StudyStatus
 from studies.models import Condition, Participant, ProfileRating, Study
+from studies.participation.selectors.responses import public_ids
 from studies.participation.services.participant_state import list_length
 from studies.team.services.notices import notify_owners
 
@@ -43,13 +46,14 @@ def served_list(participant: Participant, profile: Profile, *, request: str = ""
     ``study.model_unavailable``.
     """
     condition = Condition.objects.select_related("model").get(participants=participant)
+    kind = algorithm_of(condition.model)
     try:
         rated: Any = {
             "study": participant.study,
             "condition": condition,
             "ratings": {index: rating for index, (rating, _at) in profile.items()},
             "rated_at": {index: at.timestamp() for index, (_rating, at) in profile.items()},
-            "context": {"language": participant.language},
+            "context": {"language": participant.language, **_identified(participant, kind)},
         }
         served = recommend_in(**rated, n=list_length(participant), request=request)
         explanations = explanations_in(**rated, items=served.items)
@@ -61,7 +65,17 @@ def served_list(participant: Participant, profile: Profile, *, request: str = ""
     # What participants of a condition see must come from one model; another of the same recipe is not the same.
     if served.digest != condition.model_digest:
         raise _unavailable(participant, condition, "The model is no longer the one that the study pinned.")
+    if kind is not None and kind.is_partial and any(served.is_filled):
+        n_listed = len(served.items) - sum(served.is_filled)
+        raise _unavailable(participant, condition, f"The uploaded lists have {n_listed} of {len(served.items)} items.")
     return served, explanations
+
+
+def _identified(participant: Participant, kind: type[Algorithm] | None) -> dict[str, str]:
+    """The participant's id in exports, for models that ask for it."""
+    if kind is None or "participant" not in kind.context_fields:
+        return {}
+    return {"participant": public_ids(participant.study)[participant.pk]}
 
 
 def _unavailable(participant: Participant, condition: Condition, why: str) -> ParallaxError:
