@@ -436,6 +436,7 @@ def reranked(over: type[Algorithm], method: str) -> type[Reranked]:
             "explains": over.explains,
             "is_slow": over.is_slow,
             "asks_numbers": over.asks_numbers,
+            "preloaded": over.preloaded,
             "is_fitted": over.is_fitted,
             "needs_times": over.needs_times,
             "small": over.small,
