@@ -28,8 +28,6 @@ CYCLONEDX := 7.5.0
 PIP_LICENSES := 5.5.5
 # A stamp is named by what it was made from, so a changed pin installs again and nothing else does.
 STAMP = $(VENV)/.installed-$(shell cat requirements.txt | cksum | cut -d' ' -f1)
-LENSKIT := .venv-lenskit
-STAMP_LENSKIT = $(LENSKIT)/.installed-$(shell cat requirements.txt requirements-test.txt requirements-lenskit.txt | cksum | cut -d' ' -f1)
 STAMP_BAYESIAN = $(VENV)/.installed-bayesian-$(shell cat requirements.txt requirements-bayesian.txt | cksum | cut -d' ' -f1)
 STAMP_DOCS = $(VENV)/.installed-docs-$(shell cat requirements.txt requirements-docs.txt | cksum | cut -d' ' -f1)
 STAMP_S3 = $(VENV)/.installed-s3-$(shell cat requirements.txt requirements-s3.txt | cksum | cut -d' ' -f1)
@@ -41,7 +39,7 @@ KERNELS = $(shell find catalog evaluation recommenders -name '*kernels.py' -o -p
 STAMP_KERNELS = var/numba/.compiled-$(shell cat $(KERNELS) requirements.txt 2>/dev/null | cksum | cut -d' ' -f1)
 STAMP_NODE = node_modules/.installed-$(shell cksum < package.json | cut -d' ' -f1)
 
-.PHONY: help install checkers testers kernels approve bayesian s3 demo up quick test test-core test-slow test-all test-lenskit test-kernels coverage-check mutants lint lint-static audit format clean bench screenshots docs licences sbom
+.PHONY: help install checkers testers kernels approve bayesian s3 demo up quick test test-core test-slow test-all test-kernels coverage-check mutants lint lint-static audit format clean bench screenshots docs licences sbom
 
 help: ## Say what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -139,16 +137,6 @@ coverage-check: $(STAMP_TEST) # Of the runs that left their data in var/coverage
 		$(BIN)/coverage report --data-file=var/coverage/all --include="$$each/*" --fail-under=100 || exit 1; done
 	@$(BIN)/coverage report --data-file=var/coverage/all --fail-under=$(LEAST_COVERAGE)
 
-$(STAMP_LENSKIT): | $(BIN)/python
-	@echo "Installing LensKit and its own pins into $(LENSKIT) (once) …"
-	@$(BIN)/python -m venv $(LENSKIT)
-	@$(LENSKIT)/bin/$(PIP_INSTALL) -r requirements-test.txt
-	@$(LENSKIT)/bin/$(PIP_INSTALL) -r requirements-lenskit.txt
-	@rm -f $(LENSKIT)/.installed-*; touch $@
-
-test-lenskit: $(STAMP_LENSKIT) ## Run the algorithms' tests with LensKit, in an environment of its own
-	@$(LENSKIT)/bin/python -m pytest tests/recommenders $(PYTEST_OPTIONS)
-
 # Compiled loops cannot be traced: here they run as plain Python, and what a compiled run kept stays out of the way.
 # Their 64-bit keys wrap around on purpose, which NumPy's scalars warn of and compiled integers do not.
 test-kernels: $(STAMP_TEST) ## Run the tests of the numeric kernels as plain Python
@@ -183,7 +171,7 @@ lint: $(STAMP_LINT) lint-static ## Check style, security, types, import contract
 	$(BIN)/codespell
 	@! grep -rnP '(?<!\.venv/bin/python )manage\.py [a-z{]' . --include=Dockerfile --include=Makefile \
 		$(foreach ending,md html py po yaml yml,--include='*.$(ending)') --exclude=CHANGELOG.md \
-		$(foreach folder,.git .venv .venv-lenskit var node_modules mutants tests benchmarks,--exclude-dir=$(folder)) \
+		$(foreach folder,.git .venv var node_modules mutants tests benchmarks,--exclude-dir=$(folder)) \
 		|| { echo "Commands are written with the launcher .venv/bin/python manage.py"; exit 1; }
 
 # Asks pypi.org for known vulnerabilities of every pinned package, in an environment of its own.
@@ -226,5 +214,5 @@ sbom: ## Write a software bill of materials (CycloneDX) into var/sbom.json
 	@var/cyclonedx/bin/cyclonedx-py requirements requirements.txt --output-reproducible --output-format JSON --output-file var/sbom.json
 
 clean: ## Remove all that these commands made
-	rm -rf $(VENV) $(LENSKIT) var static/built node_modules mutants .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage htmlcov
+	rm -rf $(VENV) var static/built node_modules mutants .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage htmlcov
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

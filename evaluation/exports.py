@@ -20,7 +20,7 @@ from evaluation.models import EvaluationRun
 from evaluation.protocols.observation_curves import GROC, KINDS, PRECISION_RECALL
 from evaluation.selectors.algorithm_pairs import order_comparison, overlaps
 from evaluation.selectors.cases import candidate_range, cases_of
-from evaluation.selectors.results import case_counts, metrics_by_user, model_rows, user_values
+from evaluation.selectors.results import case_counts, metrics_by_user, table_rows, user_values
 from evaluation.selectors.run_comparison import Comparison
 from evaluation.selectors.runs import failed_algorithms, metric_names
 from evaluation.selectors.user_groups import group_tables, grouped_metrics
@@ -46,7 +46,7 @@ def run_document(run: EvaluationRun, *, has_cases: bool = False) -> dict[str, An
     g = run.protocol.get("g")
     algorithms = _rows(run, 0)
     if has_cases:
-        for row, (above, tied) in zip(algorithms, case_counts(run), strict=True):
+        for row, (above, tied) in zip(algorithms, case_counts(run), strict=False):  # external scores come last
             row |= {"above": above.tolist(), "tied": tied.tolist()}
     shared, candidates = overlaps(run), candidate_range(run)
     folds = [
@@ -91,7 +91,7 @@ def run_document(run: EvaluationRun, *, has_cases: bool = False) -> dict[str, An
 
 
 def _rows(run: EvaluationRun, profile_length: int) -> list[dict[str, Any]]:
-    models = model_rows(run, profile_length)
+    models = table_rows(run, profile_length)
     rows = [
         {
             "key": row.algorithm,
@@ -104,6 +104,7 @@ def _rows(run: EvaluationRun, profile_length: int) -> list[dict[str, Any]]:
             "fit_seconds": row.fit_seconds,
             "score_seconds": row.score_seconds,
             "users_hash": row.users_digest,
+            **({"origin": "external", "is_servable": False, "coverage": row.coverage} if row.coverage else {}),
             "values": {
                 name: {"value": cell.value, "reason": cell.reason, "by_n": list(cell.by_n)}
                 for name, cell in row.cells.items()
@@ -144,7 +145,7 @@ def user_rows(run: EvaluationRun) -> Iterator[list[Any]]:
     ids = user_ids_of(run.version)
     for length in (0, *run.profile_lengths):
         for metric in metrics_by_user(run):
-            by_user = user_values(run, metric, length)
+            by_user = user_values(run, metric, length, rows=table_rows(run, length))
             for user, values in zip(by_user.user_ids, by_user.values.tolist(), strict=True):
                 for label, value in zip(by_user.labels, values, strict=True):
                     if value == value:  # not NaN
@@ -158,7 +159,7 @@ def metric_rows(run: EvaluationRun) -> Iterator[list[Any]]:
     """
     yield ["algorithm", "profile_length", "metric", "n", "value", "remark"]
     for length in (0, *run.profile_lengths):
-        for row in model_rows(run, length):
+        for row in table_rows(run, length):
             for name, cell in row.cells.items():
                 if not cell.by_n:
                     yield [row.label, length or "whole", name, "", _text(cell.value), cell.reason]
@@ -191,7 +192,7 @@ def curve_rows(run: EvaluationRun) -> Iterator[list[Any]]:
     yield ["algorithm", "profile_length", "curve", "x", "y"]
     if run.protocol["name"] == "one-plus-random":
         for length in (0, *run.profile_lengths):
-            for row in model_rows(run, length):
+            for row in table_rows(run, length):
                 for name, stored in HIT_COLUMNS.items():
                     for n, value in enumerate(row.cells[stored].by_n, start=1):
                         yield [row.label, length or "whole", f"{name} by n", n, _text(value)]
@@ -263,7 +264,7 @@ def curves_of(run: EvaluationRun) -> list[RunCurve]:
     """Return the curves of test observations, or of one list over all pairs, that any algorithm has."""
     kinds = {"test-observations": KINDS, "unconstrained": POOLED}.get(run.protocol["name"], {})
     arrays_by_label = (
-        {row.label: artefacts.load("results", row.users_digest).arrays for row in model_rows(run)} if kinds else {}
+        {row.label: artefacts.load("results", row.users_digest).arrays for row in table_rows(run)} if kinds else {}
     )
     run_curves = []
     for name, kind in kinds.items():
@@ -287,7 +288,7 @@ def figure(run: EvaluationRun, name: str) -> str | None:
     if name not in FIGURES.get(run.protocol["name"], ()):
         return None
     if run.protocol["name"] == "one-plus-random":
-        values = {row.label: row.cells[name].by_n for row in model_rows(run)}
+        values = {row.label: row.cells[name].by_n for row in table_rows(run)}
         spec = charts.highest_by_n(values, name.capitalize(), n=run.n)
     else:
         spec = next((charts.curve_of_run(curve) for curve in curves_of(run) if curve.name == name), None)

@@ -225,6 +225,27 @@ class RunAlgorithm(models.Model):
         return self.model
 
 
+class ExternalScores(TimeStampedModel):
+    """Scores of another system for the cases of a run, and their results: a row of the run's tables, and no model.
+
+    Artefacts: ``scores/<scores_digest>`` and, as for an algorithm at whole profiles, ``results/<users_digest>``.
+    """
+
+    run = models.ForeignKey(EvaluationRun, on_delete=models.CASCADE, related_name="external_scores")
+    name = models.CharField(max_length=LONGEST_LABEL)
+    scores_digest = models.CharField(max_length=64)
+    users_digest = models.CharField(max_length=64)
+    results = models.JSONField()  # the fields of `MetricResult`, by metric
+    coverage = models.CharField(max_length=200)  # the cases and users with scores, as text
+
+    class Meta:
+        ordering = ["run_id", "pk"]
+        constraints = [models.UniqueConstraint(fields=["run", "name"], name="external_scores_once")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class RunPart(TimeStampedModel, LeasedModel):
     """A piece of a run's work, taken by one worker at a time under a lease.
 

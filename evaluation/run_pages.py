@@ -20,7 +20,7 @@ from evaluation.run_spec import written
 from evaluation.selectors.algorithm_pairs import order_comparison, overlaps
 from evaluation.selectors.cases import candidate_range
 from evaluation.selectors.paired_tests import PairedTests, chosen_on_development
-from evaluation.selectors.results import COVERED_PROFILES, ModelRow, model_rows
+from evaluation.selectors.results import COVERED_PROFILES, ModelRow, table_rows
 from evaluation.selectors.run_comparison import Difference
 from evaluation.selectors.runs import algorithms_of, failed_algorithms, failure_summary, metric_names, progress
 from evaluation.selectors.user_groups import GroupLine, GroupTable
@@ -79,7 +79,7 @@ def results_of(run: EvaluationRun, query: Query) -> dict[str, Any]:
     lengths = (0, *run.profile_lengths)
     heads = tables.columns(run.protocol, metric_names(run), run.metrics, n=None, is_given=run.split["name"] == "file")
     names = {key: head if "@" in head or "(" in head else head.capitalize() for key, head in heads.items()}
-    by_length = [(length, model_rows(run, length)) for length in lengths]
+    by_length = [(length, table_rows(run, length)) for length in lengths]
     heads, not_shown = telling_columns([row for _, rows in by_length for row in rows], heads, query.get("sort", ""))
     rows = by_length[0][1]
     labels = [row.label for row in rows]
@@ -187,9 +187,12 @@ def _line(row: ModelRow, heads: dict[str, str], pinned: ModelRow | None) -> dict
             }
             for cell, baseline in zip(cells, against, strict=True)
         ],
-        "remarks": sorted({cell.reason for cell in remarked if cell.reason and cell.value is not None}),
-        "fit_seconds": f"{row.fit_seconds:.2f}",
-        "score_seconds": f"{row.score_seconds:.2f}",
+        "remarks": [
+            *filter(None, [row.coverage]),
+            *sorted({cell.reason for cell in remarked if cell.reason and cell.value is not None}),
+        ],
+        "fit_seconds": tables.seconds(row.fit_seconds),
+        "score_seconds": tables.seconds(row.score_seconds),
         "was_reused": row.was_reused,
         "model_id": row.model_id,
     }

@@ -39,6 +39,11 @@ def duration(value: float) -> str:
     return f"{minutes // 60} h {minutes % 60} min"
 
 
+def seconds(value: float | None) -> str:
+    """Format the seconds that a fit or a measurement took; a dash if there was none here."""
+    return NONE if value is None else f"{value:.2f}"
+
+
 def score(value: float | None, decimals: int = 3) -> str:
     """Format a model's score in any unit; a dash if there is none.
 

@@ -55,6 +55,7 @@ class ItemItem(Algorithm):
     score_kind = "order"
     explains = True
     arrays = ("indptr", "items", "common", "counts")
+    preloaded = ("recommenders.kernels.association", "recommenders.kernels.products")
 
     @dataclass(frozen=True)
     class Params(Parameters):

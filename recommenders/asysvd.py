@@ -65,6 +65,7 @@ class AsySVD(Algorithm):
     asks_numbers = True
     small = {"factors": 2, "epochs": 5}
     arrays = ("mean", "item_bias", "item_factors", "explicit_factors", "implicit_factors")
+    preloaded = ("recommenders.kernels.asysvd",)
 
     @dataclass(frozen=True)
     class Params(Parameters):

@@ -61,6 +61,8 @@ class Algorithm(ABC):
     # Distributions (names in the package index) whose code learns the model; their installed versions are part of its
     # recipe.
     libraries: ClassVar[tuple[str, ...]] = ()
+    # Modules that `fit` imports and that take long to load or compile: loaded before a fit is timed.
+    preloaded: ClassVar[tuple[str, ...]] = ()
     # False where scores do not depend on the profile: every profile has the same scores, an empty one too.
     asks_profile: ClassVar[bool] = True
     # True where the numbering of users and items changes the model, because ratings are visited or random numbers are

@@ -60,6 +60,7 @@ class EASE(Algorithm):
     score_kind = "order"
     explains = True
     arrays = ("liked_items", "inverse", "diagonal")
+    preloaded = ("recommenders.kernels.products",)
 
     @dataclass(frozen=True)
     class Params(Parameters):

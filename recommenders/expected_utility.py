@@ -68,6 +68,7 @@ class ExpectedUtility(Algorithm):
     score_kind = "order"
     explains = True  # where its scorer does
     arrays = ("utility",)
+    preloaded = ("recommenders.kernels.association", "recommenders.kernels.products")  # of the default scorer
 
     @dataclass(frozen=True)
     class Params(Parameters):

@@ -66,6 +66,7 @@ class IALS(Algorithm):
     explains = True
     small = {"factors": 2}
     arrays = ("item_factors", "gram", "is_liked")
+    preloaded = ("recommenders.kernels.ials",)
 
     @dataclass(frozen=True)
     class Params(Parameters):

@@ -52,6 +52,12 @@ class _ItemNeighbourhood(Algorithm):
     """What the two share: neighbours of every item, and the damped means that ratings are taken from."""
 
     arrays = ("neighbour_indptr", "neighbour_items", "neighbour_similarities", "mean", "item_bias")
+    preloaded = (
+        "recommenders.kernels.neighbours",
+        "recommenders.kernels.nearest_rated",
+        "recommenders.kernels.products",
+        "recommenders.kernels.similarities",
+    )
     explains = True
     is_mean: ClassVar[bool]  # whether the sum over neighbours is divided by the sum of their absolute similarities
 

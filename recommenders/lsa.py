@@ -76,6 +76,7 @@ class LSA(Algorithm):
     small = {"factors": 2}
     needs_features = True
     arrays = ("item_vectors",)
+    preloaded = ("recommenders.kernels.krylov",)
 
     @dataclass(frozen=True)
     class Params(Parameters):

@@ -53,6 +53,7 @@ class PureSVD(Algorithm):
     explains = True
     small = {"factors": 2}
     arrays = ("item_factors",)
+    preloaded = ("recommenders.kernels.products", "recommenders.kernels.krylov")
 
     @dataclass(frozen=True)
     class Params(Parameters):

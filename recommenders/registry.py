@@ -1,8 +1,8 @@
 """The registry of algorithms: keys, classes and parameters.
 
 A third party adds an algorithm by an entry point of the group ``parallax.algorithms``, whose name is the key and
-whose object is a subclass of `recommenders.base.Algorithm`; it is imported on first use. Adapters of other libraries'
-algorithms are listed where the library is installed.
+whose object is a subclass of `recommenders.base.Algorithm`; it is imported on first use. Algorithms of the library
+implicit are listed where it is installed.
 """
 
 from __future__ import annotations
@@ -13,9 +13,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from core.errors import ParameterError
-from recommenders.adapters.implicit_models import ImplicitALS, ImplicitBPR, ImplicitCosine
-from recommenders.adapters.lenskit_models import LensKitALS, LensKitBiasedMF, LensKitItemKNN
-from recommenders.adapters.library import Adapter
+from recommenders import implicit_models
 from recommenders.aspect import Aspect, AspectContent
 from recommenders.association import ItemItem
 from recommenders.asysvd import AsySVD
@@ -24,6 +22,7 @@ from recommenders.data_limits import TrainingSize
 from recommenders.ease import EASE
 from recommenders.expected_utility import ExpectedUtility
 from recommenders.ials import IALS
+from recommenders.implicit_models import ImplicitALS, ImplicitBPR, ImplicitCosine
 from recommenders.item_neighbours import CorNgr, NNCosNgr
 from recommenders.logistic_pca import LPCA
 from recommenders.lsa import LSA
@@ -64,18 +63,14 @@ _FAMILIES: dict[str, tuple[type[Algorithm], ...]] = {
     "Item features": (LSA, AspectContent, NaiveBayes),
     "On top of another algorithm": (_ExpectedUtility,),
 }
-_ADAPTERS: dict[str, type[Adapter]] = {
-    adapter.key: adapter
-    for adapter in (ImplicitALS, ImplicitBPR, ImplicitCosine, LensKitALS, LensKitBiasedMF, LensKitItemKNN)
-}
+_IMPLICIT: dict[str, type[Algorithm]] = {kind.key: kind for kind in (ImplicitALS, ImplicitBPR, ImplicitCosine)}
 
 
 def keys() -> tuple[str, ...]:
-    """Every key of an algorithm that can be fitted: the project's own, those of installed libraries, then third
+    """Every key of an algorithm that can be fitted: the project's own, those of implicit if installed, then third
     parties' in alphabetical order. Algorithms that read an upload (`uploaded_keys`) are not among them.
     """
-    adapted = (key for key, adapter in _ADAPTERS.items() if adapter.library.is_installed)
-    return (*_OWN, *adapted, *sorted(_added()))
+    return (*_OWN, *(_IMPLICIT if implicit_models.is_installed() else ()), *sorted(_added()))
 
 
 def uploaded_keys() -> tuple[str, ...]:
@@ -93,15 +88,15 @@ def families() -> dict[str, tuple[str, ...]]:
     """
     listed = keys()
     grouped = {title: tuple(own.key for own in classes) for title, classes in _FAMILIES.items()}
-    grouped["Other libraries"] = tuple(key for key in _ADAPTERS if key in listed)
-    grouped["Added by packages"] = tuple(key for key in listed if key not in _OWN and key not in _ADAPTERS)
+    grouped["Other libraries"] = tuple(key for key in _IMPLICIT if key in listed)
+    grouped["Added by packages"] = tuple(key for key in listed if key not in _OWN and key not in _IMPLICIT)
     return {title: members for title, members in grouped.items() if members}
 
 
 def algorithm(key: str) -> type[Algorithm]:
     """Look up an algorithm by its key, with its re-ranker if it has one: ``puresvd|mmr``.
 
-    Raises ParameterError when the key is unknown, the library of the adapter is not installed (the message says how to
+    Raises ParameterError when the key is unknown, its library implicit is not installed (the message says how to
     install it), or a third party's entry point is not an algorithm with that key.
     """
     if BAR in key:
@@ -111,11 +106,13 @@ def algorithm(key: str) -> type[Algorithm]:
         return _OWN[key]
     if key in _UPLOADED:
         return _UPLOADED[key]
-    if key in _ADAPTERS:
-        adapter = _ADAPTERS[key]
-        if not adapter.library.is_installed:
-            raise adapter.refusal()
-        return adapter
+    if key in _IMPLICIT:
+        if not implicit_models.is_installed():
+            raise ParameterError(
+                f"The algorithm {key!r} is that of the library implicit, which is not installed. Install the version "
+                f"that it is tested with: {install_command(key)}"
+            )
+        return _IMPLICIT[key]
     added = _added()
     if key not in added:
         raise ParameterError(f"There is no algorithm {key!r}; the algorithms are: {', '.join(keys())}.")
@@ -154,15 +151,15 @@ def base_of(key: str, values: Mapping[str, Any]) -> tuple[str, dict[str, Any]] |
 
 
 def install_command(key: str) -> str | None:
-    """The command that installs the library of an adapter; None for other algorithms."""
-    key = key.partition(BAR)[0]
-    return _ADAPTERS[key].library.how_to_install() if key in _ADAPTERS else None
+    """The command that installs the library implicit for an algorithm of it; None for other algorithms."""
+    is_of_implicit = key.partition(BAR)[0] in _IMPLICIT
+    return f".venv/bin/pip install implicit=={implicit_models.TESTED_VERSION}" if is_of_implicit else None
 
 
 def package_of(key: str) -> tuple[str, str] | None:
     """Name and version of the installed package that adds a third party's algorithm.
 
-    None for the project's own algorithms and adapters.
+    None for the project's own algorithms and those of implicit.
     """
     point = _added().get(key.partition(BAR)[0])
     return None if point is None or point.dist is None else (point.dist.name, point.dist.version)
@@ -300,7 +297,7 @@ def _added() -> dict[str, EntryPoint]:
     """Third parties' entry points by key; none is imported."""
     points: dict[str, EntryPoint] = {}
     for point in entry_points(group=ENTRY_POINT_GROUP):
-        if point.name in (*_OWN, *_UPLOADED, *_ADAPTERS, *points):
+        if point.name in (*_OWN, *_UPLOADED, *_IMPLICIT, *points):
             raise ParameterError(
                 f"The entry point {point.value} uses the key {point.name!r}, which is taken; "
                 "uninstall its package or ask its authors for another key."

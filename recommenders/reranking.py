@@ -436,6 +436,7 @@ def reranked(over: type[Algorithm], method: str) -> type[Reranked]:
             "explains": over.explains,
             "is_slow": over.is_slow,
             "asks_numbers": over.asks_numbers,
+            "preloaded": over.preloaded,
             "is_fitted": over.is_fitted,
             "is_partial": over.is_partial,
             "context_fields": over.context_fields,

@@ -49,6 +49,7 @@ class UserNeighbourhood(Algorithm):
         *("means", "norms"),
     )
     score_kind = "rating"
+    preloaded = ("recommenders.kernels.user_neighbours",)
 
     params: Any
     user_indptr: Integers  # shape (n_users + 1,)

@@ -116,11 +116,11 @@ def case_file_arrays(
     """
     own_users, _ = _as_numbers(user_ids)
     own_items, padding = _as_numbers(item_ids)
-    n_candidates = cases.n_candidates
-    width = int(n_candidates.max(initial=0))
+    width = int(cases.n_candidates.max(initial=0))
     candidates = np.full((len(cases), width), padding, dtype=own_items.dtype)
     for case in range(len(cases)):
-        candidates[case, : n_candidates[case]] = own_items[cases.candidates(case)]
+        drawn = cases.candidates(case)  # may be fewer than counted: the case's own item is none
+        candidates[case, : len(drawn)] = own_items[drawn]
     rows = np.repeat(train_users, np.diff(train.indptr))
     return {
         "train_user": own_users[rows],

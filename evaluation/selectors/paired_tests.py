@@ -18,7 +18,7 @@ from evaluation.metrics import resampling
 from evaluation.metrics.registry import direction_of
 from evaluation.models import EvaluationRun
 from evaluation.selectors.cases import cases_of
-from evaluation.selectors.results import metrics_by_user, model_rows, no_results, user_values
+from evaluation.selectors.results import metrics_by_user, model_rows, no_results, table_rows, user_values
 from evaluation.selectors.runs import DEVELOPMENT
 from evaluation.sorting import DECIMALS
 from inference.bootstrap import UserInterval, mean_interval, pooled_interval
@@ -83,7 +83,7 @@ def paired_tests(
     McNemar's test is also None if a user has several cases or a hit is a fraction. Raises ParallaxError when the metric
     has no values by user, the length was not measured, or the test does not suit the protocol.
     """
-    values = user_values(run, metric, profile_length)
+    values = user_values(run, metric, profile_length, rows=table_rows(run, profile_length))
     by_label = {label: values.values[:, column] for column, label in enumerate(values.labels)}
     if test in HIT_TESTS:
         result = _compare_hits(run, metric, profile_length, by_label, test=test, correction=correction)
@@ -152,7 +152,7 @@ def intervals(
     Users are resampled with all their cases. The four metrics of "one plus random", which are computed over cases, use
     resampled sums. Metrics that are neither these nor means over users have no interval.
     """
-    rows = model_rows(run, profile_length)
+    rows = table_rows(run, profile_length)
     values = {row.label: row.cells[metric].value for row in rows if metric in row.cells}
     if run.protocol["name"] == "one-plus-random":
         return {
@@ -171,7 +171,7 @@ def intervals(
         }
     if metric not in metrics_by_user(run):
         return {label: (value, None) for label, value in values.items()}
-    by_user = user_values(run, metric, profile_length)
+    by_user = user_values(run, metric, profile_length, rows=rows)
     lines = {}
     for column, label in enumerate(by_user.labels):
         value = values.get(label)
@@ -241,7 +241,7 @@ def chosen_on_development(run: EvaluationRun) -> Choice | None:
 
 
 @lru_cache(maxsize=64)
-def _cached_tests(run_id: int, inputs_hash: str, test: str, correction: Correction) -> tuple[PairedTests, ...]:
+def _cached_tests(run_id: int, state: tuple[str, ...], test: str, correction: Correction) -> tuple[PairedTests, ...]:
     # The results of a succeeded run do not change.
     run = EvaluationRun.objects.select_related("version").get(pk=run_id)
     results = (paired_tests(run, metric, test=test, correction=correction) for metric in metrics_by_user(run))
@@ -254,4 +254,5 @@ def run_tests_of(run: EvaluationRun, *, test: str = "sign", correction: Correcti
     """
     if run.status != RunStatus.SUCCEEDED:
         raise no_results(run)
-    return _cached_tests(run.pk, run.inputs_hash, test, correction)
+    state = (run.inputs_hash, *run.external_scores.values_list("users_digest", flat=True))
+    return _cached_tests(run.pk, state, test, correction)

@@ -43,7 +43,8 @@ class ModelRow:
     """An algorithm of a run with all its metrics by name, at one profile length.
 
     If the split trained several models, `model_id` is None, `model_hash` and `recipe` are empty, `fold_hashes` are the
-    models of the folds, and times are totals.
+    models of the folds, and times are totals. A row of external scores has no algorithm, model and times, and says in
+    `coverage` which cases and users have scores.
     """
 
     label: str
@@ -54,10 +55,11 @@ class ModelRow:
     recipe: str
     fold_hashes: tuple[str, ...]
     was_reused: bool
-    fit_seconds: float
-    score_seconds: float
+    fit_seconds: float | None
+    score_seconds: float | None
     users_digest: str
     cells: Mapping[str, MetricResult]
+    coverage: str = ""
 
 
 @dataclass(frozen=True)
@@ -132,6 +134,29 @@ def model_rows(run: EvaluationRun, profile_length: int = 0) -> list[ModelRow]:
             )
         )
     return rows
+
+
+def table_rows(run: EvaluationRun, profile_length: int = 0) -> list[ModelRow]:
+    """As `model_rows`, with those of external scores at the end. No study, report or experiment has these."""
+    external = [] if profile_length else run.external_scores.all()
+    return model_rows(run, profile_length) + [
+        ModelRow(
+            label=scores.name,
+            algorithm="",
+            params={},
+            model_id=None,
+            model_hash="",
+            recipe="",
+            fold_hashes=(),
+            was_reused=False,
+            fit_seconds=None,
+            score_seconds=None,
+            users_digest=scores.users_digest,
+            cells={metric: MetricResult(metric=metric, **result) for metric, result in scores.results.items()},
+            coverage=scores.coverage,
+        )
+        for scores in external
+    ]
 
 
 def is_pooled(run: EvaluationRun) -> bool:

@@ -85,24 +85,40 @@ def measure_users(
     """Measure all cases of some test users, ascending, in blocks. Row i of `ratings` belongs to the user
     `profiled[i]`; `check` is called before each block.
     """
-    longest = longest_list(run)
 
-    def block_of(at: int) -> Arrays:
+    def scores_of(block: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
         check()
-        block = users[at : at + BLOCK_USERS]
         profiles = Profiles.of(ratings, np.searchsorted(profiled, block))
         if profile_length:
             shorter = cut_profiles(profiles.user_items, n=profile_length, seed=run.seed, users=block)
             profiles = _cut(profiles, shorter)
+        return model.score(profiles)
+
+    with one_library_thread():
+        return measure_scores(run, cases, users, scores_of, model.popularity)
+
+
+def measure_scores(
+    run: EvaluationRun,
+    cases: Cases,
+    users: NDArray[np.integer[Any]],
+    scores_of: Callable[[NDArray[np.integer[Any]]], NDArray[np.float64]],
+    popularity: NDArray[np.int64],
+) -> Arrays:
+    """Measure all cases of some users, ascending, in blocks. `scores_of` gives the scores of some of the users, shape
+    (n_of_them, n_items), -inf where there is none.
+    """
+    longest = longest_list(run)
+
+    def block_of(at: int) -> Arrays:
+        block = users[at : at + BLOCK_USERS]
         rows = slice(
             int(np.searchsorted(cases.users, block[0], side="left")),
             int(np.searchsorted(cases.users, block[-1], side="right")),
         )
-        scores = model.score(profiles)
-        return measure_block(run.protocol, cases, rows, scores, block, popularity=model.popularity, longest=longest)
+        return measure_block(run.protocol, cases, rows, scores_of(block), block, popularity=popularity, longest=longest)
 
-    with one_library_thread():
-        return joined(run.protocol, each(block_of, range(0, len(users), BLOCK_USERS)))
+    return joined(run.protocol, each(block_of, range(0, len(users), BLOCK_USERS)))
 
 
 def _cut(profiles: Profiles, shorter: csr_array) -> Profiles:

@@ -10,7 +10,7 @@ from importlib import import_module
 from threadpoolctl import threadpool_info, threadpool_limits  # type: ignore[import-untyped]
 
 from core.provenance import versions
-from recommenders.reranking import BAR
+from recommenders import registry
 from recommenders.threads import using
 
 
@@ -23,39 +23,13 @@ def numeric_threads(n: int) -> Iterator[None]:
         yield
 
 
-KERNELS = {
-    "corngr": ("neighbours", "nearest_rated", "products", "similarities"),
-    "nncosngr": ("neighbours", "nearest_rated", "products", "similarities"),
-    "puresvd": ("products", "krylov"),
-    "lsa": ("krylov",),
-    "asysvd": ("asysvd",),
-    "itemitem": ("association", "products"),
-    "expected-utility": ("association", "products"),  # of its default scorer
-    "ease": ("products",),
-    "ials": ("ials",),
-    "userknn-pearson": ("user_neighbours",),
-    "userknn-cosine": ("user_neighbours",),
-}
-LIBRARIES = {
-    "implicit-als": "implicit.als",
-    "implicit-bpr": "implicit.bpr",
-    "implicit-cosine": "implicit.nearest_neighbours",
-    "lenskit-als": "lenskit.als",
-    "lenskit-biasedmf": "lenskit.als",
-    "lenskit-itemknn": "lenskit.knn",
-}
-
-
 def load_kernels(algorithm: str) -> None:
     """Load the compiled loops or the library of an algorithm, if any, so that measured times do not include loading.
 
     Our own loops are compiled once per machine, which takes some seconds, and cached afterwards.
     """
-    algorithm = algorithm.partition(BAR)[0]
-    for module in KERNELS.get(algorithm, ()):
-        import_module(f"recommenders.kernels.{module}")
-    if algorithm in LIBRARIES:
-        import_module(LIBRARIES[algorithm])
+    for module in registry.algorithm(algorithm).preloaded:
+        import_module(module)
 
 
 def kernel_modules() -> Iterator[str]:

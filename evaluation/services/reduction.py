@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from django.db import transaction
@@ -49,6 +49,19 @@ class TrainingSides:
 
     facts: ModelFacts  # but for what a model's scores are
     case_facts: tuple[Arrays, ...]  # of each fold; arrays by case that metrics need, as `protocols.facts` has them
+
+    def of_scores(self, key: str) -> TrainingSides:
+        """The same, with what the scores of the algorithm `key` are."""
+        kind = registry.algorithm(key)
+        is_comparable = kind.score_kind == "rating" or kind.key in COMPARABLE
+        return self.of_kind(kind.score_kind, is_comparable=is_comparable, is_partial=kind.is_partial)
+
+    def of_kind(
+        self, score_kind: Literal["rating", "order"], *, is_comparable: bool, is_partial: bool = False
+    ) -> TrainingSides:
+        """The same, with what scores are."""
+        facts = replace(self.facts, score_kind=score_kind, is_comparable=is_comparable, is_partial=is_partial)
+        return replace(self, facts=facts)
 
 
 def reduce(part: RunPart, check: Callable[[], None]) -> PartOutcome:
@@ -150,6 +163,7 @@ def _case_facts(
 def _metrics(
     run: EvaluationRun, algorithm: RunAlgorithm, length: int, folds: Sequence[RunCases], sides: TrainingSides
 ) -> list[MetricResult]:
+    sides = sides.of_scores(algorithm.algorithm)
     measured = [
         _joined(run, algorithm, length, fold, n_cases=len(run_cases.cases)) | sides.case_facts[fold]
         for fold, run_cases in enumerate(folds)
@@ -158,24 +172,15 @@ def _metrics(
     if run.folds:
         pooled = pool(run.protocol, *zip(*compared, strict=True))
         arrays = pooled.arrays
-        whole = by_user(outcomes_of(run, algorithm, pooled.cases, arrays, sides), pooled.n_lists)
+        whole = by_user(outcomes_of(run, pooled.cases, arrays, sides), pooled.n_lists)
         models = algorithm.parts.filter(kind=PartKind.FIT).order_by("fold").values_list("model__digest", flat=True)
         model_digests: dict[str, Any] = {"models": list(models)}
     else:
         arrays = measured[0]
-        whole = _measured(run, algorithm, *compared[0], folds[0].development, sides)
+        cases, of_cases = compared[0]
+        whole = outcomes_of_run(run, of_cases, replace(folds[0], cases=cases), sides)
         model_digests = {"model": algorithm.model.digest if algorithm.model else ""}
-    digest = artefacts.store(
-        "results",
-        {**arrays, **whole.arrays},
-        {
-            "cases": run.cases_digest,
-            **model_digests,
-            "profile_length": length,
-            "protocol": run.protocol,
-            "n": list(range(1, longest_list(run) + 1)),
-        },
-    )
+    digest = store_outcomes(run, arrays, whole, {**model_digests, "profile_length": length})
     return [
         MetricResult(
             algorithm=algorithm,
@@ -227,20 +232,20 @@ def _with_coverage(
     return [*values, *coverage]
 
 
-def _measured(
-    run: EvaluationRun,
-    algorithm: RunAlgorithm,
-    cases: Cases,
-    arrays: Arrays,
-    development_users: NDArray[np.int64] | None,
-    sides: TrainingSides,
-) -> Outcomes:
+def store_outcomes(run: EvaluationRun, arrays: Arrays, whole: Outcomes, facts: dict[str, Any]) -> str:
+    """Store measurements and values by user as the artefact ``results``; return its digest."""
+    lengths = list(range(1, longest_list(run) + 1))
+    meta = {"cases": run.cases_digest, **facts, "protocol": run.protocol, "n": lengths}
+    return artefacts.store("results", {**arrays, **whole.arrays}, meta)
+
+
+def outcomes_of_run(run: EvaluationRun, arrays: Arrays, run_cases: RunCases, sides: TrainingSides) -> Outcomes:
     """Compute the metrics over all test users; with development users, separately for both groups."""
-    if development_users is None:
-        return outcomes_of(run, algorithm, cases, arrays, sides)
-    evaluation = np.setdiff1d(cases.users, development_users)
-    evaluated = outcomes_of(run, algorithm, *of_users(cases, arrays, evaluation), sides)
-    development = outcomes_of(run, algorithm, *of_users(cases, arrays, development_users), sides)
+    if run_cases.development is None:
+        return outcomes_of(run, run_cases.cases, arrays, sides)
+    evaluation = np.setdiff1d(run_cases.cases.users, run_cases.development)
+    evaluated = outcomes_of(run, *of_users(run_cases.cases, arrays, evaluation), sides)
+    development = outcomes_of(run, *of_users(run_cases.cases, arrays, run_cases.development), sides)
     values = (
         *evaluated.values,
         *(replace(result, metric=f"{DEVELOPMENT}{result.metric}") for result in development.values),
@@ -249,17 +254,9 @@ def _measured(
 
 
 def outcomes_of(
-    run: EvaluationRun,
-    algorithm: RunAlgorithm,
-    cases: Cases,
-    arrays: Arrays,
-    sides: TrainingSides,
-    *,
-    are_curves_kept: bool = True,
+    run: EvaluationRun, cases: Cases, arrays: Arrays, sides: TrainingSides, *, are_curves_kept: bool = True
 ) -> Outcomes:
-    """Compute the run's metrics of one algorithm on some cases from their measurements."""
-    kind = registry.algorithm(algorithm.algorithm)
-    is_comparable = kind.score_kind == "rating" or kind.key in COMPARABLE
+    """Compute the run's metrics on some cases from their measurements."""
     return outcomes(
         cases,
         arrays,
@@ -267,7 +264,7 @@ def outcomes_of(
         names=metric_names(run),
         n=run.n,
         longest=longest_list(run),
-        model=replace(sides.facts, score_kind=kind.score_kind, is_comparable=is_comparable, is_partial=kind.is_partial),
+        model=sides.facts,
         are_curves_kept=are_curves_kept,
     )
 

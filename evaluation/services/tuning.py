@@ -15,7 +15,7 @@ from catalog.selectors.ratings import features_of
 from core.errors import DataError, ParallaxError, ParameterError
 from core.provenance import rng_for
 from evaluation.metrics.registry import metric as named_metric
-from evaluation.models import EvaluationRun, RunAlgorithm
+from evaluation.models import EvaluationRun
 from evaluation.run_spec import RunSpec
 from evaluation.selectors.paired_tests import case_interval, interval_of_mean
 from evaluation.selectors.runs import metric_names
@@ -232,8 +232,7 @@ class _Bench:
             ratings = profile_rows(type(model), self.profiles, run.version, self.profiled)
             arrays = measure_users(run, self.cases, self.users, model=model, ratings=ratings, profiled=self.profiled)
         arrays |= self.sides.case_facts[0]
-        algorithm = RunAlgorithm(algorithm=self.key, params=params)
-        results = outcomes_of(run, algorithm, self.cases, arrays, self.sides, are_curves_kept=False)
+        results = outcomes_of(run, self.cases, arrays, self.sides.of_scores(self.key), are_curves_kept=False)
         name = run.metrics[0]
         (result,) = (result for result in results.values if result.metric == name)
         if result.value is None:

@@ -77,7 +77,7 @@ def _without_groups(
     rows = []
     for group in groups:
         rest = of_users(run_cases.cases, arrays, np.setdiff1d(users, group))
-        measured = outcomes_of(run, algorithm, *rest, sides, are_curves_kept=False)
+        measured = outcomes_of(run, *rest, sides.of_scores(algorithm.algorithm), are_curves_kept=False)
         rows.append({result.metric: result.value for result in measured.values})
     return _columns(rows)
 
@@ -115,7 +115,7 @@ def _without_groups_of_pool(
             counts[rows_of_pool] -= pool[name]
         present = np.flatnonzero(rest["n_relevant"] + rest["n_others"])[::-1]  # in descending order of scores
         arrays = {"scores": scores[present], **{name: counts[present] for name, counts in rest.items()}}
-        measured = outcomes_of(run, algorithm, run_cases.cases, arrays, sides)
+        measured = outcomes_of(run, run_cases.cases, arrays, sides.of_scores(algorithm.algorithm))
         rows.append({result.metric: result.value for result in measured.values})
     return _columns(rows)
 

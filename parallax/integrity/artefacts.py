@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from core import artefacts
 from core.errors import ArtefactError, ParameterError
 from evaluation.enums import ModelOrigin
-from evaluation.models import EvaluationRun, MetricResult, TrainedModel
+from evaluation.models import EvaluationRun, ExternalScores, MetricResult, TrainedModel
 from evaluation.selectors.runs import recorded_package
 from parallax.integrity.findings import ADVICE, Finding, finding
 from recommenders import registry
@@ -34,6 +34,9 @@ def check_artefacts() -> Iterator[Finding]:
     rows = MetricResult.objects.exclude(users_digest="").order_by("pk").select_related("algorithm")
     for row in rows:
         wanted.setdefault(("results", row.users_digest), f"results of run {row.algorithm.run_id}")
+    for scores in ExternalScores.objects.order_by("pk"):
+        wanted.setdefault(("scores", scores.scores_digest), f"the external scores {scores.name} of run {scores.run_id}")
+        wanted.setdefault(("results", scores.users_digest), f"results of run {scores.run_id}")
     for (kind, digest), what in wanted.items():
         try:
             artefacts.verify(kind, digest)

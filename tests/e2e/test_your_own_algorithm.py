@@ -16,7 +16,8 @@ import pytest
 from recommenders.testing import CHECKS
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = [ROOT / "docs" / "how-to" / name for name in ("your-own-algorithm", "your-own-sequential-algorithm")]
+NAMES = ("your-own-algorithm", "your-own-sequential-algorithm", "lenskit-algorithms")
+PACKAGES = [ROOT / "docs" / "how-to" / name for name in NAMES]
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
 
@@ -33,7 +34,8 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     names = {path.name for path in target.iterdir()}
-    assert names >= {"parallax_p3alpha.py", "parallax_p3alpha-1.0.0.dist-info", "parallax_markov.py"}
+    modules = {"parallax_p3alpha.py", "parallax_markov.py", "parallax_lenskit.py"}
+    assert names >= modules | {"parallax_p3alpha-1.0.0.dist-info"}
     return target
 
 
@@ -60,6 +62,17 @@ def test_the_registry_lists_it_with_its_parameters(installed: Path, tmp_path: Pa
     )
     said = run(installed, tmp_path, "-c", program).splitlines()
     assert said == ["True", "[('positive_from', 4.0), ('alpha', 1.0)]", "P3alpha (alpha=0.8)"]
+
+
+def test_algorithms_of_lenskit_are_described_without_lenskit(installed: Path, tmp_path: Path) -> None:
+    """LensKit learns in an environment of its own: tests/recommenders/test_lenskit_example.py."""
+    program = (
+        "import sys; sys.modules['lenskit'] = None\n"
+        "from recommenders import registry; keys = [k for k in registry.keys() if k.startswith('lenskit-')]\n"
+        "print(*[registry.label(k) for k in keys], sep=', ')"
+    )
+    said = run(installed, tmp_path, "-c", program)
+    assert said == "LensKit iALS, LensKit BiasedMF, LensKit ItemKNN\n"
 
 
 @pytest.mark.parametrize("key", ["p3alpha", "markov"])

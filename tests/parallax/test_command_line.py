@@ -150,6 +150,8 @@ train none --algorithm puresvd
 train none --algorithm puresvd --param nonsense
 upload_model none {files}/none.npz --kind matrix
 upload_model none {files}/none.npz --kind nonsense
+upload_scores 77777 {files}/table.csv --name Theirs
+upload_scores 77777 {files}/table.csv
 choose none --algorithm lpca
 choose none --algorithm lpca --values nonsense
 recommend none --algorithm toppop --profile nonsense

@@ -169,7 +169,7 @@ def test_no_build_context_holds_secrets_data_or_history() -> None:
         for path in (
             ".env", ".env.production", "secrets/secret_key", "certificates/site.key",
             ".git/config", "var/secret_key", "var/parallax.sqlite3", "var/mail/1.log",
-            ".venv/bin/python", ".venv-lenskit/bin/python", "backup.zip", "node_modules/x/index.js",
+            ".venv/bin/python", ".venv-docs/bin/python", "backup.zip", "node_modules/x/index.js",
         ):  # fmt: skip
             assert is_left_out(path, patterns), path
         for path in ("manage.py", "parallax/settings.py", "requirements.txt", "static/participant.js"):

@@ -26,8 +26,6 @@ OPTIONS: dict[str, dict[str, object]] = {
     "aspect-content": {"classes": 10, "iterations": 3, "fold_iterations": 2},
     "implicit-als": {"factors": 20, "epochs": 2},
     "implicit-bpr": {"factors": 20, "epochs": 2},
-    "lenskit-als": {"factors": 20, "epochs": 1},
-    "lenskit-biasedmf": {"factors": 20, "epochs": 1},
 }
 # What is not worth estimating: a few imports, the libraries' own buffers, pages that are not given back.
 SLACK = 12 * MB

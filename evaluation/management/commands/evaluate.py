@@ -29,11 +29,11 @@ from evaluation.run_spec import OWN_LIST, RunSpec, named_settings
 from evaluation.selectors.algorithm_pairs import order_comparison
 from evaluation.selectors.cases import candidate_range, candidate_warning, cases_of
 from evaluation.selectors.paired_tests import chosen_on_development
-from evaluation.selectors.results import ModelRow, model_rows
+from evaluation.selectors.results import ModelRow, model_rows, table_rows
 from evaluation.selectors.runs import failed_algorithms, failure_summary, metric_names, run_numbered
 from evaluation.services.case_files import check_exportable, export_cases, store_cases_file, store_probe_list
 from evaluation.services.runs import PART_USERS, cancel_run, check_repeats, create_repeat, create_run, resume_run
-from evaluation.tables import cell, columns, share
+from evaluation.tables import cell, columns, seconds, share
 
 
 class Command(ParallaxCommand):
@@ -143,7 +143,7 @@ class Command(ParallaxCommand):
         return run
 
     def _report(self, run: EvaluationRun) -> None:
-        rows = model_rows(run)
+        rows = table_rows(run)
         shorter = {length: model_rows(run, length) for length in run.profile_lengths}
         for line in table_lines(run, rows, shorter):
             self.stdout.write(line)
@@ -163,8 +163,8 @@ class Command(ParallaxCommand):
             )
         for row in rows:
             caveats = sorted({cell.reason for cell in row.cells.values() if cell.reason and cell.value is not None})
-            if caveats:
-                self.stdout.write(f"{row.label}: {', '.join(caveats)}.")
+            if caveats or row.coverage:
+                self.stdout.write(f"{row.label}: {', '.join(filter(None, [row.coverage, *caveats]))}.")
         for comment in run.comments:
             self.stdout.write(comment)
         for line in order_comparison_lines(run):
@@ -256,11 +256,9 @@ def table_lines(run: EvaluationRun, rows: list[ModelRow], shorter: dict[int, lis
     ]
     for position, row in enumerate(rows):
         cells = [cell(row.cells[name].value, row.cells[name].reason) for name in shown]
-        cells += [f"{row.fit_seconds:.2f}", f"{row.score_seconds:.2f}"]
-        cells += [
-            cell(entry.value, entry.reason)
-            for entry in (of_length[position].cells[first] for of_length in shorter.values())
-        ]
+        cells += [seconds(row.fit_seconds), seconds(row.score_seconds)]
+        entries = [of_length[position].cells[first] if not row.coverage else None for of_length in shorter.values()]
+        cells += ["" if entry is None else cell(entry.value, entry.reason) for entry in entries]
         table.append([row.label, *cells])
     table += [[failed.label, "failed", *[""] * (len(table[0]) - 2)] for failed in failed_algorithms(run)]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]

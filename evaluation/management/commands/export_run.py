@@ -15,6 +15,7 @@ from evaluation.enums import RunStatus
 from evaluation.selectors.runs import run_numbered
 from evaluation.selectors.user_groups import grouped_metrics
 from evaluation.services.coverage import profile_rows
+from evaluation.services.external_scores import export_for_systems
 
 
 class Command(ParallaxCommand):
@@ -25,6 +26,11 @@ class Command(ParallaxCommand):
         parser.add_argument("--out", type=Path, metavar="DIR", required=True, help="the folder; created if missing")
         parser.add_argument(
             "--profiles", action="store_true", help="also profiles.csv: test profiles with their keys, for lists"
+        )
+        parser.add_argument(
+            "--cases",
+            action="store_true",
+            help="for other systems: the cases and training ratings too, as .npz, .inter and .qrels",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -51,6 +57,7 @@ class Command(ParallaxCommand):
                 if drawing is not None:
                     (folder / f"{name}.svg").write_text(drawing)
                     written.append(f"{name}.svg")
+            written += export_for_systems(run=run, folder=folder) if options["cases"] else []
             self.stdout.write(f"Run {run.pk} written to {folder}: {', '.join(written)}.")
         except OSError as problem:
             raise CommandError(f"Cannot write to {folder}: {problem.strerror or problem}.") from problem

@@ -1,4 +1,4 @@
-"""Adapters of other libraries' algorithms: there with their library only, and agreeing with it."""
+"""Algorithms of the library implicit: there with the library only, and agreeing with it."""
 
 from __future__ import annotations
 
@@ -10,21 +10,15 @@ import numpy as np
 import pytest
 
 from core.errors import ParameterError
-from recommenders import registry
-from recommenders.adapters.implicit_models import ImplicitALS, ImplicitBPR, ImplicitCosine, fold_in
-from recommenders.adapters.lenskit_models import LensKitALS, LensKitBiasedMF, LensKitItemKNN, lenskit_dataset
-from recommenders.adapters.library import IMPLICIT, LENSKIT, int32_matrix
+from recommenders import implicit_models, registry
 from recommenders.data import Profiles, Ratings
+from recommenders.implicit_models import ImplicitALS, ImplicitBPR, ImplicitCosine, fold_in, int32_matrix
 from recommenders.positives import positives
 
 ROOT = Path(__file__).resolve().parents[2]
-KEYS = {
-    "implicit": ("implicit-als", "implicit-bpr", "implicit-cosine"),
-    "lenskit": ("lenskit-als", "lenskit-biasedmf", "lenskit-itemknn"),
-}
+KEYS = ["implicit-als", "implicit-bpr", "implicit-cosine"]
 pytestmark = pytest.mark.unit
-with_implicit = pytest.mark.skipif(not IMPLICIT.is_installed, reason="implicit is not installed")
-with_lenskit = pytest.mark.skipif(not LENSKIT.is_installed, reason="LensKit is not installed (make test-lenskit)")
+with_implicit = pytest.mark.skipif(not implicit_models.is_installed(), reason="implicit is not installed")
 
 
 @pytest.fixture
@@ -42,47 +36,27 @@ def scored(model, ratings: Ratings) -> np.ndarray:
     return model.score(Profiles.of(ratings, np.arange(ratings.n_users)))
 
 
-@pytest.mark.parametrize(
-    ("package", "words"),
-    [
-        ("implicit", r"'implicit-als' is that of the library implicit, .*: \.venv/bin/pip install implicit==0\.7\.3"),
-        (
-            "lenskit",
-            r"'lenskit-als' is that of the library lenskit, .*: \.venv/bin/pip install -r requirements-lenskit\.txt",
-        ),
-    ],
-)
-def test_without_its_library_a_key_is_not_listed_and_says_what_to_install(package, words, monkeypatch):
-    monkeypatch.setitem(sys.modules, package, None)  # as Python marks what cannot be imported
-    assert not set(KEYS[package]) & set(registry.keys())
-    with pytest.raises(ParameterError, match=words):
-        registry.params_of(f"{package}-als")
+def test_without_the_library_no_key_is_listed_and_the_error_says_what_to_install(monkeypatch):
+    for is_imported in (True, False):
+        monkeypatch.setitem(sys.modules, "implicit", None)  # as Python marks what cannot be imported
+        if not is_imported:
+            monkeypatch.delitem(sys.modules, "implicit")
+            monkeypatch.setattr(implicit_models, "find_spec", lambda name: None)
+        assert not set(KEYS) & set(registry.keys())
+        with pytest.raises(ParameterError, match=r"'implicit-als' is .*: \.venv/bin/pip install implicit==0\.7\.3"):
+            registry.params_of("implicit-als")
 
 
-def test_a_library_that_is_nowhere_is_not_installed():
-    library = type(IMPLICIT)("no_such_library_anywhere", "1.0")
-    assert not library.is_installed
-    assert library.how_to_install() == ".venv/bin/pip install no_such_library_anywhere==1.0"
-
-
-@pytest.mark.parametrize("library", [IMPLICIT, LENSKIT])
-def test_keys_are_listed_where_the_library_is_installed(library):
-    listed = [key for key in registry.keys() if key in KEYS[library.package]]  # noqa: SIM118 — a function
-    assert listed == (list(KEYS[library.package]) if library.is_installed else [])
-
-
-@pytest.mark.parametrize(
-    ("library", "file"), [(IMPLICIT, "requirements-test.txt"), (LENSKIT, "requirements-lenskit.txt")]
-)
-def test_the_version_named_is_the_version_tested(library, file):
-    pins = re.findall(rf"^{library.package}==(\S+)", (ROOT / file).read_text(), re.MULTILINE)
-    assert pins == [library.tested]
+@with_implicit
+def test_the_version_named_is_the_version_tested():
+    version = implicit_models.TESTED_VERSION
+    assert [key for key in registry.keys() if key in KEYS] == KEYS  # noqa: SIM118 — a function
+    assert re.findall(r"^implicit==(\S+)", (ROOT / "requirements-test.txt").read_text(), re.MULTILINE) == [version]
     page = (ROOT / "docs" / "how-to" / "your-own-algorithm.md").read_text()
-    assert f"`{library.how_to_install()}`" in page
-    assert all(f"`{key}`" in page for key in KEYS[library.package])
-    for key in KEYS[library.package]:
-        if library.is_installed:
-            assert registry.algorithm(key).library_versions() == {library.package: library.tested}
+    for key in KEYS:
+        assert f"`{registry.install_command(key)}`" in page
+        assert f"`{key}`" in page
+        assert registry.algorithm(key).library_versions() == {"implicit": version}
 
 
 @with_implicit
@@ -192,74 +166,10 @@ def test_implicit_bpr_of_someone_who_likes_everything_orders_by_bias(make_rating
     np.testing.assert_array_equal(scored(model, known)[0], model.item_bias.astype(np.float64))
 
 
-@pytest.mark.parametrize("key", [*KEYS["implicit"], *KEYS["lenskit"]])
+@with_implicit
+@pytest.mark.parametrize("key", KEYS)
 def test_data_in_which_nobody_likes_anything_give_no_score(key, make_ratings):
-    if key not in registry.keys() or key == "lenskit-biasedmf":  # noqa: SIM118 — a function, not a mapping's
-        pytest.skip("its library is not installed, or it asks for ratings, not likes")
     found = registry.algorithm(key)
     known = Ratings.from_triples([0, 1], [0, 1], [1.0, 2.0], 2, 3, scale=make_ratings(1, 3, 3).scale)
     params = registry.params_of(key, {"factors": 1} if "factors" in found.Params().as_dict() else {})
     assert np.isneginf(scored(found.fit(known, params, rng=np.random.default_rng(0)), known)).all()
-
-
-def lenskit_scores(learner, ratings: Ratings, user: int) -> np.ndarray:
-    """LensKit's own scores of every item for the user's history."""
-    from lenskit.data import ItemList, RecQuery
-
-    own = ratings.user_items[[user]]
-    history = ItemList(item_ids=own.indices, rating=own.data.astype(np.float32))
-    return learner(RecQuery(history_items=history), ItemList(item_ids=np.arange(ratings.n_items))).scores()
-
-
-def likes(ratings: Ratings) -> Ratings:
-    """The positive ratings alone."""
-    liked = positives(ratings.user_items, ratings.scale, 4.0)
-    liked.data[:] = 5.0
-    return Ratings(liked, ratings.scale)
-
-
-@with_lenskit
-def test_lenskit_als_agrees_with_the_librarys_own_fold_in(known):
-    from lenskit.als import ImplicitMFScorer
-    from lenskit.training import TrainingOptions
-
-    params = LensKitALS.Params(factors=6, alpha=20, reg=0.5, epochs=8)
-    model = LensKitALS.fit(known, params, rng=np.random.default_rng(3))
-    learner = ImplicitMFScorer(embedding_size=6, epochs=8, regularization=0.5, weight=20)
-    liked = likes(known)
-    learner.train(lenskit_dataset(liked.user_items), TrainingOptions(rng=seed_of(np.random.default_rng(3))))
-    scores = scored(model, known)
-    for user in range(known.n_users - 1):
-        theirs = lenskit_scores(learner, liked, user)
-        np.testing.assert_allclose(scores[user, :-1], theirs[:-1], rtol=0, atol=1e-4)  # theirs are float32
-
-
-@with_lenskit
-def test_lenskit_biasedmf_agrees_with_the_librarys_own_fold_in(known):
-    from lenskit.als import BiasedMFScorer
-    from lenskit.training import TrainingOptions
-
-    params = LensKitBiasedMF.Params(factors=6, damping=3, reg=0.2, epochs=8)
-    model = LensKitBiasedMF.fit(known, params, rng=np.random.default_rng(3))
-    learner = BiasedMFScorer(embedding_size=6, epochs=8, regularization=0.2, damping=3.0)
-    learner.train(lenskit_dataset(known.user_items), TrainingOptions(rng=seed_of(np.random.default_rng(3))))
-    scores = scored(model, known)
-    for user in range(known.n_users - 1):
-        theirs = lenskit_scores(learner, known, user)
-        np.testing.assert_allclose(scores[user, :-1], theirs[:-1], rtol=0, atol=1e-4)  # theirs are float32
-
-
-@with_lenskit
-@pytest.mark.parametrize("neighbours", [2, 20])
-def test_lenskit_itemknn_agrees_with_the_library(known, neighbours):
-    from lenskit.knn import ItemKNNScorer
-
-    model = LensKitItemKNN.fit(known, LensKitItemKNN.Params(neighbours=neighbours), rng=np.random.default_rng(0))
-    learner = ItemKNNScorer(max_nbrs=neighbours, feedback="implicit")
-    liked = likes(known)
-    learner.train(lenskit_dataset(liked.user_items))
-    scores = scored(model, known)
-    for user in range(known.n_users - 1):
-        theirs = lenskit_scores(learner, liked, user)
-        expected = np.where(np.isfinite(theirs), theirs, -np.inf)
-        np.testing.assert_allclose(scores[user], expected, rtol=0, atol=1e-5)  # theirs are float32

@@ -1,4 +1,8 @@
-"""Algorithms as LensKit learns them: alternating least squares of likes and of ratings, and neighbours of items."""
+"""Algorithms as LensKit learns them: alternating least squares of likes and of ratings, and neighbours of items.
+
+LensKit is imported when a model is fitted, and only then. Profiles are scored from the stored arrays, in float64, with
+the equations that LensKit folds a query's history in by.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +14,15 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy import sparse
 
-from recommenders.adapters.library import LENSKIT, Adapter, FoldedLikes
+from recommenders.base import Algorithm
 from recommenders.data import Flags, Floats, Integers, ItemFeatures, Ratings
+from recommenders.ials import gram_of, solve
 from recommenders.memory import co_rated_pairs
 from recommenders.parameters import Parameters, parameter
 from recommenders.positives import liked_items, positive_from_parameter, positives
 from recommenders.progress import Progress
+
+__all__ = ["LensKitALS", "LensKitBiasedMF", "LensKitItemKNN"]
 
 
 def lenskit_dataset(user_items: sparse.csr_array) -> Any:
@@ -47,7 +54,7 @@ def frame_bytes(n_users: int, n_items: int, n_ratings: int) -> int:
     return 110 * n_ratings + 64 * (n_users + n_items)
 
 
-class LensKitALS(FoldedLikes):
+class LensKitALS(Algorithm):
     r"""``lenskit.als.ImplicitMFScorer``: binary data with confidences, each side solved for in turn.
 
     The criterion is that of the key ``ials``: a like has confidence :math:`1 + \alpha`, an absence 1; LensKit learns in
@@ -73,8 +80,13 @@ class LensKitALS(FoldedLikes):
     name = "LensKit iALS"
     title = "Implicit alternating least squares of the library LensKit (LensKit iALS)"
     version = 1
-    library = LENSKIT
+    libraries = ("lenskit",)
+    preloaded = ("lenskit.als",)
+    score_kind = "order"
+    rank_parameter = "factors"
+    asks_numbers = True
     small = {"factors": 2}
+    arrays = ("item_factors", "is_liked")
 
     @dataclass(frozen=True)
     class Params(Parameters):
@@ -85,6 +97,8 @@ class LensKitALS(FoldedLikes):
         epochs: int = parameter(10, description="Times that both sides are solved for.", minimum=1)
 
     params: Params
+    item_factors: NDArray[np.float32]  # shape (n_items, factors)
+    is_liked: Flags  # shape (n_items,), whether the item has any like
 
     @classmethod
     def _fit(
@@ -111,8 +125,14 @@ class LensKitALS(FoldedLikes):
         """LensKit's own copies of the data, and both sides' factors."""
         return frame_bytes(n_users, n_items, n_ratings) + 16 * params.factors * (n_users + n_items)
 
+    def _score(self, user_items: sparse.csr_array) -> Floats:
+        profiles = positives(user_items, self.scale, self.params.positive_from)
+        items = self.item_factors.astype(np.float64)
+        folded = solve(profiles, items, gram_of(items, self.params.reg), self.params.alpha)
+        return self._silence(folded @ items.T, profiles, self.is_liked)
 
-class LensKitBiasedMF(Adapter):
+
+class LensKitBiasedMF(Algorithm):
     r"""``lenskit.als.BiasedMFScorer``: factors of what ratings are above or below damped means.
 
     .. math:: \hat r_{ui} = \mu + b_i + b_u + p_u^\top q_i
@@ -141,7 +161,8 @@ class LensKitBiasedMF(Adapter):
     name = "LensKit BiasedMF"
     title = "Biased matrix factorisation of the library LensKit (LensKit BiasedMF)"
     version = 1
-    library = LENSKIT
+    libraries = ("lenskit",)
+    preloaded = ("lenskit.als",)
     score_kind = "rating"
     rank_parameter = "factors"
     asks_numbers = True
@@ -203,7 +224,7 @@ class LensKitBiasedMF(Adapter):
         return self._silence(scores, user_items)
 
 
-class LensKitItemKNN(Adapter):
+class LensKitItemKNN(Algorithm):
     r"""``lenskit.knn.ItemKNNScorer`` on implicit feedback: sums of the largest cosines of binary item vectors.
 
     .. math:: \mathrm{score}_{ui} = \sum_{j \in D^k(u; i)} \cos(i, j)
@@ -230,7 +251,8 @@ class LensKitItemKNN(Adapter):
     name = "LensKit ItemKNN"
     title = "Item-item neighbours of the library LensKit (LensKit ItemKNN)"
     version = 1
-    library = LENSKIT
+    libraries = ("lenskit",)
+    preloaded = ("lenskit.knn",)
     score_kind = "order"
     asks_numbers = True  # in the last bits: LensKit adds float32 products up in the order of users
     arrays = ("indptr", "indices", "similarities", "is_liked")

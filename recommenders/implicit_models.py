@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Self
 
 import numpy as np
@@ -12,15 +15,47 @@ from numpy.typing import NDArray
 from scipy import sparse
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from recommenders.adapters.library import IMPLICIT, Adapter, FoldedLikes, by_epochs, int32_matrix
+from recommenders.base import Algorithm
 from recommenders.data import Flags, Floats, Integers, ItemFeatures, Ratings
+from recommenders.ials import gram_of, solve
 from recommenders.memory import binary_bytes
 from recommenders.parameters import Parameters, parameter
 from recommenders.positives import liked_items, positive_from_parameter, positives
 from recommenders.progress import Progress
 
+TESTED_VERSION = "0.7.3"
 
-class ImplicitALS(FoldedLikes):
+
+def is_installed() -> bool:
+    """Whether the library could be imported; nothing of it is.
+
+    Only a fit imports it. Profiles are scored from the stored arrays here, with the equations of the library.
+    """
+    if "implicit" in sys.modules:
+        return sys.modules["implicit"] is not None
+    return find_spec("implicit") is not None
+
+
+def int32_matrix(matrix: sparse.csr_array) -> sparse.csr_matrix:
+    """The same matrix as the library's compiled loops take it: float32 values, int32 indices, ``csr_matrix``."""
+    arrays: tuple[NDArray[np.float32], NDArray[np.int32], NDArray[np.int32]] = (
+        matrix.data.astype(np.float32),
+        matrix.indices.astype(np.int32),
+        matrix.indptr.astype(np.int32),
+    )
+    return sparse.csr_matrix(arrays, shape=matrix.shape)
+
+
+def by_epochs(progress: Progress, epochs: int) -> Callable[..., None]:
+    """What the library is to call after each epoch: it tells of the next one, or stops the fit."""
+
+    def report(epoch: int, *rest: object) -> None:
+        progress((epoch + 1) / epochs, f"Epoch {min(epoch + 2, epochs)} of {epochs}")
+
+    return report
+
+
+class ImplicitALS(Algorithm):
     r"""``implicit.als.AlternatingLeastSquares``: binary data with confidences, by conjugate gradients.
 
     The criterion is that of the key ``ials``: a like has confidence :math:`1 + \alpha`, an absence 1. The library
@@ -49,8 +84,13 @@ class ImplicitALS(FoldedLikes):
     name = "implicit iALS"
     title = "Implicit alternating least squares of the library implicit (implicit iALS)"
     version = 1
-    library = IMPLICIT
+    libraries = ("implicit",)
+    preloaded = ("implicit.als",)
+    score_kind = "order"
+    rank_parameter = "factors"
+    asks_numbers = True
     small = {"factors": 2, "alpha": 40.0}
+    arrays = ("item_factors", "is_liked")
 
     @dataclass(frozen=True)
     class Params(Parameters):
@@ -61,6 +101,8 @@ class ImplicitALS(FoldedLikes):
         epochs: int = parameter(15, description="Times that both sides are solved for.", minimum=1)
 
     params: Params
+    item_factors: NDArray[np.float32]  # shape (n_items, factors); as the library learned them
+    is_liked: Flags  # shape (n_items,); whether the item has any like
 
     @classmethod
     def _fit(
@@ -88,6 +130,12 @@ class ImplicitALS(FoldedLikes):
         """The likes from both sides, and both sides' factors."""
         return binary_bytes(n_users, n_ratings) + 24 * n_ratings + 8 * params.factors * (n_users + n_items)
 
+    def _score(self, user_items: sparse.csr_array) -> Floats:
+        profiles = positives(user_items, self.scale, self.params.positive_from)
+        items = self.item_factors.astype(np.float64)
+        folded = solve(profiles, items, gram_of(items, self.params.reg), self.params.alpha)
+        return self._silence(folded @ items.T, profiles, self.is_liked)
+
 
 # Items that a stranger's likes are held against, drawn once a model. On MovieLens latest-small, scores of training
 # users by folding in correlate at .987 with those by their learned vectors, at 250 draws .983, with all items .990.
@@ -96,7 +144,7 @@ DRAWS = 500
 STEPS = 8
 
 
-class ImplicitBPR(Adapter):
+class ImplicitBPR(Algorithm):
     r"""``implicit.bpr.BayesianPersonalizedRanking``: pairs of a liked and another item, put in order.
 
     The library maximises, by stochastic gradient ascent on one thread,
@@ -127,7 +175,8 @@ class ImplicitBPR(Adapter):
     name = "implicit BPR"
     title = "Bayesian personalised ranking of the library implicit (implicit BPR)"
     version = 1
-    library = IMPLICIT
+    libraries = ("implicit",)
+    preloaded = ("implicit.bpr",)
     score_kind = "order"
     rank_parameter = "factors"
     asks_numbers = True
@@ -248,7 +297,7 @@ def fold_in(own: Floats, opponents: Floats, lead: Floats, weights: Floats, *, re
     return vector
 
 
-class ImplicitCosine(Adapter):
+class ImplicitCosine(Algorithm):
     r"""``implicit.nearest_neighbours.CosineRecommender``: cosines of binary item vectors, k kept per item.
 
     .. math:: \mathrm{score}_{ui} = \sum_{j \in u,\ i \in N_k(j)} \cos(i, j)
@@ -275,7 +324,8 @@ class ImplicitCosine(Adapter):
     name = "implicit cosine"
     title = "Item-item cosine of the library implicit (implicit cosine)"
     version = 1
-    library = IMPLICIT
+    libraries = ("implicit",)
+    preloaded = ("implicit.nearest_neighbours",)
     score_kind = "order"
     arrays = ("indptr", "indices", "similarities", "is_liked")
 
