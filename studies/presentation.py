@@ -27,7 +27,8 @@ NONE: Literal["none"] = "none"
 MODEL: Literal["model"] = "model"
 FALLBACK = "fallback"  # the kind of a slot that its algorithm could not explain
 
-Wording = Annotated[str, Field(min_length=1, max_length=160)]  # the space that pages reserve holds about as much
+LONGEST_TEXT = 160  # characters of an explanation: the space that pages reserve holds about as much
+Wording = Annotated[str, Field(min_length=1, max_length=LONGEST_TEXT)]
 
 
 class _Part(BaseModel):
