@@ -33,6 +33,10 @@ def check_artefacts() -> Iterator[Finding]:
     rows = MetricResult.objects.exclude(users_digest="").order_by("pk").select_related("algorithm")
     for row in rows:
         wanted.setdefault(("results", row.users_digest), f"results of run {row.algorithm.run_id}")
+    for condition in Condition.objects.select_related("study").order_by("study_id", "position"):
+        if condition.shown.texts:
+            what = f"the texts of {condition.label} in {condition.study.slug}"
+            wanted.setdefault(("explanations", condition.shown.texts), what)
     for (kind, digest), what in wanted.items():
         try:
             artefacts.verify(kind, digest)

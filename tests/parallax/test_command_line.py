@@ -150,6 +150,7 @@ train none --algorithm puresvd
 train none --algorithm puresvd --param nonsense
 upload_model none {files}/none.npz --kind matrix
 upload_model none {files}/none.npz --kind nonsense
+upload_explanations none {files}/none.csv
 choose none --algorithm lpca
 choose none --algorithm lpca --values nonsense
 recommend none --algorithm toppop --profile nonsense
