@@ -10,7 +10,7 @@ from rest_framework.reverse import reverse
 
 from analysis.models import Report
 from analysis.read.reports import report_of
-from jobs.models import Job, JobStatus
+from jobs.models import REQUEST_STATES, Job
 from studies.models import Study
 from studies.serializers import REPORTED
 
@@ -35,9 +35,7 @@ class RequestSerializer(serializers.ModelSerializer[Job]):
     """A report that a worker builds: its state, and the address of the report once it is built."""
 
     study = serializers.SlugField(source="subject.slug")
-    status = serializers.ChoiceField(
-        choices=[status.value for status in JobStatus if status != JobStatus.WAITING], read_only=True
-    )
+    status = serializers.ChoiceField(choices=REQUEST_STATES, read_only=True)
     url = serializers.SerializerMethodField(help_text="This request: poll it until its status is final.")
     report_url = serializers.SerializerMethodField(help_text="The report; null until it is built.")
     error = serializers.CharField(help_text="Why no report was built; empty if nothing failed.")

@@ -42,6 +42,11 @@ def may_move(user: Any, dataset: Dataset) -> bool:
     return Project.objects.of(user, (ProjectRole.OWNER,)).filter(pk=dataset.project_id).exists()
 
 
+def may_run(user: Any, version: DatasetVersion) -> bool:
+    """Whether `user` may start runs on a version, and upload models for them: it is in use, and not only viewed."""
+    return version.retired_at is None and Dataset.objects.usable_by(user).filter(pk=version.dataset_id).exists()
+
+
 def may_use_name(user: Any, name: str) -> bool:
     """Whether a dataset that `user` imports may have this name: it is free, or `user` may add versions to it."""
     newest = DatasetVersion.objects.filter(dataset__name=name).select_related("dataset").order_by("-number").first()

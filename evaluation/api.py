@@ -7,21 +7,28 @@ from typing import Any, ClassVar
 
 from django.db.models import QuerySet
 from django.http import StreamingHttpResponse
+from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema, extend_schema_view
-from rest_framework import mixins, viewsets
+from rest_framework import mixins, status, viewsets
 from rest_framework.decorators import action
+from rest_framework.exceptions import ValidationError
+from rest_framework.parsers import MultiPartParser
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.enums import Scope
+from catalog.models import Dataset
+from catalog.selectors.datasets import newest_version
 from core.api import StrictView
-from core.errors import ParallaxError
+from core.errors import ParallaxError, ParameterError
 from evaluation import exports
 from evaluation.enums import RunStatus
 from evaluation.models import EvaluationRun, TrainedModel
 from evaluation.selectors.models import models_by_time
 from evaluation.selectors.runs import runs_by_time
+from evaluation.selectors.uploads import uploads_of
 from evaluation.serializers import (
     CsvRenderer,
     CurveTableSerializer,
@@ -31,8 +38,12 @@ from evaluation.serializers import (
     RunDetailSerializer,
     RunQuerySerializer,
     RunSerializer,
+    UploadSerializer,
+    UploadStateSerializer,
     UserTableSerializer,
 )
+from evaluation.services.model_uploads import request_upload
+from recommenders import registry
 
 Rows = Callable[[EvaluationRun], Iterable[list[Any]]]
 
@@ -50,12 +61,46 @@ class ModelViewSet(StrictView, mixins.ListModelMixin, mixins.RetrieveModelMixin,
     """Trained models: recipes and digests; a study pins its models by digest."""
 
     serializer_class = ModelSerializer
+    parser_classes: ClassVar = [MultiPartParser]
     parameters: ClassVar = {"list": ModelQuerySerializer}
+    write_scopes: ClassVar = {"create": Scope.UPLOAD}
     lookup_value_regex = r"[0-9]+"
 
     def get_queryset(self) -> QuerySet[TrainedModel]:
         """Return the visible models, or those of the query."""
         return models_by_time(self.request.user).filter(**self.query)
+
+    @extend_schema(
+        operation_id="model_upload",
+        summary="Upload a model that was learned elsewhere",
+        description="A worker checks the file and stores the model. The response is the upload: poll its `url` until "
+        "`status` is `succeeded`, when `model_url` is the model, or `failed`, when `error` names everything that is "
+        "wrong with the file. The token needs the scope `upload`.",
+        request={"multipart/form-data": UploadSerializer},
+        responses={202: UploadStateSerializer},
+    )
+    def create(self, request: Request) -> Response:
+        """Store a file privately, and request its check from a worker."""
+        body = dict(self.body(UploadSerializer))
+        dataset = get_object_or_404(Dataset.objects.usable_by(request.user), name=body.pop("dataset"))
+        version = newest_version(dataset.name, Dataset.objects.filter(pk=dataset.pk))
+        chosen = {name: body.pop(name) for name in ("kind", "file", "learned_from")}
+        try:
+            registry.params_of(chosen["kind"], body)
+        except ParameterError as problem:
+            raise ValidationError({"non_field_errors": [str(problem)]}) from problem
+        job = request_upload(version=version, params=body, actor=request.user, **chosen)
+        state = UploadStateSerializer(job, context={"request": request}).data
+        headers = {"Location": state["url"], "Retry-After": "5"}
+        return Response(state, status=status.HTTP_202_ACCEPTED, headers=headers)
+
+    @extend_schema(
+        operation_id="model_upload_state", summary="The state of an uploaded model", responses=UploadStateSerializer
+    )
+    def uploaded(self, request: Request, pk: int) -> Response:
+        """Return the state of a model that the researcher uploaded."""
+        job = get_object_or_404(uploads_of(request.user), pk=pk)
+        return Response(UploadStateSerializer(job, context={"request": request}).data)
 
 
 @extend_schema(tags=["runs"])

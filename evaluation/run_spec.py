@@ -100,10 +100,11 @@ def written(value: Mapping[str, Any] | Sequence[tuple[str, Mapping[str, Any]]]) 
     >>> written({"name": "probe", "share": 0.1, "list": ""}), written([("toppop", {}), ("puresvd", {"factors": 9})])
     ('probe:share=0.1', 'toppop, puresvd:factors=9')
     """
-    parts = [(value["name"], value)] if isinstance(value, Mapping) else value
+    if isinstance(value, Mapping):
+        value = [(value["name"], {name: each for name, each in value.items() if name != "name"})]
     return ", ".join(
-        settings_text(key, {name: each for name, each in stated.items() if name != "name" and each not in (None, "")})
-        for key, stated in parts
+        settings_text(key, {name: each for name, each in stated.items() if each not in (None, "")})
+        for key, stated in value
     )
 
 

@@ -8,12 +8,16 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.renderers import BaseRenderer
+from rest_framework.reverse import reverse
 
 from catalog.models import Dataset
 from evaluation.enums import RunStatus
 from evaluation.models import EvaluationRun, RunAlgorithm, TrainedModel
 from evaluation.selectors.cases import candidate_range
 from evaluation.selectors.runs import algorithms_of, progress
+from evaluation.services.model_uploads import MOST_BYTES
+from jobs.models import REQUEST_STATES, Job, JobStatus
+from recommenders import registry
 
 _LONGEST_NAME = Dataset._meta.get_field("name").max_length
 _LONGEST_KEY = TrainedModel._meta.get_field("algorithm").max_length
@@ -39,11 +43,17 @@ class ModelSerializer(serializers.ModelSerializer[TrainedModel]):
     dataset_version = serializers.IntegerField(source="version.number")
     dataset_hash = serializers.CharField(source="version.content_hash")
     params = serializers.DictField()
+    base = serializers.CharField(
+        source="base.digest",
+        allow_null=True,
+        help_text="Digest of the model that it re-ranks; null without one.",
+    )
 
     class Meta:
         model = TrainedModel
         fields = [
             *("id", "digest", "recipe", "label", "algorithm", "algorithm_version", "params", "seed", "threads"),
+            *("origin", "base"),
             *("dataset", "dataset_version", "dataset_hash", "training_digest", "fit_seconds", "created_at"),
         ]
         read_only_fields = fields
@@ -59,6 +69,59 @@ class ModelQuerySerializer(serializers.Serializer[Any]):
     algorithm = serializers.CharField(
         required=False, max_length=_LONGEST_KEY, help_text="Models of this algorithm, by its key."
     )
+
+
+class UploadSerializer(serializers.Serializer[Any]):
+    """A model that was learned elsewhere, for the newest version of a dataset."""
+
+    dataset = serializers.SlugField(max_length=_LONGEST_NAME)
+    kind = serializers.ChoiceField(choices=registry.uploaded_keys())
+    file = serializers.FileField(help_text=f"CSV or .npz, at most {MOST_BYTES // 2**20} MB.")
+    learned_from = serializers.RegexField(
+        r"^[0-9a-f]{64}$", required=False, default="", help_text="Digest of its training rows: training_hash of a run."
+    )
+    name = serializers.CharField(required=False, max_length=40, help_text="The name in tables.")
+    profile = serializers.ChoiceField(choices=["ratings", "likes"], required=False)
+    positive_from = serializers.FloatField(required=False, help_text="Lowest like, on a scale of 1 to 5.")
+
+    def validate_file(self, file: Any) -> Any:
+        """Refuse a file that is too large."""
+        if file.size > MOST_BYTES:
+            raise serializers.ValidationError(
+                f"The file has {file.size:,} bytes; the limit is {MOST_BYTES:,}. Use the command upload_model."
+            )
+        return file
+
+
+class UploadStateSerializer(serializers.ModelSerializer[Job]):
+    """An uploaded model that a worker checks: its state, and the model once it is stored."""
+
+    dataset = serializers.SlugField(source="subject.dataset.name")
+    status = serializers.ChoiceField(choices=REQUEST_STATES, read_only=True)
+    error = serializers.CharField(help_text="What is wrong with the file, with lines; empty if nothing is.")
+    n_items = serializers.IntegerField(
+        source="result.n_items", allow_null=True, default=None, help_text="Items of the dataset that the model knows."
+    )
+    facts = serializers.ListField(source="result.facts", child=serializers.CharField(), default=list)
+    url = serializers.SerializerMethodField(help_text="This upload: poll it until its status is final.")
+    model_url = serializers.SerializerMethodField(help_text="The model; null until it is stored.")
+
+    class Meta:
+        model = Job
+        fields = ["id", "dataset", "status", "activity", "error", "n_items", "facts", "url", "model_url"]
+        read_only_fields = fields
+
+    @extend_schema_field(serializers.URLField())
+    def get_url(self, job: Job) -> str:
+        """Its own address."""
+        return reverse("api:models-upload", kwargs={"pk": job.pk}, request=self.context["request"])
+
+    @extend_schema_field(serializers.URLField(allow_null=True))
+    def get_model_url(self, job: Job) -> str | None:
+        """The model's address."""
+        if job.status != JobStatus.SUCCEEDED:
+            return None
+        return reverse("api:models-detail", kwargs={"pk": job.result["model"]}, request=self.context["request"])
 
 
 class RunAlgorithmSerializer(serializers.ModelSerializer[RunAlgorithm]):

@@ -22,6 +22,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from catalog.charts import ratings_per_value
 from catalog.models import Dataset
+from catalog.permissions import may_run
 from catalog.selectors.datasets import newest_version, newest_versions
 from catalog.selectors.shape import value_counts
 from catalog.views.versions import version_or_404
@@ -32,10 +33,12 @@ from evaluation.enums import RUN_OPEN, RunStatus
 from evaluation.forms.preview import TryForm
 from evaluation.forms.run import ExperimentForm, RunForm
 from evaluation.forms.run_choice import CompareForm, RunFilterForm
+from evaluation.forms.upload import UploadModelForm
 from evaluation.metrics.definition import TASKS
-from evaluation.models import EvaluationRun, RunAlgorithm
+from evaluation.models import EvaluationRun, RunAlgorithm, TrainedModel
 from evaluation.permissions import may_stop_and_resume
 from evaluation.run_pages import differences_shown, groups_shown, results_of, state_of, tests_shown
+from evaluation.run_spec import written
 from evaluation.selectors.experiments import experiments_of, shipped_experiments
 from evaluation.selectors.models import ModelLine, line_of, listed_models, models_on
 from evaluation.selectors.paired_tests import CORRECTIONS, HIT_TESTS, kinds_of_test, run_tests_of
@@ -47,16 +50,20 @@ from evaluation.selectors.runs import (
     runs_shown_to,
     succeeded_runs,
 )
+from evaluation.selectors.uploads import uploads_of
 from evaluation.selectors.user_groups import group_tables, grouped_metrics
 from evaluation.services.case_counts import case_counts
 from evaluation.services.experiment_jobs import runs_of, start_experiment
-from evaluation.services.recommend_for_profile import try_models
+from evaluation.services.model_uploads import request_upload
+from evaluation.services.recommend_for_profile import try_models, try_users
 from evaluation.services.runs import cancel_run, create_repeat, create_run, resume_run
 from evaluation.sorting import Sorting
+from jobs.models import Job, JobStatus
 
 RUNS_PER_PAGE = 25
 MODELS_PER_PAGE = 50
 MAX_MATCHES = 6
+USERS_TRIED, LENGTH_TRIED = 5, 5  # beside a model that was uploaded
 EFFECTS = {"nemenyi": "Mean ranks, A − B"}
 
 
@@ -85,6 +92,47 @@ def model_list(request: HttpRequest) -> HttpResponse:
     page = Paginator(listed_models(request.user), MODELS_PER_PAGE).get_page(request.GET.get("page"))
     lines = [line_of(model) for model in page]
     return render(request, "console/evaluation/model_list.html", {"page": page, "lines": lines})
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def upload_model(request: HttpRequest, name: str, number: int) -> HttpResponse:
+    """Upload a model that was learned elsewhere; a worker checks it."""
+    version = version_or_404(request.user, name, number)
+    if not may_run(request.user, version):
+        raise PermissionDenied("Models are uploaded to versions in use, by those who may start runs on the dataset.")
+    form = UploadModelForm(request.POST or None, request.FILES or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            job = request_upload(version=version, actor=request.user, **form.chosen())
+        except ParallaxError as refusal:
+            form.add_error("file", str(refusal))
+        else:
+            return redirect("evaluation:uploaded", pk=job.pk)
+    context = {"version": version, "form": form}
+    return render(request, "console/evaluation/upload.html", context, status=400 if form.errors else 200)
+
+
+@never_cache
+@require_safe
+def uploaded_model(request: HttpRequest, pk: int) -> HttpResponse:
+    """The check of an uploaded model; then what was understood, and its lists beside those of a stored model."""
+    job = get_object_or_404(uploads_of(request.user), pk=pk)
+    context: dict[str, Any] = {"job": job, "version": job.subject}
+    if job.status == JobStatus.SUCCEEDED:
+        context |= _lists_of_upload(job, request)
+    template = "_uploaded" if request.headers.get("HX-Request") else "uploaded"
+    return render(request, f"console/evaluation/{template}.html", context)
+
+
+def _lists_of_upload(job: Job, request: HttpRequest) -> dict[str, Any]:
+    version = job.subject
+    model = get_object_or_404(TrainedModel, pk=job.result["model"])
+    others = [line for line in models_on(version, request.user) if line.model.pk != model.pk]
+    chosen = [line.model for line in others if str(line.model.pk) == request.GET.get("beside")]
+    models = [model, *(chosen or [line.model for line in others])[:1]]
+    tried = try_users(version=version, models=models, n_users=USERS_TRIED, n=LENGTH_TRIED)
+    algorithm = written([(model.algorithm, {"upload": model.params["upload"], **job.payload["params"]})])
+    return {"model": model, "algorithm": algorithm, "others": others, "beside": models[-1], "tried": tried}
 
 
 @require_safe

@@ -46,6 +46,7 @@ JOB_MOVES: dict[str, frozenset[str]] = {
     JobStatus.FAILED: frozenset({JobStatus.QUEUED, JobStatus.CANCELLED}),
 }
 JOB_OPEN = (JobStatus.QUEUED, JobStatus.RUNNING)
+REQUEST_STATES = [status.value for status in JobStatus if status != JobStatus.WAITING]  # without choices to be made
 
 
 class JobQuerySet(models.QuerySet["Job"]):

@@ -357,6 +357,7 @@ SPECTACULAR_SETTINGS = {
         "ReportedMode": "studies.serializers.REPORTED",
         "Role": "studies.enums.Role",
         "Scope": "accounts.enums.Scope",
+        "RequestStatusEnum": "jobs.models.REQUEST_STATES",
     },
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",

@@ -22,12 +22,14 @@ LONGEST_LABEL = 80  # of a condition
 LONGEST_LIST = 20
 BETWEEN_LEVELS = " · "
 
-ExplanationKind = Literal["none", "model"]
+ExplanationKind = Literal["none", "model", "stored"]
 NONE: Literal["none"] = "none"
 MODEL: Literal["model"] = "model"
-FALLBACK = "fallback"  # the kind of a slot that its algorithm could not explain
+STORED: Literal["stored"] = "stored"
+FALLBACK = "fallback"  # the kind of a slot without an explanation of its own
 
-Wording = Annotated[str, Field(min_length=1, max_length=160)]  # the space that pages reserve holds about as much
+LONGEST_TEXT = 160  # characters of an explanation: the space that pages reserve holds about as much
+Wording = Annotated[str, Field(min_length=1, max_length=LONGEST_TEXT)]
 
 
 class _Part(BaseModel):
@@ -41,7 +43,7 @@ class Presentation(_Part):
 
     `wording` and `fallback` are by language. A wording holds ``{items}``, in whose place the rated items stand that
     contributed most; without one the platform's own sentence is used. A fallback is shown for items that the algorithm
-    cannot explain.
+    cannot explain, or without a stored text. `texts` is the digest of stored texts.
     """
 
     layout: Literal["list", "grid", "carousel"] = "list"
@@ -49,6 +51,7 @@ class Presentation(_Part):
     length: Annotated[int, Field(strict=True, ge=1, le=LONGEST_LIST)] | None = None  # None: as the study's settings say
     order: Literal["ranked", "shuffled"] = "ranked"  # shuffled by the study's seed and the participant
     explanation: ExplanationKind = NONE
+    texts: Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")] = ""
     wording: dict[str, Wording] = {}
     fallback: dict[str, Wording] = {}
 
@@ -58,6 +61,11 @@ class Presentation(_Part):
             raise ParameterError("A carousel, and no other layout, states the kind of features by which it has rows.")
         if not self.explains and (self.wording or self.fallback):
             raise ParameterError("A wording and a fallback go with an explanation. State it, or leave them out.")
+        if (self.explanation == STORED) != bool(self.texts) or (self.texts and self.wording):
+            raise ParameterError(
+                "Stored explanations, and no others, state their texts by the digest that upload_explanations prints, "
+                "and have no wording."
+            )
         if wrong := [language for language, text in self.wording.items() if "{items}" not in text]:
             raise ParameterError(f"The wording of an explanation holds {{items}}; the one in {wrong[0]!r} does not.")
         return self
@@ -81,7 +89,8 @@ class Presentation(_Part):
         if self.is_shuffled:
             said.append("in random order")
         if self.explains:
-            said.append("each recommendation explained by the participant's own ratings")
+            by = f"the stored text of the item ({self.texts[:12]})" if self.texts else "the participant's own ratings"
+            said.append(f"each recommendation explained by {by}")
             said += [f"in the wording {text!r} ({language})" for language, text in self.wording.items()]
             said += [f"with the fallback {text!r} ({language})" for language, text in self.fallback.items()]
         return ", ".join(said) or "as by default"

@@ -626,6 +626,11 @@ class StudySettings(_Settings):
         return any(shown.explains for shown in self._presentations)
 
     @property
+    def texts(self) -> set[str]:
+        """The digests of the stored texts that explain recommendations."""
+        return {shown.texts for shown in self._presentations} - {""}
+
+    @property
     def carousel_kinds(self) -> set[str]:
         """The kinds of item features by which carousels have rows."""
         return {shown.carousel_by for shown in self._presentations} - {""}

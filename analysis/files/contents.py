@@ -161,6 +161,7 @@ def write_run(report: Report, folder: Path) -> None:
     study, run = report.study, report.run
     results = report.read_results()
     labels, recommenders = tuple(facts.label for facts in results.conditions), results.recommenders
+    bases = {dose.condition: dose.base for dose in results.doses}
     lines, positions = [], []
     for condition, position in zip(conditions_of(study), positions_in(study, run), strict=True):
         if condition.label in labels:
@@ -169,9 +170,10 @@ def write_run(report: Report, folder: Path) -> None:
             params = "; ".join(f"{name}={value}" for name, value in model.params.items())
             of_model = [model.algorithm, params, condition.model_digest]
             shared = [cell(recommenders[condition.label])] if recommenders else []
-            lines.append([condition.position, label, *of_model, condition.target, *shared])
+            base = [cell(bases.get(condition.label, ""))] if bases else []
+            lines.append([condition.position, label, *of_model, condition.target, *base, *shared])
     heads = ["position", "label", "algorithm", "params", "model_digest", "target"]
-    heads += ["recommender"] if recommenders else []
+    heads += [*(["re_ranks"] if bases else []), *(["recommender"] if recommenders else [])]
     _write_lines(folder / "data" / "conditions.csv", heads, lines)
     tested = tested_kinds(run.protocol)
     heads = ["profile_length", "user", *(f"cases.{kind}" for kind in tested)]

@@ -11,7 +11,7 @@ from typing import Any
 from analysis.enums import Metric
 from analysis.results.comparison import Comparison, Equivalence, MatrixCell, PlannedContrast
 from analysis.results.follow_up import CorrelatedVariables, NoveltyCorrelation, VariableEffects
-from analysis.results.lists_shown import ListsShown
+from analysis.results.lists_shown import Dose, ListsShown
 from analysis.results.perceived import PerceivedVariable
 from analysis.results.report import Results
 from inference.agreement import MOST_PERMUTED
@@ -53,6 +53,7 @@ def lines_of(results: Results) -> Iterator[Line]:
         yield from _of_correlation("fon", "unheard_of_unwatched", results.novelty)
     if results.lists_shown is not None:
         yield from _of_lists(results.lists_shown)
+    yield from chain.from_iterable(map(_of_dose, results.doses))
     if isinstance(results.nested, ItemEffectsResult):
         sds = ("log_likelihood", "sd_persons", "sd_items", "sd_residual")
         yield from _statistics(("accuracy", "nested", "", ""), results.nested, sds)
@@ -143,6 +144,13 @@ def _of_lists(lists: ListsShown) -> Iterator[Line]:
         for names, p_holm in ((within, pair.p_holm_within), (tau, pair.p_holm_between)):
             if is_exact and p_holm is not None:
                 yield *names, "p_holm", p_holm
+
+
+def _of_dose(dose: Dose) -> Iterator[Line]:
+    """The differences between a re-ranked condition's lists and those of its base, in standard deviations."""
+    for change in dose.changes:
+        if change.in_sd is not None:
+            yield f"list.{change.metric}", "dose", dose.condition, dose.base, "difference_sd", change.in_sd
 
 
 def _of_contrast(contrast: PlannedContrast) -> Iterator[Line]:

@@ -203,5 +203,6 @@ def clean_uploads() -> None:
     for job in (waiting | with_files.filter(status=JobStatus.FAILED)).filter(updated_at__lt=before):
         with contextlib.suppress(NotAllowedInState):  # its owner has just started it
             cancel_job(job=job, actor=None)
-    in_use = with_files.exclude(status__in=(JobStatus.SUCCEEDED, JobStatus.CANCELLED))
+    of_any_kind = Job.objects.filter(payload__has_key="folder")
+    in_use = of_any_kind.exclude(status__in=(JobStatus.SUCCEEDED, JobStatus.CANCELLED))
     delete_orphans({payload["folder"] for payload in in_use.values_list("payload", flat=True)})

@@ -14,7 +14,7 @@ from catalog import charts
 from catalog.forms.browse import BrowseForm, ItemLanguageForm, ItemTypeForm
 from catalog.importers.auto import FORMATS
 from catalog.models import Dataset
-from catalog.permissions import may_add_version, may_move, may_retire
+from catalog.permissions import may_add_version, may_move, may_retire, may_run
 from catalog.selectors.datasets import (
     dataset_lines,
     decades_of,
@@ -84,6 +84,7 @@ def version_page(request: HttpRequest, name: str, number: int) -> HttpResponse:
             "may_move": may_move(request.user, version.dataset),
             "may_retire": may_retire(request.user, version),
             "may_add_version": may_add_version(request.user, version),
+            "may_run": may_run(request.user, version),
             "item_words": version.dataset.kind_of_item.words_in("en"),
             "item_type_form": (
                 ItemTypeForm(initial={"item_type": version.dataset.item_type})

@@ -12,6 +12,7 @@ from django.http import QueryDict
 from core.errors import ParameterError
 from evaluation.forms.parameter_fields import ParameterForm, Values, entered
 from recommenders import registry
+from recommenders.reranking import BAR, RERANKERS
 
 ROW = re.compile(r"(\d{1,4}):(.{1,80})")
 MOST_ROWS = 100
@@ -49,6 +50,11 @@ class AlgorithmRow:
         return (inspect.getdoc(self.kind) or "").partition("\n")[0].replace("`", "")
 
     @property
+    def rerankers(self) -> list[tuple[str, str]]:
+        """What can re-rank its lists: key and title; nothing where they are re-ranked already."""
+        return [] if BAR in self.key else [(key, kind.method_title) for key, kind in RERANKERS.items()]
+
+    @property
     def id(self) -> str:
         """The value that identifies the row in the posted form."""
         return f"{self.number}:{self.key}"
@@ -73,11 +79,20 @@ class AlgorithmRows:
         known = [(int(match[1]), match[2]) for match in matches if registry.is_listed(match[2])]
         return cls([_row(number, key, data=data, is_checked=is_checked) for number, key in known])
 
-    def change(self, step: str, key: str) -> None:
-        """Append algorithm `key` with its defaults (step ``add``), or remove a row (``remove-NUMBER``)."""
-        if step == "add" and key in set(registry.keys()) and len(self.rows) < MOST_ROWS:
-            self.added = max([row.number for row in self.rows], default=-1) + 1
-            self.rows.append(_row(self.added, key))
+    def change(self, step: str, data: QueryDict) -> None:
+        """Append the chosen algorithm with its defaults (step ``add``), insert one that is re-ranked behind its row
+        (``rerank-NUMBER``), or remove a row (``remove-NUMBER``).
+        """
+        number = max([row.number for row in self.rows], default=-1) + 1
+        places = {f"rerank-{row.number}": place for place, row in enumerate(self.rows)}
+        if len(self.rows) < MOST_ROWS and step == "add" and data.get("algorithm") in set(registry.keys()):
+            self.rows.append(_row(number, str(data["algorithm"])))
+            self.added = number
+        elif len(self.rows) < MOST_ROWS and step in places and data.get(step) in RERANKERS:
+            base = self.rows[places[step]]
+            added = _row(number, f"{base.key}{BAR}{data[step]}", values=base.form.initial)
+            self.rows.insert(places[step] + 1, added)
+            self.added = number
         self.rows = [row for row in self.rows if step != f"remove-{row.number}"]
 
     def named_settings(self) -> list[Named]:

@@ -74,7 +74,7 @@ class CustomForm(forms.Form):
         self.protocol = ChoiceCards.posted("protocol", PROTOCOL_KINDS, data, is_checked=is_checked)
         if step:
             self.initial = {**entered(self, data), "algorithm": ""}
-            self.algorithms.change(step, str(data.get("algorithm")))
+            self.algorithms.change(step, data)
             self.fields["algorithm"].widget.attrs["autofocus"] = self.algorithms.added is None
 
     @property

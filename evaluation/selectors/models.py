@@ -70,4 +70,4 @@ def listed_models(researcher: Any) -> QuerySet[TrainedModel]:
 
 def models_by_time(researcher: Any) -> QuerySet[TrainedModel]:
     """Return the visible trained models, including models of folds, newest first, with their datasets."""
-    return TrainedModel.objects.visible_to(researcher).select_related("version__dataset").order_by("-pk")
+    return TrainedModel.objects.visible_to(researcher).select_related("version__dataset", "base").order_by("-pk")

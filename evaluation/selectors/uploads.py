@@ -6,17 +6,26 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from django.db.models import QuerySet
+
 from catalog.models import DatasetVersion
 from catalog.selectors.item_fields import field_of
 from core import artefacts
 from core.errors import ArtefactError, ParameterError
 from core.provenance import digest_of
 from evaluation.splitting.registry import STRANGERS
+from jobs.models import Job
 from recommenders import registry
 from recommenders.reranking import BAR
 
 KIND = "uploads"
 _DIGEST = re.compile(r"[0-9a-f]{64}")
+
+
+def uploads_of(researcher: Any) -> QuerySet[Job]:
+    """The researcher's own uploads of models on the datasets that they see, newest first."""
+    jobs = Job.objects.filter(kind="model-upload", owner=researcher)
+    return jobs.about(DatasetVersion.objects.visible_to(researcher)).prefetch_related("subject__dataset")
 
 
 def catalogue_of(version: DatasetVersion) -> str:

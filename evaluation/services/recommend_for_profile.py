@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from catalog.models import DatasetVersion, Item
+from catalog.selectors.items import items_at
+from catalog.selectors.ratings import ratings_of, user_ids_of
 from core.errors import ParallaxError, ParameterError
 from evaluation import tables
 from evaluation.charts import Bar, bars
@@ -15,6 +17,8 @@ from evaluation.models import TrainedModel
 from evaluation.services.serving import Served, explain, opened_model, recommend
 from recommenders.data import History
 from recommenders.explanation import Explanation, How
+
+FAVOURITES = 3  # titles by which a page describes a user
 
 
 @dataclass(frozen=True)
@@ -83,6 +87,31 @@ def try_models(
     needed = {index for result in results if not isinstance(result, ModelTrial) for index in result[1].items}
     items = {item.index: item for item in version.items.filter(index__in=needed | set(ratings))}
     return [result if isinstance(result, ModelTrial) else _trial(*result, items) for result in results]
+
+
+@dataclass(frozen=True)
+class UserTrials:
+    """A user of the dataset with the titles they rated highest, and the list of each model."""
+
+    user: str
+    n_ratings: int
+    favourites: tuple[str, ...]
+    trials: tuple[ModelTrial, ...]
+
+
+def try_users(*, version: DatasetVersion, models: Sequence[TrainedModel], n_users: int, n: int) -> list[UserTrials]:
+    """Return each model's `n` best items for users spread over the dataset, as `try_models` does."""
+    rows, scale = ratings_of(version).user_items, (version.scale_low, version.scale_high, version.scale_step)
+    users = np.flatnonzero(np.diff(rows.indptr))
+    tried = []
+    for user in users[np.linspace(0, users.size - 1, min(n_users, users.size)).astype(int)].tolist():
+        own = rows[[user]]
+        ratings = dict(zip(own.indices.tolist(), own.data.tolist(), strict=True))
+        best = sorted(ratings, key=lambda item: (-ratings[item], item))[:FAVOURITES]
+        titles = tuple(map(str, items_at(version, best)))
+        trials = try_models(version=version, models=models, ratings=ratings, scale=scale, n=n)
+        tried.append(UserTrials(str(user_ids_of(version)[user]), len(ratings), titles, tuple(trials)))
+    return tried
 
 
 def _trial(

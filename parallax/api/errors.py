@@ -91,8 +91,9 @@ def add_refusals(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
         for operation in operations.values():
             refusals = dict(REFUSALS)
             if "requestBody" in operation:
-                refusals["415"] = "The body is not JSON."
-                body = operation["requestBody"]["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]
+                ((media_type, described),) = operation["requestBody"]["content"].items()
+                refusals["415"] = f"The body is not {'JSON' if media_type == 'application/json' else media_type}."
+                body = described["schema"]["$ref"].rpartition("/")[2]
                 result["components"]["schemas"][body]["additionalProperties"] = False
             for code, description in sorted(refusals.items()):
                 operation["responses"].setdefault(code, {"description": description, "content": content})

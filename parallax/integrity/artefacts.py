@@ -37,6 +37,10 @@ def check_artefacts() -> Iterator[Finding]:
     for scores in ExternalScores.objects.order_by("pk"):
         wanted.setdefault(("scores", scores.scores_digest), f"the external scores {scores.name} of run {scores.run_id}")
         wanted.setdefault(("results", scores.users_digest), f"results of run {scores.run_id}")
+    for condition in Condition.objects.select_related("study").order_by("study_id", "position"):
+        if condition.shown.texts:
+            what = f"the texts of {condition.label} in {condition.study.slug}"
+            wanted.setdefault(("explanations", condition.shown.texts), what)
     for (kind, digest), what in wanted.items():
         try:
             artefacts.verify(kind, digest)

@@ -141,6 +141,17 @@ class TestPage:
         assert form.custom.algorithms.rows[0].form["factors"].value() == "many"
         assert not EvaluationRun.objects.exists()
 
+    def test_re_ranked_algorithm_is_added_behind_its_row_with_its_parameters(self, signed_in: Client) -> None:
+        fields = run_fields(row=["0:puresvd", "4:toppop"], **{"row0-factors": "7", "rerank-0": "mmr"}, step="rerank-0")
+        page = signed_in.post(reverse(NEW), fields)
+        rows = page.context["form"].custom.algorithms.rows
+        assert [row.id for row in rows] == ["0:puresvd", "5:puresvd|mmr", "4:toppop"]
+        assert rows[1].form["factors"].value() == "7"
+        assert {"mmr_strength", "mmr_kinds"} <= rows[1].form.fields.keys()
+        assert 'id="rerank-5"' not in page.text  # a list is re-ranked once
+        unknown = signed_in.post(reverse(NEW), {**fields, "rerank-0": "bubble-sort"}).context["form"]
+        assert [row.id for row in unknown.custom.algorithms.rows] == ["0:puresvd", "4:toppop"]
+
     def test_row_is_removed(self, signed_in: Client) -> None:
         fields = run_fields(row=["0:puresvd", "5:toppop"], **{"row0-factors": "7"}, step="remove-5")
         form = signed_in.post(reverse(NEW), fields).context["form"]

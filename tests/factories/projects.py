@@ -29,6 +29,8 @@ OF_DATA: dict[str, dict[str, int]] = {
     "catalog:items": VIEWERS,
     "catalog:item": VIEWERS,
     "evaluation:try": VIEWERS,
+    "evaluation:upload": WRITERS,
+    "evaluation:uploaded": ASKER,
     "evaluation:detail": VIEWERS,
     "evaluation:experiment-job": VIEWERS,
     "evaluation:experiment-file": VIEWERS,

@@ -93,6 +93,7 @@ def test_studies_and_models_are_found_by_what_they_are(program: Client) -> None:
     assert set(refused(program.get("/api/v1/studies/", {"status": "draught"}))) == {"status"}
     assert Study.objects.count() == 2
     everything = program.get("/api/v1/models/").json()["results"]
+    assert {(model["origin"], model["base"]) for model in everything} == {("fitted", None)}
     key = everything[0]["algorithm"]
     found = program.get("/api/v1/models/", {"algorithm": key}).json()["results"]
     assert found == [model for model in everything if model["algorithm"] == key] != everything

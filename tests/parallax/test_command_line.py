@@ -152,6 +152,7 @@ upload_model none {files}/none.npz --kind matrix
 upload_model none {files}/none.npz --kind nonsense
 upload_scores 77777 {files}/table.csv --name Theirs
 upload_scores 77777 {files}/table.csv
+upload_explanations none {files}/none.csv
 choose none --algorithm lpca
 choose none --algorithm lpca --values nonsense
 recommend none --algorithm toppop --profile nonsense

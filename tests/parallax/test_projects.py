@@ -91,6 +91,8 @@ class Scene:
         file = default_storage.save("experiments/test.zip", ContentFile(b"PK"))
         runs = {"experiment": "croc-hot", "runs": {"main": self.run.pk}}
         self.experiment = self.version.jobs.create(kind="experiment", owner=owner, payload=runs, file=file)
+        upload = {"source": "quokka.npz", "folder": "", "kind": "matrix", "params": {}, "learned_from": ""}
+        self.upload = self.version.jobs.create(kind="model-upload", owner=owner, payload=upload)
         files = {"source": "quokka.csv", "proposal": {"layout": "delimited", "parts": []}}
         self.job = self.project.jobs.create(kind="import", owner=owner, payload=files, status=JobStatus.FAILED)
         self.version.jobs.create(kind="subset", owner=owner, payload={"source": "quokka"})
@@ -105,6 +107,8 @@ class Scene:
         item = self.version.items.get(index=0)
         if own in ("experiment-job", "experiment-file"):
             return {"pk": self.experiment.pk}
+        if own == "uploaded":
+            return {"pk": self.upload.pk}
         if space == "analysis":
             pk = self.request.pk if own.startswith("request") else self.report.pk
             return {"pk": pk, "study": self.study.slug, "number": self.report.number, "chapter": KEYS[0],

@@ -168,6 +168,31 @@ def test_the_page_of_conditions_crosses_models_with_a_presentation(client: Clien
     assert labels_of(draft) == ["TopPop", "PureSVD4"]
 
 
+def test_the_page_words_explanations_in_each_language(client: Client, run: EvaluationRun) -> None:
+    owner = UserFactory()
+    draft = make_study(run=run, status="draft", per_condition=3, owner=owner)
+    client.force_login(owner)
+    chosen = {"models": digests_of(draft, "TopPop", "PureSVD4"), "presentation": "explanation"}
+    texts = {"fallback_en": "Many people like it.", "fallback_it": "Piace a molti.", "wording_en": "Like {items}"}
+    save(client, draft, **chosen, **texts)
+    assert draft.conditions.get(label="TopPop · explained").presentation == {
+        "explanation": "model",
+        "fallback": {"en": "Many people like it.", "it": "Piace a molti."},
+        "wording": {"en": "Like {items}"},
+    }
+    form = ConditionsForm(Study.objects.get(pk=draft.pk), researcher=owner)
+    assert form.initial["presentation"] == "explanation"
+    assert form["wording_en"].initial == "Like {items}"
+    # A wording without its items is not saved, and what else is entered is.
+    save(client, draft, **chosen, **{**texts, "fallback_en": "It is popular.", "wording_en": "Like others"})
+    presentation = draft.conditions.get(label="TopPop · explained").presentation
+    assert (presentation["fallback"]["en"], presentation["wording"]) == ("It is popular.", {"en": "Like {items}"})
+    save(client, draft, **{**chosen, "presentation": "order"}, fallback_en="It is popular.")
+    assert labels_of(draft)[1] == "TopPop · explained"  # a text without explanations keeps the form from being saved
+    save(client, draft, **chosen)
+    assert draft.conditions.get(label="TopPop · explained").presentation == {"explanation": "model"}
+
+
 def test_the_page_keeps_factors_that_it_does_not_offer(client: Client, crossed: Study) -> None:
     owner = crossed.researchers.get()
     client.force_login(owner)

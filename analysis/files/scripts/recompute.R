@@ -420,6 +420,21 @@ by.recommender <- function(values, of) {
   setNames(as.numeric(means), names(means))
 }
 
+# The difference of each re-ranked condition from the one with the same model, in standard deviations within both.
+doses <- function(metric, groups) {
+  for (place in seq_along(designed[["re_ranks"]])) {
+    name <- conditions[place]
+    base <- as.character(designed[["re_ranks"]][place])
+    if (!is.na(base) && all(c(name, base) %in% names(groups))) {
+      both <- groups[c(name, base)]
+      squares <- sum(sapply(both, function(values) sum((values - mean(values))^2)))
+      sd <- sqrt(squares / max(1, sum(lengths(both)) - 2))
+      difference <- mean(both[[1]]) - mean(both[[2]])
+      keep(metric, "dose", name, base, difference_sd = if (sd > 0) difference / sd else 0)
+    }
+  }
+}
+
 # Metrics of the lists shown by condition, and with every measure within and between conditions; one family.
 list.metrics <- function(lists) {
   family <- data.frame()
@@ -430,6 +445,7 @@ list.metrics <- function(lists) {
     names(groups) <- conditions
     groups <- groups[lengths(groups) > 0]
     describe(metric, groups)
+    doses(metric, groups)
     means <- sapply(groups, mean)
     for (variable in variables) {
       both <- !is.na(column) & !is.na(people[[variable]])

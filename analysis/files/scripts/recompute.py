@@ -312,6 +312,17 @@ def within_conditions(x, y, condition):
     return pearson(centred["x"].to_numpy(), centred["y"].to_numpy(), len(table) - groups.ngroups - 1)
 
 
+def doses(metric, groups):
+    """The difference of each re-ranked condition from the one with the same model, in SD within both."""
+    for name, base in zip(designed["label"], designed.get("re_ranks", [])):
+        if name in groups and base in groups:
+            both = groups[name], groups[base]
+            squares = sum(((values - values.mean()) ** 2).sum() for values in both)
+            sd = math.sqrt(squares / max(1, sum(map(len, both)) - 2))
+            difference = both[0].mean() - both[1].mean()
+            keep(metric, "dose", name, base, difference_sd=difference / sd if sd else 0.0)
+
+
 def list_metrics(lists):
     """Metrics of the lists shown by condition, and with every measure within and between conditions; one family."""
     outcome = {}
@@ -320,6 +331,7 @@ def list_metrics(lists):
         groups = {name: column[people["condition"] == name].dropna().to_numpy() for name in conditions}
         groups = {name: values for name, values in groups.items() if len(values)}
         describe(metric, groups)
+        doses(metric, groups)
         means = {name: values.mean() for name, values in groups.items()}
         for variable in tested:
             if within := within_conditions(column, people[variable], people["condition"]):

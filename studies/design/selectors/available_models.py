@@ -12,7 +12,7 @@ from typing import Any
 from core.errors import ParallaxError
 from evaluation.enums import RunStatus
 from evaluation.models import EvaluationRun, TrainedModel
-from evaluation.reported_kinds import ERRORS, kind_word, tested_kinds
+from evaluation.reported_kinds import ERRORS, kind_at, kind_word, tested_kinds
 from evaluation.selectors.cases import cases_of
 from evaluation.selectors.results import COVERED_PROFILES, is_pooled, model_rows, reported_metrics
 from evaluation.selectors.runs import measured_algorithms, succeeded_runs
@@ -125,6 +125,21 @@ def _not_primary(study: Study, kind: str, profile_length: int) -> list[str]:
                 f"metric is measured on, which is less than {LEAST_COVERED:.0%}. Upload lists for more of them."
             )
     return problems
+
+
+def primary_values(study: Study) -> tuple[str, dict[str, float | None]]:
+    """The name of the primary offline metric, and its values in the study's run by model digest; none where the run
+    did not measure it.
+    """
+    kind, _at, profile = str(study.design.primary.objective).partition("@profile")
+    name = kind_at(kind, study.run.n) + (f" ({profile} ratings)" if profile else "")
+    try:
+        metric, rows = reported_metrics(study.run)[kind], model_rows(study.run, int(profile or 0))
+    except (ParallaxError, KeyError):
+        return name, {}
+    served = (algorithm.served for algorithm in measured_algorithms(study.run))
+    values = zip(served, rows, strict=True)
+    return name, {model.digest: row.cells[metric].value for model, row in values if model is not None}
 
 
 def _unpredicted(study: Study, kind: str, profile_length: int) -> list[str]:

@@ -82,8 +82,8 @@ class LaunchOverview:
     advice: tuple[OpenPoint, ...]
 
 
-def launch_overview(study: Study) -> LaunchOverview:
-    """Read a draft as the launch would freeze it."""
+def condition_plans(study: Study) -> list[ConditionPlan]:
+    """The conditions with their algorithms and presentations in words."""
     conditions = []
     for condition in study.conditions.select_related("model").order_by("position"):
         algorithm, params = condition.model.algorithm, parameters_in_words(condition.model.params)
@@ -92,6 +92,12 @@ def launch_overview(study: Study) -> LaunchOverview:
         words = f"{title}: {params}" if params else title
         words += f"; {condition.shown.words}" if condition.presentation else ""
         conditions.append(ConditionPlan(condition.label, words, condition.model_digest, condition.target))
+    return conditions
+
+
+def launch_overview(study: Study) -> LaunchOverview:
+    """Read a draft as the launch would freeze it."""
+    conditions = condition_plans(study)
     return LaunchOverview(tuple(conditions), tuple(_facts(study, conditions)), tuple(advice_of(study)))
 
 

@@ -1,4 +1,4 @@
-"""The sentences that explain recommendations by a participant's own ratings, and how many of them there would be."""
+"""The sentences that explain recommendations, and how many of them there would be."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ from django.utils.translation import gettext, ngettext
 
 from catalog.models import Item
 from catalog.selectors.items import title_in
+from core.errors import ParallaxError
 from recommenders.explanation import Explanation
 from studies.design.selectors.sample_profiles import reserved_profiles
 from studies.design.selectors.texts import languages_of
 from studies.design.services.condition_serving import explain_in, recommend_in
+from studies.design.services.stored_texts import opened_texts, texts_of_items
 from studies.models import Condition, Study
-from studies.presentation import FALLBACK, MODEL
+from studies.presentation import FALLBACK, MODEL, STORED
 
 logger = logging.getLogger(__name__)
 
@@ -42,19 +44,25 @@ def explanations_in(
     """Return what the condition shows with each of the recommended `items`, by item index.
 
     `ratings`, and what else is `rated`, as of `recommend_in`. At most two rated items are named, those that contributed
-    most, in every language of the study; an item to which none contributed has the fallback of the presentation, or
-    nothing. Raises ArtefactError or ParallaxError as `evaluation.services.serving.explain` does.
+    most, in every language of the study; stored texts are looked up instead. An item without either has the fallback
+    of the presentation, or nothing. Raises ArtefactError or ParallaxError as `evaluation.services.serving.explain` and
+    `opened_texts` do.
     """
     shown = condition.shown
     if not shown.explains:
         return [ShownExplanation() for _ in items]
+    fallback = ShownExplanation(FALLBACK, dict(shown.fallback)) if shown.fallback else ShownExplanation()
+    if shown.texts:
+        stored = texts_of_items(
+            version=study.dataset_version, digest=shown.texts, languages=languages_of(study), items=items
+        )
+        return [ShownExplanation(STORED, texts) if texts else fallback for texts in stored]
     named = [
         _contributors(study, ratings, found)
         for found in explain_in(study=study, condition=condition, ratings=ratings, of=items, **rated)
     ]
     wanted = {index for indexes in named for index in indexes}
     known = {item.index: item for item in study.dataset_version.items.filter(index__in=wanted)}
-    fallback = ShownExplanation(FALLBACK, dict(shown.fallback)) if shown.fallback else ShownExplanation()
     return [
         ShownExplanation(
             MODEL,
@@ -115,7 +123,8 @@ def _joined(names: Sequence[str]) -> str:
 def explanation_problems(study: Study) -> list[str]:
     """What keeps conditions from explaining every recommendation, in sentences.
 
-    Measured on the profiles of users whom the study's run reserved, unless the presentation has a fallback.
+    Without a fallback in the presentation, the share is measured: of stored texts on all items, else on the profiles of
+    users whom the study's run reserved.
     """
     problems = []
     for condition in study.conditions.select_related("model").order_by("position"):
@@ -126,9 +135,27 @@ def explanation_problems(study: Study) -> list[str]:
             lacking = [language for language in languages_of(study) if language not in shown.fallback]
             if lacking:
                 problems.append(f"{condition.label}: its fallback text is missing in {', '.join(lacking)}. Add it.")
-            continue
-        problems += _share_problem(study, condition)
+        if shown.texts:
+            problems += _text_problem(study, condition)
+        elif not shown.fallback:
+            problems += _share_problem(study, condition)
     return problems
+
+
+def _text_problem(study: Study, condition: Condition) -> list[str]:
+    try:
+        stored = opened_texts(study.dataset_version, condition.shown.texts)
+    except ParallaxError as problem:
+        return [f"{condition.label}: its stored texts cannot be used. {problem}"]
+    if lacking := [language for language in languages_of(study) if language not in stored.meta["languages"]]:
+        return [f"{condition.label}: its stored texts lack {', '.join(lacking)}. Upload a file that has them."]
+    n_texts, n_items = len(stored.arrays["items"]), study.dataset_version.n_items
+    if n_texts == n_items or condition.shown.fallback:
+        return []
+    return [
+        f"{condition.label}: {n_texts:,} of {n_items:,} items ({int(100 * n_texts / n_items)}%) have a stored text. "
+        "Give its presentation a fallback text in every language, or upload a file with a text for every item."
+    ]
 
 
 def _share_problem(study: Study, condition: Condition) -> list[str]:

@@ -8,7 +8,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("evaluation", "0011_reranked_models"),
+        ("evaluation", "0012_remote_recommenders"),
     ]
 
     operations = [

@@ -1,0 +1,64 @@
+"""The form of a model that was learned elsewhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from catalog.forms.upload_limits import DropInput, file_size, require_size
+from core.form_fields import offer
+from core.outcomes import refusals_in
+from evaluation.forms.parameter_fields import SEPARATORS, field_of
+from evaluation.services.model_uploads import LIMITS, MOST_BYTES
+from recommenders import registry
+
+
+class UploadModelForm(forms.Form):
+    """A file with the parameters of the algorithm that reads it."""
+
+    use_required_attribute = False
+    kind = forms.ChoiceField(label="Kind", widget=forms.RadioSelect)
+    file = forms.FileField(
+        widget=DropInput(MOST_BYTES), help_text=f"CSV or .npz, at most {file_size(MOST_BYTES)}. {LIMITS}"
+    )
+    learned_from = forms.RegexField(
+        r"^[0-9a-f]{64}$",
+        required=False,
+        label="Digest of its training rows",
+        help_text="training_hash of a run. Without it, tables say that the model may have seen the test ratings.",
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        kinds = {key: registry.algorithm(key) for key in registry.uploaded_keys()}
+        offer(self, "kind", [(key, kind.title) for key, kind in kinds.items()])
+        described = {key: kind.Params.described() for key, kind in kinds.items()}
+        self.described = {key: [info for info in own if info.name != "upload"] for key, own in described.items()}
+        self.fields.update({info.name: field_of(info) for own in self.described.values() for info in own})
+
+    def clean_file(self) -> Any:
+        """The file, if it is small enough."""
+        file = self.cleaned_data["file"]
+        require_size(file.size, MOST_BYTES, LIMITS)
+        return file
+
+    def clean(self) -> dict[str, Any]:
+        """Check the parameters together."""
+        if "," in self.cleaned_data.get("name", ""):
+            self.add_error("name", SEPARATORS)
+        if not self.errors:
+            with refusals_in(self):
+                registry.params_of(self.cleaned_data["kind"], self.params)
+        return self.cleaned_data
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """The stated parameters of the chosen kind."""
+        stated = self.cleaned_data
+        own = self.described[stated["kind"]]
+        return {i.name: stated[i.name] for i in own if stated.get(i.name) not in (None, "", i.default)}
+
+    def chosen(self) -> dict[str, Any]:
+        """The arguments of `request_upload`."""
+        return {**{name: self.cleaned_data[name] for name in ("file", "kind", "learned_from")}, "params": self.params}

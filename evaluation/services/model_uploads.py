@@ -1,0 +1,68 @@
+"""Models uploaded in the console and by the API: stored privately, then checked and stored by a worker."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.conf import settings
+from django.core.files.uploadedfile import UploadedFile
+
+from catalog.models import DatasetVersion
+from catalog.services.upload_folders import delete_folder, file_in, new_folder
+from catalog.services.upload_folders import store_upload as store_privately
+from core.errors import ParallaxError
+from evaluation.services.uploads import model_of_upload, store_upload
+from jobs.kinds import Progress
+from jobs.models import Job
+from jobs.services import request
+
+KIND = "model-upload"
+PART = "model"
+SEED = 1  # of the recipe; nothing is drawn
+MOST_BYTES = 128 * 2**20
+LIMITS = "A worker checks such a file in about a minute; use the command upload_model for larger ones."
+
+
+def request_upload(
+    *,
+    version: DatasetVersion,
+    file: UploadedFile[Any],
+    kind: str,
+    params: Mapping[str, Any],
+    learned_from: str,
+    actor: Any,
+) -> Job:
+    """Store a file privately, and request its check from a worker. Raises ParallaxError for `upload.no_room`.
+
+    `params` are the stated parameters of the uploaded algorithm `kind`, without the digest of the upload.
+    """
+    folder = new_folder()
+    try:
+        store_privately(file, folder=folder, part=PART)
+    except BaseException:
+        delete_folder(folder)
+        raise
+    payload = {"folder": folder, "source": str(file.name)[:300], "kind": kind, "params": dict(params)}
+    return request(KIND, owner=actor, subject=version, payload={**payload, "learned_from": learned_from})
+
+
+def store_model(job: Job, progress: Progress) -> dict[str, Any]:
+    """Check the file of a job, and store its model. Raises as `store_upload` and `model_of_upload` do."""
+    version, kind, learned_from = job.subject, job.payload["kind"], job.payload["learned_from"]
+    path = file_in(job.payload["folder"], PART)
+    if path is None:
+        raise ParallaxError("upload.gone", f"{job.payload['source']} is no longer on the server. Upload it again.")
+    progress(f"Checking {path.name}")
+    upload = store_upload(version=version, kind=kind, path=path, learned_from=learned_from)
+    progress("Storing the model")
+    params = {**job.payload["params"], "upload": upload.digest}
+    inputs: dict[str, Any] = {"learned_from": learned_from, "seed": SEED, "threads": settings.NUMERIC_THREADS}
+    model = model_of_upload(version=version, kind=kind, params=params, **inputs)
+    return {"result": {"model": model.pk, "n_items": upload.n_items, "facts": list(upload.facts)}}
+
+
+def drop_file(job: Job) -> None:
+    """Delete the file of a job that is over: whoever corrects it uploads it again."""
+    if not Job.objects.open().filter(pk=job.pk).exists():
+        delete_folder(job.payload["folder"])
