@@ -22,10 +22,11 @@ LONGEST_LABEL = 80  # of a condition
 LONGEST_LIST = 20
 BETWEEN_LEVELS = " · "
 
-ExplanationKind = Literal["none", "model", "stored"]
+ExplanationKind = Literal["none", "model", "stored", "remote"]
 NONE: Literal["none"] = "none"
 MODEL: Literal["model"] = "model"
 STORED: Literal["stored"] = "stored"
+REMOTE: Literal["remote"] = "remote"  # as the service of a remote recommender answers
 FALLBACK = "fallback"  # the kind of a slot without an explanation of its own
 
 LONGEST_TEXT = 160  # characters of an explanation: the space that pages reserve holds about as much
@@ -61,10 +62,10 @@ class Presentation(_Part):
             raise ParameterError("A carousel, and no other layout, states the kind of features by which it has rows.")
         if not self.explains and (self.wording or self.fallback):
             raise ParameterError("A wording and a fallback go with an explanation. State it, or leave them out.")
-        if (self.explanation == STORED) != bool(self.texts) or (self.texts and self.wording):
+        if (self.explanation == STORED) != bool(self.texts) or (self.explanation in (STORED, REMOTE) and self.wording):
             raise ParameterError(
-                "Stored explanations, and no others, state their texts by the digest that upload_explanations prints, "
-                "and have no wording."
+                "Stored explanations, and no others, state their texts by the digest that upload_explanations prints; "
+                "these and remote ones have no wording."
             )
         if wrong := [language for language, text in self.wording.items() if "{items}" not in text]:
             raise ParameterError(f"The wording of an explanation holds {{items}}; the one in {wrong[0]!r} does not.")
@@ -90,6 +91,7 @@ class Presentation(_Part):
             said.append("in random order")
         if self.explains:
             by = f"the stored text of the item ({self.texts[:12]})" if self.texts else "the participant's own ratings"
+            by = "the remote recommender" if self.explanation == REMOTE else by
             said.append(f"each recommendation explained by {by}")
             said += [f"in the wording {text!r} ({language})" for language, text in self.wording.items()]
             said += [f"with the fallback {text!r} ({language})" for language, text in self.fallback.items()]

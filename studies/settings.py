@@ -626,9 +626,9 @@ class StudySettings(_Settings):
         return any(shown.explains for shown in self._presentations)
 
     @property
-    def texts(self) -> set[str]:
-        """The digests of the stored texts that explain recommendations."""
-        return {shown.texts for shown in self._presentations} - {""}
+    def explanations(self) -> set[str]:
+        """The kinds of explanation that conditions show, the absence of one among them."""
+        return {shown.explanation for shown in self._presentations}
 
     @property
     def carousel_kinds(self) -> set[str]:

@@ -17,12 +17,13 @@ from studies.instrument.questionnaires import schema
 from studies.instrument.scales import ScaleOfStudy, scales_of
 from studies.models import Study
 from studies.participation.selectors.responses import Recommended
-from studies.presentation import FALLBACK, MODEL, STORED
+from studies.presentation import FALLBACK, MODEL, REMOTE, STORED
 
 EXPLAINED_BY = {
     MODEL: "the algorithm's decomposition of the score by the participant's ratings",
     FALLBACK: "the fallback text, where the algorithm could not explain the item",
     STORED: "the stored text of the item",
+    REMOTE: "the text of the remote recommender",
 }
 FROM_EVENTS = "from the events since the list was there"
 
@@ -65,7 +66,8 @@ def _explanations(study: Study) -> tuple[Variable[Recommended], ...]:
     """What was shown as the reason of a recommendation, in studies that give one."""
     if not study.design.explains:
         return ()
-    kinds = tuple((kind, meaning) for kind, meaning in EXPLAINED_BY.items() if kind != STORED or study.design.texts)
+    usual, own = (MODEL, FALLBACK), study.design.explanations
+    kinds = tuple((kind, meaning) for kind, meaning in EXPLAINED_BY.items() if kind in usual or kind in own)
     return (
         Variable("item.explanation", "Explanation shown with it", "text", lambda i: i.explanation or None,
                  allowed="in the language of the pages; empty where none was shown"),

@@ -21,7 +21,7 @@ from studies.design.selectors.texts import languages_of
 from studies.design.services.condition_serving import explain_in, recommend_in
 from studies.design.services.stored_texts import opened_texts, texts_of_items
 from studies.models import Condition, Study
-from studies.presentation import FALLBACK, MODEL, STORED
+from studies.presentation import FALLBACK, MODEL, REMOTE, STORED
 
 logger = logging.getLogger(__name__)
 
@@ -39,19 +39,29 @@ class ShownExplanation:
 
 
 def explanations_in(
-    *, study: Study, condition: Condition, ratings: Mapping[int, int], items: Sequence[int], **rated: Any
+    *,
+    study: Study,
+    condition: Condition,
+    ratings: Mapping[int, int],
+    items: Sequence[int],
+    given: Sequence[Mapping[str, str]] = (),
+    **rated: Any,
 ) -> list[ShownExplanation]:
     """Return what the condition shows with each of the recommended `items`, by item index.
 
     `ratings`, and what else is `rated`, as of `recommend_in`. At most two rated items are named, those that contributed
-    most, in every language of the study; stored texts are looked up instead. An item without either has the fallback
-    of the presentation, or nothing. Raises ArtefactError or ParallaxError as `evaluation.services.serving.explain` and
-    `opened_texts` do.
+    most, in every language of the study; stored texts are looked up instead, and those of a remote recommender are
+    `given`. An item without either has the fallback of the presentation, or nothing. Raises ArtefactError or
+    ParallaxError as `evaluation.services.serving.explain` and `opened_texts` do.
     """
     shown = condition.shown
     if not shown.explains:
         return [ShownExplanation() for _ in items]
     fallback = ShownExplanation(FALLBACK, dict(shown.fallback)) if shown.fallback else ShownExplanation()
+    if shown.explanation == REMOTE:
+        languages = languages_of(study)
+        remote = [{each: texts[each] for each in languages if each in texts} for texts in given or ({},) * len(items)]
+        return [ShownExplanation(REMOTE, texts) if len(texts) == len(languages) else fallback for texts in remote]
     if shown.texts:
         stored = texts_of_items(
             version=study.dataset_version, digest=shown.texts, languages=languages_of(study), items=items
@@ -164,7 +174,9 @@ def _share_problem(study: Study, condition: Condition) -> list[str]:
         ratings, n = profile.ratings, study.design.listed_in(condition.shown)
         try:
             served = recommend_in(study=study, condition=condition, ratings=ratings, n=n)
-            shown = explanations_in(study=study, condition=condition, ratings=ratings, items=served.items)
+            shown = explanations_in(
+                study=study, condition=condition, ratings=ratings, items=served.items, given=served.explanations
+            )
         except Exception as problem:  # an algorithm may be third-party code, and end in any error
             logger.exception("no explanation study=%s condition=%s", study.slug, condition.label)
             return [f"{condition.label}: its recommendations cannot be explained. {problem}"]

@@ -67,6 +67,7 @@ def _preparation_page(visit: Visit) -> HttpResponse:
         step="preparation",
         here_url=here_url,
         withdraw_url=visit.withdraw_url,
+        chooses=visit.study.design.is_choice,
         is_long=timezone.now() - requested.requested_at > LONG,
     )
 
