@@ -119,7 +119,8 @@ def test_list_is_prepared_by_a_worker(draft: Study, items: Path) -> None:
         work()
         pass_preparation_time()
         assert leads(page_of(person)) == "recommendations"
-    stored, requested = RecommendationList.objects.get(), ListRequest.objects.get()
+    stored = RecommendationList.objects.get(participant=participant)
+    requested = ListRequest.objects.get(participant=participant)
     assert [slot.item.index for slot in stored.slots.all()] == requested.answer["items"]
     assert stored.model_digest == participant.condition.model_digest
     assert (requested.attempts, requested.version) == (1, "1")
@@ -127,7 +128,7 @@ def test_list_is_prepared_by_a_worker(draft: Study, items: Path) -> None:
     assert (row["list.origin"], row["list.version"], row["list.attempts"]) == ("remote", "1", "1")
     assert float(row["list.waited_seconds"]) >= 60
     withdraw(participant=participant)
-    assert not ListRequest.objects.exists()
+    assert not ListRequest.objects.filter(participant=participant).exists()
     assert not Job.objects.filter(kind="list").exists()
 
 
@@ -201,7 +202,7 @@ def test_service_that_breaks_the_protocol_pauses_the_study(draft: Study, items: 
         assert "The study is paused" in person.client.get(person.base, follow=True).text
         with pytest.raises(ParallaxError, match="The study stays paused"):
             resume_study(study=Study.objects.get())
-    assert not RecommendationList.objects.exists()
+    assert not RecommendationList.objects.filter(participant=participant).exists()
     with served(draft, items):
         resume_study(study=Study.objects.get())
         page_of(person)

@@ -15,6 +15,7 @@ from studies.models import Study
 from studies.monitoring.charts import WIDTH, progress_bars
 from studies.monitoring.selectors import live, monitor
 from studies.monitoring.selectors.outcomes import are_outcomes_open
+from studies.monitoring.selectors.remote import service_lines
 from studies.simulation.planted_effects import planted_sentence
 from studies.team.permissions import ANY_ROLE, READERS, Membership, for_members
 from studies.team.selectors.studies import unread_of_study
@@ -35,6 +36,7 @@ def _monitored(study: Study) -> list[dict[str, Any]]:
                 "flags": live.cached_flag_counts(study, mode) if mode != Mode.PREVIEW else (),
                 "funnel": monitor.funnel(study, mode),
                 "events": monitor.newest_activity(study, mode),
+                "services": list(service_lines(study, mode)),
                 "planted": planted_sentence(study.design.planted_effects) if mode == Mode.SIMULATED else "",
             }
         )
