@@ -180,7 +180,7 @@ def test_external_rows_are_exported_and_compared_but_are_no_models(run: Evaluati
 
 @pytest.mark.integration
 def test_uploads_that_are_refused(run: EvaluationRun, tmp_path: Path) -> None:
-    file = written(tmp_path / "scores.csv", LENSKIT, [("nobody", "nothing", float("nan"))])
+    file = written(tmp_path / "scores.csv", LENSKIT, [("u0", "nothing", float("nan"))])
     with pytest.raises(CommandError, match=r"No user .* line 2.* No item .* line 2.* No finite number .* line 2"):
         uploaded(run, file)
     for name in ("TopPop", "", "x" * 81):
