@@ -171,7 +171,9 @@ def test_external_rows_are_exported_and_compared_but_are_no_models(run: Evaluati
     assert [row.label for row in model_rows(run)] == ["PureSVD3", "TopPop"]
     *_, exported = run_document(run, has_cases=True)["algorithms"]
     assert (exported["label"], exported["origin"], exported["is_servable"]) == ("Theirs", "external", False)
-    assert {line[0] for line in metric_rows(run)} >= {"Theirs"}
+    remarks = [line[5] for line in metric_rows(run) if line[0] == "Theirs"]
+    assert remarks
+    assert all(remark.startswith("not servable; ") for remark in remarks)
     tested, *_ = run_tests_of(run)
     assert {line.label for line in tested.lines} == {"PureSVD3", "TopPop", "Theirs"}
     results_of(run, {})  # with the charts of the page
