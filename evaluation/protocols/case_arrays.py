@@ -119,8 +119,8 @@ def case_file_arrays(
     width = int(cases.n_candidates.max(initial=0))
     candidates = np.full((len(cases), width), padding, dtype=own_items.dtype)
     for case in range(len(cases)):
-        drawn = cases.candidates(case)  # may be fewer than counted: the case's own item is none
-        candidates[case, : len(drawn)] = own_items[drawn]
+        own = cases.candidates(case)  # may be fewer than counted: the case's own item is none
+        candidates[case, : len(own)] = own_items[own]
     rows = np.repeat(train_users, np.diff(train.indptr))
     return {
         "train_user": own_users[rows],

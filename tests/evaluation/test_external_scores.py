@@ -171,7 +171,9 @@ def test_external_rows_are_exported_and_compared_but_are_no_models(run: Evaluati
     assert [row.label for row in model_rows(run)] == ["PureSVD3", "TopPop"]
     *_, exported = run_document(run, has_cases=True)["algorithms"]
     assert (exported["label"], exported["origin"], exported["is_servable"]) == ("Theirs", "external", False)
-    assert {line[0] for line in metric_rows(run)} >= {"Theirs"}
+    remarks = [line[5] for line in metric_rows(run) if line[0] == "Theirs"]
+    assert remarks
+    assert all(remark.startswith("not servable; ") for remark in remarks)
     tested, *_ = run_tests_of(run)
     assert {line.label for line in tested.lines} == {"PureSVD3", "TopPop", "Theirs"}
     results_of(run, {})  # with the charts of the page
@@ -180,7 +182,7 @@ def test_external_rows_are_exported_and_compared_but_are_no_models(run: Evaluati
 
 @pytest.mark.integration
 def test_uploads_that_are_refused(run: EvaluationRun, tmp_path: Path) -> None:
-    file = written(tmp_path / "scores.csv", LENSKIT, [("nobody", "nothing", float("nan"))])
+    file = written(tmp_path / "scores.csv", LENSKIT, [("u0", "nothing", float("nan"))])
     with pytest.raises(CommandError, match=r"No user .* line 2.* No item .* line 2.* No finite number .* line 2"):
         uploaded(run, file)
     for name in ("TopPop", "", "x" * 81):
