@@ -5,17 +5,23 @@ from __future__ import annotations
 from typing import Any, Self
 
 from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
 from django.db.models import Exists, OuterRef, Q
 
 from accounts.models import Project, in_projects_of
 from catalog.models import DatasetVersion
+from core.errors import ParameterError
 from core.models import TimeStampedModel
 from evaluation.enums import ModelOrigin, PartKind, PartStatus, RunStatus
 from evaluation.metrics.definition import LONGEST_METRIC_NAME
+from evaluation.remote.addresses import SETTING, check_service_address
 from jobs.models import LeasedModel
 
 LONGEST_LABEL = 80  # of an algorithm with its parameters
+VARIABLE_PREFIX = "PARALLAX_RECOMMENDER_TOKEN"  # so that no other secret of the environment can be sent to a service
+ANSWER_SECONDS, MOST_SECONDS = 10, 60  # of a recommender behind HTTP: the default and the largest limit
 
 
 class ModelQuerySet(models.QuerySet["TrainedModel"]):
@@ -61,6 +67,46 @@ class TrainedModel(TimeStampedModel):
 
     def __str__(self) -> str:
         return f"{self.label} {self.digest[:8]}"
+
+
+class RemoteRecommender(TimeStampedModel):
+    """A recommender behind HTTP that administrators let researchers use. Its token is never stored: `token_variable`
+    names the environment variable that has it.
+    """
+
+    name = models.SlugField(max_length=60, unique=True, help_text="In commands and tables; letters, digits, - and _.")
+    address = models.CharField(
+        max_length=300,
+        help_text=f"Such as https://recommender.example.org; {SETTING} has to list the host.",
+    )
+    token_variable = models.CharField(
+        max_length=100,
+        blank=True,
+        validators=[
+            RegexValidator(rf"^{VARIABLE_PREFIX}[A-Z0-9_]*\Z", f"Its name has to begin with {VARIABLE_PREFIX}.")
+        ],
+        help_text="Environment variable of the web server and the workers that has the bearer token; empty for none.",
+    )
+    seconds = models.PositiveSmallIntegerField(
+        default=ANSWER_SECONDS,
+        validators=[MinValueValidator(1), MaxValueValidator(MOST_SECONDS)],
+        help_text=f"For one answer, from 1 to {MOST_SECONDS}.",
+    )
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def clean(self) -> None:
+        """Refuse what is not the address of a host that this installation may ask."""
+        if not self.address:
+            return  # the field says it
+        try:
+            check_service_address(self.address, settings.RECOMMENDER_HOSTS)
+        except ParameterError as problem:
+            raise ValidationError({"address": str(problem)}) from problem
 
 
 class SizeChoice(TimeStampedModel):

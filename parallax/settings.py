@@ -320,6 +320,7 @@ EMAIL_TIMEOUT = 10  # seconds
 SITE_URL = env_site("PARALLAX_URL")  # what letters link to; no request says it where they are written
 METRICS_TOKEN = env_secret("PARALLAX_METRICS_TOKEN") or ""  # of Prometheus; without it there are no metrics
 IMPORT_DIR = env_str("PARALLAX_IMPORT_DIR", "")  # files beneath it may be imported by staff; without it, none
+RECOMMENDER_HOSTS = env_list("PARALLAX_RECOMMENDER_HOSTS", default=[])  # that recommenders behind HTTP may be on
 CONTACT = env_str("PARALLAX_CONTACT", "")  # shown on pages that belong to no study, as a wrong link's
 DEFAULT_FROM_EMAIL = env_str("DEFAULT_FROM_EMAIL", "Parallax <parallax@localhost>")
 

@@ -20,8 +20,6 @@ from evaluation.remote.addresses import check_service_address, resolved
 from evaluation.remote.messages import About, ListAnswer, ListRequest, ManyAnswers, ManyRequests, Message, check_list
 
 CONNECT_SECONDS = 2.0
-ANSWER_SECONDS = 10  # by default; from 1 to MOST_SECONDS
-MOST_SECONDS = 60
 MOST_BYTES = 2**20
 RETRY_AFTER = (1.0, 3.0, 8.0)  # seconds
 _OK, _TOO_MANY, _FAULT = 200, 429, 500
@@ -37,8 +35,8 @@ class Service:
     name: str
     address: str
     hosts: Collection[str]  # names and addresses that may be asked
+    seconds: float  # for one answer
     token: str = field(default="", repr=False)
-    seconds: float = ANSWER_SECONDS
     retry_after: tuple[float, ...] = RETRY_AFTER
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from django.db.models import Exists, OuterRef, Prefetch, QuerySet
 
 from catalog.models import DatasetVersion
+from evaluation.enums import ModelOrigin
 from evaluation.models import EvaluationRun, RunAlgorithm, RunPart, TrainedModel
 
 
@@ -46,14 +47,14 @@ def line_of(model: TrainedModel) -> ModelLine:
 
 def listed_models(researcher: Any) -> QuerySet[TrainedModel]:
     """Return the visible models that can be served, newest first, with dataset and visible uses: all except models of
-    folds.
+    folds and remote ones.
     """
     of_fold = Exists(RunPart.objects.filter(model=OuterRef("pk"))) & ~Exists(
         RunAlgorithm.objects.filter(model=OuterRef("pk"))
     )
     runs = EvaluationRun.objects.visible_to(researcher).order_by()
     uses = Prefetch("uses", queryset=RunAlgorithm.objects.filter(run__in=runs.values("pk")))
-    return models_by_time(researcher).exclude(of_fold).prefetch_related(uses)
+    return models_by_time(researcher).exclude(of_fold).exclude(origin=ModelOrigin.REMOTE).prefetch_related(uses)
 
 
 def models_by_time(researcher: Any) -> QuerySet[TrainedModel]:

@@ -10,6 +10,7 @@ from functools import lru_cache
 
 from core import artefacts
 from core.errors import ArtefactError, DataError, ParallaxError, ParameterError
+from evaluation.enums import ModelOrigin
 from evaluation.models import TrainedModel
 from evaluation.services.optional_inputs import items_of_model
 from recommenders import registry
@@ -42,6 +43,13 @@ def opened_model(digest: str) -> Algorithm:
     the algorithm's package is no longer installed.
     """
     stored = artefacts.load("models", digest)
+    if stored.meta["algorithm"] == ModelOrigin.REMOTE:
+        raise ArtefactError(
+            "model.is_remote",
+            f"The model {digest[:12]} is version {stored.meta['release']} of the recommender {stored.meta['service']}, "
+            "which answers over HTTP and cannot be opened here. Choose another model.",
+            {"digest": digest},
+        )
     try:
         kind = registry.algorithm(stored.meta["algorithm"])
     except (ParameterError, ImportError) as missing:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from core import artefacts
 from core.errors import ArtefactError, ParameterError
+from evaluation.enums import ModelOrigin
 from evaluation.models import EvaluationRun, MetricResult, TrainedModel
 from evaluation.selectors.runs import recorded_package
 from parallax.integrity.findings import ADVICE, Finding, finding
@@ -57,7 +58,7 @@ def _check_bases() -> Iterator[Finding]:
 def check_algorithms() -> Iterator[Finding]:
     """Load the algorithm of every model, and compare versions for the models that studies use."""
     models: dict[str, list[TrainedModel]] = defaultdict(list)
-    for model in TrainedModel.objects.order_by("pk"):
+    for model in TrainedModel.objects.exclude(origin=ModelOrigin.REMOTE).order_by("pk"):
         models[model.algorithm].append(model)
     conditions: dict[str, list[Condition]] = defaultdict(list)
     for condition in Condition.objects.select_related("model", "study").order_by("study_id", "position"):

@@ -70,7 +70,7 @@ def test_each_fault_is_refused_at_once_and_in_words(items: Path) -> None:
 
     def without_token() -> None:
         with service_that_is("well", items, token="secret") as service:
-            recommend(Service("GRU", service.address, HERE), make_request(), version="1", known=KNOWN)
+            recommend(Service("GRU", service.address, HERE, 10), make_request(), version="1", known=KNOWN)
 
     def too_deep() -> None:
         with service_that_is("well", items) as service:
@@ -93,8 +93,8 @@ def test_connection_errors_timeouts_and_5xx_are_tried_again(items: Path) -> None
         expected = "The connection ended" if how == "dead" else "It did not answer within 0.2 seconds."
         assert expected in refusal.message
     # The server is closed by now.
-    assert "No connection" in asked(Service("GRU", service.address, HERE, retry_after=())).message
-    unknown = Service("GRU", "https://no-such-host.invalid", {"no-such-host.invalid"}, retry_after=())
+    assert "No connection" in asked(Service("GRU", service.address, HERE, 10, retry_after=())).message
+    unknown = Service("GRU", "https://no-such-host.invalid", {"no-such-host.invalid"}, 10, retry_after=())
     assert "cannot be looked up" in asked(unknown).message
 
 
@@ -112,7 +112,7 @@ def test_retries_repeat_the_request_after_1_3_and_8_seconds(items: Path, monkeyp
         def log_message(self, *args: Any) -> None: ...
 
     with running(HTTPServer(("127.0.0.1", 0), Busy)) as address:
-        refusal = asked(Service("GRU", address, HERE))
+        refusal = asked(Service("GRU", address, HERE, 10))
     assert (refusal.code, refusal.extra["attempts"]) == ("remote.unreachable", 4)
     assert waits == [1.0, 3.0, 8.0]
     assert len(bodies) == 4
@@ -130,7 +130,7 @@ def test_what_is_no_message_is_refused(answer: str) -> None:
         def log_message(self, *args: Any) -> None: ...
 
     with running(HTTPServer(("127.0.0.1", 0), Answers)) as address, pytest.raises(ParallaxError) as refusal:
-        about(Service("GRU", address, HERE))
+        about(Service("GRU", address, HERE, 10))
     assert refusal.value.code == "remote.malformed"
 
 
@@ -171,11 +171,11 @@ def test_a_name_is_looked_up_once_and_without_tls_only_listed_addresses_are_aske
 
         monkeypatch.setattr(socket, "getaddrinfo", look_up)
         named = address.replace("127.0.0.1", "rec.example.org")
-        service = Service("GRU", named, {"REC.example.org", "127.0.0.1"}, retry_after=())
+        service = Service("GRU", named, {"REC.example.org", "127.0.0.1"}, 10, retry_after=())
         recommend(service, make_request(), version="1", known=KNOWN)
         assert lookups == ["rec.example.org", "127.0.0.1"]  # the second is the address that is connected to
     looked_up(monkeypatch, "93.184.215.14")
-    refusal = asked(Service("GRU", "http://rec.example.org", {"rec.example.org"}))
+    refusal = asked(Service("GRU", "http://rec.example.org", {"rec.example.org"}, 10))
     assert (refusal.code, refusal.extra["attempts"]) == ("remote.not_allowed", 1)
     assert "without TLS" in refusal.message
 
@@ -191,7 +191,7 @@ def test_only_addresses_of_listed_hosts_are_taken(address: str) -> None:
     with pytest.raises(ParameterError):
         check_service_address(address, {"a.org"})
     with pytest.raises(ParallaxError) as refusal:
-        about(Service("GRU", address, {"a.org"}))
+        about(Service("GRU", address, {"a.org"}, 10))
     assert refusal.value.code == "remote.not_allowed"
 
 
@@ -239,7 +239,7 @@ def test_certificates_are_verified_for_the_name_although_its_address_is_connecte
         ):
             monkeypatch.setenv("SSL_CERT_FILE", str(cert)) if trusted else monkeypatch.delenv("SSL_CERT_FILE", False)
             client._tls.cache_clear()
-            service = Service("GRU", f"https://{host}:{port}", {host, "127.0.0.1"}, retry_after=())
+            service = Service("GRU", f"https://{host}:{port}", {host, "127.0.0.1"}, 10, retry_after=())
             if is_accepted:
                 assert about(service).content.version == "1"
             else:

@@ -41,7 +41,7 @@ def write_items(file: Path, n: int = 20) -> frozenset[str]:
 def service_that_is(how: str, items: Path, *, token: str = "", **settings: Any) -> Iterator[Service]:
     """A service with one fault; retries wait for no time."""
     with running(misbehaving(items, how, token=token)) as address:
-        stated = {"hosts": HERE, "retry_after": (0.0, 0.0, 0.0), "token": token, **settings}
+        stated = {"hosts": HERE, "seconds": 10, "retry_after": (0.0, 0.0, 0.0), "token": token, **settings}
         yield Service("GRU", address, **stated)
 
 

@@ -1,0 +1,151 @@
+"""Recommenders behind HTTP: registered by administrators, and models by version and catalogue."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+
+from catalog.models import DatasetVersion
+from core import artefacts
+from core.errors import ArtefactError, ParallaxError
+from evaluation.models import RemoteRecommender, TrainedModel
+from evaluation.remote.client import Service, about
+from evaluation.selectors.models import models_on
+from evaluation.services.remote import described_for, model_of_service, recommender_named, register, service_of
+from evaluation.services.serving import opened_model
+from parallax.integrity.artefacts import check_algorithms, check_artefacts
+from studies.design.services.conditions import choose_conditions
+from tests.factories.accounts import UserFactory
+from tests.factories.catalog import make_version
+from tests.factories.remote import service_that_is, write_items
+from tests.factories.studies import make_study
+from tests.sentences import assert_refused_as_approved
+
+pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+ADDRESS = "https://rec.example.org/gru"
+ADD = "/admin/evaluation/remoterecommender/add/"
+
+
+@pytest.fixture(autouse=True)
+def hosts(settings: Any) -> None:
+    settings.RECOMMENDER_HOSTS = ["127.0.0.1", "rec.example.org"]
+
+
+@pytest.fixture
+def version() -> DatasetVersion:
+    return make_version()
+
+
+@pytest.fixture
+def items(version: DatasetVersion, tmp_path: Path) -> Path:
+    call_command("export_items", version.dataset.name, tmp_path / "items.jsonl")
+    return tmp_path / "items.jsonl"
+
+
+@pytest.fixture
+def service(items: Path) -> Iterator[Service]:
+    with service_that_is("well", items) as running:
+        yield running
+
+
+def test_exported_items_have_the_digest_that_a_service_has_to_state(
+    items: Path, service: Service, version: DatasetVersion, tmp_path: Path
+) -> None:
+    lines = [json.loads(line) for line in items.read_text().splitlines()]
+    assert len(lines) == version.n_items
+    text = "A short story about number 1."
+    assert lines[0] == {"item": "1", "title": "Film 01", "year": 1980, "text": text}
+    described = described_for(service, version)
+    assert described.catalogue == hashlib.sha256(items.read_bytes()).hexdigest()
+    other = tmp_path / "other.jsonl"
+    write_items(other)
+    with service_that_is("well", other) as elsewhere, pytest.raises(ParallaxError, match="export_items") as refusal:
+        described_for(elsewhere, version)
+    assert refusal.value.code == "remote.other_catalogue"
+
+
+def test_a_version_of_a_service_is_one_model_with_a_digest_of_its_own(
+    service: Service, version: DatasetVersion
+) -> None:
+    described = described_for(service, version)
+    model = model_of_service(name="GRU", described=described, version=version)
+    assert (model.label, model.origin, model.training_digest) == ("GRU", "remote", "")
+    assert model_of_service(name="GRU", described=described, version=version) == model
+    changed = ({"version": "2"}, {"deterministic": False}, {"catalogue": "0" * 64})
+    others = [described.model_copy(update=update) for update in changed]
+    digests = {model_of_service(name="GRU", described=each, version=version).digest for each in others}
+    digests.add(model_of_service(name="Other", described=described, version=version).digest)
+    assert len(digests | {model.digest}) == 5
+    # How deep its lists are changes no list.
+    deeper = described.model_copy(update={"max_depth": 9})
+    assert model_of_service(name="GRU", described=deeper, version=version) == model
+    assert artefacts.load("models", model.digest).meta["release"] == "1"
+    assert not [*check_artefacts(), *check_algorithms()]
+
+
+def test_a_remote_model_is_not_offered_where_it_cannot_be_served(service: Service, client: Client) -> None:
+    study = make_study(status="draft")
+    model = model_of_service(name="GRU", described=about(service).content, version=study.dataset_version)
+    with pytest.raises(ArtefactError, match="version 1 of the recommender GRU, which answers over HTTP"):
+        opened_model(model.digest)
+    researcher = UserFactory()
+    assert model not in [line.model for line in models_on(study.dataset_version, researcher)]
+    before = list(study.conditions.values_list("model_digest", flat=True))
+    with pytest.raises(ParallaxError, match="studies cannot serve such a recommender yet") as refusal:
+        choose_conditions(study=study, digests=[*before, model.digest])
+    assert refusal.value.code == "study.bad_conditions"
+    client.force_login(researcher)
+    (shown,) = client.get("/api/v1/models/", {"digest": model.digest}).json()["results"]
+    assert shown["label"] == "GRU"
+
+
+def test_registered_recommenders_are_asked_with_the_token_of_the_environment(
+    items: Path, version: DatasetVersion, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    variable = "PARALLAX_RECOMMENDER_TOKEN_GRU"
+    with service_that_is("well", items, token="s3cret") as running:
+        call_command("register_recommender", "GRU", running.address, token_variable=variable, seconds=3)
+        with pytest.raises(ParallaxError, match=variable) as refusal:
+            service_of(recommender_named("GRU"))
+        assert refusal.value.code == "remote.no_token"
+        monkeypatch.setenv(variable, "s3cret\n")
+        caplog.set_level("DEBUG")
+        service = service_of(recommender_named("GRU"))
+        assert described_for(service, version).version == "1"
+    assert (service.seconds, service.hosts) == (3, {"127.0.0.1", "rec.example.org"})
+    assert "s3cret" not in caplog.text + repr(service) + repr(RemoteRecommender.objects.values())
+    # The same name is changed and not registered twice.
+    register(name="GRU", address=ADDRESS, seconds=10)
+    assert RemoteRecommender.objects.get().address == ADDRESS
+
+
+def test_what_cannot_be_registered_is_refused_with_all_problems() -> None:
+    def case(**changes: Any) -> Any:
+        return lambda: register(**{"name": "GRU", "address": ADDRESS, "seconds": 10, **changes})
+
+    assert_refused_as_approved(
+        "register_recommender",
+        {
+            "another host": case(address="https://elsewhere.example.org"),
+            "no address": case(address="rec.example.org"),
+            "everything": case(name="G R U", address="", seconds=61, token_variable="SECRET_KEY"),
+            "unknown name": lambda: recommender_named("GRU4Rec"),
+        },
+    )
+    assert not RemoteRecommender.objects.exists()
+    assert not TrainedModel.objects.exists()
+
+
+def test_administrators_register_recommenders_in_the_administration(client: Client) -> None:
+    client.force_login(UserFactory(is_staff=True, is_superuser=True))
+    form = {"name": "GRU", "address": "https://elsewhere.example.org", "token_variable": "", "seconds": 10}
+    assert "is not among those that this installation may ask" in client.post(ADD, form).text
+    assert client.post(ADD, form | {"address": ADDRESS}).status_code == 302
+    assert RemoteRecommender.objects.get().name == "GRU"
