@@ -5,11 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
+from contextlib import nullcontext
+from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.test import Client
 
 from catalog.models import DatasetVersion
@@ -19,6 +22,7 @@ from evaluation.models import RemoteRecommender, TrainedModel
 from evaluation.remote.client import Service, about
 from evaluation.selectors.models import models_on
 from evaluation.services.remote import described_for, model_of_service, recommender_named, register, service_of
+from evaluation.services.remote_check import check_service
 from evaluation.services.serving import opened_model
 from parallax.integrity.artefacts import check_algorithms, check_artefacts
 from studies.design.services.conditions import choose_conditions
@@ -149,3 +153,44 @@ def test_administrators_register_recommenders_in_the_administration(client: Clie
     assert "is not among those that this installation may ask" in client.post(ADD, form).text
     assert client.post(ADD, form | {"address": ADDRESS}).status_code == 302
     assert RemoteRecommender.objects.get().name == "GRU"
+
+
+FAILING = {
+    "well": set(),
+    "random": {"determinism"},
+    "careless": {"wrong requests"},
+    "short": {"lists", "exclusion", "depth", "determinism", "20 at once", "recommend-many"},
+    "dead": {"lists", "exclusion", "depth", "determinism", "20 at once", "recommend-many", "wrong requests"},
+}
+
+
+@pytest.mark.parametrize("how", FAILING)
+def test_the_check_finds_each_fault_where_it_is(
+    how: str, items: Path, version: DatasetVersion, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PARALLAX_RECOMMENDER_TOKEN", "secret")
+    out = StringIO()
+    with service_that_is(how, items, token="secret") as running:
+        register(name="GRU", address=running.address, token_variable="PARALLAX_RECOMMENDER_TOKEN", seconds=10)
+        n = len(FAILING[how])
+        failing = pytest.raises(CommandError, match=f"{n} of the checks failed") if n else nullcontext()
+        with failing:
+            call_command("check_recommender", "GRU", version.dataset.name, stdout=out)
+    lines = [line.split() for line in out.getvalue().splitlines() if line.startswith("  ")]
+    assert {" ".join(line[1:]).partition(":")[0] for line in lines if line[0] == "FAIL"} == FAILING[how]
+    assert len(lines) == 8
+    stored = [f"stored as model {digest}." for digest in TrainedModel.objects.values_list("digest", flat=True)]
+    assert len(stored) == (not FAILING[how])
+    assert all(text in out.getvalue() for text in stored)
+
+
+def test_a_slow_service_and_one_that_takes_any_token_do_not_pass(items: Path, version: DatasetVersion) -> None:
+    with service_that_is("well", items) as running:
+        described = about(running).content
+        slow = {
+            each.what for each in check_service(replace(running, seconds=0.0005), described, version) if not each.holds
+        }
+        unchecked = check_service(replace(running, token="unchecked"), described, version)
+        (token,) = [each for each in unchecked if not each.holds]
+    assert {"lists", "20 at once"} <= slow
+    assert "A request without the token was answered with 200" in token.text
