@@ -75,8 +75,8 @@ def recommend_many(
     many = ManyRequests(requests=list(requests))
     reply = _ask(service, "POST", "recommend-many", many.model_dump_json(exclude_none=True).encode(), ManyAnswers)
     if len(reply.content.answers) != len(many.requests):
-        found = f"{len(reply.content.answers)} answers to {len(many.requests)} requests. Answer each request once."
-        raise _error(service, "malformed", found, reply.attempts, reply.seconds)
+        problem = f"{len(reply.content.answers)} answers to {len(many.requests)} requests. Answer each request once."
+        raise _error(service, "malformed", problem, reply.attempts, reply.seconds)
     for request, answer in zip(many.requests, reply.content.answers, strict=True):
         _check(service, request, answer, version, known, reply)
     return reply
@@ -218,12 +218,12 @@ def _read(
     try:
         return read_model(kind, json.loads(body, parse_constant=_refuse_constant))
     except ParameterError as problem:
-        found = f"Its answer to /{path} is not a message of the protocol. {problem}"
-        raise _error(service, "malformed", found, attempts, seconds) from problem
+        text = f"Its answer to /{path} is not a message of the protocol. {problem}"
+        raise _error(service, "malformed", text, attempts, seconds) from problem
     except (ValueError, RecursionError) as problem:
         shown = repr(body[:_SHOWN].decode("utf-8", "replace"))
-        found = f"Its answer to /{path} is not JSON: {shown}."
-        raise _error(service, "malformed", found, attempts, seconds) from problem
+        text = f"Its answer to /{path} is not JSON: {shown}."
+        raise _error(service, "malformed", text, attempts, seconds) from problem
 
 
 def _refuse_constant(name: str) -> None:
@@ -235,17 +235,17 @@ def _check(
 ) -> None:
     numbers = (reply.attempts, reply.seconds)
     if answer.request != request.request:
-        found = f"It answered request {request.request} with the list of request {answer.request[:64]}."
-        raise _error(service, "malformed", f"{found} Repeat the id of the request.", *numbers)
+        problem = f"It answered request {request.request} with the list of request {answer.request[:64]}."
+        raise _error(service, "malformed", f"{problem} Repeat the id of the request.", *numbers)
     if answer.version != version:
-        found = f"Its list comes from version {answer.version}, and lists must come from version {version}."
-        raise _error(service, "other_version", f"{found} Start that version again, or store the new one.", *numbers)
+        problem = f"Its list comes from version {answer.version}, and lists must come from version {version}."
+        raise _error(service, "other_version", f"{problem} Start that version again, or store the new one.", *numbers)
     try:
         check_list(request, answer, known)
     except ParameterError as problem:
         raise _error(service, "bad_list", str(problem), *numbers) from problem
 
 
-def _error(service: Service, code: str, found: str, attempts: int = 1, seconds: float = 0.0) -> ParallaxError:
+def _error(service: Service, code: str, problem: str, attempts: int = 1, seconds: float = 0.0) -> ParallaxError:
     facts = {"service": service.name, "attempts": attempts, "seconds": seconds}
-    return ParallaxError(f"remote.{code}", f"The recommender {service.name} cannot be used. {found}", facts)
+    return ParallaxError(f"remote.{code}", f"The recommender {service.name} cannot be used. {problem}", facts)

@@ -122,8 +122,8 @@ def check_list(request: ListRequest, answer: ListAnswer, known: Collection[str])
     ]
     if len(ids) != request.n:
         problems.append(f"The list has {len(ids)} items where the request asks for {request.n}. Answer with exactly n.")
-    if found := " ".join(filter(None, problems)):
-        raise ParameterError(found)
+    if text := " ".join(filter(None, problems)):
+        raise ParameterError(text)
 
 
 def _problem(what: str, remedy: str, items: Iterable[str]) -> str:

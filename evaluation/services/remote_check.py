@@ -86,14 +86,14 @@ class _Trial:
             "recommend-many": self._many,
         }
 
-    def _asked(self, request: ListRequest, **changes: object) -> list[str]:
+    def _list_for(self, request: ListRequest, **changes: object) -> list[str]:
         new = request.model_copy(update={"request": str(uuid4()), **changes})
         reply = client.recommend(self.service, new, version=self.described.version, known=self.known)
         return [listed.item for listed in reply.content.items]
 
     def _timed(self, request: ListRequest) -> float:
         started = time.monotonic()
-        self._asked(request)
+        self._list_for(request)
         return time.monotonic() - started
 
     def _lists(self) -> str:
@@ -116,18 +116,18 @@ class _Trial:
 
     def _exclusion(self) -> str:
         first = self.requests[0]
-        exclude = first.exclude + self._asked(first)
-        self._asked(first, exclude=exclude)
+        exclude = first.exclude + self._list_for(first)
+        self._list_for(first, exclude=exclude)
         return f"None of the {N} best items came back when the request excluded them."
 
     def _depth(self) -> str:
         first = self.requests[0]
         n = min(self.described.max_depth, len(self.known) - len(first.exclude))
-        self._asked(first, n=n)
+        self._list_for(first, n=n)
         return f"A list of {n} items is complete."
 
     def _determinism(self) -> str:
-        n_changed = sum(self._asked(request) != self._asked(request) for request in self.requests)
+        n_changed = sum(self._list_for(request) != self._list_for(request) for request in self.requests)
         if n_changed and self.described.deterministic:
             raise _failure(
                 f"{n_changed} of {len(self.requests)} profiles got two different lists, and /about says deterministic. "
@@ -144,9 +144,7 @@ class _Trial:
             "no JSON": b"{",
             "no profile": first.model_dump_json(exclude={"profile"}).encode(),
             "n = 0": first.model_copy(update={"n": 0}).model_dump_json().encode(),
-            "a profile that is text": first.model_copy(update={"profile": "x"})
-            .model_dump_json(warnings=False)
-            .encode(),
+            "a profile that is text": as_text.model_dump_json(warnings=False).encode(),
         }
         statuses = {name: client.send(self.service, "POST", "recommend", body)[0] for name, body in bodies.items()}
         if wrong := [f"{name}: {status}" for name, status in statuses.items() if status not in _REFUSED]:

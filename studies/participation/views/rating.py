@@ -156,7 +156,8 @@ def _tray(visit: Visit, profile: Mapping[int, int]) -> dict[str, Any]:
 @of_participant
 def rate_item(visit: Visit, item_id: int) -> HttpResponse:
     """Save, change or clear a rating or choice; respond with the updated control and tray."""
-    if visit.request.method != "POST" or not flow.may_change(visit.here, flow.Place(flow.RATE)):
+    may_change = flow.may_change(visit.here, flow.Place(flow.RATE)) and not preparing.is_requested(visit.participant)
+    if visit.request.method != "POST" or not may_change:
         return visit.redirect_to_page(visit.here)
     rated = item_of_study(visit, item_id)
     raw = visit.request.POST.get("rating", "")
