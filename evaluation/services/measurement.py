@@ -91,7 +91,7 @@ def measure_users(
         profiles = Profiles.of(ratings, np.searchsorted(profiled, block))
         if profile_length:
             shorter = cut_profiles(profiles.user_items, n=profile_length, seed=run.seed, users=block)
-            profiles = _cut(profiles, shorter)
+            profiles = cut(profiles, shorter)
         return model.score(profiles)
 
     with one_library_thread():
@@ -121,7 +121,8 @@ def measure_scores(
     return joined(run.protocol, each(block_of, range(0, len(users), BLOCK_USERS)))
 
 
-def _cut(profiles: Profiles, shorter: csr_array) -> Profiles:
+def cut(profiles: Profiles, shorter: csr_array) -> Profiles:
+    """Profiles with some of their ratings, and the times of these."""
     if profiles.times is None:
         return Profiles(shorter, profiles.scale)
     times = profiles.times[positions_of(shorter, profiles.user_items)]

@@ -215,6 +215,9 @@ def train_or_reuse(
     elif issubclass(kind, Uploaded):
         upload = opened_upload(version, algorithm, params)
         origin, provenance = ModelOrigin(kind.key), {"learned_from": upload.meta["learned_from"]}
+        if source := upload.meta.get("collected_from"):
+            base = TrainedModel.objects.filter(digest=source, version=version).get()
+            provenance["collected_from"] = source
         fitted = kind.read(upload.arrays, training_rows(training_digest), chosen)
     else:
         ratings = with_optional(kind, training_rows(training_digest), version, users)

@@ -61,13 +61,19 @@ class _Problems:
 
 
 def store_upload(
-    *, version: DatasetVersion, kind: str, path: Path, learned_from: str = "", are_strangers_unseen: bool = False
+    *,
+    version: DatasetVersion,
+    kind: str,
+    path: Path,
+    learned_from: str = "",
+    are_strangers_unseen: bool = False,
+    collected_from: str = "",
 ) -> Upload:
     """Check a file of weights, factors or lists against the items of a dataset, and store it.
 
     `kind` is a key of `registry.uploaded_keys`. `learned_from` is the digest of the training rows that the model was
     learned from, as runs export it; `are_strangers_unseen` the statement that it saw no rating of the test users of
-    splits by user. Raises ParallaxError with code ``upload.bad_file``: the file cannot be used (all
+    splits by user; `collected_from` the digest of the remote recommender whose lists they are. Raises ParallaxError with code ``upload.bad_file``: the file cannot be used (all
     problems at once, each with its locations); ``upload.unknown_rows``: no run on this dataset has stored these rows.
     """
     if learned_from:
@@ -82,6 +88,7 @@ def store_upload(
         "catalogue": catalogue_of(version),
         "learned_from": learned_from,
         **({"are_strangers_unseen": True} if are_strangers_unseen else {}),
+        **({"collected_from": collected_from} if collected_from else {}),
         **({} if project is None else {"project": project}),
     }
     return Upload(artefacts.store(KIND, arrays, meta), int(arrays["is_known"].sum()), tuple(facts))

@@ -95,7 +95,9 @@ def test_a_version_of_a_service_is_one_model_with_a_digest_of_its_own(
     assert not [*check_artefacts(), *check_algorithms()]
 
 
-def test_a_remote_model_is_offered_to_studies_once_a_run_has_measured_its_lists(service: Service, client: Client) -> None:
+def test_a_remote_model_is_offered_to_studies_once_a_run_has_measured_its_lists(
+    service: Service, client: Client
+) -> None:
     study = make_study(status="draft")
     model = model_of_service(name="GRU", described=about(service).content, version=study.dataset_version)
     with pytest.raises(ArtefactError, match="version 1 of the recommender GRU, which answers over HTTP"):
@@ -173,7 +175,11 @@ def test_the_check_finds_each_fault_where_it_is(
     out = StringIO()
     with service_that_is(how, items, token="secret") as running:
         register(
-            name="GRU", address=running.address, operator=OPERATOR, token_variable="PARALLAX_RECOMMENDER_TOKEN", seconds=10
+            name="GRU",
+            address=running.address,
+            operator=OPERATOR,
+            token_variable="PARALLAX_RECOMMENDER_TOKEN",
+            seconds=10,
         )
         n = len(FAILING[how])
         failing = pytest.raises(CommandError, match=f"{n} of the checks failed") if n else nullcontext()
