@@ -1,4 +1,4 @@
-"""Lists of a recommender behind HTTP for the test profiles of a run, collected once and measured without the service."""
+"""Lists of a remote recommender for the test profiles of a run, collected once and measured without the service."""
 
 from __future__ import annotations
 

@@ -73,8 +73,9 @@ def store_upload(
 
     `kind` is a key of `registry.uploaded_keys`. `learned_from` is the digest of the training rows that the model was
     learned from, as runs export it; `are_strangers_unseen` the statement that it saw no rating of the test users of
-    splits by user; `collected_from` the digest of the remote recommender whose lists they are. Raises ParallaxError with code ``upload.bad_file``: the file cannot be used (all
-    problems at once, each with its locations); ``upload.unknown_rows``: no run on this dataset has stored these rows.
+    splits by user; `collected_from` the digest of the remote recommender whose lists they are. Raises ParallaxError
+    with code ``upload.bad_file``: the file cannot be used (all problems at once, each with its locations);
+    ``upload.unknown_rows``: no run on this dataset has stored these rows.
     """
     if learned_from:
         _check_rows(version, learned_from)

@@ -52,7 +52,8 @@ def check_artefacts() -> Iterator[Finding]:
 
 def _check_bases() -> Iterator[Finding]:
     """A re-ranked model opens the model that its row names."""
-    for model in TrainedModel.objects.exclude(base=None).select_related("base").order_by("pk"):
+    over_a_base = TrainedModel.objects.exclude(base=None).exclude(origin=ModelOrigin.LISTS)
+    for model in over_a_base.select_related("base").order_by("pk"):
         try:
             opened = str(artefacts.load("models", model.digest).meta.get("base"))
         except (ArtefactError, OSError):

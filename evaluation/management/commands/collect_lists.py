@@ -22,19 +22,15 @@ SHOWN_EVERY = 100  # lists
 
 class Command(ParallaxCommand):
     help = (
-        "Ask a remote recommender for the list of every test profile of a succeeded run and store them as lists by key, "
-        "so that a new run measures them without the service. A stopped collection is continued."
+        "Ask a remote recommender for the list of every test profile of a succeeded run, and store the lists by key: a "
+        "new run measures them without the service. A stopped collection is continued."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument(
-            "run", metavar="RUN", type=int, help="number of a run with the split, seed and profile lengths"
-        )
+        parser.add_argument("run", metavar="RUN", type=int, help="number of a run, whose profiles are taken")
         parser.add_argument("name", metavar="NAME", help="name under which the recommender is registered")
         parser.add_argument("--out", type=Path, metavar="DIR", required=True, help="folder of the file of lists")
-        parser.add_argument(
-            "--depth", type=at_least_one, metavar="L", help="items of a list (default: as the metrics need)"
-        )
+        parser.add_argument("--depth", type=at_least_one, metavar="L", help="items of a list")
         parser.add_argument("--per-second", type=float, default=10.0, help="requests at most (default: %(default)s)")
         parser.add_argument(
             "--learned-from", default="", metavar="DIGEST", help="training rows of the service: training_hash of a run"

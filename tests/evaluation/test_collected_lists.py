@@ -1,0 +1,91 @@
+"""Lists of a remote recommender: collected once for the profiles of a run, measured as lists, and joined with studies."""
+
+from __future__ import annotations
+
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from service import Catalogue, Handler, Recommender, Server
+
+from evaluation.models import TrainedModel
+from evaluation.selectors.results import model_rows
+from evaluation.services.collecting import depth_of
+from evaluation.services.remote import register
+from evaluation.services.serving import opened_model, recommend
+from parallax.integrity.all_checks import findings
+from recommenders.base import Algorithm
+from recommenders.data import Scale
+from studies.design.selectors.available_models import available_models
+from tests.factories.evaluation import make_run, work_off
+from tests.factories.remote import running
+from tests.factories.studies import make_study
+
+pytestmark = [pytest.mark.integration, pytest.mark.django_db, pytest.mark.slow]
+EXACT = {"name": "one-plus-random", "relevant": 5.0, "irrelevant": 1.0, "negatives": 8, "mode": "exact"}
+
+
+class OfModel(Recommender):
+    """Serves a stored model."""
+
+    model: Algorithm
+
+    def recommend(self, request: dict[str, Any]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+        index_of = {item: at for at, item in enumerate(self.catalogue.ids)}
+        profile, scale = request["profile"], request["scale"]
+        best = self.model.answer(
+            [index_of[rated["item"]] for rated in profile],
+            [rated["rating"] for rated in profile],
+            Scale(scale["low"], scale["high"], scale["step"]),
+            request["n"],
+        )
+        return [{"item": self.catalogue.ids[item], "score": float(-at)} for at, item in enumerate(best.items)], {}
+
+
+def test_collected_lists_are_measured_as_they_are_served(tmp_path: Path, settings: Any) -> None:
+    settings.RECOMMENDER_HOSTS = ["127.0.0.1"]
+    run = work_off(make_run(algorithms="toppop, puresvd:factors=4", protocol=EXACT, profile_lengths=(3,)))
+    fitted = run.algorithms.get(position=1).model
+    assert fitted is not None
+    call_command("export_items", run.version.dataset.name, tmp_path / "items.jsonl")
+    served = OfModel(Catalogue(tmp_path / "items.jsonl"))
+    served.model = opened_model(fitted.digest)
+    out = StringIO()
+    with running(Server(served, 0, "", Handler)) as address:
+        register(name="svd", address=address, operator="Example University", seconds=20)
+        options: dict[str, Any] = {"out": tmp_path, "per_second": 1000.0, "learned_from": fitted.training_digest}
+        call_command("collect_lists", run.pk, "svd", stdout=out, **options)
+        remote = TrainedModel.objects.get(origin="remote")
+        profile: dict[str, Any] = {"items": [0, 3, 8], "ratings": [5.0, 4.0, 1.0], "scale": (1.0, 5.0, 1.0)}
+        assert recommend(model=remote, n=5, **profile).items == recommend(model=fitted, n=5, **profile).items
+    (file,) = tmp_path.glob("lists-svd-*.csv")
+    before = file.read_text()
+    first = before.splitlines()[1].partition(",")[0]
+    kept = [line for line in before.splitlines() if line.startswith(("key,", f"{first},"))]
+    file.write_text("\n".join(kept) + "\n")
+    with running(Server(served, 0, "", Handler)) as address:  # stopped after the first list, and called again
+        register(name="svd", address=address, operator="Example University", seconds=20)
+        call_command("collect_lists", run.pk, "svd", stdout=StringIO(), **options)
+    assert file.read_text().split() == before.split()
+    upload = out.getvalue().partition("lists:upload=")[2][:64]
+    again = work_off(
+        make_run(
+            version=run.version,
+            algorithms=f"puresvd:factors=4, lists:upload={upload},name=svd",
+            protocol=EXACT,
+            profile_lengths=(3,),
+        )
+    )
+    assert again.status == "succeeded", again.error
+    for length in (0, 3):
+        own, lists = model_rows(again, length)
+        low, high = (lists.cells[f"recall(unlisted={end})"].value for end in ("worst", "best"))
+        assert low <= own.cells["recall"].value <= high
+        assert high - low < 0.05
+    study = make_study(run=again, status="draft")
+    assert [condition.model.origin for condition in study.conditions.order_by("position")] == ["fitted", "remote"]
+    assert remote.digest in {entry.model.digest for entry in available_models(study, None)}
+    assert not list(findings())
+    assert depth_of(run) <= run.version.n_items
