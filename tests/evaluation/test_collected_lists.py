@@ -1,4 +1,4 @@
-"""Lists of a remote recommender: collected once for the profiles of a run, measured as lists, and joined with studies."""
+"""Lists of a remote recommender: collected once for the profiles of a run, measured as lists, joined with studies."""
 
 from __future__ import annotations
 
