@@ -97,7 +97,7 @@ def compared_users(run: EvaluationRun, run_cases: RunCases, length: int) -> NDAr
             continue
         rows = training_rows(run_cases.training_digest)
         lists = lists_of(run.version, algorithm.algorithm, algorithm.params, rows)
-        covered = np.empty(0) if lists is None else covered_users(run, run_cases, length, lists)[1]
-        if covered.size:
+        covered = None if lists is None else covered_users(run, run_cases, length, lists)[1]
+        if covered is not None and covered.size:
             compared = covered if compared is None else np.intersect1d(compared, covered)
     return compared if compared is not None and compared.size else None

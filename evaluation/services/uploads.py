@@ -272,7 +272,7 @@ def _numbers(arrays: Arrays, name: str) -> NDArray[np.float64]:
 def _lists(path: Path, version: DatasetVersion) -> tuple[Arrays, list[str]]:
     column_of, genres, problems = _column_of(version), set(genre_names(version)), _Problems()
     numbers: dict[str, int] = {}
-    rows = {"list": array("q"), "item": array("q"), "line": array("q"), "score": array("d")}
+    rows: dict[str, array[Any]] = {name: array("q") for name in ("list", "item", "line")} | {"score": array("d")}
     for line, fields in _csv_lines(path):
         if line == 1 and fields[0].lower() == "key":
             continue  # headings

@@ -96,7 +96,9 @@ class Command(ParallaxCommand):
         lists = lists_of(version, model.algorithm, model.params, training_rows(model.training_digest))
         runs = succeeded_runs(EvaluationRun.objects.filter(version=version))
         run, shown = next((run for run in runs if not run.folds), None), None
-        for length in () if lists is None or run is None else (0, *run.profile_lengths):
+        if lists is None or run is None:
+            return None
+        for length in (0, *run.profile_lengths):
             users, covered = covered_users(run, cases_of(run), length, lists)
             of = f"of {length} ratings" if length else "as a whole"
             self.stdout.write(f"  lists for {covered.size:,} of {users.size:,} test profiles of run {run.pk} {of}")
@@ -127,7 +129,8 @@ def _users(version: DatasetVersion) -> tuple[NDArray[np.int64], Profiles]:
 
 
 def _some(users: NDArray[np.int64]) -> NDArray[np.int64]:
-    return users[np.linspace(0, users.size - 1, min(N_PROFILES, users.size)).astype(int)]
+    chosen = np.linspace(0, users.size - 1, min(N_PROFILES, users.size)).astype(int)
+    return np.asarray(users[chosen], dtype=np.int64)
 
 
 def _title(version: DatasetVersion, items: tuple[int, ...], is_filled: tuple[bool, ...], rank: int) -> str:
