@@ -151,9 +151,3 @@ class Lists(Uploaded):
     @cached_property
     def _numbers(self) -> dict[str, int]:
         return {key: number for number, key in enumerate(self.list_keys.tolist())}
-
-
-def key_kinds(keys: Sequence[str]) -> dict[str, int]:
-    """How many keys there are of each kind, in words."""
-    starts = {"everyone": EVERYONE, "segments": SEGMENT, "profiles": PROFILE, "participants": PARTICIPANT}
-    return {kind: sum(key.startswith(start) for key in keys) for kind, start in starts.items()}

@@ -1,4 +1,4 @@
-"""Profiles of test users with their keys, and the users whom lists that were made elsewhere cover."""
+"""Profiles of test users with their keys, and the users for whom there are uploaded lists."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from recommenders import registry
 from recommenders.data import Profiles, Ratings
 from recommenders.uploaded_lists import Lists, profile_keys, segment_keys
 
+OF_LISTS = ("one-plus-random", "full-ranking")  # protocols that measure uploaded lists
 USERS_AT_A_TIME = 500
 PROFILE_COLUMNS = ["key", "segment", "item", "rating"]
 
@@ -45,15 +46,17 @@ def profiles_of(run: EvaluationRun, run_cases: RunCases, length: int, users: NDA
     return Profiles(cut_profiles(profiles.user_items, n=length, seed=run.seed, users=users), profiles.scale)
 
 
-def covered_users(run: EvaluationRun, run_cases: RunCases, length: int, lists: Lists) -> NDArray[np.int64]:
-    """The test users of a run, or of one of its folds, for whom there is a list."""
+def covered_users(
+    run: EvaluationRun, run_cases: RunCases, length: int, lists: Lists
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The test users of a run, or of one of its folds, and those with a list."""
     users = np.unique(run_cases.cases.users).astype(np.int64)
     blocks = [users[start : start + USERS_AT_A_TIME] for start in range(0, users.size, USERS_AT_A_TIME)]
     is_covered = [lists.covers(profiles_of(run, run_cases, length, block)) for block in blocks]
-    return users[np.concatenate(is_covered)]
+    return users, users[np.concatenate(is_covered)]
 
 
-def profile_rows(run: EvaluationRun) -> Iterator[list[Any]]:
+def keyed_profiles(run: EvaluationRun) -> Iterator[list[Any]]:
     """Yield the profiles of a run's test users as table rows, one per rating, at every profile length, each key once.
 
     Raises ParallaxError with code ``run.many_models``: the run has folds.
@@ -83,17 +86,18 @@ def keyed_rows(version: DatasetVersion, profiles: Profiles) -> Iterator[list[Any
 
 
 def compared_users(run: EvaluationRun, run_cases: RunCases, length: int) -> NDArray[np.int64] | None:
-    """The test users whom all lists of a run cover, of those that cover any; None where there are none, or no lists.
+    """The test users with a list of every algorithm that has any lists for them; None where there are none, and where
+    the protocol measures no lists.
 
     Lists of algorithms that have failed count too, so that the users do not depend on when one fails.
     """
     compared: NDArray[np.int64] | None = None
-    for algorithm in run.algorithms.all():
+    for algorithm in run.algorithms.all() if run.protocol["name"] in OF_LISTS else ():
         if not registry.algorithm(algorithm.algorithm).is_partial:
             continue
         rows = training_rows(run_cases.training_digest)
         lists = lists_of(run.version, algorithm.algorithm, algorithm.params, rows)
-        covered = None if lists is None else covered_users(run, run_cases, length, lists)
+        covered = None if lists is None else covered_users(run, run_cases, length, lists)[1]
         if covered is not None and covered.size:
             compared = covered if compared is None else np.intersect1d(compared, covered)
     return compared if compared is not None and compared.size else None

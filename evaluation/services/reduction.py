@@ -31,14 +31,13 @@ from evaluation.protocols.outcomes import Outcome, Outcomes, of_users, outcomes
 from evaluation.selectors.cases import RunCases, cases_of, training_rows
 from evaluation.selectors.results import COVERED_PROFILES
 from evaluation.selectors.runs import DEVELOPMENT, longest_list, measured_algorithms, metric_names
-from evaluation.services.coverage import compared_users, lists_of
+from evaluation.selectors.uploads import opened_upload
+from evaluation.services.coverage import OF_LISTS, compared_users
 from evaluation.services.parts import Outcome as PartOutcome
 from evaluation.services.parts import remove_parts
 from recommenders import registry
 from recommenders.data import Ratings
 
-OF_LISTS = ("one-plus-random", "full-ranking")  # protocols that measure lists which were made elsewhere
-NO_LIST = "no test profile has a list"
 # Algorithms whose scores are probabilities of the same event for every user.
 COMPARABLE = ("aspect", "aspect-content", "lpca", "naive-bayes")
 
@@ -168,7 +167,11 @@ def _metrics(
         _joined(run, algorithm, length, fold, n_cases=len(run_cases.cases)) | sides.case_facts[fold]
         for fold, run_cases in enumerate(folds)
     ]
-    compared = [_compared(run, run_cases, arrays, length) for run_cases, arrays in zip(folds, measured, strict=True)]
+    users = [compared_users(run, run_cases, length) for run_cases in folds]
+    compared = [
+        (run_cases.cases, arrays) if own is None else of_users(run_cases.cases, arrays, own)
+        for run_cases, arrays, own in zip(folds, measured, users, strict=True)
+    ]
     if run.folds:
         pooled = pool(run.protocol, *zip(*compared, strict=True))
         arrays = pooled.arrays
@@ -180,6 +183,9 @@ def _metrics(
         cases, of_cases = compared[0]
         whole = outcomes_of_run(run, of_cases, replace(folds[0], cases=cases), sides)
         model_digests = {"model": algorithm.model.digest if algorithm.model else ""}
+    if registry.algorithm(algorithm.algorithm).is_partial and run.protocol["name"] in OF_LISTS:
+        is_compared = any(own is not None for own in users)
+        whole = _with_coverage(run, algorithm, whole, folds, measured, is_compared=is_compared)
     digest = store_outcomes(run, arrays, whole, {**model_digests, "profile_length": length})
     return [
         MetricResult(
@@ -191,45 +197,42 @@ def _metrics(
             by_n=list(result.by_n),
             users_digest=digest,
         )
-        for result in _with_coverage(run, algorithm, whole.values, folds, measured)
+        for result in whole.values
     ]
-
-
-def _compared(run: EvaluationRun, run_cases: RunCases, arrays: Arrays, length: int) -> tuple[Cases, Arrays]:
-    """The cases and measurements of the users on whom the algorithms are compared: all, unless some have lists."""
-    users = compared_users(run, run_cases, length) if run.protocol["name"] in OF_LISTS else None
-    return (run_cases.cases, arrays) if users is None else of_users(run_cases.cases, arrays, users)
 
 
 def _with_coverage(
     run: EvaluationRun,
     algorithm: RunAlgorithm,
-    values: Sequence[Outcome],
+    whole: Outcomes,
     folds: Sequence[RunCases],
     measured: Sequence[Arrays],
-) -> Sequence[Outcome]:
-    """Add the coverage of lists that were made elsewhere; without any covered profile there are no other values."""
-    if not registry.algorithm(algorithm.algorithm).is_partial or run.protocol["name"] not in OF_LISTS:
-        return values
-    is_covered = [arrays["all_scored"] > 0 for arrays in measured]
-    n_users = sum(len(np.unique(run_cases.cases.users)) for run_cases in folds)
-    n_covered = sum(
-        len(np.unique(run_cases.cases.users[own])) for run_cases, own in zip(folds, is_covered, strict=True)
+    *,
+    is_compared: bool,
+) -> Outcomes:
+    """Add the coverage of uploaded lists; without a profile to compare them on there are no other values."""
+    is_covered = np.concatenate([arrays["all_scored"] > 0 for arrays in measured])
+    profiles = np.concatenate(
+        [run_cases.cases.users.astype(np.int64) * len(folds) + fold for fold, run_cases in enumerate(folds)]
     )
-    lists = lists_of(run.version, algorithm.algorithm, algorithm.params, training_rows(folds[0].training_digest))
+    n_users, n_covered = np.unique(profiles).size, np.unique(profiles[is_covered]).size
+    upload = opened_upload(run.version, algorithm.algorithm, algorithm.params)
     shares = {
         COVERED_PROFILES: n_covered / n_users,
-        "covered-cases": float(np.concatenate(is_covered).mean()),
-        "covered-items": 0.0 if lists is None else float(lists.is_known.mean()),
+        "covered-cases": float(is_covered.mean()),
+        "covered-items": float(upload.arrays["is_known"].mean()),
     }
-    if not n_covered:
-        values = [replace(each, value=None, by_n=(None,) * len(each.by_n), reason=NO_LIST) for each in values]
+    values, arrays = whole.values, whole.arrays
+    if not n_covered or not is_compared:
+        reason = "no test profile has a list of every algorithm" if n_covered else "no test profile has a list"
+        values = tuple(replace(each, value=None, by_n=(None,) * len(each.by_n), reason=reason) for each in values)
+        arrays = {name: np.full_like(own, np.nan) if name.endswith("_values") else own for name, own in arrays.items()}
     words = (
         f"its lists cover {n_covered:,} of {n_users:,} test profiles, {shares['covered-cases']:.1%} of the cases and "
         f"{shares['covered-items']:.1%} of the items"
     )
-    coverage = [Outcome(name, value, reason=words) for name, value in shares.items()]
-    return [*values, *coverage]
+    coverage = (Outcome(name, value, reason=words) for name, value in shares.items())
+    return Outcomes((*values, *coverage), arrays)
 
 
 def store_outcomes(run: EvaluationRun, arrays: Arrays, whole: Outcomes, facts: dict[str, Any]) -> str:

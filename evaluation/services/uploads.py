@@ -23,7 +23,7 @@ from evaluation.selectors.uploads import KIND, catalogue_of
 from evaluation.services.case_files import MAX_BYTES, plain_arrays
 from evaluation.services.training import store_training_rows, train_or_reuse
 from recommenders import registry
-from recommenders.uploaded_lists import EVERYONE, KEY, SEGMENT, key_kinds
+from recommenders.uploaded_lists import EVERYONE, KEY, PARTICIPANT, PROFILE, SEGMENT
 
 Arrays = dict[str, NDArray[Any]]
 EXAMPLES = 10  # of each kind of problem that an error lists
@@ -280,7 +280,7 @@ def _numbers(arrays: Arrays, name: str) -> NDArray[np.float64]:
 def _lists(path: Path, version: DatasetVersion) -> tuple[Arrays, list[str]]:
     column_of, genres, problems = _column_of(version), set(genre_names(version)), _Problems()
     numbers: dict[str, int] = {}
-    rows = {"list": array("q"), "item": array("q"), "line": array("q"), "score": array("d")}
+    rows: dict[str, array[Any]] = {name: array("q") for name in ("list", "item", "line")} | {"score": array("d")}
     for line, fields in _csv_lines(path):
         if line == 1 and fields[0].lower() == "key":
             continue  # headings
@@ -326,7 +326,9 @@ def _lists(path: Path, version: DatasetVersion) -> tuple[Arrays, list[str]]:
         "list_scores": np.where(np.isnan(scores), -1.0 - ranks, scores),
         **_genre_arrays(version, numbers),
     }
-    kinds = "; ".join(f"{kind}: {count:,}" for kind, count in key_kinds(keys.tolist()).items() if count)
+    starts = {"everyone": EVERYONE, "segments": SEGMENT, "profiles": PROFILE, "participants": PARTICIPANT}
+    counts = {kind: sum(key.startswith(start) for key in numbers) for kind, start in starts.items()}
+    kinds = "; ".join(f"{kind}: {count:,}" for kind, count in counts.items() if count)
     facts = [f"{keys.size:,} lists, for {kinds}", f"lists of {sizes.min():,} to {sizes.max():,} items"]
     if EVERYONE not in numbers:
         facts.append("no list for everyone (*): a study cannot serve them to all participants")

@@ -21,6 +21,7 @@ from evaluation.protocols.outcomes import of_users
 from evaluation.selectors.cases import RunCases, cases_of, training_rows
 from evaluation.selectors.results import model_rows
 from evaluation.selectors.runs import measured_algorithms
+from evaluation.services.coverage import compared_users
 from evaluation.services.measurement import measure_users
 from evaluation.services.numerics import numeric_threads
 from evaluation.services.optional_inputs import profile_rows
@@ -44,6 +45,8 @@ def values_without_groups(run: EvaluationRun, profile_length: int = 0) -> tuple[
     users = np.unique(run_cases.cases.users).astype(np.int64)
     if run_cases.development is not None:
         users = np.setdiff1d(users, run_cases.development)
+    if (compared := compared_users(run, run_cases, profile_length)) is not None:
+        users = np.intersect1d(users, compared)
     if len(users) < GROUPS:
         return ()
     shuffled = rng_for(run.seed, "groups of test users").permutation(users)

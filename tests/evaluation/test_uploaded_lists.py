@@ -154,6 +154,11 @@ def test_algorithms_are_compared_on_the_profiles_that_all_lists_cover(fitted: Ev
     assert value(own, "recall") != pytest.approx(value(model_rows(fitted)[0], "recall"), abs=1e-6)
     said = "Half may have seen the test ratings: its upload does not name the training rows of this run."
     assert said in run.comments
+    rest = uploaded(fitted, tmp_path, "Rest", learned=False, keep=lambda number: number % 2 == 1)
+    apart = model_rows(measured(fitted.version, f"{PUBLISHED},{written(half)},{written(rest)}"))
+    assert value(apart[0], "recall") == pytest.approx(value(model_rows(fitted)[0], "recall"))
+    assert {row.cells["recall"].reason for row in apart[1:]} == {"no test profile has a list of every algorithm"}
+    assert {value(row, "recall") for row in apart[1:]} == {None}
     folds = measured(fitted.version, f"toppop,{written(half)}", FULL, split={"name": "k-fold", "k": 3, "over": "users"})
     assert value(model_rows(folds)[1], "covered-profiles") is not None
 

@@ -11,7 +11,7 @@ from recommenders import registry
 from recommenders.data import History, Profiles, Ratings, Scale
 from recommenders.items import Items
 from recommenders.reranking import Reranked
-from recommenders.uploaded_lists import Lists, key_kinds, profile_key
+from recommenders.uploaded_lists import Lists, profile_key
 
 pytestmark = pytest.mark.unit
 
@@ -60,7 +60,6 @@ def test_the_most_specific_list_is_served_and_none_is_filled() -> None:
     del lists["*"]
     assert listed(model_of(**lists), [3], [1]) == []
     assert listed(model_of(genres=False, **{"*": [1]}), [2], [1]) == [1]
-    assert key_kinds(list(lists)) == {"everyone": 0, "segments": 1, "profiles": 1, "participants": 1}
 
 
 def test_a_profile_is_covered_by_a_list_with_an_item_it_has_not_rated() -> None:

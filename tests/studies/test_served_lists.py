@@ -54,7 +54,7 @@ def shown_to(study: Study, ratings_of: list[int] | None = None) -> list[str]:
     """What the next participant in the condition of the lists is shown."""
     for _number in range(4):
         participant = assigned(study)
-        if participant.condition.label == "Batch":
+        if participant.condition is not None and participant.condition.label == "Batch":
             for item, rating in zip(items_of(study, 5), ratings_of or [1, 2, 3, 4, 5], strict=True):
                 ratings.rate_item(participant=participant, item=item, rating=rating)
             recommending.finish_rating(participant=participant)

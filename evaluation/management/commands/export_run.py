@@ -14,7 +14,7 @@ from evaluation import exports
 from evaluation.enums import RunStatus
 from evaluation.selectors.runs import run_numbered
 from evaluation.selectors.user_groups import grouped_metrics
-from evaluation.services.coverage import profile_rows
+from evaluation.services.coverage import keyed_profiles
 from evaluation.services.external_scores import export_for_systems
 
 
@@ -47,7 +47,7 @@ class Command(ParallaxCommand):
             if grouped_metrics(run):
                 tables["groups.csv"] = exports.group_rows(run)
             if options["profiles"]:
-                tables["profiles.csv"] = profile_rows(run)
+                tables["profiles.csv"] = keyed_profiles(run)
             for name, rows in tables.items():
                 with (folder / name).open("w", newline="") as file:
                     file.writelines(exports.csv_lines(rows))

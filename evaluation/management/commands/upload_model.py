@@ -83,38 +83,38 @@ class Command(ParallaxCommand):
         self.stdout.write(f"  {upload.n_items:,} of {version.n_items:,} items of the dataset; 0 unknown items")
         for fact in upload.facts:
             self.stdout.write(f"  {fact}")
-        profiles = self._coverage(version, model) or _users(version)
+        shown = self._coverage(version, model) or _users(version)
         if not learned_from:
             self.stdout.write(
                 "  The training rows are not named, so that tables of runs say: may have seen the test ratings."
             )
-        self._lists(version, [model, *models], profiles)
+        self._lists(version, [model, *models], *shown)
         self.stdout.write(f'Measure it: evaluate {version.dataset.name} --algorithms "{kind}:{_written(params)}"')
 
-    def _coverage(self, version: DatasetVersion, model: TrainedModel) -> list[tuple[int, Profiles]]:
+    def _coverage(self, version: DatasetVersion, model: TrainedModel) -> tuple[NDArray[np.int64], Profiles] | None:
         """Say which test profiles of the newest run have a list; return some of the longest ones that do."""
         lists = lists_of(version, model.algorithm, model.params, training_rows(model.training_digest))
         runs = succeeded_runs(EvaluationRun.objects.filter(version=version))
-        run = next((run for run in runs if not run.folds), None)
+        run, shown = next((run for run in runs if not run.folds), None), None
         if lists is None or run is None:
-            return []
-        run_cases, shown = cases_of(run), []
-        n_users = np.unique(run_cases.cases.users).size
+            return None
         for length in (0, *run.profile_lengths):
-            users = covered_users(run, run_cases, length, lists)
+            users, covered = covered_users(run, cases_of(run), length, lists)
             of = f"of {length} ratings" if length else "as a whole"
-            self.stdout.write(f"  lists for {users.size:,} of {n_users:,} test profiles of run {run.pk} {of}")
-            some = users[_spread(users.size)]
-            profiles = profiles_of(run, run_cases, length, some)
-            shown = shown or [(int(user), _single(profiles, row)) for row, user in enumerate(some)]
+            self.stdout.write(f"  lists for {covered.size:,} of {users.size:,} test profiles of run {run.pk} {of}")
+            if covered.size and shown is None:
+                shown = _some(covered), profiles_of(run, cases_of(run), length, _some(covered))
         return shown
 
-    def _lists(self, version: DatasetVersion, models: list[TrainedModel], profiles: list[tuple[int, Profiles]]) -> None:
+    def _lists(
+        self, version: DatasetVersion, models: list[TrainedModel], users: NDArray[np.int64], profiles: Profiles
+    ) -> None:
         """The lists of users of the dataset, by title."""
-        for user, own in profiles:
-            rated, scale = own.user_items, (own.scale.low, own.scale.high, own.scale.step)
-            self.stdout.write(f"User {user_ids_of(version)[user]}, {rated.nnz} ratings")
-            profile: dict[str, Any] = {"items": rated.indices.tolist(), "ratings": rated.data.tolist(), "scale": scale}
+        scale = (profiles.scale.low, profiles.scale.high, profiles.scale.step)
+        for row, user in enumerate(users):
+            own = profiles.user_items[[row]]
+            self.stdout.write(f"User {user_ids_of(version)[user]}, {own.nnz} ratings")
+            profile: dict[str, Any] = {"items": own.indices.tolist(), "ratings": own.data.tolist(), "scale": scale}
             lists = [recommend(model=model, n=LENGTH, **profile) for model in models]
             self.stdout.write("     " + "".join(f"{model.label[: WIDTH - 1]:<{WIDTH}}" for model in models).rstrip())
             for rank in range(max(len(served.items) for served in lists)):
@@ -122,18 +122,15 @@ class Command(ParallaxCommand):
                 self.stdout.write(f"  {rank + 1}. " + "".join(f"{title:<{WIDTH}}" for title in titles).rstrip())
 
 
-def _users(version: DatasetVersion) -> list[tuple[int, Profiles]]:
+def _users(version: DatasetVersion) -> tuple[NDArray[np.int64], Profiles]:
     ratings = ratings_of(version)
-    users = np.flatnonzero(np.diff(ratings.user_items.indptr))
-    return [(int(user), Profiles.of(ratings, [user])) for user in users[_spread(users.size)]]
+    users = _some(np.flatnonzero(np.diff(ratings.user_items.indptr)))
+    return users, Profiles.of(ratings, users)
 
 
-def _spread(n: int) -> NDArray[np.int64]:
-    return np.linspace(0, max(n - 1, 0), min(N_PROFILES, n)).astype(np.int64)
-
-
-def _single(profiles: Profiles, row: int) -> Profiles:
-    return Profiles(profiles.user_items[[row]], profiles.scale)
+def _some(users: NDArray[np.int64]) -> NDArray[np.int64]:
+    chosen = np.linspace(0, users.size - 1, min(N_PROFILES, users.size)).astype(int)
+    return np.asarray(users[chosen], dtype=np.int64)
 
 
 def _title(version: DatasetVersion, items: tuple[int, ...], is_filled: tuple[bool, ...], rank: int) -> str:

@@ -93,28 +93,20 @@ def report_problems(study: Study, objective: Any) -> list[str]:
 def _not_primary(study: Study, kind: str, profile_length: int) -> list[str]:
     """Why models that were learned elsewhere cannot be part of the primary comparison."""
     run, problems = study.run, []
-    digests = {cases_of(run).training_digest}
-    uploaded = {
-        position: algorithm
-        for position, algorithm in enumerate(measured_algorithms(run))
-        if not registry.algorithm(algorithm.algorithm).is_fitted and position in positions_in(study, run)
-    }
-    for algorithm in uploaded.values():
-        warning = leak_warning(algorithm.algorithm, algorithm.params, algorithm.label, digests, run.split)
+    name, chosen = reported_metrics(run).get(kind, ""), positions_in(study, run)
+    rows = model_rows(run, profile_length if profile_length in run.profile_lengths else 0)
+    for position, row in enumerate(rows):
+        if registry.algorithm(row.algorithm).is_fitted or position not in chosen:
+            continue
+        warning = leak_warning(row.algorithm, row.params, row.label, {cases_of(run).training_digest}, run.split)
         if warning:
             problems.append(
                 f"{warning} The primary comparison cannot include it. Upload it with --learned-from and the "
                 "training_hash of the run, or, if it saw no test user of the split strangers, with --unseen-users; "
                 "then evaluate again."
             )
-    name = reported_metrics(run).get(kind, "")
-    if not uploaded or not name or profile_length not in (0, *run.profile_lengths):
-        return problems
-    for position, row in enumerate(model_rows(run, profile_length)):
-        if position not in uploaded:
-            continue
-        covered, cell = row.cells.get(COVERED_PROFILES), row.cells[name]
-        if cell.value is None and cell.reason:
+        covered, cell = row.cells.get(COVERED_PROFILES), row.cells.get(name)
+        if cell is not None and cell.value is None and cell.reason:
             problems.append(
                 f"{row.label}: run {run.pk} has no {kind_word(kind)} of it: {cell.reason}. Evaluate again with the "
                 "mode exact of one-plus-random, or with full-ranking."

@@ -1,16 +1,17 @@
-"""The share of users for whom a condition's uploaded lists are long enough, which a launch requires to be everyone."""
+"""The share of users with a long enough uploaded list, which a launch requires to be everyone."""
 
 from __future__ import annotations
 
-from evaluation.selectors.cases import training_rows
+import numpy as np
+
 from evaluation.selectors.models import algorithm_of
-from evaluation.services.coverage import lists_of
+from evaluation.selectors.uploads import opened_upload
 from recommenders.uploaded_lists import EVERYONE, SEGMENT
 from studies.design.selectors.sample_profiles import reserved_profiles
 from studies.design.services.condition_serving import recommend_in
 from studies.models import Condition, Study
 
-MOST_USERS = 100  # on whom the share is measured
+MOST_USERS = 100  # of the measured share
 
 
 def coverage_problems(study: Study) -> list[str]:
@@ -29,11 +30,9 @@ def coverage_problems(study: Study) -> list[str]:
 
 def _problems(study: Study, condition: Condition) -> list[str]:
     model, n = condition.model, study.design.listed_in(condition.shown)
-    lists = lists_of(study.dataset_version, model.algorithm, model.params, training_rows(model.training_digest))
-    if lists is None:
-        return []
+    lists = opened_upload(study.dataset_version, model.algorithm, model.params).arrays
     needed = study.design.items_asked.most + n
-    sizes = dict(zip(lists.list_keys.tolist(), (lists.list_indptr[1:] - lists.list_indptr[:-1]).tolist(), strict=True))
+    sizes = dict(zip(lists["list_keys"].tolist(), np.diff(lists["list_indptr"]).tolist(), strict=True))
     short = [key for key, size in sizes.items() if key.startswith((EVERYONE, SEGMENT)) and size < needed]
     if EVERYONE in sizes and not short:
         return []
