@@ -155,8 +155,8 @@ def user_rows(run: EvaluationRun) -> Iterator[list[Any]]:
 def metric_rows(run: EvaluationRun) -> Iterator[list[Any]]:
     """Yield a run's metrics as table rows: one per algorithm, profile length, metric and list length.
 
-    A failed algorithm has one row with the metric "failed" and the reason as its remark. Remarks of external scores name
-    their coverage.
+    A failed algorithm has one row with the metric "failed" and the reason as its remark. Remarks of external scores
+    name their coverage.
     """
     yield ["algorithm", "profile_length", "metric", "n", "value", "remark"]
     for length in (0, *run.profile_lengths):
