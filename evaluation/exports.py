@@ -162,7 +162,7 @@ def metric_rows(run: EvaluationRun) -> Iterator[list[Any]]:
     for length in (0, *run.profile_lengths):
         for row in table_rows(run, length):
             for name, cell in row.cells.items():
-                remark = "; ".join(filter(None, [row.coverage, cell.reason]))
+                remark = "; ".join(filter(None, [row.remark, cell.reason]))
                 if not cell.by_n:
                     yield [row.label, length or "whole", name, "", _text(cell.value), remark]
                 for n, value in enumerate(cell.by_n, start=1):
