@@ -14,10 +14,10 @@ from catalog.selectors.ratings import item_ids_of, user_ids_of
 from core import artefacts
 from core.errors import DataError, ParallaxError
 from evaluation.enums import RunStatus
-from evaluation.external_scores import interactions, qrels, read_scores
 from evaluation.models import LONGEST_LABEL, EvaluationRun, ExternalScores
 from evaluation.protocols.blocks import Arrays
 from evaluation.protocols.cases import Cases
+from evaluation.protocols.external_scores import interactions, qrels, read_scores
 from evaluation.selectors.cases import cases_of, training_rows
 from evaluation.selectors.results import no_results
 from evaluation.services.case_files import export_cases

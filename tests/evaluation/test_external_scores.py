@@ -14,8 +14,8 @@ from scipy.sparse import csr_array
 from catalog.selectors.ratings import item_ids_of, user_ids_of
 from core.errors import DataError
 from evaluation.exports import metric_rows, run_document
-from evaluation.external_scores import read_scores
 from evaluation.models import EvaluationRun, ExternalScores
+from evaluation.protocols.external_scores import read_scores
 from evaluation.run_pages import results_of
 from evaluation.selectors.cases import cases_of, training_rows
 from evaluation.selectors.paired_tests import run_tests_of

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from core.commands import ParallaxCommand
-from evaluation.external_scores import FORMATS
 from evaluation.management.commands.evaluate import table_lines
+from evaluation.protocols.external_scores import FORMATS
 from evaluation.selectors.results import model_rows, table_rows
 from evaluation.selectors.runs import run_numbered
 from evaluation.services.external_scores import measure_external_scores
