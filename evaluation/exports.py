@@ -155,14 +155,14 @@ def user_rows(run: EvaluationRun) -> Iterator[list[Any]]:
 def metric_rows(run: EvaluationRun) -> Iterator[list[Any]]:
     """Yield a run's metrics as table rows: one per algorithm, profile length, metric and list length.
 
-    A failed algorithm has one row with the metric "failed" and the reason as its remark; those of external scores name
-    their coverage.
+    A failed algorithm has one row with the metric "failed" and the reason as its remark. Remarks of external scores
+    name their coverage.
     """
     yield ["algorithm", "profile_length", "metric", "n", "value", "remark"]
     for length in (0, *run.profile_lengths):
         for row in table_rows(run, length):
             for name, cell in row.cells.items():
-                remark = "; ".join(filter(None, [row.coverage, cell.reason]))
+                remark = "; ".join(filter(None, [row.remark, cell.reason]))
                 if not cell.by_n:
                     yield [row.label, length or "whole", name, "", _text(cell.value), remark]
                 for n, value in enumerate(cell.by_n, start=1):

@@ -188,12 +188,13 @@ def _line(row: ModelRow, heads: dict[str, str], pinned: ModelRow | None) -> dict
             for cell, baseline in zip(cells, against, strict=True)
         ],
         "remarks": [
-            *filter(None, [row.coverage]),
+            *(["not servable"] if row.coverage else []),
             *sorted({cell.reason for cell in remarked if cell.reason and cell.value is not None}),
         ],
         "fit_seconds": tables.seconds(row.fit_seconds),
         "score_seconds": tables.seconds(row.score_seconds),
         "was_reused": row.was_reused,
+        "remark": row.remark,
         "model_id": row.model_id,
     }
 

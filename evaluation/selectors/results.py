@@ -61,6 +61,11 @@ class ModelRow:
     cells: Mapping[str, MetricResult]
     coverage: str = ""
 
+    @property
+    def remark(self) -> str:
+        """What tables say about a row of external scores; empty for models."""
+        return f"not servable: {self.coverage}" if self.coverage else ""
+
 
 @dataclass(frozen=True)
 class UserValues:

@@ -14,10 +14,10 @@ from catalog.selectors.ratings import item_ids_of, user_ids_of
 from core import artefacts
 from core.errors import DataError, ParallaxError
 from evaluation.enums import RunStatus
-from evaluation.external_scores import interactions, qrels, read_scores
 from evaluation.models import LONGEST_LABEL, EvaluationRun, ExternalScores
 from evaluation.protocols.blocks import Arrays
 from evaluation.protocols.cases import Cases
+from evaluation.protocols.external_scores import interactions, qrels, read_scores
 from evaluation.selectors.cases import cases_of, training_rows
 from evaluation.selectors.results import no_results
 from evaluation.services.case_files import export_cases
@@ -89,13 +89,13 @@ def measure_external_scores(*, run: EvaluationRun, path: Path, name: str, are_ra
     whole = outcomes_of_run(run, arrays, run_cases, sides)
     stored = {"indptr": scores.indptr, "indices": scores.indices, "values": scores.data}
     scores_digest = artefacts.store("scores", stored, {"cases": run.cases_digest, "are_ratings": are_ratings})
-    results = {
+    results: dict[str, dict[str, Any]] = {
         result.metric: {"value": result.value, "reason": result.reason, "by_n": list(result.by_n)}
         for result in whole.values
     }
     if run.protocol.get("mode") == "sampled" and _share(arrays, "all_") != 1:
         # They rank all items, which would flatter a system that scored the candidates alone.
-        undefined = {"value": None, "reason": "not all items have a score", "by_n": []}
+        undefined: dict[str, Any] = {"value": None, "reason": "not all items have a score", "by_n": []}
         results |= {metric: undefined for metric in results if EXACT in metric}
     row, _ = ExternalScores.objects.update_or_create(
         run=run,
@@ -117,7 +117,7 @@ def _coverage(run: EvaluationRun, cases: Cases, scores: csr_array, arrays: Array
     )
     users = np.unique(cases.users)
     n_users = int((np.diff(scores.indptr)[users] > 0).sum())
-    text = f"not servable; scores for {is_scored.mean():.1%} of cases, {n_users:,} of {len(users):,} users"
+    text = f"scores for {is_scored.mean():.1%} of cases, {n_users:,} of {len(users):,} users"
     is_sampled = run.protocol["name"] == "one-plus-random" and run.protocol.get("mode") != "exact"
     ranked = _share(arrays, "" if is_sampled else "all_")
     return text if ranked is None else f"{text}, {ranked:.1%} of ranked items"

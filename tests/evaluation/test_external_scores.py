@@ -14,8 +14,8 @@ from scipy.sparse import csr_array
 from catalog.selectors.ratings import item_ids_of, user_ids_of
 from core.errors import DataError
 from evaluation.exports import metric_rows, run_document
-from evaluation.external_scores import read_scores
 from evaluation.models import EvaluationRun, ExternalScores
+from evaluation.protocols.external_scores import read_scores
 from evaluation.run_pages import results_of
 from evaluation.selectors.cases import cases_of, training_rows
 from evaluation.selectors.paired_tests import run_tests_of
@@ -134,8 +134,8 @@ def test_scores_of_a_model_give_its_metrics_in_every_format(
     run = work_off(make_run(algorithms=f"{algorithm},toppop", protocol=protocol, profile_lengths=(3,)))
     said = uploaded(run, written(tmp_path / "scores", form, scores_of(run)), *options)
     ours, _, theirs = table_rows(run)
-    assert theirs.coverage.startswith("not servable; scores for ")
-    assert theirs.coverage in said
+    assert theirs.remark.startswith("not servable: scores for ")
+    assert theirs.remark in said
     assert set(ours.cells) >= set(theirs.cells)
     for metric, cell in theirs.cells.items():
         assert cell.value == pytest.approx(ours.cells[metric].value, rel=0, abs=1e-9), metric
@@ -156,7 +156,7 @@ def test_partial_scores_state_their_coverage_and_have_no_exact_metrics(run: Eval
     uploaded(run, written(tmp_path / "scores", TREC, [(str(first), str(item), 0.0)]))
     (row,) = ExternalScores.objects.all()
     n_users = len(np.unique(case.users))
-    assert row.coverage.startswith(f"not servable; scores for {1 / len(case):.1%} of cases, 1 of {n_users:,} users, ")
+    assert row.coverage.startswith(f"scores for {1 / len(case):.1%} of cases, 1 of {n_users:,} users, ")
     exact = [name for name in row.results if "exact" in name]
     assert exact
     assert all((row.results[name]["value"], row.results[name]["by_n"]) == (None, []) for name in exact)
@@ -173,7 +173,7 @@ def test_external_rows_are_exported_and_compared_but_are_no_models(run: Evaluati
     assert (exported["label"], exported["origin"], exported["is_servable"]) == ("Theirs", "external", False)
     remarks = [line[5] for line in metric_rows(run) if line[0] == "Theirs"]
     assert remarks
-    assert all(remark.startswith("not servable; ") for remark in remarks)
+    assert all(remark.startswith("not servable: ") for remark in remarks)
     tested, *_ = run_tests_of(run)
     assert {line.label for line in tested.lines} == {"PureSVD3", "TopPop", "Theirs"}
     results_of(run, {})  # with the charts of the page

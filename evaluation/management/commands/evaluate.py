@@ -163,8 +163,8 @@ class Command(ParallaxCommand):
             )
         for row in rows:
             caveats = sorted({cell.reason for cell in row.cells.values() if cell.reason and cell.value is not None})
-            if caveats or row.coverage:
-                self.stdout.write(f"{row.label}: {', '.join(filter(None, [row.coverage, *caveats]))}.")
+            if caveats or row.remark:
+                self.stdout.write(f"{row.label}: {', '.join(filter(None, [row.remark, *caveats]))}.")
         for comment in run.comments:
             self.stdout.write(comment)
         for line in order_comparison_lines(run):

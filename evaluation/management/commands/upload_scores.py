@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from core.commands import ParallaxCommand
-from evaluation.external_scores import FORMATS
 from evaluation.management.commands.evaluate import table_lines
+from evaluation.protocols.external_scores import FORMATS
 from evaluation.selectors.results import model_rows, table_rows
 from evaluation.selectors.runs import run_numbered
 from evaluation.services.external_scores import measure_external_scores
@@ -28,10 +28,10 @@ class Command(ParallaxCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         run = run_numbered(options["run"])
-        row = measure_external_scores(
-            run=run, path=options["file"], name=options["name"], are_ratings=options["ratings"]
-        )
+        name: str = options["name"]
+        measure_external_scores(run=run, path=options["file"], name=name, are_ratings=options["ratings"])
+        rows = table_rows(run)
         shorter = {length: model_rows(run, length) for length in run.profile_lengths}
-        for line in table_lines(run, table_rows(run), shorter):
+        for line in table_lines(run, rows, shorter):
             self.stdout.write(line)
-        self.stdout.write(f"{row.name}: {row.coverage}.")
+        self.stdout.write(f"{name}: {next(row.remark for row in rows if row.label == name)}.")
