@@ -150,6 +150,10 @@ train none --algorithm puresvd
 train none --algorithm puresvd --param nonsense
 upload_model none {files}/none.npz --kind matrix
 upload_model none {files}/none.npz --kind nonsense
+export_items none {files}/items.jsonl
+register_recommender GRU nonsense
+register_recommender GRU https://rec.example.org --seconds nonsense
+check_recommender none none
 choose none --algorithm lpca
 choose none --algorithm lpca --values nonsense
 recommend none --algorithm toppop --profile nonsense
