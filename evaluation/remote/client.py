@@ -15,9 +15,18 @@ import httpcore
 import httpx
 
 from core.errors import ParallaxError, ParameterError
-from core.field_problems import read_model
+from core.field_problems import FieldProblems, read_model
 from evaluation.remote.addresses import check_service_address, resolved
-from evaluation.remote.messages import About, ListAnswer, ListRequest, ManyAnswers, ManyRequests, Message, check_list
+from evaluation.remote.messages import (
+    EXAMPLES,
+    About,
+    ListAnswer,
+    ListRequest,
+    ManyAnswers,
+    ManyRequests,
+    Message,
+    check_list,
+)
 
 CONNECT_SECONDS = 2.0
 MOST_BYTES = 2**20
@@ -217,8 +226,9 @@ def _read(
         raise _error(service, "refused", f"It answered /{path} with {status}. {advice}".strip(), attempts, seconds)
     try:
         return read_model(kind, json.loads(body, parse_constant=_refuse_constant))
-    except ParameterError as problem:
-        text = f"Its answer to /{path} is not a message of the protocol. {problem}"
+    except FieldProblems as problem:
+        first = " ".join(map(str, problem.problems[:EXAMPLES]))
+        text = f"Its answer to /{path} is not a message of the protocol ({len(problem.problems)} errors). {first}"
         raise _error(service, "malformed", text, attempts, seconds) from problem
     except (ValueError, RecursionError) as problem:
         shown = repr(body[:_SHOWN].decode("utf-8", "replace"))

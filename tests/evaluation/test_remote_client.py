@@ -119,7 +119,14 @@ def test_retries_repeat_the_request_after_1_3_and_8_seconds(items: Path, monkeyp
     assert len(set(bodies)) == 1
 
 
-@pytest.mark.parametrize("answer", ['{"protocol": NaN}', "[" * 100_000, '{"protocol": 1, "extra": 2}', "\xff"])
+MANY_FIELDS = str({f"field{number}": 1 for number in range(5_000)}).replace("'", '"')
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ['{"protocol": NaN}', "[" * 100_000, '{"protocol": 1, "extra": 2}', "\xff", MANY_FIELDS],
+    ids=["constant", "nested", "fields", "bytes", "many fields"],
+)
 def test_what_is_no_message_is_refused(answer: str) -> None:
     class Answers(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -132,6 +139,7 @@ def test_what_is_no_message_is_refused(answer: str) -> None:
     with running(HTTPServer(("127.0.0.1", 0), Answers)) as address, pytest.raises(ParallaxError) as refusal:
         about(Service("GRU", address, HERE, 10))
     assert refusal.value.code == "remote.malformed"
+    assert len(refusal.value.message) < 1_500
 
 
 def looked_up(monkeypatch: pytest.MonkeyPatch, *addresses: str) -> None:

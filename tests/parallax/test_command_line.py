@@ -153,6 +153,11 @@ upload_model none {files}/none.npz --kind nonsense
 upload_scores 77777 {files}/table.csv --name Theirs
 upload_scores 77777 {files}/table.csv
 upload_explanations none {files}/none.csv
+export_items none {files}/items.jsonl
+register_recommender GRU nonsense Example
+register_recommender GRU https://rec.example.org Example --seconds nonsense
+collect_lists 77777 GRU --out {files}
+check_recommender none none
 choose none --algorithm lpca
 choose none --algorithm lpca --values nonsense
 recommend none --algorithm toppop --profile nonsense

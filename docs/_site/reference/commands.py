@@ -16,7 +16,8 @@ APPS = ("accounts", "analysis", "catalog", "evaluation", "parallax", "studies")
 EVERY_COMMAND = {action.dest for action in BaseCommand().create_parser("manage.py", "help")._actions}
 LAUNCHER = ".venv/bin/python manage.py"
 _PLACEHOLDER = re.compile(r"[A-Z][A-Z_]*|.*\[.*|…|.*\bKEY\b.*")
-_BLOCK = re.compile(r"^ *```(?:sh|bash|console)?\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(r"^ *```([^\n`]*)\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
+_SHELLS = ("", "sh", "bash", "console")
 
 
 def command_names() -> tuple[str, ...]:
@@ -36,7 +37,8 @@ def documented_lines() -> tuple[tuple[str, ...], ...]:
     texts = [
         file.read_text(encoding="utf-8") for file in (folder / "README.md", *sorted((folder / "docs").rglob("*.md")))
     ]
-    blocks = [line for text in texts for block in _BLOCK.findall(text) for line in _lines(block)]
+    shown = [block for text in texts for language, block in _BLOCK.findall(text) if language in _SHELLS]
+    blocks = [line for block in shown for line in _lines(block)]
     spans = [span for text in texts for span in re.findall(r"`([^`]+)`", _BLOCK.sub("", text).replace("\n", " "))]
     indented = [line for text in texts for line in _lines(text) if line.startswith("    ")]
     lines = (line[line.index(LAUNCHER) :] for line in (*blocks, *spans, *indented) if LAUNCHER in line)
