@@ -63,6 +63,6 @@ def store_model(job: Job, progress: Progress) -> dict[str, Any]:
 
 
 def drop_file(job: Job) -> None:
-    """Delete the file of a job that is over: whoever corrects it uploads it again."""
+    """Delete the file of a job that is over; a corrected one is uploaded again."""
     if not Job.objects.open().filter(pk=job.pk).exists():
         delete_folder(job.payload["folder"])

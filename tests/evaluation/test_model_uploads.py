@@ -64,7 +64,7 @@ def test_page_shows_what_was_understood_beside_a_stored_model(client: Client, ve
     assert "40 weights other than 0." in page.text
     assert len(page.context["tried"]) == 5
     assert all(user.trials[0].model == model for user in page.context["tried"])
-    other = page.context["others"][-1].model
+    other = page.context["stored"][-1].model
     chosen = client.get(response.url, {"beside": other.pk}).context["tried"]
     assert {trial.model for user in chosen for trial in user.trials} == {model, other}
     assert all(len(trial.lines) == 5 for user in chosen for trial in user.trials)
