@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 from typing import Any
 
+import numpy as np
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
@@ -51,7 +53,7 @@ def address(version: DatasetVersion) -> str:
 
 def test_page_shows_what_was_understood_beside_a_stored_model(client: Client, version: DatasetVersion) -> None:
     assert address(version) in client.get(version.get_absolute_url()).text
-    assert "128\xa0MB. A worker checks such a file in about a minute" in client.get(address(version)).text
+    assert "64\xa0MB. A worker checks such a file in half a minute" in client.get(address(version)).text
     response = client.post(address(version), {"kind": "matrix", "file": whole(), "name": "Next", "profile": "likes"})
     (job,) = Job.objects.all()
     assert response.url == reverse("evaluation:uploaded", args=[job.pk])
@@ -86,6 +88,18 @@ def test_everything_wrong_with_a_file_is_named_with_its_lines(client: Client, ve
     assert "Unknown items (1): line 3" in page
     assert "Weights that are not finite numbers (1): line 4" in page
     assert file_in(job.payload["folder"], model_uploads.PART) is None
+
+
+def test_arrays_that_unpack_to_too_much_are_refused(version: DatasetVersion, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model_uploads, "MOST_UNPACKED", 2**20)
+    packed = io.BytesIO()
+    np.savez_compressed(packed, items=np.arange(1, 41), weights=np.zeros((512, 512)))
+    file = SimpleUploadedFile("zeros.npz", packed.getvalue())
+    job = model_uploads.request_upload(
+        version=version, file=file, kind="matrix", params={}, learned_from="", actor=UserFactory()
+    )
+    assert not do_job(job_id=job.pk)
+    assert Job.objects.get().error.startswith("The arrays of zeros.npz have 2 MB; the limit for uploads is 1 MB.")
 
 
 def test_form_refuses_what_no_worker_needs_to_see(
