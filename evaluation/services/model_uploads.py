@@ -22,7 +22,6 @@ from jobs.services import request
 KIND = "model-upload"
 PART = "model"
 SEED = 1  # of the recipe; nothing is drawn
-MOST_BYTES = 64 * 2**20
 MOST_UNPACKED = 2**30  # bytes of all arrays of a .npz file
 LIMITS = "A worker checks such a file in half a minute; use the command upload_model for larger ones."
 

@@ -105,7 +105,7 @@ def test_arrays_that_unpack_to_too_much_are_refused(version: DatasetVersion, mon
 def test_form_refuses_what_no_worker_needs_to_see(
     client: Client, version: DatasetVersion, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("evaluation.forms.upload.MOST_BYTES", 10)
+    monkeypatch.setattr("evaluation.forms.upload.MOST_MODEL", 10)
     fields = {"kind": "nearest", "file": whole(), "learned_from": "x", "name": "a,b"}
     page = client.post(address(version), fields)
     assert page.status_code == 400
