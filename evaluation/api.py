@@ -61,7 +61,7 @@ class ModelViewSet(StrictView, mixins.ListModelMixin, mixins.RetrieveModelMixin,
     """Trained models: recipes and digests; a study pins its models by digest."""
 
     serializer_class = ModelSerializer
-    parser_classes: ClassVar = [MultiPartParser]
+    parser_classes = (MultiPartParser,)
     parameters: ClassVar = {"list": ModelQuerySerializer}
     write_scopes: ClassVar = {"create": Scope.UPLOAD}
     lookup_value_regex = r"[0-9]+"

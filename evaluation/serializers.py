@@ -10,12 +10,12 @@ from rest_framework import serializers
 from rest_framework.renderers import BaseRenderer
 from rest_framework.reverse import reverse
 
+from catalog.forms.upload_limits import MOST_MODEL
 from catalog.models import Dataset
 from evaluation.enums import RunStatus
 from evaluation.models import EvaluationRun, RunAlgorithm, TrainedModel
 from evaluation.selectors.cases import candidate_range
 from evaluation.selectors.runs import algorithms_of, progress
-from evaluation.services.model_uploads import MOST_BYTES
 from jobs.models import REQUEST_STATES, Job, JobStatus
 from recommenders import registry
 
@@ -76,7 +76,7 @@ class UploadSerializer(serializers.Serializer[Any]):
 
     dataset = serializers.SlugField(max_length=_LONGEST_NAME)
     kind = serializers.ChoiceField(choices=registry.uploaded_keys())
-    file = serializers.FileField(help_text=f"CSV or .npz, at most {MOST_BYTES // 2**20} MB.")
+    file = serializers.FileField(help_text=f"CSV or .npz, at most {MOST_MODEL // 2**20} MB.")
     learned_from = serializers.RegexField(
         r"^[0-9a-f]{64}$", required=False, default="", help_text="Digest of its training rows: training_hash of a run."
     )
@@ -86,9 +86,9 @@ class UploadSerializer(serializers.Serializer[Any]):
 
     def validate_file(self, file: Any) -> Any:
         """Refuse a file that is too large."""
-        if file.size > MOST_BYTES:
+        if file.size > MOST_MODEL:
             raise serializers.ValidationError(
-                f"The file has {file.size:,} bytes; the limit is {MOST_BYTES:,}. Use the command upload_model."
+                f"The file has {file.size:,} bytes; the limit is {MOST_MODEL:,}. Use the command upload_model."
             )
         return file
 

@@ -127,12 +127,12 @@ def uploaded_model(request: HttpRequest, pk: int) -> HttpResponse:
 def _lists_of_upload(job: Job, request: HttpRequest) -> dict[str, Any]:
     version = job.subject
     model = get_object_or_404(TrainedModel, pk=job.result["model"])
-    others = [line for line in models_on(version, request.user) if line.model.pk != model.pk]
-    chosen = [line.model for line in others if str(line.model.pk) == request.GET.get("beside")]
-    models = [model, *(chosen or [line.model for line in others])[:1]]
+    stored = [line for line in models_on(version, request.user) if line.model.pk != model.pk]
+    chosen = [line.model for line in stored if str(line.model.pk) == request.GET.get("beside")]
+    models = [model, *(chosen or [line.model for line in stored])[:1]]
     tried = try_users(version=version, models=models, n_users=USERS_TRIED, n=LENGTH_TRIED)
     algorithm = written([(model.algorithm, {"upload": model.params["upload"], **job.payload["params"]})])
-    return {"model": model, "algorithm": algorithm, "others": others, "beside": models[-1], "tried": tried}
+    return {"model": model, "algorithm": algorithm, "stored": stored, "beside": models[-1], "tried": tried}
 
 
 @require_safe

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from catalog.forms.upload_limits import MOST_DATASET, MOST_MEDIA, MOST_UPLOADED
+from catalog.forms.upload_limits import MOST_DATASET, MOST_MEDIA, MOST_MODEL, MOST_UPLOADED
 from studies.participation.services.events import LARGEST_BODY
 from studies.recruitment.panels.submissions import LARGEST
 
@@ -21,6 +21,7 @@ LIMITS: tuple[tuple[re.Pattern[str], int], ...] = tuple(
         (r"/account/", 64 * KIB),
         (r"/catalog/import/|/studies/new/$", MOST_DATASET + MOST_UPLOADED + FRAME),
         (r"/catalog/.*/metadata/", MOST_UPLOADED + MOST_MEDIA + FRAME),
+        (r"/runs/models/upload/|/api/v1/models/$", MOST_MODEL + FRAME),
         (r"/studies/[^/]+/(recruiting/|submissions/|questionnaire/import/)", LARGEST + FRAME),
         (r"/(studies|catalog|runs|reports|api|admin)/", 5 * MIB // 2),
         (r"", 64 * KIB),
@@ -28,7 +29,7 @@ LIMITS: tuple[tuple[re.Pattern[str], int], ...] = tuple(
 )
 # The pages with a form for files; nowhere else is a body in parts read.
 TAKES_FILES = re.compile(
-    r"/catalog/(import/|.*/metadata/)|/studies/new/$"
+    r"/catalog/(import/|.*/metadata/)|/studies/new/$|/runs/models/upload/|/api/v1/models/$"
     r"|/studies/[^/]+/(recruiting/(links|signed-links|guests)/|submissions/|questionnaire/import/)"
 )
 IN_PARTS = "multipart/"

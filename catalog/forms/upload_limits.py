@@ -10,6 +10,7 @@ from django.template.defaultfilters import filesizeformat
 MOST_UPLOADED = 8 * 2**20  # of a file of items or metadata
 MOST_MEDIA = 64 * 2**20  # of all pictures and clips together
 MOST_DATASET = 128 * 2**20
+MOST_MODEL = 64 * 2**20
 MOST_FILES = 90  # in one request; Django reads at most a hundred
 
 INVALID_ROWS = [("refuse", "Reject the file"), ("drop", "Exclude and count them")]

@@ -84,14 +84,14 @@ class AlgorithmRows:
         (``rerank-NUMBER``), or remove a row (``remove-NUMBER``).
         """
         number = max([row.number for row in self.rows], default=-1) + 1
-        places = {f"rerank-{row.number}": place for place, row in enumerate(self.rows)}
+        positions = {f"rerank-{row.number}": position for position, row in enumerate(self.rows)}
         if len(self.rows) < MOST_ROWS and step == "add" and data.get("algorithm") in set(registry.keys()):
             self.rows.append(_row(number, str(data["algorithm"])))
             self.added = number
-        elif len(self.rows) < MOST_ROWS and step in places and data.get(step) in RERANKERS:
-            base = self.rows[places[step]]
+        elif len(self.rows) < MOST_ROWS and step in positions and data.get(step) in RERANKERS:
+            base = self.rows[positions[step]]
             added = _row(number, f"{base.key}{BAR}{data[step]}", values=base.form.initial)
-            self.rows.insert(places[step] + 1, added)
+            self.rows.insert(positions[step] + 1, added)
             self.added = number
         self.rows = [row for row in self.rows if step != f"remove-{row.number}"]
 

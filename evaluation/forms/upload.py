@@ -6,11 +6,11 @@ from typing import Any
 
 from django import forms
 
-from catalog.forms.upload_limits import DropInput, file_size, require_size
+from catalog.forms.upload_limits import MOST_MODEL, DropInput, file_size, require_size
 from core.form_fields import offer
 from core.outcomes import refusals_in
 from evaluation.forms.parameter_fields import SEPARATORS, field_of
-from evaluation.services.model_uploads import LIMITS, MOST_BYTES
+from evaluation.services.model_uploads import LIMITS
 from recommenders import registry
 
 
@@ -20,7 +20,7 @@ class UploadModelForm(forms.Form):
     use_required_attribute = False
     kind = forms.ChoiceField(label="Kind", widget=forms.RadioSelect)
     file = forms.FileField(
-        widget=DropInput(MOST_BYTES), help_text=f"CSV or .npz, at most {file_size(MOST_BYTES)}. {LIMITS}"
+        widget=DropInput(MOST_MODEL), help_text=f"CSV or .npz, at most {file_size(MOST_MODEL)}. {LIMITS}"
     )
     learned_from = forms.RegexField(
         r"^[0-9a-f]{64}$",
@@ -40,7 +40,7 @@ class UploadModelForm(forms.Form):
     def clean_file(self) -> Any:
         """The file, if it is small enough."""
         file = self.cleaned_data["file"]
-        require_size(file.size, MOST_BYTES, LIMITS)
+        require_size(file.size, MOST_MODEL, LIMITS)
         return file
 
     def clean(self) -> dict[str, Any]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -20,8 +22,8 @@ from jobs.services import request
 KIND = "model-upload"
 PART = "model"
 SEED = 1  # of the recipe; nothing is drawn
-MOST_BYTES = 128 * 2**20
-LIMITS = "A worker checks such a file in about a minute; use the command upload_model for larger ones."
+MOST_UNPACKED = 2**30  # bytes of all arrays of a .npz file
+LIMITS = "A worker checks such a file in half a minute; use the command upload_model for larger ones."
 
 
 def request_upload(
@@ -48,12 +50,16 @@ def request_upload(
 
 
 def store_model(job: Job, progress: Progress) -> dict[str, Any]:
-    """Check the file of a job, and store its model. Raises as `store_upload` and `model_of_upload` do."""
+    """Check the file of a job, and store its model.
+
+    Raises `upload.gone`, `upload.too_large`, and as `store_upload` and `model_of_upload` do.
+    """
     version, kind, learned_from = job.subject, job.payload["kind"], job.payload["learned_from"]
     path = file_in(job.payload["folder"], PART)
     if path is None:
         raise ParallaxError("upload.gone", f"{job.payload['source']} is no longer on the server. Upload it again.")
     progress(f"Checking {path.name}")
+    _check_unpacked(path)
     upload = store_upload(version=version, kind=kind, path=path, learned_from=learned_from)
     progress("Storing the model")
     params = {**job.payload["params"], "upload": upload.digest}
@@ -62,7 +68,20 @@ def store_model(job: Job, progress: Progress) -> dict[str, Any]:
     return {"result": {"model": model.pk, "n_items": upload.n_items, "facts": list(upload.facts)}}
 
 
+def _check_unpacked(path: Path) -> None:
+    if not zipfile.is_zipfile(path):
+        return
+    with zipfile.ZipFile(path) as packed:
+        size = sum(member.file_size for member in packed.infolist())
+    if size > MOST_UNPACKED:
+        raise ParallaxError(
+            "upload.too_large",
+            f"The arrays of {path.name} have {size // 2**20:,} MB; the limit for uploads is "
+            f"{MOST_UNPACKED // 2**20:,} MB. Use the command upload_model.",
+        )
+
+
 def drop_file(job: Job) -> None:
-    """Delete the file of a job that is over: whoever corrects it uploads it again."""
+    """Delete the file of a job that is over; a corrected one is uploaded again."""
     if not Job.objects.open().filter(pk=job.pk).exists():
         delete_folder(job.payload["folder"])

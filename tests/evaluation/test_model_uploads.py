@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 from typing import Any
 
+import numpy as np
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
@@ -51,7 +53,7 @@ def address(version: DatasetVersion) -> str:
 
 def test_page_shows_what_was_understood_beside_a_stored_model(client: Client, version: DatasetVersion) -> None:
     assert address(version) in client.get(version.get_absolute_url()).text
-    assert "128\xa0MB. A worker checks such a file in about a minute" in client.get(address(version)).text
+    assert "64\xa0MB. A worker checks such a file in half a minute" in client.get(address(version)).text
     response = client.post(address(version), {"kind": "matrix", "file": whole(), "name": "Next", "profile": "likes"})
     (job,) = Job.objects.all()
     assert response.url == reverse("evaluation:uploaded", args=[job.pk])
@@ -64,7 +66,7 @@ def test_page_shows_what_was_understood_beside_a_stored_model(client: Client, ve
     assert "40 weights other than 0." in page.text
     assert len(page.context["tried"]) == 5
     assert all(user.trials[0].model == model for user in page.context["tried"])
-    other = page.context["others"][-1].model
+    other = page.context["stored"][-1].model
     chosen = client.get(response.url, {"beside": other.pk}).context["tried"]
     assert {trial.model for user in chosen for trial in user.trials} == {model, other}
     assert all(len(trial.lines) == 5 for user in chosen for trial in user.trials)
@@ -88,10 +90,22 @@ def test_everything_wrong_with_a_file_is_named_with_its_lines(client: Client, ve
     assert file_in(job.payload["folder"], model_uploads.PART) is None
 
 
+def test_arrays_that_unpack_to_too_much_are_refused(version: DatasetVersion, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model_uploads, "MOST_UNPACKED", 2**20)
+    packed = io.BytesIO()
+    np.savez_compressed(packed, items=np.arange(1, 41), weights=np.zeros((512, 512)))
+    file = SimpleUploadedFile("zeros.npz", packed.getvalue())
+    job = model_uploads.request_upload(
+        version=version, file=file, kind="matrix", params={}, learned_from="", actor=UserFactory()
+    )
+    assert not do_job(job_id=job.pk)
+    assert Job.objects.get().error.startswith("The arrays of zeros.npz have 2 MB; the limit for uploads is 1 MB.")
+
+
 def test_form_refuses_what_no_worker_needs_to_see(
     client: Client, version: DatasetVersion, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("evaluation.forms.upload.MOST_BYTES", 10)
+    monkeypatch.setattr("evaluation.forms.upload.MOST_MODEL", 10)
     fields = {"kind": "nearest", "file": whole(), "learned_from": "x", "name": "a,b"}
     page = client.post(address(version), fields)
     assert page.status_code == 400

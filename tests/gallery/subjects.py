@@ -12,7 +12,9 @@ from accounts.services.projects import create_project
 from catalog.services.dataset_jobs import change_import, prepare_import
 from catalog.services.job_work import check_files
 from catalog.views.imports import STEPS
+from evaluation.services.model_uploads import request_upload
 from jobs.models import Job
+from jobs.services import do_job
 from studies.models import Study
 from studies.participation.services.interviews import start_interview
 
@@ -36,6 +38,12 @@ def subjects_of(study: Study, owner: User) -> dict[str, list[dict[str, Any]]]:
         payload={"experiment": "croc-cold", "runs": {"main": run.pk}},
         result={"verdicts": [["as in the paper", "It finds more."]]},
     )
+    weights = "{},{},0.5".format(*run.version.items.order_by("index").values_list("external_id", flat=True)[:2])
+    uploaded = request_upload(
+        version=run.version, file=SimpleUploadedFile("weights.csv", weights.encode()), kind="matrix",
+        params={"name": "Mine"}, learned_from="", actor=owner,
+    )  # fmt: skip
+    do_job(job_id=uploaded.pk)
     wanted = {"run": run.pk, "title": "Good films, again", "slug": "good-films-again", "template": "cremonesi-2011"}
     waiting = run.version.jobs.create(kind="study", owner=owner, payload=wanted)
     walked = {"per_condition": 12, "seed": 1, "base_url": "http://localhost/"}
@@ -53,6 +61,7 @@ def subjects_of(study: Study, owner: User) -> dict[str, list[dict[str, Any]]]:
         "catalog:job": {"pk": import_job.pk},
         "evaluation:experiment": {"key": "croc-hot"},
         "evaluation:experiment-job": {"pk": experiment.pk},
+        "evaluation:uploaded": {"pk": uploaded.pk},
         "projects:detail": {"pk": project.pk},
         "projects:move": {"name": run.version.dataset.name},
         "replication:job": {"pk": replication.pk},

@@ -51,6 +51,8 @@ SOON = 5.0  # seconds; nothing here takes long
         ("/studies/films/texts/", 2560 * KIB),
         ("/studies/films/submissions/", 10_000_000 + 512 * KIB),
         ("/catalog/ml/1/metadata/", 72 * KIB * KIB + 512 * KIB),
+        ("/runs/models/upload/ml/1/", 64 * KIB * KIB + 512 * KIB),
+        ("/api/v1/models/", 64 * KIB * KIB + 512 * KIB),
         ("/no/such/page/", 64 * KIB),
     ],
 )
@@ -243,6 +245,9 @@ def test_a_body_is_refused_by_its_length_before_a_byte_is_read(
         ("/studies/films/recruiting/guests/", "multipart/form-data; boundary=x", 200),
         ("/catalog/import/", "multipart/form-data; boundary=x", 200),
         ("/catalog/ml/1/metadata/", "multipart/form-data; boundary=x", 200),
+        ("/runs/models/upload/ml/1/", "multipart/form-data; boundary=x", 200),
+        ("/api/v1/models/", "multipart/form-data; boundary=x", 200),
+        ("/api/v1/reports/", "multipart/form-data; boundary=x", 415),
     ],
 )
 def test_files_are_refused_before_they_are_read_where_no_form_takes_them(
@@ -275,6 +280,7 @@ def test_every_form_with_files_is_read() -> None:
         "console/catalog/import.html": "/catalog/import/",
         "console/catalog/import_items.html": "/catalog/import/7/items/",
         "console/catalog/metadata.html": "/catalog/ml/1/metadata/",
+        "console/evaluation/upload.html": "/runs/models/upload/ml/1/",
         "console/studies/new.html": "/studies/new/",
         "console/_post_form.html": "/studies/x/recruiting/links/",  # of `post_form`, which draws one form with a file
         "console/studies/questionnaire_import.html": "/studies/x/questionnaire/import/",

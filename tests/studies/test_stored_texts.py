@@ -11,6 +11,7 @@ from django.core.management import call_command
 
 from core.errors import ParallaxError
 from parallax.integrity.all_checks import findings
+from studies.console.forms.conditions import ConditionsForm
 from studies.design.services.launch import launch_problems, launch_study
 from studies.design.services.stored_texts import store_texts
 from studies.models import RecommendedItem, Study
@@ -42,6 +43,8 @@ def test_texts_are_shown_escaped_stored_and_exported(tmp_path: Path) -> None:
     call_command("upload_explanations", run.version.dataset.name, str(written(tmp_path / "texts.csv", ids)), stdout=out)
     assert f"{len(ids)} of {len(ids)} items" in out.getvalue()
     study = crossed_study("TopPop", "PureSVD4", run=run, texts=of_texts(out.getvalue().split()[-1]))
+    form = ConditionsForm(study, researcher=study.researchers.get())
+    assert list(form.texts) == ["fallback"]
     launch_study(study=study)
     study = Study.objects.get()
     for _number in range(4):

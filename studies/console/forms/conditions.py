@@ -100,6 +100,8 @@ class ConditionsForm(StageForm):
     def _add_texts(self, explaining: Sequence[Presentation]) -> None:
         """Add a field for each text in each language, unless the design has levels that explain in different words."""
         for name, label, help_text in TEXTS if len(explaining) < 2 else ():
+            if name == "wording" and explaining and explaining[0].texts:
+                continue  # stored texts name no rated items
             stored = getattr(explaining[0], name) if explaining else {}
             self.texts[name] = {language: f"{name}_{language}" for language in languages_of(self.study)}
             for language, field in self.texts[name].items():

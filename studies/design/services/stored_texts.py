@@ -95,9 +95,9 @@ def _texts_of(path: Path, version: DatasetVersion) -> dict[str, dict[int, str]]:
 
 def _refuse(problems: Mapping[str, Sequence[str]]) -> None:
     sentences = []
-    for what, places in problems.items():
-        more = f" and {len(places) - EXAMPLES:,} more" if len(places) > EXAMPLES else ""
-        sentences.append(f"{what} ({len(places):,}): {'; '.join(places[:EXAMPLES])}{more}.")
+    for what, lines in problems.items():
+        more = f" and {len(lines) - EXAMPLES:,} more" if len(lines) > EXAMPLES else ""
+        sentences.append(f"{what} ({len(lines):,}): {'; '.join(lines[:EXAMPLES])}{more}.")
     if sentences:
         raise DataError(" ".join(sentences))
 
@@ -141,8 +141,8 @@ def texts_of_items(
     arrays = opened_texts(version, digest).arrays
     own = [(language, arrays[f"text_{language}"]) for language in languages if f"text_{language}" in arrays]
     known = arrays["items"]
-    found = []
-    for item, place in zip(items, np.searchsorted(known, items), strict=True):
-        has_text = len(own) == len(languages) and place < len(known) and known[place] == item
-        found.append({language: str(texts[place]) for language, texts in own} if has_text else {})
-    return found
+    by_item = []
+    for item, row in zip(items, np.searchsorted(known, items), strict=True):
+        has_text = len(own) == len(languages) and row < len(known) and known[row] == item
+        by_item.append({language: str(texts[row]) for language, texts in own} if has_text else {})
+    return by_item
