@@ -138,8 +138,9 @@ class Lists(Uploaded):
         segments = nothing
         if self.genres.size:
             shape = (self.n_items, self.genres.size)
-            ones = np.ones(self.genre_indices.size)
-            has_genre = sparse.csr_array((ones, self.genre_indices, self.genre_indptr), shape=shape)
+            has_genre = sparse.csr_array(
+                (np.ones(self.genre_indices.size), self.genre_indices, self.genre_indptr), shape=shape
+            )
             segments = segment_keys(profiles.user_items, has_genre, self.genres.tolist())
         return (
             participants or nothing,

@@ -1,4 +1,4 @@
-"""Profiles of test users with their keys, and the users for whom there are uploaded lists."""
+"""Profiles of test users with their keys, and the users with uploaded lists."""
 
 from __future__ import annotations
 
@@ -62,14 +62,14 @@ def keyed_profiles(run: EvaluationRun) -> Iterator[list[Any]]:
     Raises ParallaxError with code ``run.many_models``: the run has folds.
     """
     yield PROFILE_COLUMNS
-    run_cases, seen = cases_of(run), set[str]()
+    run_cases, written = cases_of(run), set[str]()
     users = np.unique(run_cases.cases.users).astype(np.int64)
     for length in (0, *run.profile_lengths):
         for start in range(0, users.size, USERS_AT_A_TIME):
             profiles = profiles_of(run, run_cases, length, users[start : start + USERS_AT_A_TIME])
             for key, *rows in keyed_rows(run.version, profiles):
-                if key not in seen:
-                    seen.add(key)
+                if key not in written:
+                    written.add(key)
                     yield from rows
 
 

@@ -73,8 +73,8 @@ def explain_in(
 def profile_of(study: Study, ratings: Mapping[int, int]) -> Profiles:
     """The profile that models read for `ratings` as of `recommend_in`, on the dataset's scale."""
     profile, version = _profile(study, ratings, None, None), study.dataset_version
-    given = Profiles.single(profile.items, profile.ratings, version.n_items, Scale(*profile.scale))
-    return given.on(scale_of(version))
+    elicited = Profiles.single(profile.items, profile.ratings, version.n_items, Scale(*profile.scale))
+    return elicited.on(scale_of(version))
 
 
 @dataclass(frozen=True)
