@@ -28,6 +28,7 @@ from evaluation.models import EvaluationRun, RunPart, TrainedModel
 from evaluation.protocols.observations import NOT_A_PREDICTOR
 from evaluation.run_spec import RunSpec, named_algorithms, written
 from evaluation.selectors.cases import cases_of, training_rows
+from evaluation.serializers import ModelSerializer
 from evaluation.services import training
 from evaluation.services.parts import leasable_parts, lease_part
 from evaluation.services.recommend_for_profile import try_models
@@ -206,6 +207,7 @@ def test_served_list_preview_and_explanations() -> None:
     assert [line.item.index for line in trial.lines] == list(short.items)
     assert trial.explains
     assert not trial.is_rating
+    assert ModelSerializer(model).data["base"] == model.base.digest
 
 
 def test_command_prints_the_re_ranked_list() -> None:
