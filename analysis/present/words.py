@@ -152,7 +152,7 @@ def presentations_note(recommenders: Mapping[str, str]) -> str:
     Examples
     --------
     >>> presentations_note({"LSA · plain": "LSA", "LSA · explained": "LSA"})[:74]
-    'Recommenders were shown in several presentations (LSA · plain and LSA · exp'
+    'Recommenders were shown in several presentations (LSA · plain and LSA · ex'
     """
     if not recommenders:
         return ""
