@@ -45,7 +45,7 @@ def average_precision(ranks: Ranks, ns: Sequence[int], *, over: Over = "relevant
                 divisor = np.minimum(ranks.n_relevant, n)
             case "retrieved":
                 divisor = np.bincount(users[is_in], minlength=ranks.n_users)
-            case "length":
+            case _:  # the length
                 divisor = np.full(ranks.n_users, n)
         table[:, column] = total / np.maximum(divisor, 1)
     return where_relevant(ranks, table)

@@ -9,6 +9,7 @@ from recommenders.puresvd import PureSVD
 pytestmark = pytest.mark.unit
 
 
+@pytest.mark.kernels
 @pytest.mark.parametrize("n_users", [30, 8])
 @pytest.mark.parametrize("factors", [1, 3, 7])
 def test_scores_agree_with_a_dense_decomposition(make_ratings, n_users, factors):

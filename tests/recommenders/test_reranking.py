@@ -259,3 +259,23 @@ def test_label_states_the_strength_and_unusual_kinds():
     assert registry.label("puresvd|mmr", {"factors": 9}) == "PureSVD9 + MMR 0.3"
     assert registry.label("puresvd|mmr", {"mmr_strength": 0.5, "mmr_kinds": "tag"}) == "PureSVD50 + MMR 0.5 (tag)"
     assert registry.base_of("toppop", {}) is None
+
+
+@pytest.mark.parametrize("method", ["mmr", "calibration"])
+def test_without_features_or_a_place_there_is_no_list(method):
+    ratings, features = world(n_users=20)
+    model = fitted(f"toppop|{method}", ratings, features)
+    with pytest.raises(DataError, match="needs item features"):
+        type(model).on(model.base, model.params, None)
+    with pytest.raises(ParameterError, match="at least one place; n is 0"):
+        model.answer([0], [5], FIVE, 0)
+    own = ratings.user_items[:3]
+    assert model._score(own).tolist() == model.score(Profiles(own, FIVE)).tolist()
+
+
+def test_scores_that_are_no_numbers_are_refused():
+    ratings, features = world(n_users=20)
+    model = fitted("puresvd|popularity", ratings, features, factors=2)
+    model.base.item_factors[:] = np.nan
+    with pytest.raises(DataError, match="A score of PureSVD is not a number"):
+        model.score(Profiles.of(ratings, [0]))
