@@ -13,7 +13,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import fields, make_dataclass
 from functools import lru_cache
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.random import Generator
@@ -356,7 +356,7 @@ class _MMR(_ByFeatures):
 
     @classmethod
     def _learned(cls, popularity: Integers, features: ItemFeatures | None) -> dict[str, NDArray[Any]]:
-        counts = sparse.csr_array(_needed(features).item_terms.astype(np.float64))
+        counts = sparse.csr_array(cast(ItemFeatures, features).item_terms.astype(np.float64))
         lengths = np.sqrt(np.asarray(counts.multiply(counts).sum(axis=1)).ravel())
         return cls._stored(_divided(counts, lengths))
 
@@ -376,7 +376,7 @@ class _Calibration(_ByFeatures):
 
     @classmethod
     def _learned(cls, popularity: Integers, features: ItemFeatures | None) -> dict[str, NDArray[Any]]:
-        has_term = sparse.csr_array((_needed(features).item_terms > 0).astype(np.float64))
+        has_term = sparse.csr_array((cast(ItemFeatures, features).item_terms > 0).astype(np.float64))
         return cls._stored(_divided(has_term, np.asarray(has_term.sum(axis=1), dtype=np.float64).ravel()))
 
 
@@ -444,12 +444,6 @@ def reranked(over: type[Algorithm], method: str) -> type[Reranked]:
             "small": over.small,
         },
     )
-
-
-def _needed(features: ItemFeatures | None) -> ItemFeatures:
-    if features is None:
-        raise DataError("This re-ranker needs item features.")
-    return features
 
 
 def _divided(matrix: sparse.csr_array, divisors: Floats) -> sparse.csr_array:

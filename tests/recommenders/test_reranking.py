@@ -262,11 +262,9 @@ def test_label_states_the_strength_and_unusual_kinds():
 
 
 @pytest.mark.parametrize("method", ["mmr", "calibration"])
-def test_without_features_or_a_place_there_is_no_list(method):
+def test_without_a_place_there_is_no_list(method):
     ratings, features = world(n_users=20)
     model = fitted(f"toppop|{method}", ratings, features)
-    with pytest.raises(DataError, match="needs item features"):
-        type(model).on(model.base, model.params, None)
     with pytest.raises(ParameterError, match="at least one place; n is 0"):
         model.answer([0], [5], FIVE, 0)
     own = ratings.user_items[:3]

@@ -11,6 +11,7 @@ from django.utils.text import capfirst, get_text_list
 from catalog.item_types import FALLBACK_LANGUAGE, NO_PICTURE, PEOPLE
 from catalog.selectors.items import untranslated
 from core.provenance import digest_of
+from evaluation.enums import ModelOrigin
 from evaluation.tables import parameters_in_words
 from inference.power import advantage_power, contrast_power
 from recommenders import registry
@@ -90,6 +91,9 @@ def condition_plans(study: Study) -> list[ConditionPlan]:
         # The package that adds an algorithm may not be installed any more.
         title = registry.algorithm(algorithm).title if registry.is_listed(algorithm) else algorithm
         words = f"{title}: {params}" if params else title
+        if condition.model.origin == ModelOrigin.REMOTE:
+            facts = condition.model.provenance
+            words = f"the remote recommender {facts['service']}, version {facts['release']}"
         words += f"; {condition.shown.words}" if condition.presentation else ""
         conditions.append(ConditionPlan(condition.label, words, condition.model_digest, condition.target))
     return conditions
