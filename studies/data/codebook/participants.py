@@ -12,7 +12,7 @@ from catalog.item_types import FALLBACK_LANGUAGE
 from evaluation.enums import ModelOrigin
 from studies.data.codebook.questions import Reader, order_variables, question_variables, scale_variable
 from studies.data.codebook.variable import INDIRECTLY, YES, YES_NO, Variable
-from studies.design.selectors.placeholders import asked_questions, content_of, item_words
+from studies.design.selectors.placeholders import asked_questions, item_words
 from studies.enums import Entrance, Mode, ParticipantStatus
 from studies.instrument import flags
 from studies.instrument.flow import AFTER, STEPS
@@ -246,9 +246,9 @@ def _lists(study: Study) -> Iterator[Of]:
         yield Variable("list.n_taken", entered, "integer", n_taken, minimum=0, source=source, derivation=derivation)
     yield _list("model", "model_digest", "SHA-256 of the model that made the list", "text", allowed=SHA_256)
     yield _list("seconds", "seconds", "Time the model took", "number", allowed="seconds", minimum=0)
-    if not content_of(study).prepares:
-        return
     origins = dict(study.conditions.values_list("pk", "model__origin"))
+    if ModelOrigin.REMOTE not in origins.values():
+        return
     source, asked = "Preparing your list", _linked("list_request", "attempts", 0)
     facts: dict[str, Any] = {"source": source, "minimum": 0}
     yield Variable(
