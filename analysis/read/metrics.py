@@ -14,6 +14,7 @@ from core.errors import ParallaxError
 from core.provenance import digest_of
 from evaluation.metrics.registry import METRICS
 from evaluation.models import EvaluationRun
+from evaluation.protocols.hit_metrics import UNLISTED
 from evaluation.protocols.registry import PROTOCOLS
 from evaluation.reported_kinds import ERRORS, tested_kinds
 from evaluation.selectors import results as run_results
@@ -22,8 +23,9 @@ from evaluation.selectors.runs import DEVELOPMENT, measured_algorithms, succeede
 from evaluation.splitting.registry import STRANGERS
 from studies.models import Study
 
-# The same metric from all candidates instead of those drawn, or the reverse: another computation, not another metric.
-SAME_METRIC = ("(mode=exact)", "(mode=sampled)")
+# The same metric from all candidates instead of those drawn, or the reverse, or its bounds: another computation, not
+# another metric.
+SAME_METRIC = ("(mode=exact)", "(mode=sampled)", *UNLISTED.values())
 
 
 @dataclass(frozen=True)
@@ -167,7 +169,7 @@ def is_metric(name: str) -> bool:
 
     Examples
     --------
-    >>> [is_metric(name) for name in ("recall", "recall(mode=exact)", "filled-slots", "development:ndcg@5")]
+    >>> [is_metric(name) for name in ("recall", "recall(unlisted=best)", "filled-slots", "development:ndcg@5")]
     [True, False, False, False]
     """
     return _key(name) in METRICS and not name.startswith(DEVELOPMENT) and not name.endswith(SAME_METRIC)

@@ -21,6 +21,7 @@ TITLES = {
     "pages": "Page times",
     "page-medians": "Medians of page times",
     "ratings": "One row per known item",
+    "profiles": "Profiles with their keys, one row per known item",
     "allocation": "Allocation log",
 }
 
