@@ -415,7 +415,7 @@ class StudySettings(_Settings):
         default=None,
         title="Preparation of the lists, seconds",
         description="Where one recommender is remote, every participant waits at least so long for their list, so that "
-        "waiting does not tell the conditions apart. Empty: the time of nine of ten answers at the launch, and a second.",
+        "waiting does not tell the conditions apart. Empty: as long as nine of ten answers at the launch, and 1 s.",
     )
     # Assignment to conditions.
     method: MethodName = Field(default="permuted_blocks", title="Method of assignment")

@@ -20,6 +20,7 @@ from parallax.integrity.all_checks import findings
 from recommenders.base import Algorithm
 from recommenders.data import Scale
 from studies.design.selectors.available_models import available_models
+from studies.design.services.launch import launch_study
 from tests.factories.analysis import planted_person
 from tests.factories.evaluation import make_run, work_off
 from tests.factories.remote import running
@@ -86,13 +87,19 @@ def test_collected_lists_are_measured_as_they_are_served(tmp_path: Path, setting
         low, high = (lists.cells[f"recall(unlisted={end})"].value for end in ("worst", "best"))
         assert low <= own.cells["recall"].value <= high
         assert high - low < 0.05
-    study = make_study(run=again)
+    study = make_study(run=again, status="draft")
+    assert remote.digest in {entry.model.digest for entry in available_models(study, None)}
+    own_texts = study.texts.items()
+    study.texts = {language: {**own, "consent": "Example University takes part."} for language, own in own_texts}
+    study.save()
+    with running(Server(served, 0, "", Handler)) as address:
+        register(name="svd", address=address, operator="Example University", seconds=20)
+        launch_study(study=study)
+    assert not list(findings())
     for condition in study.conditions.order_by("position"):
         for rating in (1, 3, 4):
             planted_person(study, condition.label, [rating, 3, 4, 2, 1], rating)
     report = build_report(study=study)
     assert [facts.reads_order for facts in report.read_results().conditions] == [False, True]
     assert [condition.model.origin for condition in study.conditions.order_by("position")] == ["fitted", "remote"]
-    assert remote.digest in {entry.model.digest for entry in available_models(study, None)}
-    assert not list(findings())
     assert depth_of(run) <= run.version.n_items
