@@ -4,15 +4,23 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('accounts', '0009_forget_access_log'),
+        ("accounts", "0009_forget_access_log"),
     ]
 
     operations = [
         migrations.AlterField(
-            model_name='token',
-            name='scope',
-            field=models.CharField(choices=[('read', 'Read'), ('report', 'Read, and build reports'), ('withdraw', 'Read, and withdraw participants'), ('upload', 'Read, and upload models')], default='read', max_length=12),
+            model_name="token",
+            name="scope",
+            field=models.CharField(
+                choices=[
+                    ("read", "Read"),
+                    ("report", "Read, and build reports"),
+                    ("withdraw", "Read, and withdraw participants"),
+                    ("upload", "Read, and upload models"),
+                ],
+                default="read",
+                max_length=12,
+            ),
         ),
     ]

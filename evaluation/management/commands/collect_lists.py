@@ -52,7 +52,7 @@ class Command(ParallaxCommand):
             folder=options["out"],
             depth=options["depth"] or depth_of(run),
             per_second=options["per_second"],
-            progress=lambda n: n % SHOWN_EVERY or self.stdout.write(f"{n:,} lists"),
+            progress=self._say,
         )
         learned_from = options["learned_from"]
         upload = store_upload(
@@ -80,3 +80,7 @@ class Command(ParallaxCommand):
             f'Measure it: evaluate {run.version.dataset.name} --algorithms "lists:upload={upload.digest},'
             f'name={recommender.name}" with the split, seed and profile lengths of run {run.pk}'
         )
+
+    def _say(self, n: int) -> None:
+        if n % SHOWN_EVERY == 0:
+            self.stdout.write(f"{n:,} lists")

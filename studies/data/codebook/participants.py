@@ -255,7 +255,7 @@ def _lists(study: Study) -> Iterator[Of]:
         "list.origin",
         "What the recommender was made from",
         "category",
-        lambda p: origins.get(p.record.participant.condition_id),
+        lambda p: origins.get(p.record.participant.condition_id or 0),
         values=same_as(ModelOrigin.values),
     )
     yield Variable("list.version", "Version of the remote recommender", "text", _linked("list_request", "version"))
