@@ -10,7 +10,7 @@ from typing import Any
 
 
 class Catalogue:
-    """The items of a dataset, as `manage.py export_items` writes them, and their digest."""
+    """The items of a dataset, as the command export_items writes them, and their digest."""
 
     def __init__(self, file: Path) -> None:
         content = file.read_bytes()
