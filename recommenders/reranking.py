@@ -260,17 +260,17 @@ class Reranked(Algorithm):
         user_items = profiles.on(self.scale).user_items
         # Equal scores by popularity, then by number, as in a list; the stable sort below keeps that order.
         by_popularity = np.lexsort((np.arange(self.n_items), -self.popularity))
-        places = np.full(scores.shape, -np.inf)
+        scores_by_place = np.full(scores.shape, -np.inf)
         for row, own in enumerate(scores):
             ordered = by_popularity[np.argsort(-own[by_popularity], kind="stable")][: int((own > -np.inf).sum())]
             profile = slice(user_items.indptr[row], user_items.indptr[row + 1])
             items, ratings = user_items.indices[profile], user_items.data[profile]
             is_rated = np.isin(ordered, items)
             listed, rated = ordered[~is_rated], ordered[is_rated]
-            places[row, self._placed(listed, items, ratings)] = -1.0 - np.arange(len(listed))
+            scores_by_place[row, self._placed(listed, items, ratings)] = -1.0 - np.arange(len(listed))
             n_before = np.cumsum(~is_rated, dtype=np.int64)[is_rated]
-            places[row, rated] = -1.0 * n_before - np.arange(1, len(rated) + 1) / (len(rated) + 1)
-        return places
+            scores_by_place[row, rated] = -1.0 * n_before - np.arange(1, len(rated) + 1) / (len(rated) + 1)
+        return scores_by_place
 
     def explain(self, profile: Profiles, items: ArrayLike) -> tuple[Explanation | None, ...]:
         """The explanations of the algorithm, which add up to its scores."""
@@ -306,10 +306,10 @@ class Reranked(Algorithm):
 
     @classmethod
     def _named_kinds(cls, features: ItemFeatures | None, params: Any) -> set[str]:
-        named = str(getattr(params, f"{cls.method}_kinds"))
-        if named == ALL_KINDS:
+        kinds = str(getattr(params, f"{cls.method}_kinds"))
+        if kinds == ALL_KINDS:
             return set() if features is None else set(features.kinds) - SILENT_KINDS
-        return {kind.strip() for kind in named.split("+")}
+        return {kind.strip() for kind in kinds.split("+")}
 
     @classmethod
     def _fit(

@@ -100,7 +100,7 @@ def doses(
         return canonical_json(presentations.get(label, {}))
 
     models = {(each.algorithm, canonical_json(each.params), presented(each.label)): each.label for each in conditions}
-    found = []
+    changed = []
     for each in conditions:
         algorithm, bar, method = each.algorithm.rpartition(BAR)
         if not bar:
@@ -109,8 +109,8 @@ def doses(
         base = models.get((algorithm, canonical_json(own), presented(each.label)), "")
         changes = tuple(_change(lists, key, base, each.label) for key in DOSE_METRICS) if base else ()
         strength = float(each.params[f"{method}_strength"])
-        found.append(Dose(condition=each.label, base=base, strength=strength, changes=changes))
-    return tuple(found)
+        changed.append(Dose(condition=each.label, base=base, strength=strength, changes=changes))
+    return tuple(changed)
 
 
 def _change(lists: ListsShown, metric: str, base: str, condition: str) -> ListChange:

@@ -249,8 +249,7 @@ def _lists(study: Study) -> Iterator[Of]:
     origins = dict(study.conditions.values_list("pk", "model__origin"))
     if ModelOrigin.REMOTE not in origins.values():
         return
-    source, asked = "Preparing your list", _linked("list_request", "attempts", 0)
-    facts: dict[str, Any] = {"source": source, "minimum": 0}
+    facts: dict[str, Any] = {"source": "Preparing your list", "minimum": 0}
     yield Variable(
         "list.origin",
         "What the recommender was made from",
@@ -267,7 +266,13 @@ def _lists(study: Study) -> Iterator[Of]:
         allowed="seconds",
         **facts,
     )
-    yield Variable("list.attempts", "How often the remote recommender was asked", "integer", asked, **facts)
+    yield Variable(
+        "list.attempts",
+        "How often the remote recommender was asked",
+        "integer",
+        _linked("list_request", "attempts", 0),
+        **facts,
+    )
 
 
 def _reader(block: str) -> Reader[Person]:

@@ -29,5 +29,5 @@ def crossing_problem(study: Study) -> str:
         f"These conditions are no cells of the factors: {', '.join(extra)}." if extra else "",
         f"Conditions with the recommender {several[0]} have different models." if several else "",
     ]
-    found = " ".join(filter(None, sentences))
-    return f"{found} Choose the conditions again." if found else ""
+    problem = " ".join(filter(None, sentences))
+    return f"{problem} Choose the conditions again." if problem else ""

@@ -105,7 +105,7 @@ def _profile(
         values = [float(elicitation.value(ratings[index])) for index in rated]
         scale = (elicitation.scale.low, elicitation.scale.high, elicitation.scale.step)
         return _Profile(rated, values, scale, [], history_of(rated))
-    taken = [index for index in rated if study.design.is_taken(ratings[index])]
+    consumed = [index for index in rated if study.design.is_taken(ratings[index])]
     scale = (version.scale_low, version.scale_high, version.scale_step)
-    left_out = [index for index in rated if index not in taken]
-    return _Profile(taken, [version.scale_high] * len(taken), scale, left_out, history_of(taken))
+    left_out = [index for index in rated if index not in consumed]
+    return _Profile(consumed, [version.scale_high] * len(consumed), scale, left_out, history_of(consumed))

@@ -159,9 +159,9 @@ def _store(study: Study, before: Mapping[Key, Condition], wanted: Mapping[Key, _
     target = Counter(condition.target for condition in before.values()).most_common(1)[0][0]
     for position, (key, chosen) in enumerate(wanted.items()):
         if key in before:
-            kept = before[key]
-            label = kept.label if kept.levels == chosen.levels else chosen.label
-            study.conditions.filter(pk=kept.pk).update(position=position, label=label, levels=chosen.levels)
+            same = before[key]
+            label = same.label if same.levels == chosen.levels else chosen.label
+            study.conditions.filter(pk=same.pk).update(position=position, label=label, levels=chosen.levels)
             continue
         study.conditions.create(
             position=position,

@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 
 MOST_NAMED = 2  # rated items in one sentence
 LONGEST_TITLE = 40  # characters of a title in the sentence, whose space on the page is the same in all conditions
-MOST_USERS = 100  # on whom the share of explained recommendations is measured
+MOST_USERS = 100  # on which the share of explained recommendations is measured
 
 
 @dataclass(frozen=True)
@@ -44,14 +44,14 @@ def explanations_in(
     condition: Condition,
     ratings: Mapping[int, int],
     items: Sequence[int],
-    given: Sequence[Mapping[str, str]] = (),
+    remote_texts: Sequence[Mapping[str, str]] = (),
     **rated: Any,
 ) -> list[ShownExplanation]:
     """Return what the condition shows with each of the recommended `items`, by item index.
 
     `ratings`, and what else is `rated`, as of `recommend_in`. At most two rated items are named, those that contributed
     most, in every language of the study; stored texts are looked up instead, and those of a remote recommender are
-    `given`. An item without either has the fallback of the presentation, or nothing. Raises ArtefactError or
+    `remote_texts`. An item without either has the fallback of the presentation, or nothing. Raises ArtefactError or
     ParallaxError as `evaluation.services.serving.explain` and `opened_texts` do.
     """
     shown = condition.shown
@@ -60,18 +60,20 @@ def explanations_in(
     fallback = ShownExplanation(FALLBACK, dict(shown.fallback)) if shown.fallback else ShownExplanation()
     if shown.explanation == REMOTE:
         languages = languages_of(study)
-        remote = [{each: texts[each] for each in languages if each in texts} for texts in given or ({},) * len(items)]
+        remote = [
+            {each: texts[each] for each in languages if each in texts} for texts in remote_texts or ({},) * len(items)
+        ]
         return [ShownExplanation(REMOTE, texts) if len(texts) == len(languages) else fallback for texts in remote]
     if shown.texts:
         stored = texts_of_items(
             version=study.dataset_version, digest=shown.texts, languages=languages_of(study), items=items
         )
         return [ShownExplanation(STORED, texts) if texts else fallback for texts in stored]
-    named = [
-        _contributors(study, ratings, found)
-        for found in explain_in(study=study, condition=condition, ratings=ratings, of=items, **rated)
+    contributors = [
+        _contributors(study, ratings, explanation)
+        for explanation in explain_in(study=study, condition=condition, ratings=ratings, of=items, **rated)
     ]
-    wanted = {index for indexes in named for index in indexes}
+    wanted = {index for indexes in contributors for index in indexes}
     known = {item.index: item for item in study.dataset_version.items.filter(index__in=wanted)}
     return [
         ShownExplanation(
@@ -83,19 +85,19 @@ def explanations_in(
         )
         if own
         else fallback
-        for own in named
+        for own in contributors
     ]
 
 
-def _contributors(study: Study, ratings: Mapping[int, int], found: Explanation | None) -> list[int]:
+def _contributors(study: Study, ratings: Mapping[int, int], explanation: Explanation | None) -> list[int]:
     """The rated items to name, by index: those with the largest contributions above 0."""
-    if found is None:
+    if explanation is None:
         return []
-    order = np.argsort(-found.contributions, kind="stable")
-    positive = [int(found.items[at]) for at in order if found.contributions[at] > 0]
+    order = np.argsort(-explanation.contributions, kind="stable")
+    positive = [int(explanation.items[at]) for at in order if explanation.contributions[at] > 0]
     if study.design.scale.is_binary and not study.design.is_choice:
         positive = [index for index in positive if ratings[index] == study.design.scale.n_points]  # those liked
-    return positive[: 1 if found.how == "max" else MOST_NAMED]  # the largest alone makes a maximum
+    return positive[: 1 if explanation.how == "max" else MOST_NAMED]  # the largest alone makes a maximum
 
 
 def _sentence(study: Study, language: str, wording: str, items: Sequence[Item], ratings: Mapping[int, int]) -> str:
@@ -134,7 +136,7 @@ def explanation_problems(study: Study) -> list[str]:
     """What keeps conditions from explaining every recommendation, in sentences.
 
     Without a fallback in the presentation, the share is measured: of stored texts on all items, else on the profiles of
-    users whom the study's run reserved.
+    the reserved users of the study's run.
     """
     problems = []
     for condition in study.conditions.select_related("model").order_by("position"):
@@ -175,7 +177,7 @@ def _share_problem(study: Study, condition: Condition) -> list[str]:
         try:
             served = recommend_in(study=study, condition=condition, ratings=ratings, n=n)
             shown = explanations_in(
-                study=study, condition=condition, ratings=ratings, items=served.items, given=served.explanations
+                study=study, condition=condition, ratings=ratings, items=served.items, remote_texts=served.explanations
             )
         except Exception as problem:  # an algorithm may be third-party code, and end in any error
             logger.exception("no explanation study=%s condition=%s", study.slug, condition.label)
@@ -189,7 +191,7 @@ def _share_problem(study: Study, condition: Condition) -> list[str]:
         f"{n_explained:,} of {n_slots:,} recommendations ({int(100 * n_explained / n_slots)}%) to {n_users} reserved "
         "users have an explanation"
         if n_slots
-        else "its run reserved no user with enough ratings, on whom its explanations could be measured"
+        else "its run reserved no user with enough ratings, for measuring its explanations"
     )
     return [
         f"{condition.label}: {measured}. Give its presentation a fallback text in every language, or choose a "

@@ -290,7 +290,7 @@ def _findings(study: Study) -> tuple[list[OpenPoint], bool]:
 
 
 def _unnamed_operators(study: Study) -> list[str]:
-    """Which consent texts do not name who runs a remote recommender, to whom ratings are sent."""
+    """Which consent texts do not name who runs a remote recommender and gets the ratings."""
     names = {condition.model.provenance["service"] for condition in remote_conditions(study)}
     return [
         f"The consent text in {language_name(language)} does not name {service.operator}, who runs the recommender "
