@@ -221,3 +221,15 @@ def test_simulated_participants_walk_every_condition(live_server: Any) -> None:
     assert {kind for label, kind in kinds if label == "TopPop · explained"} == {"fallback"}
     assert "model" in {kind for label, kind in kinds if label == "PureSVD4 · explained"}
     assert {kind for label, kind in kinds if label.endswith("plain")} == {""}
+
+
+def test_remote_texts_are_shown_in_all_languages_or_not_at_all(live: Study) -> None:
+    condition = live.conditions.get(label="PureSVD4 · explained")
+    condition.presentation = {"explanation": "remote", "fallback": {"en": "Many like it.", "it": "Piace a molti."}}
+    texts = [{"en": "Like Alien.", "it": "Come Alien.", "fr": "Comme Alien."}, {"en": "Like Alien."}, {}]
+    shown = explanations_in(study=live, condition=condition, ratings={}, items=[0, 1, 2], remote_texts=texts)
+    assert [each.kind for each in shown] == ["remote", "fallback", "fallback"]
+    assert shown[0].texts == {"en": "Like Alien.", "it": "Come Alien."}
+    # Another recommender has none.
+    without = explanations_in(study=live, condition=condition, ratings={}, items=[0, 1])
+    assert [each.kind for each in without] == ["fallback", "fallback"]
