@@ -152,7 +152,13 @@ def test_what_cannot_be_registered_is_refused_with_all_problems() -> None:
 
 def test_administrators_register_recommenders_in_the_administration(client: Client) -> None:
     client.force_login(UserFactory(is_staff=True, is_superuser=True))
-    form = {"name": "GRU", "address": "https://elsewhere.example.org", "token_variable": "", "seconds": 10}
+    form = {
+        "name": "GRU",
+        "address": "https://elsewhere.example.org",
+        "operator": OPERATOR,
+        "token_variable": "",
+        "seconds": 10,
+    }
     assert "is not among those that this installation may ask" in client.post(ADD, form).text
     assert client.post(ADD, form | {"address": ADDRESS}).status_code == 302
     assert RemoteRecommender.objects.get().name == "GRU"
