@@ -105,7 +105,7 @@ def test_a_remote_model_is_offered_to_studies_once_a_run_has_measured_its_lists(
     researcher = UserFactory()
     assert model not in [line.model for line in models_on(study.dataset_version, researcher)]
     before = list(study.conditions.values_list("model_digest", flat=True))
-    with pytest.raises(ParallaxError, match="No run on") as refusal:
+    with pytest.raises(ParallaxError, match="that a report can use measured") as refusal:
         choose_conditions(study=study, digests=[*before, model.digest])
     assert refusal.value.code == "study.bad_conditions"
     client.force_login(researcher)
