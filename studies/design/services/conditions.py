@@ -12,8 +12,6 @@ from django.db import transaction
 from core.errors import ParallaxError, ParameterError
 from core.provenance import canonical_json
 from core.transitions import record
-from evaluation.enums import ModelOrigin
-from evaluation.models import TrainedModel
 from studies.design.selectors.available_models import AvailableModel, available_models, run_with
 from studies.design.services.archiving import refuse_archived
 from studies.design.services.design import require_draft, with_block_weights
@@ -92,12 +90,6 @@ def _key(condition: Condition) -> Key:
 
 def _chosen(study: Study, digests: Sequence[str], actor: Any) -> dict[str, AvailableModel]:
     available = {entry.model.digest: entry for entry in available_models(study, actor)}
-    remote = TrainedModel.objects.filter(digest__in=digests, origin=ModelOrigin.REMOTE).first()
-    if remote is not None:
-        raise ParallaxError(
-            "study.bad_conditions",
-            f"{remote.label} answers over HTTP, and studies cannot serve such a recommender yet. Choose other models.",
-        )
     if unknown := [digest[:12] for digest in digests if digest not in available]:
         raise ParallaxError(
             "study.bad_conditions",
