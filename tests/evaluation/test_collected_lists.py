@@ -20,6 +20,7 @@ from parallax.integrity.all_checks import findings
 from recommenders.base import Algorithm
 from recommenders.data import Scale
 from studies.design.selectors.available_models import available_models
+from studies.design.services.conditions import choose_conditions
 from studies.design.services.launch import launch_study
 from tests.factories.analysis import planted_person
 from tests.factories.evaluation import make_run, work_off
@@ -89,6 +90,10 @@ def test_collected_lists_are_measured_as_they_are_served(tmp_path: Path, setting
         assert high - low < 0.05
     study = make_study(run=again, status="draft")
     assert remote.digest in {entry.model.digest for entry in available_models(study, None)}
+    pinned = list(study.conditions.order_by("position").values_list("model_digest", flat=True))
+    choose_conditions(study=study, digests=pinned[::-1])
+    choose_conditions(study=study, digests=pinned)
+    study.refresh_from_db()
     own_texts = study.texts.items()
     study.texts = {language: {**own, "consent": "Example University takes part."} for language, own in own_texts}
     study.save()
