@@ -34,6 +34,15 @@ def read_scores(path: Path, user_ids: NDArray[np.str_], item_ids: NDArray[np.str
     array, shape (n_users, n_items): a stored entry is a score (higher is better, 0 is one too), any other pair has
     none. Raises DataError with all problems, each with its first lines: unknown ids, pairs that come twice, scores that
     are not finite numbers; or the file cannot be read.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     file = Path(folder, "scores.csv")
+    ...     _ = file.write_text("user_id,item_id,score\\n7,50,0.5\\n")
+    ...     read_scores(file, np.array(["7"]), np.array(["40", "50"])).toarray().tolist()
+    [[0.0, 0.5]]
     """
     import pandas as pd
 
