@@ -28,7 +28,7 @@ FORMATS: Mapping[str, tuple[str, str, tuple[str, str, str]]] = MappingProxyType(
 
 
 def read_scores(path: Path, user_ids: NDArray[np.str_], item_ids: NDArray[np.str_]) -> csr_array:
-    """Read the scores of a file whose first line tells its format.
+    r"""Read the scores of a file whose first line tells its format.
 
     `user_ids`, `item_ids`: str arrays, shape (n_users,), (n_items,); the dataset's own ids. Returns a sparse float64
     array, shape (n_users, n_items): a stored entry is a score (higher is better, 0 is one too), any other pair has
@@ -40,7 +40,7 @@ def read_scores(path: Path, user_ids: NDArray[np.str_], item_ids: NDArray[np.str
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     file = Path(folder, "scores.csv")
-    ...     _ = file.write_text("user_id,item_id,score\\n7,50,0.5\\n")
+    ...     _ = file.write_text("user_id,item_id,score\n7,50,0.5\n")
     ...     read_scores(file, np.array(["7"]), np.array(["40", "50"])).toarray().tolist()
     [[0.0, 0.5]]
     """

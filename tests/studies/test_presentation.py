@@ -38,7 +38,7 @@ def test_a_presentation_stores_what_differs_from_the_default() -> None:
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        ({"explanation": "remote"}, "one of 'none', 'model', 'stored' or 'remote'"),
+        ({"explanation": "written"}, "one of 'none', 'model', 'stored' or 'remote'"),
         ({"colour": "red"}, "There is no such field"),
         ({"layout": "carousel"}, "states the kind of features"),
         ({"carousel_by": "genre"}, "states the kind of features"),
