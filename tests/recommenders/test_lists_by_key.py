@@ -57,6 +57,8 @@ def test_the_most_specific_list_is_served_and_none_is_filled() -> None:
     assert listed(model, [0, 1], [5, 3]) == [0, 1, 2, 3]  # other ratings, and no list of dramas
     assert listed(model, [2], [1]) == [3, 1]
     assert listed(model, [3], [1]) == [0, 1, 2, 3]
+    rows = Profiles.single([2], [1], 4, FIVE).user_items
+    assert model._score(rows).tolist() == model.score(Profiles(rows, FIVE)).tolist()
     del lists["*"]
     assert listed(model_of(**lists), [3], [1]) == []
     assert listed(model_of(genres=False, **{"*": [1]}), [2], [1]) == [1]
