@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import URLPattern, URLResolver, include, path
 
 from studies.console.views import (
+    conditions,
     console,
     data,
     interviewer,
@@ -28,7 +29,7 @@ of_study = [
     path("", overview.study_detail, name="detail"),
     path("live/", overview.study_live, name="live"),
     path("dataset/", stages.study_dataset, name="dataset"),
-    path("conditions/", stages.study_conditions, name="conditions"),
+    path("conditions/", conditions.study_conditions, name="conditions"),
     path("flow/", stages.study_flow, name="flow"),
     path("texts/", stages.study_texts, name="texts"),
     path("texts/preview/", stages.texts_preview, name="texts-preview"),

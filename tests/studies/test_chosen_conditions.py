@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from io import StringIO
 from typing import Any
 
@@ -138,13 +137,15 @@ def test_models_of_other_versions_and_protocols_are_not_offered(draft: Study, ru
 def test_the_page_offers_and_saves_them(draft: Study, client: Client) -> None:
     client.force_login(draft.memberships.get().researcher)
     address = reverse("studies:conditions", args=[draft.slug])
-    assert json.dumps(client.get(address).content.decode()).count("checked") == 3
-    refused = client.post(address, {"models": digests_of(draft, "TopPop")})
+    assert client.get(address).content.decode().count('name="recommenders"') == 3
+    shown = {"doses": "as ranked", "presentation": "plain"}
+    refused = client.post(address, {"recommenders": digests_of(draft, "TopPop"), **shown})
     assert "A comparison needs at least 2 conditions." in refused.content.decode()
-    saved = client.post(address, {"models": digests_of(draft, "TopPop", "CorNgr")}, follow=True)
+    saved = client.post(address, {"recommenders": digests_of(draft, "TopPop", "CorNgr"), **shown}, follow=True)
     assert "Saved." in saved.content.decode()
     assert labels_of(draft) == ["TopPop", "CorNgr"]
     launch_study(study=draft)
     page = client.get(address).content.decode()
     assert "Read-only since" in page
-    assert page.count("disabled") >= 3
+    assert page.count("disabled") >= 2
+    assert "Remove TopPop" not in page

@@ -158,21 +158,99 @@ def test_the_page_of_conditions_crosses_models_with_a_presentation(client: Clien
     draft = make_study(run=run, status="draft", per_condition=3, owner=owner)
     client.force_login(owner)
     digests = digests_of(draft, "TopPop", "PureSVD4")
-    save(client, draft, models=digests, presentation="explanation")
+    save(client, draft, recommenders=digests, presentation=["plain", "explained"])
     assert labels_of(draft) == ["TopPop · plain", "TopPop · explained", "PureSVD4 · plain", "PureSVD4 · explained"]
     form = ConditionsForm(Study.objects.get(pk=draft.pk), researcher=owner)
-    assert form.initial["presentation"] == "explanation"
-    save(client, draft, models=digests, presentation="order")
-    assert labels_of(draft)[1] == "TopPop · shuffled"
-    save(client, draft, models=digests, presentation="")
+    assert form.initial["presentation"] == ["plain", "explained"]
+    draft.refresh_from_db()
+    assert [factor.key for factor in draft.design.factors] == ["recommender", "explanation"]
+    save(client, draft, recommenders=digests, presentation=["shuffled", "grid", "plain"])
+    assert labels_of(draft)[:3] == ["TopPop · shuffled", "TopPop · grid", "TopPop · plain"]
+    draft.refresh_from_db()
+    assert [factor.key for factor in draft.design.factors] == ["recommender", "presentation"]
+    save(client, draft, recommenders=digests, presentation=["grid"])
     assert labels_of(draft) == ["TopPop", "PureSVD4"]
+    assert {condition.shown.layout for condition in draft.conditions.all()} == {"grid"}
+    save(client, draft, recommenders=digests, presentation=["plain"])
+    assert labels_of(draft) == ["TopPop", "PureSVD4"]
+    draft.refresh_from_db()
+    assert "factors" not in draft.settings
+
+
+def test_the_page_crosses_recommenders_with_post_processing(client: Client) -> None:
+    run = make_run_at(
+        "succeeded", algorithms="toppop,puresvd:factors=4,puresvd:factors=4|mmr:strength=0.3,toppop|popularity"
+    )
+    draft = make_study(run=run, status="draft", per_condition=3)
+    owner = draft.researchers.get()
+    client.force_login(owner)
+    # Models that are no product are recommenders, each of them.
+    form = ConditionsForm(draft, researcher=owner)
+    assert [list(row.chosen.values()) for row in form.rows] == [
+        ["TopPop", "PureSVD4", "PureSVD4 + MMR 0.3", "TopPop + Popularity 0.3"], ["As ranked"], ["List of 5"],
+    ]  # fmt: skip
+    (svd,) = digests_of(draft, "PureSVD4")
+    save(client, draft, recommenders=[svd], doses=["as ranked", "MMR 0.3"])
+    assert labels_of(draft) == ["PureSVD4", "PureSVD4 + MMR 0.3"]
+    form = ConditionsForm(Study.objects.get(pk=draft.pk), researcher=owner)
+    assert [list(row.chosen.values()) for row in form.rows] == [
+        ["PureSVD4"], ["As ranked", "MMR 0.3"], ["List of 5"],
+    ]  # fmt: skip
+    # Cells without a model are refused, beside every other fault, and nothing is stored.
+    target = f"target{draft.conditions.get(label='PureSVD4').pk}"
+    faults = {
+        "recommenders": [*digests_of(draft, "TopPop"), svd], "doses": ["MMR 0.3", "Popularity 0.3"],
+        "presentation": [], target: "0", "wording_en": "Like others",
+    }  # fmt: skip
+    errors = save(client, draft, **faults).context["form"].errors
+    assert errors["doses"] == [
+        "No run measured: TopPop, MMR 0.3; PureSVD4, Popularity 0.3. Evaluate them in one run with the others, or "
+        "remove a level."
+    ]
+    assert set(errors) == {"doses", "presentation", target, "wording_en"}
+    assert labels_of(draft) == ["PureSVD4", "PureSVD4 + MMR 0.3"]
+
+
+def test_the_page_stores_targets_and_levels_are_changed_by_buttons(client: Client, run: EvaluationRun) -> None:
+    draft = make_study(run=run, status="draft", per_condition=3)
+    client.force_login(draft.researchers.get())
+    first, second, third = (f"target{pk}" for pk in draft.conditions.order_by("position").values_list("pk", flat=True))
+    digests = digests_of(draft, "TopPop", "CorNgr", "PureSVD4")
+    save(client, draft, recommenders=digests, **{first: "5", second: "3", third: ""})
+    assert list(draft.conditions.order_by("position").values_list("target", flat=True)) == [5, 3, 3]
+    errors = save(client, draft, recommenders=digests, **{first: "6", third: ""}).context["form"].errors
+    assert errors == {third: ["Enter how many participants this condition needs."]}
+    assert list(draft.conditions.order_by("position").values_list("target", flat=True)) == [6, 3, 3]
+    # A target of a condition that goes with its level is not asked any more.
+    save(client, draft, recommenders=digests[:2], **{first: "7", third: ""})
+    assert list(draft.conditions.order_by("position").values_list("target", flat=True)) == [7, 3]
+    page = save(client, draft, recommenders=digests[:2], step="add:presentation:grid")
+    assert list(page.context["form"].rows[2].chosen) == ["plain", "grid"]
+    assert "Not saved yet" in page.content.decode()
+    page = save(client, draft, recommenders=digests[:2], step=f"remove:recommenders:{digests[0]}")
+    assert list(page.context["form"].rows[0].chosen) == digests[1:2]
+    assert "A comparison needs at least 2 conditions." in page.content.decode()
+    assert labels_of(draft) == ["TopPop", "CorNgr"]
+
+
+def test_opening_and_saving_the_page_leaves_designs_as_they_were(client: Client, crossed: Study) -> None:
+    owner = crossed.researchers.get()
+    client.force_login(owner)
+    before = digest_of(design_snapshot(crossed))
+    form = ConditionsForm(crossed, researcher=owner)
+    page = client.get(f"/studies/{crossed.slug}/conditions/").content.decode()
+    assert page.count('aria-label="Remove ') == 2 + 1 + 2
+    stored = form.stored_values()
+    save(client, crossed, **{**stored, "fallback_de": ""})
+    assert digest_of(design_snapshot(Study.objects.get(pk=crossed.pk))) == before
 
 
 def test_the_page_words_explanations_in_each_language(client: Client, run: EvaluationRun) -> None:
     owner = UserFactory()
     draft = make_study(run=run, status="draft", per_condition=3, owner=owner)
     client.force_login(owner)
-    chosen = {"models": digests_of(draft, "TopPop", "PureSVD4"), "presentation": "explanation"}
+    explained = ["plain", "explained"]
+    chosen = {"recommenders": digests_of(draft, "TopPop", "PureSVD4"), "presentation": explained}
     texts = {"fallback_en": "Many people like it.", "fallback_it": "Piace a molti.", "wording_en": "Like {items}"}
     save(client, draft, **chosen, **texts)
     assert draft.conditions.get(label="TopPop · explained").presentation == {
@@ -181,32 +259,47 @@ def test_the_page_words_explanations_in_each_language(client: Client, run: Evalu
         "wording": {"en": "Like {items}"},
     }
     form = ConditionsForm(Study.objects.get(pk=draft.pk), researcher=owner)
-    assert form.initial["presentation"] == "explanation"
+    assert form.initial["presentation"] == explained
     assert form["wording_en"].initial == "Like {items}"
     # A wording without its items is not saved, and what else is entered is.
     save(client, draft, **chosen, **{**texts, "fallback_en": "It is popular.", "wording_en": "Like others"})
     presentation = draft.conditions.get(label="TopPop · explained").presentation
     assert (presentation["fallback"]["en"], presentation["wording"]) == ("It is popular.", {"en": "Like {items}"})
-    save(client, draft, **{**chosen, "presentation": "order"}, fallback_en="It is popular.")
+    save(client, draft, **{**chosen, "presentation": ["plain", "shuffled"]}, fallback_en="It is popular.")
     assert labels_of(draft)[1] == "TopPop · explained"  # a text without explanations keeps the form from being saved
     save(client, draft, **chosen)
     assert draft.conditions.get(label="TopPop · explained").presentation == {"explanation": "model"}
 
 
-def test_the_page_keeps_factors_that_it_does_not_offer(client: Client, crossed: Study) -> None:
-    owner = crossed.researchers.get()
+def test_the_page_keeps_factors_that_it_does_not_offer(client: Client, run: EvaluationRun) -> None:
+    shown = {
+        "key": "look",
+        "levels": [
+            {"name": "grid", "presentation": {"layout": "grid"}},
+            {"name": "list", "presentation": {"layout": "list"}},
+        ],
+    }
+    study = create_study(
+        slug="three", version=run.version, run=run, owner=UserFactory(), settings={"factors": [*CROSSED, shown]}
+    )
+    owner = study.researchers.get()
     client.force_login(owner)
-    form = ConditionsForm(crossed, researcher=owner)
-    assert form.initial["presentation"] == "other"
-    assert "text: plain (as by default); explained" in dict(form.fields["presentation"].choices)["other"]
-    save(client, crossed, models=digests_of(crossed, "TopPop", "PureSVD4"), presentation="other")
-    assert labels_of(crossed) == [
-        "TopPop · plain", "TopPop · explained", "PureSVD4 · plain", "PureSVD4 · explained",
+    form = ConditionsForm(study, researcher=owner)
+    assert [(row.field.label, len(row.chosen)) for row in form.rows] == [
+        ("Recommender", 2), ("Post-processing", 1), ("Text", 2), ("Look", 2),
     ]  # fmt: skip
+    save(client, study, recommenders=digests_of(study, "TopPop", "PureSVD4"), presentation2=["grid"])
+    study.refresh_from_db()
+    assert [factor.key for factor in study.design.factors] == ["recommender", "text", "look"]
+    assert labels_of(study)[:2] == ["TopPop · plain", "TopPop · explained"]
 
 
-def save(client: Client, study: Study, **fields: Any) -> None:
+def save(client: Client, study: Study, **fields: Any) -> Any:
+    """Post the page with what it shows, and these fields instead of their stored values."""
     study.refresh_from_db()
     form = ConditionsForm(study, researcher=study.researchers.get())
-    response = client.post(f"/studies/{study.slug}/conditions/", {**fields, "revision": form.revision()})
+    levels = {"doses": ["as ranked"], **{name: form.stored_values()[name] for name in form.stored}}
+    shown = {"presentation": ["plain"], **levels, **fields, "revision": form.revision()}
+    response = client.post(f"/studies/{study.slug}/conditions/", shown)
     assert response.status_code in (200, 302), response.content
+    return response

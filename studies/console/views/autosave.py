@@ -129,9 +129,10 @@ def stage_page(
     study, is_draft = membership.study, membership.study.status == StudyStatus.DRAFT
     may_edit = membership.may_change and is_draft
     is_auto = HEADER in request.headers
-    form, shown = form_of(study, None), {}
+    form = form_of(study, None)
+    shown: dict[str, Any] = {}
     if request.method == "POST" and "step" in request.POST and may_edit:
-        form = form_of(study, request.POST)  # a row is added or removed; nothing is stored
+        form, shown = form_of(study, request.POST), {"is_new": True}  # a row is added or removed; nothing is stored
     elif request.method == "POST":
         if not may_edit:
             if is_auto:

@@ -13,25 +13,21 @@ from django.urls import reverse
 from django.utils import translation
 from django.views.decorators.clickjacking import xframe_options_sameorigin
 
-from evaluation.tables import share
 from studies.allocation.selectors.assignment_seed import seed_sentence, seed_state
 from studies.console.forms.assignment import ParticipantsForm
-from studies.console.forms.conditions import ConditionsForm, TitleForm
+from studies.console.forms.conditions import TitleForm
 from studies.console.forms.flow import FlowForm
 from studies.console.forms.plan import PlanForm
 from studies.console.forms.stage_form import StageForm
 from studies.console.forms.texts import DraftTextsForm
 from studies.console.views.autosave import stage_page
 from studies.design.narrative.plan import REFILL_SENTENCE, perceived_labels, planned_sentences, primary_test_sentence
-from studies.design.selectors.available_models import primary_values
 from studies.design.selectors.launch_overview import (
-    CONDITIONS,
     DATA,
     FLOW,
     PARTICIPANTS,
     PLAN,
     TEXTS,
-    condition_plans,
 )
 from studies.design.selectors.texts import contact_of, language_name, languages_of, rendered, texts_of
 from studies.design.selectors.versions import frozen_tests
@@ -51,15 +47,9 @@ def _consent_preview(study: Study, _form: StageForm) -> dict[str, Any]:
     }
 
 
-def _size(study: Study, _form: StageForm) -> dict[str, Any]:
+def size(study: Study, _form: StageForm) -> dict[str, Any]:
     targets = study.conditions.values_list("target", flat=True)
     return {"n_conditions": len(targets), "planned": sum(targets)}
-
-
-def _measured(study: Study, form: StageForm) -> dict[str, Any]:
-    metric, values = primary_values(study)
-    lines = [(plan, share(values.get(plan.model))) for plan in condition_plans(study)]
-    return {"metric": metric, "conditions": lines, **_size(study, form)}
 
 
 @for_members(READERS, FORM)
@@ -75,13 +65,6 @@ def study_dataset(request: HttpRequest, membership: Membership) -> HttpResponse:
         }
 
     return stage_page(request, membership, DATA, TitleForm, "console/studies/dataset.html", context)
-
-
-@for_members(READERS, FORM)
-def study_conditions(request: HttpRequest, membership: Membership) -> HttpResponse:
-    """The models that become conditions, among those of all runs on the dataset version."""
-    form_of = partial(ConditionsForm, researcher=request.user)
-    return stage_page(request, membership, CONDITIONS, form_of, "console/studies/conditions.html", _measured)
 
 
 @for_members(READERS, FORM)
@@ -129,7 +112,7 @@ def study_sample(request: HttpRequest, membership: Membership) -> HttpResponse:
 
     def context(study: Study, form: StageForm) -> dict[str, Any]:
         return {
-            **_size(study, form),
+            **size(study, form),
             "is_nested": is_nested(study),
             "seed_state": seed_state(study),
             "seed_sentence": seed_sentence(study),

@@ -119,19 +119,23 @@ def _not_primary(study: Study, kind: str, profile_length: int) -> list[str]:
     return problems
 
 
-def primary_values(study: Study) -> tuple[str, dict[str, float | None]]:
-    """The name of the primary offline metric, and its values in the study's run by model digest; none where the run
-    did not measure it.
+def offline_values(study: Study) -> dict[str, dict[str, float | None]]:
+    """The primary offline metric, and the diversity of lists where the study's run measured it: the values by model
+    digest, by the metric's name. No values where the run did not measure the primary metric.
     """
     kind, _at, profile = str(study.design.primary.objective).partition("@profile")
     name = kind_at(kind, study.run.n) + (f" ({profile} ratings)" if profile else "")
     try:
-        metric, rows = reported_metrics(study.run)[kind], model_rows(study.run, int(profile or 0))
+        metrics, rows = {name: reported_metrics(study.run)[kind]}, model_rows(study.run, int(profile or 0))
     except (ParallaxError, KeyError):
-        return name, {}
-    served = (algorithm.served for algorithm in measured_algorithms(study.run))
-    values = zip(served, rows, strict=True)
-    return name, {model.digest: row.cells[metric].value for model, row in values if model is not None}
+        return {name: {}}
+    if (diversity := f"diversity@{study.run.n}") in rows[0].cells:
+        metrics["Diversity"] = diversity
+    served = [algorithm.served for algorithm in measured_algorithms(study.run)]
+    return {
+        name: {model.digest: row.cells[metric].value for model, row in zip(served, rows, strict=True) if model}
+        for name, metric in metrics.items()
+    }
 
 
 def _unpredicted(study: Study, kind: str, profile_length: int) -> list[str]:
