@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 from itertools import combinations
@@ -139,6 +139,35 @@ def offline_pairs(
         n_users=n,
         n_cases=round(float(cases.sum())),
     )
+
+
+def within_bounds(pairs: OfflinePairs, bounds: Mapping[str, tuple[float, float]]) -> OfflinePairs:
+    """The comparisons where values are known only within bounds, as of lists that end: intervals become as wide as the
+    bounds allow, and a pair is undecided, without a p, where its interval then holds 0.
+
+    `bounds` are the lowest and the highest value by algorithm; those left out are known.
+
+    Examples
+    --------
+    >>> pair = OfflinePair("A", "B", 0.1, 0.01, True, ci_low=0.02, ci_high=0.18)
+    >>> known = OfflinePairs(MAX_T, 0.05, (pair,), {"A": 0.4, "B": 0.3}, {})
+    >>> [within_bounds(known, {"B": (0.3, high)}).pairs[0].is_significant for high in (0.31, 0.35)]
+    [True, False]
+    """
+    found = []
+    for pair in pairs.pairs:
+        (low_a, high_a), (low_b, high_b) = (bounds.get(name, (pairs.locations[name],) * 2) for name in (pair.a, pair.b))
+        below = pairs.locations[pair.a] - low_a + high_b - pairs.locations[pair.b]
+        above = high_a - pairs.locations[pair.a] + pairs.locations[pair.b] - low_b
+        if below or above:
+            low = (pair.difference if pair.ci_low is None else pair.ci_low) - below
+            high = (pair.difference if pair.ci_high is None else pair.ci_high) + above
+            pair = replace(pair, ci_low=low, ci_high=high)
+            if low <= 0 <= high:
+                reason = "The bounds of the lists leave the sign open."
+                pair = replace(pair, p=None, is_significant=False, reason=reason)
+        found.append(pair)
+    return replace(pairs, pairs=tuple(found))
 
 
 @lru_cache(maxsize=4)

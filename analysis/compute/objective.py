@@ -17,7 +17,7 @@ from core.provenance import rng_for
 from evaluation.reported_kinds import ERRORS, HITS, LOWER_IS_BETTER
 from inference.bootstrap import percentile_intervals, user_means
 from inference.case_rates import RateLimits, rate_limits
-from inference.pair_decisions import offline_pairs
+from inference.pair_decisions import offline_pairs, within_bounds
 from inference.paired import sign_effect, sign_tests_between
 from inference.partial_order import partial_order
 from inference.rank_sets import rank_sets
@@ -60,6 +60,8 @@ def study_measured(
             name: measured.users[kind][:, column] for column, name in enumerate(measured.conditions) if name in values
         }
         pairs = offline_pairs(by_user, measured.cases[kind], alpha=alpha)
+        if not isinstance(pairs, Undefined):
+            pairs = within_bounds(pairs, measured.bounds.get(kind, {}))
         order = partial_order(
             values, () if isinstance(pairs, Undefined) else pairs, higher_is_better=metric.higher_is_better
         )
@@ -92,6 +94,8 @@ def study_measured(
         is_by_user=measured.is_by_user,
         rare=rare_rates(measured),
         by_popularity=measured.by_popularity,
+        coverage=dict(measured.coverage),
+        bounds={kind: dict(values) for kind, values in measured.bounds.items()},
     )
     return result, rankings
 

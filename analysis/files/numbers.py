@@ -65,6 +65,12 @@ def lines_of(results: Results) -> Iterator[Line]:
             for name, value in length.defined_values(kind).items():
                 yield key, "value", name, "", kind, value
             yield from _of_pairs(key, "sign_test", length.tests(kind).sign_tests, PER_SIGN_TEST)
+            for name, (low, high) in length.bounds.get(kind, {}).items():
+                yield key, "bounds", name, "", "low", low
+                yield key, "bounds", name, "", "high", high
+        for name, coverage in length.coverage.items():
+            of_lists = Metric("lists", length.profile_length, results.objective.n).key
+            yield from _statistics((of_lists, "coverage", name, ""), coverage, ("profiles", "cases", "items"))
     if results.advantage is not None and results.primary is not None:
         names = (results.primary.variable_key, "advantage", results.primary.metric_key, "")
         yield from _statistics(names, results.advantage.overall, ("value", "se", "df", "t", "p"))

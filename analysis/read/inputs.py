@@ -9,12 +9,13 @@ from itertools import compress
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.results.objective import KINDS, PopularityThird
+from analysis.results.objective import KINDS, Bounds, Coverage, PopularityThird
 from core.errors import ParallaxError
 from core.provenance import digest_of
 from evaluation.metrics.hits import mean_hits
 from evaluation.models import EvaluationRun
 from evaluation.protocols.facts import popularity_thirds
+from evaluation.protocols.hit_metrics import UNLISTED
 from evaluation.reported_kinds import ERRORS, HITS, tested_kinds
 from evaluation.selectors import results as run_results
 from evaluation.selectors.cases import cases_of, training_means
@@ -140,6 +141,8 @@ class Measured:
     is_by_user: bool = False
     tested: tuple[str, ...] = HITS
     by_popularity: tuple[PopularityThird, ...] = ()
+    coverage: Mapping[str, Coverage] = field(default_factory=dict)
+    bounds: Mapping[str, Mapping[str, Bounds]] = field(default_factory=dict)
 
 
 AS_SERVED = {"recall": "recall(ties=served)", "fallout": "fallout(ties=served)", "filled": "filled-slots"}
@@ -248,7 +251,24 @@ def measured_by(run: EvaluationRun, conditions: tuple[str, ...], positions: list
         is_by_user=is_by_user,
         tested=tested,
         by_popularity=() if is_by_user else _by_popularity(run, conditions, positions, length),
+        coverage={
+            name: Coverage(**{of: row.cells[f"covered-{of}"].value for of in ("profiles", "cases", "items")})
+            for name, row in zip(conditions, rows, strict=True)
+            if run_results.COVERED_PROFILES in row.cells
+        },
+        bounds={kind: bounds for kind in HITS if kind in names and (bounds := _bounds(names[kind], conditions, rows))},
     )
+
+
+def _bounds(metric: str, conditions: tuple[str, ...], rows: Sequence[run_results.ModelRow]) -> dict[str, Bounds]:
+    """The bounds of a metric by condition, where its lists leave it open."""
+    bounds = {}
+    for name, row in zip(conditions, rows, strict=True):
+        ends = [row.cells[metric + end].value for end in UNLISTED.values() if metric + end in row.cells]
+        known = sorted(value for value in ends if value is not None)
+        if len(known) > 1 and known[0] < known[1]:
+            bounds[name] = (known[0], known[1])
+    return bounds
 
 
 def _by_popularity(

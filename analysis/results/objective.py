@@ -68,6 +68,15 @@ class PopularityThird:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Coverage:
+    """The shares of a run's test profiles, of its cases and of the items that a condition's lists cover."""
+
+    profiles: float
+    cases: float
+    items: float
+
+
+@dataclass(frozen=True, kw_only=True)
 class ProfileLength:
     """What the run measured with profiles of this many ratings; 0 means whole profiles.
 
@@ -75,7 +84,8 @@ class ProfileLength:
     saw them, and the share of slots filled by popularity, where the run has them. With `is_by_user` values are means
     over users, and each user with a value counts as one case; else they pool the cases of all users. `errors` holds the
     tests of errors of predicted ratings; recall and fallout then have none. `rare` names the conditions whose recall or
-    fallout rests on fewer than 10 events or non-events.
+    fallout rests on fewer than 10 events or non-events. `coverage` and `bounds` are of conditions that serve lists made
+    elsewhere; `bounds` holds the lowest and the highest value of a metric by condition, whatever follows its lists.
     """
 
     profile_length: int
@@ -91,6 +101,8 @@ class ProfileLength:
     rare: dict[str, tuple[str, ...]] = field(default_factory=dict, metadata=stored(is_omitted=True))
     # From the most to the least popular items; empty where values are means over users, and in older reports.
     by_popularity: tuple[PopularityThird, ...] = field(default=(), metadata=stored(is_omitted=True))
+    coverage: dict[str, Coverage] = field(default_factory=dict, metadata=stored(is_omitted=True))
+    bounds: dict[str, dict[str, Bounds]] = field(default_factory=dict, metadata=stored(is_omitted=True))
 
     @property
     def averaged(self) -> str:
