@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from html import escape
+from textwrap import wrap
 from typing import Any
 
 from charting.frame import NARROW, PICTURE
-from charting.theme import LIGHT, Spec
+from charting.labels import CHARACTER_WIDTH
+from charting.theme import LIGHT, TEXT_SIZE, Spec
 
 KINDS = ("agree", "contradict", "participants only", "offline only", "undecided")
 FONT = '"Liberation Sans", Arial, Helvetica, sans-serif'
@@ -20,7 +22,9 @@ _OBJECTIVE_FILLED = ("agree", "contradict", "offline only")
 _PERCEIVED_FILLED = ("agree", "contradict", "participants only")
 _TOP = 58  # title, headings and scales of ranks
 _MANY = 9  # algorithms; with more, rows are lower
-_LONGEST = 15  # characters of a name
+_LONGEST = 15  # characters of a line of a name
+_SIDES = ("objective", "perceived")
+_LINE = 14  # height of a line of a name
 
 
 @dataclass(frozen=True)
@@ -63,6 +67,12 @@ class _Svg:
     def text(self, x: float, y: float, words: str, **look: Any) -> None:
         attributes = "".join(f' {key.rstrip("_").replace("_", "-")}="{value}"' for key, value in look.items())
         self.parts.append(f'<text x="{x:g}" y="{y:g}"{attributes}>{words}</text>')
+
+    def name(self, x: float, y: float, lines: Sequence[str], **look: Any) -> None:
+        """The lines of a name, around the height `y`."""
+        first, *rest = lines
+        below = "".join(f'<tspan x="{x:g}" dy="{_LINE}">{line}</tspan>' for line in rest)
+        self.text(x, y - len(rest) * _LINE / 2, f"{first}{below}", **look)
 
     def finished(self, height: float, mark: str) -> str:
         """The picture, its mark of simulated data at the upper right; on a phone, at the lower right."""
@@ -155,8 +165,17 @@ def _row(k: int) -> int:
     return 28 if k > _MANY else 34
 
 
-def _short(name: str) -> str:
-    return escape(name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…")
+def _lines_of(name: str, room: float, size: int) -> list[str]:
+    """A name in lines that fit into this many pixels, in text of this size: labels that differ at their ends stay
+    apart.
+
+    Examples
+    --------
+    >>> _lines_of("PureSVD50 + MMR 0.3", 134, 13), _lines_of("TopPop", 86, 13)
+    (['PureSVD50 + MMR', '0.3'], ['TopPop'])
+    """
+    fitting = int(room / (CHARACTER_WIDTH * size / TEXT_SIZE))
+    return [escape(line) for line in wrap(name, min(_LONGEST, fitting), break_on_hyphens=False)]
 
 
 def _titled(svg: _Svg, words: str) -> None:
@@ -181,7 +200,8 @@ def _grid(data: Mapping[str, Any], title: str, width: int, mark: str) -> str:
     names, k = data["names"], len(data["names"])
     is_narrow = width < NARROW
     size = min(42.0, (width - 80) / max(k - 1, 1)) if is_narrow else float(_row(k))
-    height = max(size, 28.0)
+    lines_of = {name: _lines_of(name, width - number * size - 8, 14) for number, name in enumerate(names)}
+    height = max(size, 28.0, 4.0 + _LINE * max(map(len, lines_of.values())))
     svg = _Svg(width)
     _titled(svg, title)
     column = {name: number for number, name in enumerate(names)}
@@ -190,8 +210,9 @@ def _grid(data: Mapping[str, Any], title: str, width: int, mark: str) -> str:
         svg.parts.append(_cell(cell, (j, i), (i * size, _TOP + j * height), (size, height)))
     for number, name in enumerate(names):
         value = "" if is_narrow else f'<tspan dx="6" fill="{LIGHT.objective}">{escape(data["values"][name])}</tspan>'
+        *above, last = lines_of[name]
         look = {"data_algorithms": escape(name), "font_size": 14}
-        svg.text(number * size + 8, _TOP + number * height + height / 2 + 5, f"{_short(name)}{value}", **look)
+        svg.name(number * size + 8, _TOP + number * height + height / 2 + 5, [*above, f"{last}{value}"], **look)
     # The counts beneath the grid are its legend too.
     top, step = _TOP + k * height + 10, width / len(KINDS)
     for number, kind in enumerate(KINDS):
@@ -235,18 +256,19 @@ def _cell(cell: Mapping[str, Any], at: tuple[int, int], corner: tuple[float, flo
 
 def _lists(data: Mapping[str, Any], title: str, width: int, mark: str) -> str:
     k, is_narrow = len(data["objective"]), width < NARROW
-    row = _row(k)
     is_plain = data.get("is_plain", False)
     names, strip = (86, 34) if is_narrow else (134, 63)
+    room = names - (0 if is_narrow else 8 * max(len(line["value"]) for side in _SIDES for line in data[side]))
+    lines_of = {line["name"]: _lines_of(line["name"], room, 13) for line in data["objective"]}
+    row = max(_row(k), 6 + _LINE * max(map(len, lines_of.values())))
     left = names + 12 + (0 if is_plain else strip + 8)
     svg = _Svg(width)
     _titled(svg, title)
     heights = {
-        side: {line["name"]: _TOP + number * row + row / 2 for number, line in enumerate(data[side])}
-        for side in ("objective", "perceived")
+        side: {line["name"]: _TOP + number * row + row / 2 for number, line in enumerate(data[side])} for side in _SIDES
     }
     _lines(svg, data["reversed"], heights, (left, width - left))
-    for side, heading in zip(("objective", "perceived"), data["sides"], strict=True):
+    for side, heading in zip(_SIDES, data["sides"], strict=True):
         is_left = side == "objective"
         colour, interval = (
             (LIGHT.objective, LIGHT.objective_interval) if is_left else (LIGHT.perceived, LIGHT.perceived_interval)
@@ -271,8 +293,9 @@ def _lists(data: Mapping[str, Any], title: str, width: int, mark: str) -> str:
                 f'<circle cx="{dot}" cy="{y:g}" r="4" fill="{colour}"/>'
             )
             value = "" if is_narrow else f'<tspan fill="{colour}">{escape(line["value"])}</tspan>'
-            label = f"{_short(line['name'])} {value}" if is_left else f"{value} {_short(line['name'])}"
-            svg.text(at_name, y + 4.5, label.strip(), text_anchor="end" if is_left else "start")
+            first, *middle, last = ["", *lines_of[line["name"]]] if is_left else [*lines_of[line["name"]], ""]
+            lines = [*middle, f"{last} {value}"] if is_left else [f"{value} {first}", *middle]
+            svg.name(at_name, y + 4.5, [each.strip() for each in lines], text_anchor="end" if is_left else "start")
             svg.parts.append("</g>")
     return svg.finished(_TOP + k * row + 10, mark)
 

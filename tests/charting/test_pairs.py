@@ -78,3 +78,31 @@ def test_a_mark_is_inside_every_picture(spec: dict[str, object]) -> None:
     for width in (340, 700):
         assert "Simulated participants" in render.svg(marked, width=width)
         assert "Simulated participants" not in render.svg(spec, width=width)
+
+
+LONG = [
+    "PureSVD50 + MMR 0.3",
+    "PureSVD50 + MMR 0.6",
+    "PureSVD50 + Popularity 0.5 · explained",
+    "Antidisestablishmentarianism",
+]
+
+
+@pytest.mark.parametrize("width", [340, 700])
+def test_long_names_are_whole_and_inside_the_picture(width: int) -> None:
+    cells = [GridCell(a, b, "agree", "Agree.") for a, b in combinations(LONG, 2)]
+    ranked = [Ranked(name, "3.812", 1, 3) for name in LONG]
+    lists = ranked_lists(ranked, ranked[::-1], title="Two", sides=("recall at 5", "perceived accuracy"))
+    for spec, times in ((pairs_grid(LONG, dict.fromkeys(LONG, ".123"), cells, title="All"), 1), (lists, 2)):
+        picture = render.svg(spec, width=width)
+        names: list[str] = []
+        for look, text in re.findall(r"(<text [^>]*)>((?:(?!</text>).)*)</text>", picture):
+            lines = re.split(r'<tspan x="[\d.]+" dy="14">', text)
+            x = float(re.findall(r' x="([\d.]+)"', look)[0])
+            for line in (re.sub(r"<[^>]*>", "", line) for line in lines):
+                reach = 6.6 * len(line)
+                assert (x - reach if 'anchor="end"' in look else width - x - reach) >= -1, line
+            without_value = [re.sub(r"<tspan[^>]*fill[^>]*>[^<]*</tspan>", "", line) for line in lines]
+            names.append("".join(re.sub(r"<[^>]*>| ", "", line) for line in without_value))
+        for name in LONG:
+            assert names.count(name.replace(" ", "")) == times, name
