@@ -24,7 +24,7 @@ from analysis.compute.perceived import (
 from analysis.compute.sample import described_sample, design_checks
 from analysis.enums import VARIABLE_OF, Metric, Variable, scale_variables
 from analysis.read import Progress, no_progress
-from analysis.read.inputs import Measured, conditions_of, recommenders_of
+from analysis.read.inputs import Measured, conditions_of, origin_warnings, recommenders_of
 from analysis.read.lists import Slots, shown_lists
 from analysis.read.metrics import Repetitions, StoredMetric
 from analysis.read.responses import Reading, median_profile_length
@@ -181,7 +181,7 @@ def compute(inputs: Inputs, progress: Progress = no_progress) -> dict[str, Any]:
         covariates=covariates,
         lists_shown=shown,
         doses=() if shown is None else doses(shown, compared, presentations),
-        objective=_objective(inputs.run, lengths),
+        objective=_objective(inputs, lengths),
         offline_effects=offline_effects(lengths, tested_kinds(inputs.run.protocol)),
         repeats=pooled_repeats(inputs.repetitions, study.seed, alpha=alpha, resamples=inputs.plan.resamples),
         comparisons=comparisons,
@@ -229,7 +229,8 @@ def _tested_metrics(inputs: Inputs, progress: Progress) -> tuple[tuple[ProfileLe
     return tuple(lengths), rankings
 
 
-def _objective(run: EvaluationRun, lengths: tuple[ProfileLength, ...]) -> ObjectiveSide:
+def _objective(inputs: Inputs, lengths: tuple[ProfileLength, ...]) -> ObjectiveSide:
+    run = inputs.run
     candidates = candidate_range(run)
     return ObjectiveSide(
         n=run.n,
@@ -245,6 +246,7 @@ def _objective(run: EvaluationRun, lengths: tuple[ProfileLength, ...]) -> Object
             else None
         ),
         lengths=lengths,
+        warnings=origin_warnings(inputs.study, run),
     )
 
 

@@ -35,6 +35,7 @@ def method_section(results: Results, badge: str) -> Section:
         plan.planned_scales(results),
         *sentences(results.design_checks),
         _run(results.objective),
+        *results.objective.warnings,
         *(objective.lists_note(results.objective, length) for length in results.objective.lengths),
         _titles(results),
         _order(results),

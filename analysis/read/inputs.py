@@ -20,6 +20,7 @@ from evaluation.reported_kinds import ERRORS, HITS, tested_kinds
 from evaluation.selectors import results as run_results
 from evaluation.selectors.cases import cases_of, training_means
 from evaluation.selectors.runs import measured_algorithms
+from evaluation.selectors.uploads import leak_warning
 from studies.design.selectors import available_models
 from studies.models import Condition, Study
 
@@ -209,6 +210,17 @@ def positions_in(study: Study, run: EvaluationRun) -> list[int]:
     raise ParallaxError("report.models_differ", words, {"conditions": differing})
 
 
+def origin_warnings(study: Study, run: EvaluationRun) -> tuple[str, ...]:
+    """What the run says of conditions whose model was learned elsewhere, and may have seen the test ratings."""
+    measured, training = list(measured_algorithms(run)), {cases_of(run).training_digest}
+    of_conditions = zip(conditions_of(study), positions_in(study, run), strict=True)
+    warnings = [
+        leak_warning(measured[position].algorithm, measured[position].params, condition.label, training, run.split)
+        for condition, position in of_conditions
+    ]
+    return tuple(filter(None, warnings))
+
+
 def measured_by(run: EvaluationRun, conditions: tuple[str, ...], positions: list[int], length: int) -> Measured:
     """Read a run's results for the study's conditions at one profile length."""
     measured, names = run_results.model_rows(run, length), run_results.reported_metrics(run)
@@ -252,7 +264,7 @@ def measured_by(run: EvaluationRun, conditions: tuple[str, ...], positions: list
         tested=tested,
         by_popularity=() if is_by_user else _by_popularity(run, conditions, positions, length),
         coverage={
-            name: Coverage(**{of: row.cells[f"covered-{of}"].value for of in ("profiles", "cases", "items")})
+            name: Coverage(**{of: row.cells[f"covered-{of}"].value or 0.0 for of in ("profiles", "cases", "items")})
             for name, row in zip(conditions, rows, strict=True)
             if run_results.COVERED_PROFILES in row.cells
         },

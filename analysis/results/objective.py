@@ -158,6 +158,7 @@ class ObjectiveSide:
     n_irrelevant: int | None = None
     candidates: Candidates | None = field(default=None, metadata=stored(is_omitted=True))
     lengths: tuple[ProfileLength, ...]
+    warnings: tuple[str, ...] = field(default=(), metadata=stored(is_omitted=True))  # on where models were learned
 
     @property
     def is_by_user(self) -> bool:

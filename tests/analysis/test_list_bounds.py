@@ -18,6 +18,7 @@ from analysis.services import build_report
 from core.provenance import canonical_json
 from evaluation.selectors.results import model_rows
 from inference.pair_decisions import MAX_T, OfflinePair, OfflinePairs, within_bounds
+from studies.enums import Mode
 from tests.factories.analysis import plant
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import make_study
@@ -92,6 +93,19 @@ def test_report_states_coverage_and_bounds(report: Report) -> None:
     assert "lists,coverage,Batch,,items,0.3" in lines
     stored: dict[str, Any] = json.loads(report_json(report))
     assert not list(Draft202012Validator(json.loads(report_schema())).iter_errors(stored))
+
+
+@pytest.mark.integration
+@pytest.mark.django_db
+@pytest.mark.parametrize("learned", [True, False])
+def test_report_says_as_the_run_does_that_a_model_may_have_seen_the_test_ratings(tmp_path: Path, learned: bool) -> None:
+    run = run_with(tmp_path, {"*": EVERYONE}, learned=learned)
+    study = make_study(run=run, status="draft")
+    plant(study, {"PureSVD4": [3, 4, 5, 4], "Batch": [2, 1, 2, 3]}, mode=Mode.SIMULATED)
+    report = build_report(study=study, mode=Mode.SIMULATED)
+    said = "Batch may have seen the test ratings: its upload does not name the training rows of this run."
+    texts = [block.text for section in document_of(report).all_sections for block in section.blocks]
+    assert texts.count(said) == run.comments.count(said) == (not learned)
 
 
 @pytest.mark.integration

@@ -186,14 +186,14 @@ def test_the_page_crosses_recommenders_with_post_processing(client: Client) -> N
     client.force_login(owner)
     # Models that are no product are recommenders, each of them.
     form = ConditionsForm(draft, researcher=owner)
-    assert [list(row.chosen.values()) for row in form.rows] == [
+    assert [list(chosen.values()) for _field, chosen, _others in form.rows] == [
         ["TopPop", "PureSVD4", "PureSVD4 + MMR 0.3", "TopPop + Popularity 0.3"], ["As ranked"], ["List of 5"],
     ]  # fmt: skip
     (svd,) = digests_of(draft, "PureSVD4")
     save(client, draft, recommenders=[svd], doses=["as ranked", "MMR 0.3"])
     assert labels_of(draft) == ["PureSVD4", "PureSVD4 + MMR 0.3"]
     form = ConditionsForm(Study.objects.get(pk=draft.pk), researcher=owner)
-    assert [list(row.chosen.values()) for row in form.rows] == [
+    assert [list(chosen.values()) for _field, chosen, _others in form.rows] == [
         ["PureSVD4"], ["As ranked", "MMR 0.3"], ["List of 5"],
     ]  # fmt: skip
     # Cells without a model are refused, beside every other fault, and nothing is stored.
@@ -225,12 +225,14 @@ def test_the_page_stores_targets_and_levels_are_changed_by_buttons(client: Clien
     save(client, draft, recommenders=digests[:2], **{first: "7", third: ""})
     assert list(draft.conditions.order_by("position").values_list("target", flat=True)) == [7, 3]
     page = save(client, draft, recommenders=digests[:2], step="add:presentation:grid")
-    assert list(page.context["form"].rows[2].chosen) == ["plain", "grid"]
+    assert list(page.context["form"].rows[2][1]) == ["plain", "grid"]
     assert "Not saved yet" in page.content.decode()
     page = save(client, draft, recommenders=digests[:2], step=f"remove:recommenders:{digests[0]}")
-    assert list(page.context["form"].rows[0].chosen) == digests[1:2]
-    assert "A comparison needs at least 2 conditions." in page.content.decode()
+    assert list(page.context["form"].rows[0][1]) == digests[1:2]
     assert labels_of(draft) == ["TopPop", "CorNgr"]
+    errors = save(client, draft, recommenders=digests[:1], **{first: "0"}).context["form"].errors
+    assert errors["recommenders"] == ["A comparison needs at least 2 conditions."]
+    assert set(errors) == {"recommenders", first}
 
 
 def test_opening_and_saving_the_page_leaves_designs_as_they_were(client: Client, crossed: Study) -> None:
@@ -285,7 +287,7 @@ def test_the_page_keeps_factors_that_it_does_not_offer(client: Client, run: Eval
     owner = study.researchers.get()
     client.force_login(owner)
     form = ConditionsForm(study, researcher=owner)
-    assert [(row.field.label, len(row.chosen)) for row in form.rows] == [
+    assert [(field.label, len(chosen)) for field, chosen, _others in form.rows] == [
         ("Recommender", 2), ("Post-processing", 1), ("Text", 2), ("Look", 2),
     ]  # fmt: skip
     save(client, study, recommenders=digests_of(study, "TopPop", "PureSVD4"), presentation2=["grid"])

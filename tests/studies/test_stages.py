@@ -145,8 +145,8 @@ def test_a_wrong_row_of_a_table_is_not_saved_and_the_rest_of_the_stage_is(draft:
 
 def test_a_refusal_of_the_service_is_at_its_field(draft: Study, owner: Client) -> None:
     posted = shown(owner, draft, "conditions")
-    answer = saved(owner, draft, "conditions", posted, models=posted["models"][:1])
-    assert answer["errors"] == {"models": ["A comparison needs at least 2 conditions."]}
+    answer = saved(owner, draft, "conditions", posted, recommenders=posted["recommenders"][:1])
+    assert answer["errors"] == {"recommenders": ["A comparison needs at least 2 conditions."]}
     assert draft.conditions.count() == 2
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
@@ -15,7 +14,7 @@ from evaluation.models import TrainedModel
 from studies.console.forms.stage_form import StageForm
 from studies.design.selectors.available_models import AvailableModel, available_models
 from studies.design.selectors.texts import language_name, languages_of
-from studies.design.services.conditions import FEWEST, choose_conditions
+from studies.design.services.conditions import choose_conditions
 from studies.design.services.design import change_design
 from studies.models import Study
 from studies.presentation import LONGEST_TEXT, PLAIN, Factor, Level, Presentation
@@ -109,15 +108,6 @@ class Models:
         return list(digests), [AS_RANKED]
 
 
-@dataclass(frozen=True)
-class FactorRow:
-    """A factor on the page: its field, and its levels by key, those that are chosen and those that can be added."""
-
-    field: forms.BoundField
-    chosen: Mapping[str, str]
-    others: Mapping[str, str]
-
-
 class ConditionsForm(StageForm):
     """Recommenders, of the models that `researcher` sees, × post-processing × presentation: the conditions, each with
     its target. A button named `step`, with the value add:FIELD:LEVEL or remove:FIELD:LEVEL, changes what is shown, and
@@ -203,13 +193,13 @@ class ConditionsForm(StageForm):
                 )
 
     @property
-    def rows(self) -> list[FactorRow]:
-        """The factors in the order in which they multiply, as stored or as posted."""
+    def rows(self) -> list[tuple[forms.BoundField, dict[str, str], dict[str, str]]]:
+        """Each factor's field with its levels by key, as stored or as posted: those that are chosen, and the others."""
         rows = []
         for name, names in self.names.items():
             chosen = {key: names[key] for key in self[name].value() or [] if key in names}
             others = {key: words for key, words in names.items() if key not in chosen}
-            rows.append(FactorRow(self[name], chosen, others))
+            rows.append((self[name], chosen, others))
         return rows
 
     def _chosen(self) -> list[Factor]:
@@ -237,11 +227,6 @@ class ConditionsForm(StageForm):
             self.add_error(
                 "doses", f"No run measured: {names}. Evaluate them in one run with the others, or remove a level."
             )
-        n = len(cells)
-        for name in self.levels:
-            n *= len(cleaned.get(name, ()))
-        if 0 < n < FEWEST:
-            self.add_error("recommenders", f"A comparison needs at least {FEWEST} conditions. Add a level.")
         explains = bool(_explaining(self._chosen()))
         for name, by_language in self.texts.items():
             for field in by_language.values():
