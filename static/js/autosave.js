@@ -83,7 +83,9 @@
       list.className = "errorlist";
       list.append(...sentences.map((sentence) => Object.assign(document.createElement("li"), { textContent: sentence })));
       if (!control) {
-        (form.querySelector("[data-errors]") ?? form).prepend(list);
+        const legend = form.querySelector(`#rows-${CSS.escape(name)} > legend`); // of a factor without a level
+        if (legend) legend.after(list);
+        else (form.querySelector("[data-errors]") ?? form).prepend(list);
         continue;
       }
       list.id = `${control.id}_error`;

@@ -59,6 +59,10 @@ def test_a_two_by_three_study_is_designed_and_launched_on_a_phone(
 ) -> None:
     page = opened(browser, live_server.url, draft, 390)
     row = page.get_by_role("group", name="Recommender")
+    page.get_by_role("button", name="Remove List of 5").click()
+    expect(page.locator("#rows-presentation .errorlist")).to_contain_text("Add a level of presentation.")
+    add(page, "Presentation", "List of 5")
+    expect(page.locator("#save-status")).to_have_text("Saved")
     add(page, "Post-processing", "MMR 0.3")
     expect(page.locator("#rows-doses .errorlist")).to_contain_text("No run measured: TopPop, MMR 0.3.")
     assert labels_of(draft) == ["PureSVD4", "TopPop"]  # a product with a missing cell is not stored

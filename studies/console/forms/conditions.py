@@ -136,7 +136,7 @@ class ConditionsForm(StageForm):
         chosen = {"recommenders": recommenders, "doses": doses, PRESENTATION: ["plain"]}
         chosen |= {name: [level.name for level in factor.levels] for name, factor in self.stored.items()}
         if data and "step" in data:
-            data = stepped(data)
+            data = with_step(data)
         super().__init__(study, data, initial=chosen)
 
         labels = {condition.model_digest: condition.model.label for condition in self.conditions}
@@ -263,7 +263,7 @@ class ConditionsForm(StageForm):
             change_design(study=self.study, actor=actor, targets=targets)
 
 
-def stepped(data: QueryDict) -> QueryDict:
+def with_step(data: QueryDict) -> QueryDict:
     """Posted data with the level added or removed that the pressed button names."""
     verb, name, level = (*data.get("step", "").split(":", 2), "", "")[:3]
     changed = data.copy()
