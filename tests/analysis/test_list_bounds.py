@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
+import sys
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +14,17 @@ from jsonschema import Draft202012Validator
 
 from analysis.files.document import document_of
 from analysis.files.formats import report_json
+from analysis.files.listing import PACKAGE, file_of
 from analysis.files.numbers import numbers_csv
 from analysis.models import Report
 from analysis.results.schema import report_schema
 from analysis.services import build_report
+from analysis.services.report_cache import cached_document
 from core.provenance import canonical_json
 from evaluation.selectors.results import model_rows
 from inference.pair_decisions import MAX_T, OfflinePair, OfflinePairs, within_bounds
 from studies.enums import Mode
+from tests.analysis.test_package import run
 from tests.factories.analysis import plant
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import make_study
@@ -97,15 +103,28 @@ def test_report_states_coverage_and_bounds(report: Report) -> None:
 
 @pytest.mark.integration
 @pytest.mark.django_db
+@pytest.mark.usefixtures("pictures_once")
+def test_scripts_of_a_package_leave_bounds_and_coverage_aside(report: Report, tmp_path: Path, rscript: str) -> None:
+    file = file_of(report, PACKAGE, lambda: cached_document(report))
+    assert file is not None
+    with zipfile.ZipFile(io.BytesIO(file.make())) as archive:
+        archive.extractall(tmp_path / "package")
+    for command in ([sys.executable, "scripts/recompute.py"], [rscript, "--vanilla", "scripts/recompute.R"]):
+        status, lines, _last = run(command, tmp_path / "package")
+        assert status == 0, [line for line in lines if line[-1] == "no"]
+
+
+@pytest.mark.integration
+@pytest.mark.django_db
 @pytest.mark.parametrize("learned", [True, False])
 def test_report_says_as_the_run_does_that_a_model_may_have_seen_the_test_ratings(tmp_path: Path, learned: bool) -> None:
-    run = run_with(tmp_path, {"*": EVERYONE}, learned=learned)
-    study = make_study(run=run, status="draft")
+    measured = run_with(tmp_path, {"*": EVERYONE}, learned=learned)
+    study = make_study(run=measured, status="draft")
     plant(study, {"PureSVD4": [3, 4, 5, 4], "Batch": [2, 1, 2, 3]}, mode=Mode.SIMULATED)
     report = build_report(study=study, mode=Mode.SIMULATED)
     said = "Batch may have seen the test ratings: its upload does not name the training rows of this run."
     texts = [block.text for section in document_of(report).all_sections for block in section.blocks]
-    assert texts.count(said) == run.comments.count(said) == (not learned)
+    assert texts.count(said) == measured.comments.count(said) == (not learned)
 
 
 @pytest.mark.integration

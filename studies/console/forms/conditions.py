@@ -122,14 +122,14 @@ class ConditionsForm(StageForm):
         recommenders, doses = self.models.factors_of(
             list(dict.fromkeys(condition.model_digest for condition in self.conditions))
         )
-        self.factors = [factor for factor in study.design.factors if not factor.is_of_recommenders]
+        factors = [factor for factor in study.design.factors if not factor.is_of_recommenders]
         # A field for each factor of presentation, by its place, since the levels may give it another key.
         self.levels: dict[str, dict[str, Level]] = {PRESENTATION: {}}
         self.stored: dict[str, Factor] = {}
-        for number, factor in enumerate(self.factors, 1):
+        for number, factor in enumerate(factors, 1):
             name = f"{PRESENTATION}{number if number > 1 else ''}"
             self.stored[name], self.levels[name] = factor, {level.name: level for level in factor.levels}
-        if len(self.factors) < 2:
+        if len(factors) < 2:
             own = self.levels[PRESENTATION]
             shown = [_without_texts(level) for level in own.values()]
             own |= {each.name: each for each in OFFERED if each.name not in own and _without_texts(each) not in shown}
@@ -163,7 +163,7 @@ class ConditionsForm(StageForm):
                 error_messages={"required": f"Add a level of {titles[name].lower()}."},
             )
         self.texts: dict[str, dict[str, str]] = {}  # names of fields by language, by part of the presentation
-        self._add_texts(_explaining(self.factors))
+        self._add_texts(_explaining([*self.stored.values()]))
         fields = [field for by_language in self.texts.values() for field in by_language.values()]
         self.folded = {"Texts of explanations": fields}
         for condition in self.conditions:
