@@ -12,11 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from core.errors import ParameterError
 from inference.corrections import decided
 from inference.groups import Groups, GroupValues, Number, exact, in_words
 from inference.results import Floats, Integers, Pair, PairwiseResult, Undefined
@@ -41,20 +40,20 @@ class OrdinalEffect:
     """A condition beside the reference."""
 
     condition: str
-    estimate: float  # shift on the latent scale (log odds for the logit), positive for higher answers
+    estimate: float  # shift on the latent scale, log odds, positive for higher answers
     se: float
     z: float  # Wald's statistic, with its `p`
     p: float
     ci_low: float  # 95 % interval of the shift
     ci_high: float
-    odds_ratio: float | None  # odds of a higher answer over those of the reference; None for the probit
+    odds_ratio: float | None  # odds of a higher answer over those of the reference
 
 
 @dataclass(frozen=True)
 class OrdinalResult:
     """A cumulative link model with one effect a condition."""
 
-    link: str  # "logit" (proportional odds) or "probit"
+    link: str  # "logit" (proportional odds)
     reference: str  # the condition whose shift is 0: the first with answers
     categories: tuple[float, ...]  # the answers that were given, ascending
     empty_categories: tuple[float, ...]  # points of the scale without answers: their thresholds cannot be estimated
@@ -78,21 +77,17 @@ class OrdinalResult:
 
 
 def cumulative_link(
-    groups: GroupValues,
-    scale: Sequence[Number] = (),
-    link: Literal["logit", "probit"] = "logit",
-    alpha: float = 0.05,
+    groups: GroupValues, scale: Sequence[Number] = (), alpha: float = 0.05
 ) -> OrdinalResult | Undefined:
-    r"""Fit a cumulative link model to ordered answers, of which only the order counts.
+    r"""Fit a cumulative logit model to ordered answers, of which only the order counts.
 
-    .. math:: g\big(P(Y \le j \mid c)\big) = \theta_j - \beta_c
+    .. math:: \mathrm{logit}\big(P(Y \le j \mid c)\big) = \theta_j - \beta_c
 
-    `scale` holds all points of the scale, to report those without answers; `link` is g; `alpha` is the level of the
-    family of all pairs. Undefined with fewer than two conditions, with fewer than two different answers or more than
-    `MOST_CATEGORIES`, or where the answers separate the conditions, so that a shift would be infinite. Raises
-    ParameterError for an unknown link and DataError for answers that are not finite numbers. Sources: McCullagh (1980),
-    Journal of the Royal Statistical Society B 42(2):109-142; when no maximum exists, Albert & Anderson (1984),
-    Biometrika 71(1):1-10.
+    `scale` holds all points of the scale, to report those without answers; `alpha` is the level of the family of all
+    pairs. Undefined with fewer than two conditions, with fewer than two different answers or more than
+    `MOST_CATEGORIES`, or where the answers separate the conditions, so that a shift would be infinite. Raises DataError
+    for answers that are not finite numbers. Sources: McCullagh (1980), Journal of the Royal Statistical Society B
+    42(2):109-142; when no maximum exists, Albert & Anderson (1984), Biometrika 71(1):1-10.
 
     Examples
     --------
@@ -102,8 +97,6 @@ def cumulative_link(
     """
     from scipy import special
 
-    if link not in ("logit", "probit"):
-        raise ParameterError(f"The link {link!r} is unknown: choose logit or probit.")
     read = Groups.read(groups)
     names, left_out = read.names, read.left_out
     if len(names) < 2:
@@ -122,7 +115,7 @@ def cumulative_link(
     reason = _why_separated(names, counts, categories)
     if reason:
         return Undefined(reason)
-    fit = _fitted(counts, link)
+    fit = _fitted(counts)
     if fit is None:
         return Undefined("The maximum likelihood fit did not converge.")
     empty = tuple(float(value) for value in map(exact, scale) if value not in categories)
@@ -134,7 +127,7 @@ def cumulative_link(
         estimate, se = float(fit.shifts[row]), float(errors[n_categories - 1 + row - 1])
         p, interval = t_test(estimate, se, math.inf)
         # Beyond 709 the exponential overflows; a shift of that size is as good as infinite either way.
-        odds = math.exp(min(estimate, 700.0)) if link == "logit" else None
+        odds = math.exp(min(estimate, 700.0))
         effects.append(
             OrdinalEffect(names[row], estimate, se, estimate / se, p, interval.low, interval.high, odds_ratio=odds)
         )
@@ -143,11 +136,10 @@ def cumulative_link(
     lr = max(0.0, 2 * (fit.log_likelihood - null))
     proportional_df = (k - 1) * (n_categories - 2)
     proportional = max(0.0, 2 * (saturated - fit.log_likelihood)) if proportional_df else None
-    distribution = special.expit if link == "logit" else special.ndtr
-    below = distribution(fit.thresholds[None, :] - fit.shifts[:, None])
+    below = special.expit(fit.thresholds[None, :] - fit.shifts[:, None])
     shares = np.diff(np.hstack([np.zeros((k, 1)), below, np.ones((k, 1))]), axis=1)
     return OrdinalResult(
-        link=link,
+        link="logit",
         reference=names[0],
         categories=values,
         empty_categories=empty,
@@ -211,7 +203,7 @@ class _LinkFit:
     log_likelihood: float  # of all answers
 
 
-def _fitted(counts: Integers, link: str) -> _LinkFit | None:
+def _fitted(counts: Integers) -> _LinkFit | None:
     """Fit one effect a condition by maximum likelihood; None where the fit did not reach a maximum.
 
     `counts` of shape (n_conditions, n_categories) holds the answers in each category, the reference's row first,
@@ -223,7 +215,7 @@ def _fitted(counts: Integers, link: str) -> _LinkFit | None:
     k, n_categories = counts.shape
     condition, category = (np.repeat(indices, counts.ravel()) for indices in map(np.ravel, np.indices(counts.shape)))
     design = (condition[:, None] == np.arange(1, k)).astype(np.float64)
-    model: Any = ordinal_model.OrderedModel(category, design, distr=link)
+    model: Any = ordinal_model.OrderedModel(category, design, distr="logit")
     with warnings.catch_warnings():
         # BFGS may warn of lost precision where it has arrived; the gradient says whether it has.
         warnings.simplefilter("ignore")

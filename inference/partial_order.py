@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import string
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import combinations
 
@@ -50,7 +50,7 @@ class TierRow:
     unordered: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PartialOrder:
     """A partial order of conditions by dominance."""
 
@@ -60,21 +60,20 @@ class PartialOrder:
     dominates: dict[str, tuple[str, ...]]
     dominated_by: dict[str, tuple[str, ...]]  # those above it
     covers: tuple[tuple[str, str], ...]  # (better, worse): edges of the Hasse diagram, without those that follow
-    incomparable: tuple[tuple[str, str], ...]  # pairs ordered neither by a comparison nor by a chain of comparisons
-    depth: dict[str, int]  # length of the longest chain above the condition; 0 for one that is not dominated
-    locations: dict[str, float]  # positions in the diagram: the mean, or the location that the test compares
+    # Pairs ordered neither by a comparison nor by a chain of comparisons.
+    incomparable: tuple[tuple[str, str], ...] = ()
+    # Length of the longest chain above the condition; 0 for one that is not dominated.
+    depth: dict[str, int] = field(default_factory=dict)
+    # Positions in the diagram: the mean, or the location that the test compares.
+    locations: dict[str, float] = field(default_factory=dict)
     # Whether the comparisons contain every pair they imply. Always true for Tukey and for Dunn with Holm; otherwise
     # ``covers`` and ``depth`` use the implied pairs, ``tiers`` do not.
-    is_transitive: bool
-    cycle: tuple[str, ...]  # conditions that dominate each other in a cycle (sign tests only); no edge joins them
+    is_transitive: bool = True
+    cycle: tuple[str, ...] = ()  # conditions that dominate each other in a cycle (sign tests only); no edge joins them
     is_empty: bool  # no pair is significant: no order can be claimed
-    higher_is_better: bool  # whether the larger location dominates
-
-    @property
-    def best_first(self) -> tuple[str, ...]:
-        """The conditions by location, the better first; equal ones in the order of the data."""
-        sign = -1 if self.higher_is_better else 1
-        return tuple(sorted(self.names, key=lambda name: sign * self.locations[name]))
+    higher_is_better: bool = True  # whether the larger location dominates
+    rows: tuple[TierRow, ...]  # the table that the paper prints, the unordered marked in its middle row
+    best_first: tuple[str, ...]  # by location; equal ones in the order of the data
 
     @property
     def direct(self) -> tuple[tuple[str, str], ...]:
@@ -91,17 +90,6 @@ class PartialOrder:
     def favoured(self, a: str, b: str) -> str | None:
         """The condition that is significantly better, None where the pair is not significant."""
         return a if b in self.dominates[a] else b if a in self.dominates[b] else None
-
-    def rows(self) -> tuple[TierRow, ...]:
-        """Give the table of three rows that the paper prints, the unordered marked in its middle row."""
-        of_tier = {tier: [name for name in self.best_first if self.tiers[name] is tier] for tier in Tier}
-        unordered = of_tier[Tier.UNORDERED]
-        middle = [name for name in self.best_first if name in (*of_tier[Tier.INTERMEDIATE], *unordered)]
-        return (
-            TierRow(Tier.MAXIMAL, tuple(of_tier[Tier.MAXIMAL]), ()),
-            TierRow(Tier.INTERMEDIATE, tuple(middle), tuple(unordered)),
-            TierRow(Tier.MINIMAL, tuple(of_tier[Tier.MINIMAL]), ()),
-        )
 
 
 def partial_order(
@@ -139,9 +127,12 @@ def partial_order(
     # Conditions with fewer dominating ones come first, so those above them already have a depth.
     for name in sorted(names, key=lambda of: sum((above, of) in strict for above in names)):
         depth[name] = max((depth[above] + 1 for above in names if (above, name) in strict), default=0)
+    tiers = {name: TIERS[bool(dominates[name]), bool(dominated_by[name])] for name in names}
+    sign = -1 if higher_is_better else 1
+    best_first = tuple(sorted(names, key=lambda name: sign * locations[name]))
     return PartialOrder(
         names=names,
-        tiers={name: TIERS[bool(dominates[name]), bool(dominated_by[name])] for name in names},
+        tiers=tiers,
         dominates=dominates,
         dominated_by=dominated_by,
         covers=tuple(
@@ -157,6 +148,18 @@ def partial_order(
         cycle=tuple(name for name in names if (name, name) in closure),
         is_empty=not direct,
         higher_is_better=higher_is_better,
+        rows=_rows(best_first, tiers),
+        best_first=best_first,
+    )
+
+
+def _rows(best_first: tuple[str, ...], tiers: Mapping[str, Tier]) -> tuple[TierRow, ...]:
+    of_tier = {tier: tuple(name for name in best_first if tiers[name] is tier) for tier in Tier}
+    middle = tuple(name for name in best_first if tiers[name] in (Tier.INTERMEDIATE, Tier.UNORDERED))
+    return (
+        TierRow(Tier.MAXIMAL, of_tier[Tier.MAXIMAL], ()),
+        TierRow(Tier.INTERMEDIATE, middle, of_tier[Tier.UNORDERED]),
+        TierRow(Tier.MINIMAL, of_tier[Tier.MINIMAL], ()),
     )
 
 

@@ -110,16 +110,9 @@ class BucketStorage(S3Storage):  # type: ignore[misc]  # django-storages has no 
                 raise
             return opened
 
-    _save, delete, exists = (
-        _with_translated_errors("_save"),
-        _with_translated_errors("delete"),
-        _with_translated_errors("exists"),
-    )
-    listdir, size, get_modified_time = (
-        _with_translated_errors("listdir"),
-        _with_translated_errors("size"),
-        _with_translated_errors("get_modified_time"),
-    )
+
+for _name in ("_save", "delete", "exists", "listdir", "size", "get_modified_time"):
+    setattr(BucketStorage, _name, _with_translated_errors(_name))
 
 
 def status_of(problem: ClientError) -> int:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import logging
 import secrets
 from dataclasses import dataclass
 from datetime import timedelta
-from smtplib import SMTPException
 from typing import Any
 
 from django.conf import settings
@@ -19,11 +17,10 @@ from django.utils import timezone
 from accounts.models import Invitation, User
 from accounts.selectors import invitation_of
 from accounts.services.accounts import create_account, set_administrator
+from accounts.services.letters import is_sent
 from core.errors import ParallaxError
 from core.provenance import digest_of_token
 from core.transitions import record
-
-logger = logging.getLogger(__name__)
 
 VALID_DAYS = 7
 ACCOUNT_OFFER = "A researcher’s account"
@@ -93,10 +90,8 @@ def deliver(*, invitation: Invitation, key: str, site: str, by: str = BY_LINK) -
         "If you did not expect this invitation, ignore this e-mail.",
         "",
     ]
-    try:
-        EmailMessage("Invitation to Parallax", "\n".join(lines), to=[invitation.email]).send()
-    except (SMTPException, OSError) as problem:
-        logger.error("invitation not sent invitation=%s: %s", invitation.pk, type(problem).__name__)
+    letter = EmailMessage("Invitation to Parallax", "\n".join(lines), to=[invitation.email])
+    if not is_sent(letter, f"invitation {invitation.pk}"):
         return Delivery(invitation, link, has_failed=True)
     return Delivery(invitation, "")
 

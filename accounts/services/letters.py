@@ -22,7 +22,7 @@ PAUSE, KEPT = timedelta(minutes=5), timedelta(days=1)  # between two tries of a 
 def notify_owner(user: User, subject: str, text: str) -> None:
     """Notify the owner of an account that its security changed; an e-mail that cannot be sent is logged."""
     letter = EmailMessage(f"Parallax: {subject}", _security_text(user, text), to=[user.email])
-    _is_sent(letter, f"account {user.pk}")
+    is_sent(letter, f"account {user.pk}")
 
 
 def _security_text(user: User, text: str) -> str:
@@ -41,10 +41,11 @@ def _security_text(user: User, text: str) -> str:
 def send_to_administrators(subject: str, text: str) -> bool:
     """Send an e-mail to all administrators, and return whether it was sent; a failure is logged."""
     to = list(User.objects.filter(is_superuser=True, is_active=True).values_list("email", flat=True))
-    return bool(to) and _is_sent(EmailMessage(f"Parallax: {subject}", text, bcc=to), "administrators")
+    return bool(to) and is_sent(EmailMessage(f"Parallax: {subject}", text, bcc=to), "administrators")
 
 
-def _is_sent(letter: EmailMessage, recipient: str) -> bool:
+def is_sent(letter: EmailMessage, recipient: str) -> bool:
+    """Send an e-mail, and return whether it was sent; a failure is logged with the recipient, never with the text."""
     try:
         letter.send()
     except (SMTPException, OSError) as problem:
@@ -75,7 +76,7 @@ def send_waiting() -> None:
                 context = {"email": user.email, "link": f"{settings.SITE_URL or letter.site}{reset_path(user)}"}
                 subject = "Reset your Parallax password"
                 text = render_to_string("accounts/password_reset_email.txt", context)
-            is_sent = _is_sent(EmailMessage(subject, text, to=[user.email]), f"account {user.pk}")
-            if not is_sent and letter.created_at > now - KEPT:
+            was_sent = is_sent(EmailMessage(subject, text, to=[user.email]), f"account {user.pk}")
+            if not was_sent and letter.created_at > now - KEPT:
                 return  # the others, once the server is back
         letter.delete()

@@ -111,22 +111,30 @@ def _participants(
 
 
 def _persons(answers: Answers) -> list[int]:
+    """The participant of each slot, by number; slots are ordered by participant, in the order of entry."""
     return [number for number, person in enumerate(answers.people) for _item in range(person.n_items)]
 
 
-def _ratings(
-    answers: Answers, covariates: Sequence[tuple[str, Sequence[float | str | None]]], alpha: float
-) -> AdjustedItems | Undefined:
+def item_ratings(answers: Answers) -> ItemAnswers | Undefined:
+    """The rating of every item that was shown; undefined where some are missing."""
     persons = _persons(answers)
     if len(persons) != len(answers.shown):
         return Undefined("The ratings of single items are incomplete.")
-    ratings = ItemAnswers(
-        values=[slot.rating for slot in answers.shown],
+    return ItemAnswers(
+        values=[float(slot.rating) for slot in answers.shown],
         conditions=[slot.condition for slot in answers.shown],
         persons=persons,
         items=[slot.item for slot in answers.shown],
         names=answers.conditions,
     )
+
+
+def _ratings(
+    answers: Answers, covariates: Sequence[tuple[str, Sequence[float | str | None]]], alpha: float
+) -> AdjustedItems | Undefined:
+    ratings = item_ratings(answers)
+    if isinstance(ratings, Undefined):
+        return ratings
     return adjusted_items(ratings, [Covariate(name, values) for name, values in covariates], alpha=alpha)
 
 
@@ -165,15 +173,13 @@ def _item_view(answers: Answers, consumed: str, alpha: float) -> results.ItemVie
     was_consumed = [1.0 - slot.fon for slot in answers.shown]
     heard_of = [float(slot.fon - slot.son) for slot in answers.shown]
     known = [1.0 - slot.son for slot in answers.shown]
-    values, conditions = [float(slot.rating) for slot in answers.shown], [slot.condition for slot in answers.shown]
-    persons = _persons(answers)
-    if len(persons) != len(values):
-        missing = Undefined("The ratings of single items are incomplete.")
-        return results.ItemView(model=missing, watched=missing, known=missing)
+    ratings = item_ratings(answers)
+    if isinstance(ratings, Undefined):
+        return results.ItemView(model=ratings, watched=ratings, known=ratings)
     return results.ItemView(
         model=_ratings(answers, [(consumed, was_consumed), ("heard of", heard_of)], alpha),
-        watched=aggregation(values, was_consumed, conditions, persons, alpha=alpha),
-        known=aggregation(values, known, conditions, persons, alpha=alpha),
+        watched=aggregation(ratings.values, was_consumed, ratings.conditions, ratings.persons, alpha=alpha),
+        known=aggregation(ratings.values, known, ratings.conditions, ratings.persons, alpha=alpha),
     )
 
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 
-import numpy as np
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
+from analysis.compute.covariates import item_ratings
 from analysis.compute.perceived import LEAST_N, groups_of, paired_groups, variable_of_scale
 from analysis.enums import Variable, scale_variables
 from analysis.read.inputs import Answers, ScaleAnswers
@@ -23,7 +23,7 @@ from inference.corrections import holm
 from inference.correlation import CorrelationResult, between_conditions, over_all, within_conditions, within_each
 from inference.effect_sizes import hedges_g_between
 from inference.groups import ExactGroups
-from inference.item_effects import ItemAnswers, ItemEffectsResult, fit_items
+from inference.item_effects import ItemEffectsResult, fit_items
 from inference.ordinal import cumulative_link
 from inference.results import Undefined, defined
 from studies.design.selectors.planning import WISHED_POWER, power_plan
@@ -163,19 +163,11 @@ def nested_model(
     answers: Answers, alpha: float = ALPHA
 ) -> tuple[ItemEffectsResult | Undefined, MeanEstimates | Undefined]:
     """Fit the ratings behind perceived accuracy with items nested in conditions; the result and its estimates."""
-    sizes = [person.n_items for person in answers.people]
-    if not sizes:
+    if not answers.people:
         return (Undefined("No participant has judged an item yet."),) * 2
-    if sum(sizes) != len(answers.shown):
-        return (Undefined("The ratings of single items are incomplete."),) * 2
-    ratings = ItemAnswers(
-        values=[slot.rating for slot in answers.shown],
-        conditions=[slot.condition for slot in answers.shown],
-        # Slots are ordered by participant, in the order of entry.
-        persons=np.repeat(np.arange(len(sizes)), sizes).tolist(),
-        items=[slot.item for slot in answers.shown],
-        names=answers.conditions,
-    )
+    ratings = item_ratings(answers)
+    if isinstance(ratings, Undefined):
+        return ratings, ratings
     # One thread: sums over threads differ in their last bits, and so would the end of the fit.
     with threadpool_limits(limits=1, user_api="blas"):
         fitted = fit_items(ratings)

@@ -27,7 +27,7 @@ from inference.balance import (
     largest_difference,
     numeric_difference,
 )
-from inference.counts import quasi_poisson
+from inference.counts import overdispersion
 from inference.rank_tests import kruskal_wallis
 from inference.results import Undefined
 from studies.instrument.questionnaires.conditions import is_number
@@ -224,8 +224,8 @@ def _counts(reading: Reading, opened: Opened) -> Iterator[results.DesignCheck]:
         by_condition: dict[str, list[int]] = defaultdict(list)
         for person, key in zip(reading.analysed.people, reading.keys, strict=True):
             by_condition[person.condition].append(counts.get(key, 0))
-        compared = quasi_poisson(by_condition)
-        if not isinstance(compared, Undefined) and compared.p_poisson < LEVEL:
+        compared = overdispersion(by_condition)
+        if not isinstance(compared, Undefined) and compared.p < LEVEL:
             yield results.Overdispersed(name=name, dispersion=compared.dispersion)
 
 

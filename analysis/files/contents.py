@@ -27,13 +27,12 @@ from studies.data.codebook import variable as codebook
 from studies.data.codebook.cells import cell
 from studies.data.codebook.items import RecommendedRow
 from studies.data.codebook.participants import Person
+from studies.data.exports.psych_ds import write_materials
 from studies.data.exports.rows import Source
-from studies.data.exports.table_files import write_json, write_table, write_text
+from studies.data.exports.table_files import write_table, write_text
 from studies.data.exports.tables import Table, tables_of, write_codebook
 from studies.design.narrative.preregistration import preregistration
-from studies.design.selectors.placeholders import filled
 from studies.design.selectors.planning import preregistration_plan
-from studies.design.selectors.texts import languages_of, texts_of
 from studies.enums import ParticipantStatus
 from studies.instrument.questionnaires.schema import BLOCKS, ITEMS, Questionnaire, questionnaire_from
 from studies.instrument.scales import ScaleOfStudy, scales_of, score_of_participant
@@ -227,16 +226,8 @@ def _write_lines(path: Path, heads: list[str], lines: Iterable[list[Any]]) -> No
 
 def write_design(report: Report, folder: Path) -> None:
     """Write the frozen design with its hash, the questionnaire, the participants' texts, and the preregistration."""
-    study = report.study
-    version = study.versions.order_by("-number").first()
-    design = version.snapshot if version else {}
-    write_json(folder, "design/design.json", {"design_hash": study.design_hash, "design": design})
-    write_json(folder, "design/questionnaire.json", filled(study.questionnaire, study.design))
-    write_text(folder, "design/preregistration.md", preregistration(preregistration_plan(study)))
-    for language in sorted(languages_of(study)):
-        for name in ("consent", "debriefing"):
-            if text := texts_of(study, language).get(name):
-                write_text(folder, f"design/{name}-{language}.md", f"{text.rstrip()}\n")
+    write_materials(report.study, folder, "design")
+    write_text(folder, "design/preregistration.md", preregistration(preregistration_plan(report.study)))
 
 
 def write_scripts(report: Report, folder: Path) -> None:

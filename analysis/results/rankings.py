@@ -7,32 +7,18 @@ from dataclasses import dataclass, field
 
 from analysis.enums import ScaleVariable, Variable, variable_of
 from analysis.results.codec import stored
-from inference.partial_order import PartialOrder, Tier, TierRow, compact_letters
+from inference.partial_order import PartialOrder, compact_letters
 from inference.results import PairwiseResult, Undefined
 from studies.settings import AnalysisPlan
 
 
 @dataclass(frozen=True, kw_only=True)
-class Order:
+class Order(PartialOrder):
     """The partial order that a test supports, with the rows of the printed table and letters that agree with it.
 
     A condition dominates another where its location is better and the adjusted p is below the level of the test.
     """
 
-    names: tuple[str, ...]
-    tiers: dict[str, Tier]
-    dominates: dict[str, tuple[str, ...]]
-    dominated_by: dict[str, tuple[str, ...]]
-    covers: tuple[tuple[str, str], ...]
-    incomparable: tuple[tuple[str, str], ...] = ()
-    depth: dict[str, int] = field(default_factory=dict)
-    locations: dict[str, float] = field(default_factory=dict)
-    is_transitive: bool = True
-    cycle: tuple[str, ...] = ()
-    is_empty: bool
-    higher_is_better: bool = True
-    rows: tuple[TierRow, ...]
-    best_first: tuple[str, ...]
     letters: dict[str, str]
 
     @property
@@ -79,14 +65,9 @@ class Ranking:
 
 
 def order_result(order: PartialOrder, pairs: PairwiseResult | Undefined) -> Order:
-    """A partial order with the rows of the printed table and the letters that agree with it."""
+    """A partial order with the letters that agree with it."""
     tested = () if isinstance(pairs, Undefined) else pairs.pairs
-    return Order(
-        **vars(order),
-        rows=order.rows(),
-        best_first=order.best_first,
-        letters=compact_letters(order.locations, tested, order.higher_is_better),
-    )
+    return Order(**vars(order), letters=compact_letters(order.locations, tested, order.higher_is_better))
 
 
 def mean_ranks(values: Mapping[str, float]) -> dict[str, float]:

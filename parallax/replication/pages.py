@@ -31,7 +31,7 @@ from inference.claims import AS, NOT_AS, OPEN, WHOLE
 from parallax.replication import comparison_tables
 from parallax.replication.claims import NOT_SCORED, NOVELTIES_R, Judgement, StudyEvidence, judged
 from parallax.replication.published import Published
-from parallax.replication.stages import Settings, names_by_algorithm, names_of
+from parallax.replication.stages import Settings, names_by_algorithm
 from studies.models import Study
 
 TITLE = "Looking for good recommendations: a replication"
@@ -84,11 +84,14 @@ class Replication:
 
 
 def simulated(*, paper: Published, report: Report, run: EvaluationRun, chosen: Settings, walked: str) -> Replication:
-    """The replication of a report on simulated participants; `walked` says how their pages were served."""
+    """The replication of a report on simulated participants; `walked` says how their pages were served.
+
+    Raises `replicate.other_conditions`.
+    """
     return Replication(
         paper=paper,
         report=report,
-        names=names_of(report, paper.algorithms),
+        names=names_by_algorithm(report.study, paper),
         facts={
             **_dataset_facts(run.version),
             "hidden": run.split.get("share", 0.0),

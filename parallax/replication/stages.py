@@ -207,13 +207,3 @@ def names_by_algorithm(study: Study, paper: Published) -> Mapping[str, str]:
 def _factors(algorithm: str, params: Mapping[str, Any]) -> int:
     """The factors of a PureSVD model, which the paper has two of; 0 for other algorithms."""
     return int(params["factors"]) if algorithm == "puresvd" else 0
-
-
-def names_of(report: Report, algorithms: tuple[str, ...]) -> Mapping[str, str]:
-    """The paper's name of each condition; both are in the order of Table 2."""
-    labels = [condition.label for condition in report.read_results().conditions]
-    if len(labels) != len(algorithms):
-        raise ParallaxError(
-            "replicate.other_conditions", f"The study has {len(labels)} conditions, and the paper {len(algorithms)}."
-        )
-    return dict(zip(labels, algorithms, strict=True))

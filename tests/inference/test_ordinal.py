@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.errors import ParameterError
 from inference import ordinal
 from inference.results import Undefined
 
@@ -85,8 +84,3 @@ def test_a_fit_that_has_not_arrived_is_no_result(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(ordinal, "LARGEST_GRADIENT", -1.0)
     found = ordinal.cumulative_link({"A": [1, 2, 3], "B": [2, 3, 1, 2]})
     assert found.reason == "The maximum likelihood fit did not converge."
-
-
-def test_an_unknown_link_is_refused() -> None:
-    with pytest.raises(ParameterError, match="cauchit"):
-        ordinal.cumulative_link({"A": [1]}, link="cauchit")  # type: ignore[arg-type]

@@ -89,7 +89,7 @@ def test_a_significant_difference_of_nothing_orders_nobody() -> None:
 def test_the_printed_table_marks_the_unordered_in_its_middle_row() -> None:
     locations = {"low": 1.0, "loose": 3.5, "top": 5.0, "mid": 3.0}
     pairs = [pair("top", "low"), pair("top", "mid"), pair("mid", "low")]
-    maximal, middle, minimal = partial_order(locations, pairs).rows()
+    maximal, middle, minimal = partial_order(locations, pairs).rows
     assert (maximal.tier, maximal.names, maximal.unordered) == (Tier.MAXIMAL, ("top",), ())
     assert (middle.tier, middle.names, middle.unordered) == (Tier.INTERMEDIATE, ("loose", "mid"), ("loose",))
     assert (minimal.tier, minimal.names, minimal.unordered) == (Tier.MINIMAL, ("low",), ())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import random
 import re
 import zipfile
 from collections.abc import Callable
@@ -36,8 +35,7 @@ from studies.design.services.launch import close_study
 from studies.enums import Mode, ParticipantStatus, Role
 from studies.instrument import flags
 from studies.instrument.questionnaires.schema import questionnaire_from
-from studies.models import Exclusion, ExternalId, Participant, ProfileRating, Response, Study
-from studies.monitoring.selectors import quality
+from studies.models import Exclusion, ExternalId, Participant, Response, Study
 from studies.monitoring.selectors.approvals import approvals_of
 from studies.monitoring.selectors.consort import consort_of
 from studies.monitoring.selectors.exclusions import planned_exclusions, planned_rule
@@ -45,7 +43,6 @@ from studies.monitoring.selectors.outcomes import are_outcomes_open, outcomes_of
 from studies.monitoring.selectors.quality import flag_counts, flags_by_participant, public_ids, reviewed
 from studies.monitoring.services.blinding import open_outcomes
 from studies.monitoring.services.exclusions import exclude, undo_exclusion
-from studies.participation.selectors.responses import records
 from studies.participation.services.withdrawal import withdraw
 from studies.recruitment.panels.exits import Exit
 from studies.recruitment.services.tokens import code_of
@@ -134,59 +131,6 @@ def test_an_item_consumed_and_never_heard_of_is_contradictory_where_both_are_ask
     assert _found(study, consistent) == []
     for flag in flags_by_participant(study, [Mode.LIVE]).get(contrary.pk, ()):
         assert re.findall(r"\d+", flag.reason) == ["2"]
-    assert _one_by_one(study) == flags_by_participant(study, [Mode.LIVE])
-
-
-def _one_by_one(study: Study) -> dict[int, tuple[flags.Flag, ...]]:
-    """The flags that are found when everything of everybody is looked at."""
-    thresholds = study.design.quality
-    sources = quality.FlagSources(questionnaire_from(study.questionnaire), study.design)
-    shared, (shortest, _) = quality._shared_ids(study), quality._shortest(study, [Mode.LIVE], thresholds)
-    found = {
-        record.participant.pk: flags.flags_of(
-            quality._evidence(record, sources, shared), thresholds, shortest.get(Mode.LIVE, 0.0)
-        )
-        for record in records(study, [Mode.LIVE])
-        if record.participant.erased_at is None
-    }
-    return {pk: own for pk, own in found.items() if own}
-
-
-@pytest.mark.parametrize("is_rating_conditional", [False, True])
-def test_whoever_is_passed_over_has_no_flag(study: Study, is_rating_conditional: bool) -> None:
-    if is_rating_conditional:
-        for question in study.questionnaire["items"]:
-            if question["key"] == "rating":
-                question["shown_if"] = {"question": "watched", "equals": True}
-    study.settings = {**study.settings, "quality": {"alike_items": 3, "alike_ratings": 4, "fastest_seconds": 60}}
-    study.save()
-    items = list(study.dataset_version.items.order_by("index"))
-    rng = random.Random(7)
-    for place in range(60):
-        label = rng.choice(list(study.conditions.values_list("label", flat=True)))
-        ratings = [rng.choice([3, 3, 3, 4])] * 5 if place % 3 else [rng.choice([2, 3]) for _ in range(5)]
-        person = planted_person(study, label, ratings, 3, n_watched=rng.choice([0, 5, 2]), n_heard=rng.choice([0, 5]))
-        began = timezone.now() - timedelta(seconds=rng.choice([30, 300]))
-        status = rng.choice([ParticipantStatus.COMPLETED] * 4 + [ParticipantStatus.ACTIVE])
-        Participant.objects.filter(pk=person.pk).update(
-            consented_at=began, completed_at=timezone.now() if status == "completed" else None, status=status
-        )
-        for known in range(rng.choice([0, 0, 3])):
-            ProfileRating.objects.create(
-                participant=person, item=items[known + 20], rating=rng.choice([3, 3, 3, 3, 5]), provenance="person"
-            )
-        if place % 7 == 0:
-            person.responses.filter(rank__gte=rng.choice([1, 3]), question="rating").delete()
-        if place % 11 == 0:
-            name = f"P{place % 3}"
-            ExternalId.objects.create(study=study, participant=person, name="PROLIFIC_PID", value=name)
-    found = quality.flags_by_participant(study, [Mode.LIVE])
-    assert found == _one_by_one(study)
-    assert list(found) == sorted(found)
-    assert {flag.key for own in found.values() for flag in own} >= {
-        flags.TOO_FAST, flags.STRAIGHT_LINED, flags.ALL_RATINGS_ALIKE, flags.SAME_EXTERNAL_ID,
-    }  # fmt: skip
-    assert len(found) < 60
 
 
 def _answer(person: Participant, answers: dict[str, Any], rank: int = 0) -> None:
@@ -240,49 +184,6 @@ def test_people_are_alike_about_items_only_where_every_answer_is() -> None:
             _answer(person, {"mood": mood, "why": f"Because {rank}", "with_whom": own}, rank)
     assert _found(study, people["alike"]) == ["straight_lined"]
     assert _found(study, people["one other"]) == []
-
-
-def _some_statements() -> dict[str, Any]:
-    """A questionnaire with matrices and Likert questions about the list and after it, some of them conditional."""
-    asked = every_kind()
-    rows = [{"key": f"r{n}", "text": words("So?"), "reversed": n == 1} for n in range(3)]
-    points = {"minimum": 1, "maximum": 5, "required": False, "scale": "trust", "text": words("So?")}
-    likert: dict[str, Any] = {"kind": "likert", **points}
-    only_some = {"question": "satisfaction", "equals": 3}
-    asked["items"] = asked["items"][:4]
-    asked["overall"] += [{**likert, "key": "whole", "reversed": True}, {**likert, "key": "some", "shown_if": only_some}]
-    asked["after"] = [
-        {"key": "first", "kind": "matrix", "rows": rows, **points},
-        {"key": "second", "kind": "matrix", "rows": rows, "may_decline": True, **points},
-        {"key": "third", "kind": "matrix", "rows": rows, "shown_if": only_some, **points},
-        {**likert, "key": "last"},
-        {**likert, "key": "wide", "maximum": 7, "scale": "", "shown_if": only_some},
-    ]
-    asked["scales"] = [{"key": "trust", "name": words("Trust")}]
-    return asked
-
-
-@pytest.mark.parametrize("fewest", [2, 4, 7])
-def test_nobody_who_marked_one_point_throughout_is_passed_over(fewest: int) -> None:
-    rng = random.Random(fewest)
-    study = make_study_asking(_some_statements())
-    thresholds = {"alike_items": 20, "alike_ratings": 100, "alike_statements": fewest}
-    study.settings = {**study.settings, "quality": thresholds}
-    for _place in range(40):
-        person = _slow(planted_person(study, "TopPop", [3, 4, 5, 1, 2], rng.choice([3, 4])))
-        pool = rng.choice([[3], [3], [4], [3, 3, 3, 3, 3, 4]])
-        given: dict[str, Any] = {
-            key: {row: rng.choice(pool) for row in ("r0", "r1", "r2") if rng.random() < 0.9}
-            for key in ("first", "second", "third")
-        }
-        given |= {key: rng.choice(pool) for key in ("whole", "some", "last", "wide")}
-        if rng.random() < 0.2:
-            given["second"] = {"declined": True}
-        kept = {key: value for key, value in given.items() if value and rng.random() < 0.9}
-        _answer(person, kept)
-    found = flags_by_participant(study, [Mode.LIVE])
-    assert found == _one_by_one(study)
-    assert 0 < len(found) < 40
 
 
 def test_flags_are_found_by_so_many_queries_however_many_people_answered() -> None:
@@ -408,7 +309,7 @@ def test_the_flow_takes_the_same_queries_for_one_and_for_three(
     study = _with_a_plan(owner)
     for _ in range(n):
         planted_person(study, "TopPop", [3] * 5, 3)
-    with django_assert_num_queries(19):
+    with django_assert_num_queries(16):
         assert consort_of(study, Mode.LIVE).completed == n
 
 

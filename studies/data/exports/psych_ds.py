@@ -48,18 +48,27 @@ def write_package(
         files += write_whole(folder, f"data/study-{word}{mark}_description-{name}", table, source)
         for variable in table.variables:
             described.setdefault(variable.name, property_value(variable))
-    version = study.versions.order_by("-number").first()
-    design = version.snapshot if version else {"settings": study.settings, "seed": study.seed, **seed_facts(study)}
-    files.append(write_json(folder, "materials/design.json", {"design_hash": study.design_hash, "design": design}))
-    files.append(write_json(folder, "materials/questionnaire.json", filled(study.questionnaire, study.design)))
-    for language in sorted(languages_of(study)):
-        for name in ("consent", "debriefing"):
-            if text := texts_of(study, language).get(name):
-                files.append(write_text(folder, f"materials/{name}-{language}.md", f"{text.rstrip()}\n"))
+    files += write_materials(study, folder, "materials")
     files.append(write_json(folder, "dataset_description.json", _description(study, list(described.values()), source)))
     files.append(write_text(folder, "README.md", _readme(study, files, source, options)))
     files.append(write_text(folder, "CHANGES.md", _changes(study)))
     return files
+
+
+def write_materials(study: Study, folder: Path, name: str) -> list[Written]:
+    """Write the newest design, the questionnaire and the texts that participants read to the folder of that name."""
+    version = study.versions.order_by("-number").first()
+    design = version.snapshot if version else {"settings": study.settings, "seed": study.seed, **seed_facts(study)}
+    return [
+        write_json(folder, f"{name}/design.json", {"design_hash": study.design_hash, "design": design}),
+        write_json(folder, f"{name}/questionnaire.json", filled(study.questionnaire, study.design)),
+        *(
+            write_text(folder, f"{name}/{kind}-{language}.md", f"{text.rstrip()}\n")
+            for language in sorted(languages_of(study))
+            for kind in ("consent", "debriefing")
+            if (text := texts_of(study, language).get(kind))
+        ),
+    ]
 
 
 def _description(study: Study, variables: list[dict[str, Any]], source: Source) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
@@ -20,6 +20,7 @@ from studies.monitoring.selectors.monitor import Cell
 from studies.monitoring.selectors.outcomes import are_outcomes_open
 from studies.monitoring.selectors.page_times import StepTime, step_times
 from studies.monitoring.selectors.quality import flag_counts
+from studies.presentation import text_in
 
 FLAGS_KEPT_SECONDS = 20  # the page asks every few seconds, and flags read every answer
 NOT_PLACED = (ParticipantStatus.SCREENED_OUT, ParticipantStatus.QUOTA_FULL)
@@ -60,18 +61,6 @@ class StratumLine:
         return sum(cell.n_held for cell in self.cells)
 
 
-def _wordings(part: Any, language: str) -> Iterator[tuple[str, str]]:
-    if isinstance(part, Mapping):
-        text = part.get("text")
-        if "key" in part and isinstance(text, Mapping):
-            yield str(part["key"]), str(text.get(language) or next(iter(text.values()), part["key"]))
-        for inner in part.values():
-            yield from _wordings(inner, language)
-    elif isinstance(part, Sequence) and not isinstance(part, str):
-        for inner in part:
-            yield from _wordings(inner, language)
-
-
 def is_blinded(study: Study, mode: str) -> bool:
     """Whether answers of that mode are hidden: people's are, from the launch until outcomes are open."""
     return mode == Mode.LIVE and not are_outcomes_open(study)
@@ -82,20 +71,20 @@ def newest_answers(study: Study, mode: str, n: int = 10) -> list[NewAnswer]:
 
     Identifying answers are never shown.
     """
-    words = dict(_wordings(study.questionnaire, study.design.languages[0]))
+    questionnaire = questionnaire_from(study.questionnaire)
+    words = {question.key: text_in(question.text, study.design.languages[0]) for question in questionnaire.questions}
     rows = Response.objects.filter(participant__study=study, participant__mode=mode)
     rows = rows.select_related("participant__condition").order_by("-answered_at", "-pk")[:n]
     hidden = is_blinded(study, mode)
-    identifying = questionnaire_from(study.questionnaire).identifying
     answers = []
     for row in rows:
-        is_identifying = row.question in identifying
+        is_identifying = row.question in questionnaire.identifying
         condition = row.participant.condition
         answers.append(
             NewAnswer(
                 row.answered_at,
                 row.participant.code,
-                words.get(row.question, row.question),
+                words.get(row.question) or row.question,
                 row.rank,
                 None if hidden or is_identifying else row.value,
                 None if hidden or condition is None else condition.label,

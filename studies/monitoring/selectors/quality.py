@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from django.db.models import Case, Count, F, Max, Min, TextField, When
-from django.db.models.functions import Cast
-
 from studies.enums import Mode, ParticipantStatus
 from studies.instrument import flags, flow
 from studies.instrument.flags import Evidence, Flag, ScaleAnswers
 from studies.instrument.flow import HEARD, WATCHED
-from studies.instrument.questionnaires.conditions import Test
 from studies.instrument.questionnaires.questions import OTHER
 from studies.instrument.questionnaires.schema import ABOUT, AFTER, OVERALL, Question, Questionnaire, questionnaire_from
 from studies.instrument.scales import Battery, batteries_of
 from studies.known_items import FIVE_STARS
-from studies.models import Exclusion, ExternalId, Participant, ProfileRating, Response, Study
-from studies.participation.selectors.responses import MEASURED, RATING, Record, public_ids, records_of
+from studies.models import Exclusion, ExternalId, Participant, Study
+from studies.participation.selectors.responses import MEASURED, RATING, Record, public_ids, records
 from studies.settings import StudySettings, Thresholds
 
 PERSON_NAMES = frozenset(
@@ -150,133 +145,30 @@ def _evidence(record: Record, sources: FlagSources, shared: dict[int, list[str]]
     )
 
 
-def _shortest(study: Study, modes: Sequence[str], thresholds: Thresholds) -> tuple[dict[str, float], set[int]]:
+def _shortest(study: Study, modes: Sequence[str], thresholds: Thresholds) -> dict[str, float]:
     # Simulated participants are never too fast.
-    rows = Participant.objects.filter(study=study, mode__in=modes, completed_at__isnull=False).order_by("pk")
-    times: dict[str, dict[int, float]] = defaultdict(dict)
-    for pk, mode, start, end in rows.values_list("pk", "mode", "consented_at", "completed_at"):
-        times[mode][pk] = (end - start).total_seconds()  # type: ignore[operator]
-    shortest = {
-        mode: 0.0 if mode == Mode.SIMULATED else flags.shortest_time(list(own.values()), thresholds)
-        for mode, own in times.items()
+    rows = Participant.objects.filter(study=study, mode__in=modes, completed_at__isnull=False)
+    times: dict[str, list[float]] = defaultdict(list)
+    for mode, start, end in rows.values_list("mode", "consented_at", "completed_at"):
+        times[mode].append((end - start).total_seconds())  # type: ignore[operator]
+    return {
+        mode: 0.0 if mode == Mode.SIMULATED else flags.shortest_time(own, thresholds) for mode, own in times.items()
     }
-    return shortest, {pk for mode, own in times.items() for pk, took in own.items() if took < shortest[mode]}
-
-
-def _maybe_alike(study: Study, modes: Sequence[str], thresholds: Thresholds, questionnaire: Questionnaire) -> set[int]:
-    """Return a superset of the completers who answered all items alike or gave all ratings alike.
-
-    Two different ratings of recommended items rule both out.
-    """
-    completed = Participant.objects.filter(study=study, mode__in=modes, status=ParticipantStatus.COMPLETED)
-    rating = next((question for question in questionnaire.items if question.key == RATING), None)
-    completers = set(completed.order_by().values_list("pk", flat=True))
-    if rating is None or rating.shown_if is not None:
-        return completers  # a stored answer may belong to a question that was hidden later
-    ratings = Response.objects.filter(participant__in=completed, question=RATING, rank__gte=1).order_by()
-    of_items = dict(
-        ratings.annotate(written=Cast("value", TextField()))
-        .values_list("participant")
-        .annotate(low=Min("written"), high=Max("written"), n=Count("pk"))
-        .values_list("participant", Case(When(low=F("high"), then="n"), default=-1))
-    )
-    few = min(thresholds.alike_items, thresholds.alike_ratings)
-    rated = ProfileRating.objects.filter(participant__in=completed).order_by().values_list("participant")
-    of_profile = {
-        pk: n if low == high else -1
-        for pk, low, high, n in rated.annotate(low=Min("rating"), high=Max("rating"), n=Count("pk"))
-    }
-    candidates = set()
-    for pk in completers:
-        n_items, n_known = of_items.get(pk, 0), of_profile.get(pk, 0)
-        if n_items >= few or (n_items >= 0 and n_known >= 0 and n_items + n_known >= few):
-            candidates.add(pk)
-    return candidates
-
-
-def _maybe_straight_lined(
-    study: Study, modes: Sequence[str], thresholds: Thresholds, all_batteries: Sequence[Battery]
-) -> set[int]:
-    """Return a superset of the completers who chose the same point throughout a battery.
-
-    Two different points on statements shown to everyone rule that out, and so do too few answers.
-    """
-    batteries = [
-        battery
-        for battery in all_batteries
-        if len(battery.members) >= thresholds.fewest_statements(is_mixed=battery.is_mixed)
-    ]
-    if not batteries:
-        return set()
-    completed = Participant.objects.filter(study=study, mode__in=modes, status=ParticipantStatus.COMPLETED)
-    completers = set(completed.order_by().values_list("pk", flat=True))
-    battery_of = {key: number for number, battery in enumerate(batteries) for key in battery.always}
-    rows = Response.objects.filter(participant__in=completed, rank=0, question__in=battery_of).order_by()
-    parsed: dict[tuple[str, str], list[int]] = {}  # the same few answers recur
-    points: dict[tuple[int, int], tuple[int, int]] = {}  # participant, battery -> point (-1: several), n
-    written_answers = rows.annotate(written=Cast("value", TextField()))
-    columns = written_answers.values_list("participant", "question", "written")
-    for pk, key, written in columns.iterator(chunk_size=5000):
-        number = battery_of[key]
-        if (key, written) not in parsed:
-            parsed[key, written] = [point for point, _ in batteries[number].points({key: json.loads(written)})]
-        for point in parsed[key, written]:
-            before, n = points.get((pk, number), (point, 0))
-            points[pk, number] = (before if before == point else -1, n + 1)
-    candidates: set[int] = set()
-    for number, battery in enumerate(batteries):
-        n_conditional = sum(member.question not in battery.always for member in battery.members)
-        fewest = thresholds.fewest_statements(is_mixed=battery.is_mixed) - n_conditional
-        counts = ((pk, points.get((pk, number), (0, 0))) for pk in completers)
-        candidates.update(pk for pk, (point, n) in counts if point >= 0 and n >= fewest)
-    return candidates
-
-
-def _maybe_inattentive(study: Study, modes: Sequence[str], checks: Sequence[Question]) -> set[int]:
-    # Stored answers count, even to a check that was hidden later.
-    expected = {check.key: check.expects for check in checks}
-    rows = Response.objects.filter(participant__study=study, participant__mode__in=modes, question__in=expected)
-    answers = rows.order_by().values_list("participant", "question", "value")
-    return {pk for pk, key, value in answers if value is not None and value != expected[key]} if expected else set()
-
-
-def _maybe_contradictory(study: Study, modes: Sequence[str], questionnaire: Questionnaire) -> set[int]:
-    """Return everyone with an item that they consumed and never heard of, by their stored answers.
-
-    Empty where the question whether the item was heard of depends on the other one, as in the template.
-    """
-    heard = next((question for question in questionnaire.items if question.key == HEARD), None)
-    if heard is None or heard.shown_if == Test(WATCHED, "equals", False):
-        return set()
-    rows = Response.objects.filter(participant__study=study, participant__mode__in=modes, rank__gte=1).order_by()
-    unheard = rows.filter(question=HEARD, value=False).values_list("participant_id", "rank")
-    consumed = rows.filter(question=WATCHED, value=True).values_list("participant_id", "rank")
-    return {pk for pk, _rank in {*unheard}.intersection(consumed)}
 
 
 def flags_by_participant(study: Study, modes: Sequence[str]) -> dict[int, tuple[Flag, ...]]:
-    """Return the flags of all flagged participants by participant key, in order of entry.
-
-    A few queries rule out most participants; only the remaining ones are read in full.
-    """
+    """Return the flags of all flagged participants by participant key, in order of entry."""
     thresholds = study.design.quality
-    questionnaire = questionnaire_from(study.questionnaire)
-    sources, shared = FlagSources(questionnaire, study.design), _shared_ids(study)
-    shortest, fast = _shortest(study, modes, thresholds)
-    candidates = {*fast, *shared, *_maybe_alike(study, modes, thresholds, questionnaire)}
-    candidates |= _maybe_straight_lined(study, modes, thresholds, sources.batteries)
-    candidates |= _maybe_inattentive(study, modes, sources.checks)
-    candidates |= _maybe_contradictory(study, modes, questionnaire)
-    under_way = Participant.objects.filter(study=study, mode__in=modes).exclude(status=ParticipantStatus.COMPLETED)
-    candidates.update(under_way.order_by().values_list("pk", flat=True))
-    flagged: dict[int, tuple[Flag, ...]] = {}
-    for record in records_of(study, candidates, modes):
-        if record.participant.erased_at is not None:
-            continue
-        own = flags.flags_of(_evidence(record, sources, shared), thresholds, shortest.get(record.participant.mode, 0.0))
-        if own:
-            flagged[record.participant.pk] = own
-    return flagged
+    sources, shared = FlagSources(questionnaire_from(study.questionnaire), study.design), _shared_ids(study)
+    shortest = _shortest(study, modes, thresholds)
+    found = {
+        record.participant.pk: flags.flags_of(
+            _evidence(record, sources, shared), thresholds, shortest.get(record.participant.mode, 0.0)
+        )
+        for record in records(study, modes)
+        if record.participant.erased_at is None
+    }
+    return {pk: own for pk, own in found.items() if own}
 
 
 def reviewed(study: Study, modes: Sequence[str]) -> list[Reviewed]:

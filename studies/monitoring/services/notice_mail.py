@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import logging
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from smtplib import SMTPException
 
 from django.conf import settings
 from django.core.cache import cache
@@ -14,10 +12,9 @@ from django.core.mail import EmailMessage, get_connection
 from django.urls import reverse
 from django.utils import timezone
 
+from accounts.services.letters import is_sent
 from studies.enums import NoticeMail
 from studies.models import Notice, NoticeReceipt, Study, StudyMembership
-
-logger = logging.getLogger(__name__)
 
 DIGEST_HOUR = 6  # UTC; a daily e-mail covers what happened before it
 CONNECTION_SECONDS = 10
@@ -66,16 +63,14 @@ def _sent(rows: Sequence[NoticeReceipt], moment: datetime) -> bool:
     n = f"{len(claimed)} notices" if len(claimed) > 1 else "A notice"
     subject = f"{n} about {studies[0][0].title}" if len(studies) == 1 else f"{n} about {len(studies)} studies"
     subject = " ".join(subject.split())  # a title with a line break would end the header
-    try:
-        connection = get_connection(timeout=CONNECTION_SECONDS)
-        EmailMessage(subject, _body(studies), to=[claimed[0].researcher.email], connection=connection).send()
-    except (SMTPException, OSError) as problem:
-        for row in claimed:
-            _write(row, before=moment, after=None)
-        cache.set(PAUSED, True, PAUSE_SECONDS)
-        logger.error("notices not sent researcher=%s n=%s: %s", claimed[0].researcher_id, len(claimed), problem)
-        return False
-    return True
+    researcher, connection = claimed[0].researcher, get_connection(timeout=CONNECTION_SECONDS)
+    letter = EmailMessage(subject, _body(studies), to=[researcher.email], connection=connection)
+    if is_sent(letter, f"account {researcher.pk}"):
+        return True
+    for row in claimed:
+        _write(row, before=moment, after=None)
+    cache.set(PAUSED, True, PAUSE_SECONDS)
+    return False
 
 
 def _write(row: NoticeReceipt, *, before: datetime | None, after: datetime | None) -> bool:
