@@ -18,6 +18,7 @@ from evaluation.models import RemoteRecommender
 from evaluation.remote.client import about
 from evaluation.services import remote, remote_lists
 from evaluation.services.remote import model_of_service, register
+from jobs.archives import clean_jobs
 from jobs.models import Job, JobStatus
 from jobs.services import do_job
 from studies.design.services.launch import launch_problems, launch_study, resume_study
@@ -210,6 +211,27 @@ def test_service_that_breaks_the_protocol_pauses_the_study(draft: Study, items: 
         pass_preparation_time()
         assert leads(page_of(person)) == "recommendations"
     assert ListRequest.objects.get(participant=participant).error == ""
+
+
+def test_participant_who_returns_after_their_failed_job_was_deleted_gets_a_list(draft: Study, items: Path) -> None:
+    with served(draft, items):
+        launch_study(study=draft)
+    person, participant = waiting_person(draft)
+    with served(draft, items, "malformed"):
+        work()
+    Job.objects.filter(kind="list").update(created_at=timezone.now() - timedelta(days=2))
+    clean_jobs()
+    assert not Job.objects.filter(kind="list").exists()
+    with served(draft, items):
+        resume_study(study=Study.objects.get())
+        for _ in range(2):  # one job at a time
+            assert "This page continues by itself." in page_of(person).text
+        assert Job.objects.filter(kind="list").count() == 1
+        work()
+        pass_preparation_time()
+        assert leads(page_of(person)) == "recommendations"
+    assert RecommendationList.objects.filter(participant=participant).exists()
+    assert Job.objects.filter(kind="list").count() == 1  # none for a list that is there
 
 
 def test_canaries_notice_other_lists_of_the_same_version(draft: Study, items: Path) -> None:
