@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import io
+import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -67,12 +69,12 @@ def collect_lists(
     """
     described = described_for(service_of(recommender), run.version)
     model = model_of_service(name=recommender.name, described=described, version=run.version)
-    path = folder / f"lists-{recommender.name}-{model.digest[:12]}.csv"
     depth = min(depth, described.max_depth)
-    ids, known = field_of(run.version, "ids"), _keys_of(path)
+    path = folder / f"lists-{recommender.name}-{model.digest[:12]}-{depth}.csv"  # all of its lists are of one length
+    ids, known = field_of(run.version, "ids"), _continued(path)
     with path.open("a", newline="", encoding="utf-8") as file:
         lines = csv.writer(file)
-        if not known:
+        if file.tell() == 0:
             lines.writerow(COLUMNS)
         for key, profiles, row in _profiles(run, ids):
             if key in known:
@@ -93,18 +95,24 @@ def collect_lists(
             )
             pairs = zip(served.items, served.scores, strict=True)
             lines.writerows([key, ids[item], "" if score is None else score] for item, score in pairs)
-            file.flush()  # a list is there as a whole, or not at all
+            file.flush()  # nothing but the last list is lost when this process ends
             known.add(key)
             progress(len(known))
             time.sleep(max(0.0, 1 / per_second - (time.monotonic() - started)))
     return Collected(path, model, len(known), depth)
 
 
-def _keys_of(path: Path) -> set[str]:
+def _continued(path: Path) -> set[str]:
+    """The keys of the lists in a file, without the last one, which is cut off: a collection that was killed may have
+    written half of it.
+    """
     if not path.exists():
         return set()
-    with path.open(newline="", encoding="utf-8") as file:
-        return {line["key"] for line in csv.DictReader(file)}
+    text = path.read_bytes().rpartition(b"\n")[0].decode() + "\n"
+    keys = [line["key"] for line in csv.DictReader(io.StringIO(text, newline=""))]
+    end = text.index(keys[-1]) if keys else 0
+    os.truncate(path, len(text[:end].encode()))
+    return set(keys) - set(keys[-1:])
 
 
 def _profiles(run: EvaluationRun, ids: list[str]) -> Iterator[tuple[str, Profiles, int]]:
