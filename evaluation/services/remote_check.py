@@ -16,7 +16,7 @@ from catalog.selectors.ratings import item_ids_of, ratings_of, timestamps_of
 from core.errors import ParallaxError
 from evaluation.remote import client
 from evaluation.remote.client import Service
-from evaluation.remote.messages import About, ListRequest, RatedItem, RatingScale
+from evaluation.remote.messages import About, ListQuery, RatedItem, RatingScale
 
 N_PROFILES = 20
 AT_ONCE = 20
@@ -34,7 +34,7 @@ class Finding:
     text: str
 
 
-def sample_requests(version: DatasetVersion, n: int) -> list[ListRequest]:
+def sample_requests(version: DatasetVersion, n: int) -> list[ListQuery]:
     """Requests of users spread over a dataset, with the order of their ratings where it has times."""
     ratings, ids, times = ratings_of(version).user_items, item_ids_of(version), timestamps_of(version)
     users = np.flatnonzero(np.diff(ratings.indptr))
@@ -48,7 +48,7 @@ def sample_requests(version: DatasetVersion, n: int) -> list[ListRequest]:
             for order, at in enumerate(own, start=1)
         ]
         exclude = [rated.item for rated in profile]
-        requests.append(ListRequest(request=str(uuid4()), n=N, scale=scale, profile=profile, exclude=exclude))
+        requests.append(ListQuery(request=str(uuid4()), n=N, scale=scale, profile=profile, exclude=exclude))
     return requests
 
 
@@ -67,7 +67,7 @@ def check_service(service: Service, described: About, version: DatasetVersion) -
 class _Trial:
     """One check of a service; each part returns what was found, or raises ParallaxError with what to fix."""
 
-    def __init__(self, service: Service, described: About, known: frozenset[str], requests: list[ListRequest]) -> None:
+    def __init__(self, service: Service, described: About, known: frozenset[str], requests: list[ListQuery]) -> None:
         # Failures are to be seen, and not to be repaired by another attempt.
         self.service, self.described, self.known = replace(service, retry_after=()), described, known
         self.requests = requests
@@ -86,12 +86,12 @@ class _Trial:
             "recommend-many": self._many,
         }
 
-    def _list_for(self, request: ListRequest, **changes: object) -> list[str]:
+    def _list_for(self, request: ListQuery, **changes: object) -> list[str]:
         new = request.model_copy(update={"request": str(uuid4()), **changes})
         reply = client.recommend(self.service, new, version=self.described.version, known=self.known)
         return [listed.item for listed in reply.content.items]
 
-    def _timed(self, request: ListRequest) -> float:
+    def _timed(self, request: ListQuery) -> float:
         started = time.monotonic()
         self._list_for(request)
         return time.monotonic() - started

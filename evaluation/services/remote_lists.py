@@ -18,7 +18,7 @@ from catalog.selectors.ratings import item_ids_of
 from core.errors import ParallaxError
 from evaluation.models import RemoteRecommender, TrainedModel
 from evaluation.remote import client
-from evaluation.remote.messages import Context, ListRequest, RatedItem, RatingScale
+from evaluation.remote.messages import Context, ListQuery, RatedItem, RatingScale
 from evaluation.services.remote import recommender_named, service_of
 from recommenders.data import History
 
@@ -60,7 +60,7 @@ def remote_list(
     service = service_of(recommender)
     _enter(recommender)
     ids = list(columns)
-    message = ListRequest(
+    message = ListQuery(
         request=request or str(uuid4()),
         n=n,
         scale=RatingScale(low=scale[0], high=scale[1], step=scale[2]),
