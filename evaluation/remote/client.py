@@ -46,6 +46,7 @@ class Service:
     hosts: Collection[str]  # names and addresses that may be asked
     seconds: float  # for one answer
     token: str = field(default="", repr=False)
+    sent: str = "ids"  # of rated items, as `evaluation.enums.Sent`
     retry_after: tuple[float, ...] = RETRY_AFTER
 
 

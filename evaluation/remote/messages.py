@@ -52,8 +52,8 @@ class RatedItem(Message):
     item: ItemId
     rating: float
     order: int = Field(ge=1, description="1 for the item that was rated first; of test users, consumed first.")
-    title: str | None = None
-    text: str | None = None
+    title: str | None = Field(default=None, description="Only if the service is registered to be sent titles or texts.")
+    text: str | None = Field(default=None, description="Only if it is registered to be sent texts, and there is one.")
 
 
 class Context(Message):

@@ -67,8 +67,9 @@ def collect_lists(
     A file that is there is continued, so that a stopped collection can be called again. Raises ParallaxError as
     `evaluation.services.remote_lists.remote_list` and `evaluation.services.remote.described_for` do.
     """
-    described = described_for(service_of(recommender), run.version)
-    model = model_of_service(name=recommender.name, described=described, version=run.version)
+    service = service_of(recommender)
+    described = described_for(service, run.version)
+    model = model_of_service(service=service, described=described, version=run.version)
     depth = min(depth, described.max_depth)
     path = folder / f"lists-{recommender.name}-{model.digest[:12]}-{depth}.csv"  # all of its lists are of one length
     ids, known = field_of(run.version, "ids"), _continued(path)

@@ -14,8 +14,10 @@ from django.db import transaction
 from django.utils import timezone
 
 from catalog.models import DatasetVersion
+from catalog.selectors.item_fields import field_of
 from catalog.selectors.ratings import item_ids_of
 from core.errors import ParallaxError
+from evaluation.enums import Sent
 from evaluation.models import RemoteRecommender, TrainedModel
 from evaluation.remote import client
 from evaluation.remote.messages import Context, ListQuery, RatedItem, RatingScale
@@ -54,22 +56,29 @@ def remote_list(
     """Ask the service of a model for a list, as `evaluation.services.serving.recommend` describes.
 
     Raises ParallaxError as `evaluation.remote.client.recommend` does; ``remote.unreachable`` at once while the breaker
-    is open; ``remote.down`` where it has opened three times in ten minutes.
+    is open; ``remote.down`` where it has opened three times in ten minutes; ``remote.other_registration`` where the
+    service would be sent other fields of the items than when the model was stored.
     """
     recommender, columns = recommender_named(model.provenance["service"]), _columns(model.version_id)
-    service = service_of(recommender)
+    service, sent = service_of(recommender), model.provenance.get("sent", Sent.IDS.value)
+    if sent != service.sent:
+        raise ParallaxError(
+            "remote.other_registration",
+            f"The recommender {service.name} is registered to be sent {service.sent}, and the lists of this model are "
+            f"for {sent}. Register it with --send {sent} again, or store another model with check_recommender.",
+        )
     _enter(recommender)
-    ids = list(columns)
+    ids, context = field_of(model.version, "ids"), history.context if history else {}
+    language, in_order = context.get("language", "en"), _in_order(len(items), history)
     message = ListQuery(
         request=request or str(uuid4()),
         n=n,
         scale=RatingScale(low=scale[0], high=scale[1], step=scale[2]),
-        profile=[
-            RatedItem(item=ids[items[at]], rating=ratings[at], order=order)
-            for order, at in enumerate(_in_order(len(items), history), start=1)
-        ],
+        profile=rated_items(
+            model.version, sent, [items[at] for at in in_order], [ratings[at] for at in in_order], language
+        ),
         exclude=[ids[item] for item in (*items, *left_out)],
-        context=Context(language=history.context.get("language", "en") if history else "en"),
+        context=Context(language=language, answers=context.get("answers", {})),
     )
     try:
         reply = client.recommend(service, message, version=model.provenance["release"], known=columns)
@@ -88,6 +97,27 @@ def remote_list(
         attempts=reply.attempts,
         seconds=reply.seconds,
     )
+
+
+def rated_items(
+    version: DatasetVersion, sent: str, items: Sequence[int], ratings: Sequence[float], language: str = "en"
+) -> list[RatedItem]:
+    """A profile in the order of rating as a service reads it, with what it is `sent` of the items; texts are in
+    `language`, or in that of the dataset.
+    """
+    ids, by_language = field_of(version, "ids"), field_of(version, "texts") if sent == Sent.TEXTS else {}
+    titles = None if sent == Sent.IDS else field_of(version, "titles")
+    texts = [by_language[code] for code in (language, "") if code in by_language]
+    return [
+        RatedItem(
+            item=ids[item],
+            rating=float(rating),
+            order=order,
+            title=titles[item] if titles else None,
+            text=next((own[item] for own in texts if own[item]), None),
+        )
+        for order, (item, rating) in enumerate(zip(items, ratings, strict=True), start=1)
+    ]
 
 
 @lru_cache(maxsize=8)
