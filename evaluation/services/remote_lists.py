@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
 from types import MappingProxyType
+from typing import Any
 from uuid import uuid4
 
 import numpy as np
@@ -40,6 +41,7 @@ class RemoteList:
     version: str
     attempts: int
     seconds: float  # of the last attempt
+    facts: Mapping[str, Any]  # whatever else it said
 
 
 def remote_list(
@@ -86,8 +88,8 @@ def remote_list(
         if refusal.code == UNREACHABLE:
             _count(recommender.pk, refusal)
         raise
-    if recommender.failures or recommender.openings:
-        RemoteRecommender.objects.filter(pk=recommender.pk).update(failures=0, openings=[], open_until=None)
+    if recommender.failures or recommender.open_until:  # its openings count on: a service may come and go
+        RemoteRecommender.objects.filter(pk=recommender.pk).update(failures=0, open_until=None)
     listed = reply.content.items
     return RemoteList(
         items=tuple(columns[each.item] for each in listed),
@@ -96,6 +98,7 @@ def remote_list(
         version=reply.content.version,
         attempts=reply.attempts,
         seconds=reply.seconds,
+        facts=reply.content.facts,
     )
 
 

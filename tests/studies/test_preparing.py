@@ -190,6 +190,22 @@ def test_service_that_fails_for_long_pauses_the_study(draft: Study, items: Path)
     assert "left alone for 30 seconds 3 times within 10 minutes" in Notice.objects.get().text
 
 
+def test_service_that_comes_and_goes_pauses_the_study_too(draft: Study, items: Path) -> None:
+    draft.conditions.update(target=3)
+    with served(draft, items):
+        launch_study(study=draft)
+    for _ in range(3):
+        assert Study.objects.get().status == StudyStatus.LIVE
+        waiting_person(draft)
+        with served(draft, items, "dead"):
+            for _ in range(2):  # five failed attempts: the breaker opens
+                work()
+                ready_again()
+        with served(draft, items):
+            work()
+    assert Study.objects.get().status == StudyStatus.PAUSED
+
+
 @pytest.mark.parametrize(
     ("how", "cause"),
     [
@@ -250,7 +266,7 @@ def test_answers_that_the_design_lists_are_sent_and_named_in_the_consent_text(
 
     def noted(self: InOrder, request: dict[str, Any]) -> Any:
         contexts.append(request["context"])
-        return in_order(self, request)
+        return in_order(self, request)[0], {"moods": 2}
 
     monkeypatch.setattr(InOrder, "recommend", noted)
     with served(draft, items):
@@ -275,6 +291,7 @@ def test_answers_that_the_design_lists_are_sent_and_named_in_the_consent_text(
         participant.responses.filter(question="gender").update(value=dict(DECLINED))
         work()
     assert contexts[-1]["answers"] == {"age": 33}
+    assert ListRequest.objects.get(participant=participant).answer["facts"] == {"moods": 2}
     with pytest.raises(ParallaxError, match="The design was frozen"):
         change_design(study=draft, settings={"sent_answers": []})
 

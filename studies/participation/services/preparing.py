@@ -88,6 +88,7 @@ def ask_for_list(job: Job, progress: Any) -> Mapping[str, Any]:
             "items": served.items,
             "scores": served.scores,
             "explanations": [asdict(each) for each in explanations],
+            "facts": served.facts,
         },
         "attempts": requested.attempts + served.attempts,
         "seconds": served.seconds,
