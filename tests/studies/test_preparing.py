@@ -280,7 +280,7 @@ def test_answers_that_the_design_lists_are_sent_and_named_in_the_consent_text(
         assert len(problems) == 2 * len(draft.texts)
         quoted = {question.key: question.text for question in asked_questions(draft).about}
         draft.texts = {
-            language: {**own, "consent": own["consent"] + quoted["gender"][language] + quoted["age"][language]}
+            language: {**own, "consent": own["consent"] + quoted["gender"][language] + quoted["age"][language].lower()}
             for language, own in draft.texts.items()
         }
         draft.save()

@@ -14,7 +14,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict
 
 from core.errors import ParameterError
-from core.field_problems import FieldProblems, read_model
+from core.field_problems import FieldProblems, Problem, read_model
 from studies.allocation.assignment.strata import strata_from, with_interviewer
 from studies.instrument.questionnaires.core import core_problems
 from studies.instrument.questionnaires.document import read_document
@@ -152,12 +152,12 @@ def check_design(
     _check_plan(design, parsed, about)
     _check_assignment(design, about)
     sendable = sendable_answers(parsed)
-    if wrong := [key for key in design.sent_answers if key not in sendable]:
-        raise ParameterError(
-            f"Answers to {', '.join(wrong)} cannot be sent to remote recommenders: the study asks no such question "
-            "before the ratings, or its answers identify a person or are in own words. Choose among "
-            f"{', '.join(sendable) or 'none'}."
+    if refused := [key for key in design.sent_answers if key not in sendable]:
+        text = (
+            f"Answers to {', '.join(refused)} cannot be sent: the study asks no such question before the ratings, or "
+            f"its answers identify a person or are in own words. Choose among {', '.join(sendable) or 'none'}."
         )
+        raise FieldProblems([Problem(("sent_answers",), text)])
     complete = [language for language in design.languages if language not in translating]
     _check_texts(complete, texts)
     if problems := core_problems(parsed):

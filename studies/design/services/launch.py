@@ -310,7 +310,7 @@ def _not_in_consent(study: Study) -> list[str]:
             f"The consent text in {language_name(language)} does not say that answers to {question.key} are sent to "
             f"remote recommenders. Quote the question in it: {question.text.get(language, '')}"
             for question in sent
-            if services and question.text.get(language, "") not in consent
+            if services and question.text.get(language, "").casefold() not in consent.casefold()
         ]
     return problems
 
