@@ -72,7 +72,7 @@ def collect_lists(
     model = model_of_service(service=service, described=described, version=run.version)
     depth = min(depth, described.max_depth)
     path = folder / f"lists-{recommender.name}-{model.digest[:12]}-{depth}.csv"  # all of its lists are of one length
-    ids, known = field_of(run.version, "ids"), _continued(path)
+    ids, known = field_of(run.version, "ids"), _cut_last_list(path)
     with path.open("a", newline="", encoding="utf-8") as file:
         lines = csv.writer(file)
         if file.tell() == 0:
@@ -103,9 +103,9 @@ def collect_lists(
     return Collected(path, model, len(known), depth)
 
 
-def _continued(path: Path) -> set[str]:
-    """The keys of the lists in a file, without the last one, which is cut off: a collection that was killed may have
-    written half of it.
+def _cut_last_list(path: Path) -> set[str]:
+    """Cut the last list off a file, half of which a collection may have written before it was killed; returns the keys
+    of the others.
     """
     if not path.exists():
         return set()

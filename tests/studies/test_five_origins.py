@@ -49,7 +49,7 @@ PROTOCOL = {"name": "one-plus-random", "relevant": 4.0, "irrelevant": 2.0, "nega
 SERVICE = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "remote-recommender" / "misbehaving.py"
 
 
-def until(condition: Callable[[], Any], seconds: float = 60.0) -> None:
+def until(condition: Callable[[], Any], seconds: float = 150.0) -> None:
     ends = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < ends

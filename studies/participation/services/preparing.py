@@ -37,7 +37,7 @@ def is_requested(participant: Participant) -> bool:
 
 def prepared_list(participant: Participant, profile: Profile) -> ParticipantList | None:
     """What the participant's condition answered, once it has and the study's preparation time has passed."""
-    requested = _requested(participant)
+    requested = _current_request(participant)
     ready_at = requested.requested_at + timedelta(seconds=participant.study.design.preparation_seconds or 0)
     if timezone.now() < ready_at or (requested.answer is None and _is_remote(participant)):
         return None
@@ -67,14 +67,13 @@ def ask_for_list(job: Job, progress: Any) -> Mapping[str, Any]:
     requested: ListRequest = job.subject
     participant = requested.participant
     progress("Asking for a list")
-    changes: dict[str, Any]
     try:
         served, explanations = served_list(participant, profile_of(participant), request=str(requested.key))
     except ParallaxError as refusal:
         cause = refusal if refusal.code == UNREACHABLE else refusal.__cause__ or refusal
         facts = getattr(cause, "extra", {})
-        changes = {"error": str(cause), "attempts": requested.attempts + facts.get("attempts", 1)}
-        ListRequest.objects.filter(pk=requested.pk).update(**changes)
+        attempts = requested.attempts + facts.get("attempts", 1)
+        ListRequest.objects.filter(pk=requested.pk).update(error=str(cause), attempts=attempts)
         if refusal.code != UNREACHABLE:
             raise
         return {
@@ -82,25 +81,24 @@ def ask_for_list(job: Job, progress: Any) -> Mapping[str, Any]:
             "attempts": 0,
             "payload": {"again_at": (timezone.now() + AGAIN_AFTER).isoformat()},
         }
-    changes = {
-        "answer": {
+    ListRequest.objects.filter(pk=requested.pk, answer__isnull=True).update(
+        answer={
             "model": served.digest,
             "items": served.items,
             "scores": served.scores,
             "explanations": [asdict(each) for each in explanations],
             "facts": served.facts,
         },
-        "attempts": requested.attempts + served.attempts,
-        "seconds": served.seconds,
-        "version": served.version,
-        "error": "",
-    }
-    ListRequest.objects.filter(pk=requested.pk, answer__isnull=True).update(**changes)
+        attempts=requested.attempts + served.attempts,
+        seconds=served.seconds,
+        version=served.version,
+        error="",
+    )
     return {}
 
 
 @transaction.atomic
-def _requested(participant: Participant) -> ListRequest:
+def _current_request(participant: Participant) -> ListRequest:
     """The participant's request, made where there is none; a job for a remote recommender goes with it."""
     lock_open(participant)  # a rating in another tab comes before the request, or is refused
     requested, _is_new = ListRequest.objects.get_or_create(participant=participant)
