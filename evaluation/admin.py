@@ -11,5 +11,5 @@ from evaluation.models import RemoteRecommender
 class RemoteRecommenderAdmin(admin.ModelAdmin[RemoteRecommender]):
     """Registered recommenders by name."""
 
-    list_display = ["name", "operator", "address", "token_variable", "seconds"]
+    list_display = ["name", "operator", "address", "token_variable", "seconds", "sent"]
     search_fields = ["name", "address"]

@@ -15,6 +15,14 @@ class ModelOrigin(TextChoices):
     REMOTE = "remote"
 
 
+class Sent(TextChoices):
+    """What a recommender behind HTTP is sent of a rated item, beside its id and rating."""
+
+    IDS = "ids", "nothing else"
+    TITLES = "titles", "the title"
+    TEXTS = "texts", "the title and the text"
+
+
 class RunStatus(TextChoices):
     """Where an evaluation run stands."""
 

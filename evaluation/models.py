@@ -14,7 +14,7 @@ from accounts.models import Project, in_projects_of
 from catalog.models import DatasetVersion
 from core.errors import ParameterError
 from core.models import TimeStampedModel
-from evaluation.enums import ModelOrigin, PartKind, PartStatus, RunStatus
+from evaluation.enums import ModelOrigin, PartKind, PartStatus, RunStatus, Sent
 from evaluation.metrics.definition import LONGEST_METRIC_NAME
 from evaluation.remote.addresses import SETTING, check_service_address
 from jobs.models import LeasedModel
@@ -94,6 +94,9 @@ class RemoteRecommender(TimeStampedModel):
     )
     operator = models.CharField(
         max_length=200, help_text="Who runs the service, as the consent text of every study that uses it names them."
+    )
+    sent = models.CharField(
+        max_length=6, choices=Sent, default=Sent.IDS, help_text="Of each rated item, beside its id and rating."
     )
     # The breaker; see `evaluation.services.remote_lists`.
     failures = models.PositiveIntegerField(default=0, editable=False)  # attempts in a row

@@ -160,7 +160,7 @@ class History:
     order_kind: OrderKind
     times: Sequence[float] | None = None  # seconds since 1970, one for each rating
     order: Sequence[int] | None = None  # from 1; needed only where the times are unknown
-    context: Mapping[str, str] = field(default_factory=dict)
+    context: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)

@@ -417,6 +417,12 @@ class StudySettings(_Settings):
         description="Where one recommender is remote, every participant waits at least so long for their list, so that "
         "waiting does not tell the conditions apart. Empty: as long as nine of ten answers at the launch, and 1 s.",
     )
+    sent_answers: Keys = Field(
+        default=(),
+        title="Answers sent to remote recommenders",
+        description="Of questions before the ratings, with each request for a list. The consent text has to quote the "
+        "questions. Answers that identify a person or are in own words are never sent.",
+    )
     # Assignment to conditions.
     method: MethodName = Field(default="permuted_blocks", title="Method of assignment")
     minimisation_probability: Annotated[Number, Field(ge=0, le=1)] = Field(

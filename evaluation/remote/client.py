@@ -21,7 +21,7 @@ from evaluation.remote.messages import (
     EXAMPLES,
     About,
     ListAnswer,
-    ListRequest,
+    ListQuery,
     ManyAnswers,
     ManyRequests,
     Message,
@@ -46,6 +46,7 @@ class Service:
     hosts: Collection[str]  # names and addresses that may be asked
     seconds: float  # for one answer
     token: str = field(default="", repr=False)
+    sent: str = "ids"  # of rated items, as `evaluation.enums.Sent`
     retry_after: tuple[float, ...] = RETRY_AFTER
 
 
@@ -63,7 +64,7 @@ def about(service: Service) -> Reply[About]:
     return _ask(service, "GET", "about", b"", About)
 
 
-def recommend(service: Service, request: ListRequest, *, version: str, known: Collection[str]) -> Reply[ListAnswer]:
+def recommend(service: Service, request: ListQuery, *, version: str, known: Collection[str]) -> Reply[ListAnswer]:
     """The service's list for one request, checked against it.
 
     `version` is the one that lists must come from, and `known` are the ids of the catalogue. Raises ParallaxError, with
@@ -78,7 +79,7 @@ def recommend(service: Service, request: ListRequest, *, version: str, known: Co
 
 
 def recommend_many(
-    service: Service, requests: Iterable[ListRequest], *, version: str, known: Collection[str]
+    service: Service, requests: Iterable[ListQuery], *, version: str, known: Collection[str]
 ) -> Reply[ManyAnswers]:
     """The lists for several requests, each checked as by `recommend`, whose errors it raises."""
     many = ManyRequests(requests=list(requests))
@@ -241,7 +242,7 @@ def _refuse_constant(name: str) -> None:
 
 
 def _check(
-    service: Service, request: ListRequest, answer: ListAnswer, version: str, known: Collection[str], reply: Reply[Any]
+    service: Service, request: ListQuery, answer: ListAnswer, version: str, known: Collection[str], reply: Reply[Any]
 ) -> None:
     numbers = (reply.attempts, reply.seconds)
     if answer.request != request.request:

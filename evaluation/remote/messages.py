@@ -52,8 +52,8 @@ class RatedItem(Message):
     item: ItemId
     rating: float
     order: int = Field(ge=1, description="1 for the item that was rated first; of test users, consumed first.")
-    title: str | None = None
-    text: str | None = None
+    title: str | None = Field(default=None, description="Only if the service is registered to be sent titles or texts.")
+    text: str | None = Field(default=None, description="Only if it is registered to be sent texts, and there is one.")
 
 
 class Context(Message):
@@ -65,7 +65,7 @@ class Context(Message):
     answers: dict[str, JsonValue] = Field(default={}, description="Only those that the design of the study lists.")
 
 
-class ListRequest(Message):
+class ListQuery(Message):
     """One list for one profile."""
 
     request: str = Field(min_length=1, max_length=64, description="Repeated where a request is sent again.")
@@ -98,7 +98,7 @@ class ListAnswer(Message):
 class ManyRequests(Message):
     """Several requests in one call, for lists of test users."""
 
-    requests: list[ListRequest] = Field(min_length=1, max_length=MOST_IN_ONE)
+    requests: list[ListQuery] = Field(min_length=1, max_length=MOST_IN_ONE)
 
 
 class ManyAnswers(Message):
@@ -107,7 +107,7 @@ class ManyAnswers(Message):
     answers: list[ListAnswer]
 
 
-def check_list(request: ListRequest, answer: ListAnswer, known: Collection[str]) -> None:
+def check_list(request: ListQuery, answer: ListAnswer, known: Collection[str]) -> None:
     """Refuse a list that has other items than a request allows, or another number of them. Raises ParameterError with
     all problems.
 

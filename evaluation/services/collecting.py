@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import io
+import os
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -65,14 +67,15 @@ def collect_lists(
     A file that is there is continued, so that a stopped collection can be called again. Raises ParallaxError as
     `evaluation.services.remote_lists.remote_list` and `evaluation.services.remote.described_for` do.
     """
-    described = described_for(service_of(recommender), run.version)
-    model = model_of_service(name=recommender.name, described=described, version=run.version)
-    path = folder / f"lists-{recommender.name}-{model.digest[:12]}.csv"
+    service = service_of(recommender)
+    described = described_for(service, run.version)
+    model = model_of_service(service=service, described=described, version=run.version)
     depth = min(depth, described.max_depth)
-    ids, known = field_of(run.version, "ids"), _keys_of(path)
+    path = folder / f"lists-{recommender.name}-{model.digest[:12]}-{depth}.csv"  # all of its lists are of one length
+    ids, known = field_of(run.version, "ids"), _cut_last_list(path)
     with path.open("a", newline="", encoding="utf-8") as file:
         lines = csv.writer(file)
-        if not known:
+        if file.tell() == 0:
             lines.writerow(COLUMNS)
         for key, profiles, row in _profiles(run, ids):
             if key in known:
@@ -93,18 +96,24 @@ def collect_lists(
             )
             pairs = zip(served.items, served.scores, strict=True)
             lines.writerows([key, ids[item], "" if score is None else score] for item, score in pairs)
-            file.flush()  # a list is there as a whole, or not at all
+            file.flush()  # nothing but the last list is lost when this process ends
             known.add(key)
             progress(len(known))
             time.sleep(max(0.0, 1 / per_second - (time.monotonic() - started)))
     return Collected(path, model, len(known), depth)
 
 
-def _keys_of(path: Path) -> set[str]:
+def _cut_last_list(path: Path) -> set[str]:
+    """Cut the last list off a file, half of which a collection may have written before it was killed; returns the keys
+    of the others.
+    """
     if not path.exists():
         return set()
-    with path.open(newline="", encoding="utf-8") as file:
-        return {line["key"] for line in csv.DictReader(file)}
+    text = path.read_bytes().rpartition(b"\n")[0].decode() + "\n"
+    keys = [line["key"] for line in csv.DictReader(io.StringIO(text, newline=""))]
+    end = text.index(keys[-1]) if keys else 0
+    os.truncate(path, len(text[:end].encode()))
+    return set(keys) - set(keys[-1:])
 
 
 def _profiles(run: EvaluationRun, ids: list[str]) -> Iterator[tuple[str, Profiles, int]]:

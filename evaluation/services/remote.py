@@ -13,7 +13,7 @@ from catalog.selectors.item_lines import digest_of_lines
 from core import artefacts
 from core.errors import ParallaxError
 from core.provenance import digest_of
-from evaluation.enums import ModelOrigin
+from evaluation.enums import ModelOrigin, Sent
 from evaluation.models import RemoteRecommender, TrainedModel
 from evaluation.remote.client import Service, about
 from evaluation.remote.messages import PROTOCOL, About
@@ -21,14 +21,16 @@ from evaluation.remote.messages import PROTOCOL, About
 PROTOCOL_VERSION = int(PROTOCOL.rpartition("/")[2])
 
 
-def register(*, name: str, address: str, operator: str, token_variable: str = "", seconds: int) -> RemoteRecommender:
+def register(
+    *, name: str, address: str, operator: str, token_variable: str = "", seconds: int, sent: str = Sent.IDS
+) -> RemoteRecommender:
     """Register a recommender, or change what is registered under its name.
 
     Raises ParallaxError with code ``remote.bad_registration``, with all problems.
     """
     recommender = RemoteRecommender.objects.filter(name=name).first() or RemoteRecommender(name=name)
     recommender.address, recommender.operator = address, operator
-    recommender.token_variable, recommender.seconds = token_variable, seconds
+    recommender.token_variable, recommender.seconds, recommender.sent = token_variable, seconds, sent
     try:
         recommender.full_clean()
     except ValidationError as refusal:
@@ -69,6 +71,7 @@ def service_of(recommender: RemoteRecommender) -> Service:
         hosts=frozenset(settings.RECOMMENDER_HOSTS),
         token=token,
         seconds=recommender.seconds,
+        sent=recommender.sent,
     )
 
 
@@ -88,9 +91,9 @@ def described_for(service: Service, version: DatasetVersion) -> About:
     return described
 
 
-def model_of_service(*, name: str, described: About, version: DatasetVersion) -> TrainedModel:
+def model_of_service(*, service: Service, described: About, version: DatasetVersion) -> TrainedModel:
     """The model of one version of a service on a dataset, stored once; its digest is over `facts_of`."""
-    provenance = facts_of(name, described)
+    provenance = facts_of(service, described)
     digest = artefacts.store(
         "models", {}, {"algorithm": ModelOrigin.REMOTE.value, "version": PROTOCOL_VERSION, **provenance}
     )
@@ -103,7 +106,7 @@ def model_of_service(*, name: str, described: About, version: DatasetVersion) ->
         "version": version,
         "algorithm": ModelOrigin.REMOTE,
         "algorithm_version": PROTOCOL_VERSION,
-        "label": name,
+        "label": service.name,
         "seed": 0,
         "threads": 1,
         "fit_seconds": 0.0,
@@ -113,10 +116,11 @@ def model_of_service(*, name: str, described: About, version: DatasetVersion) ->
     return TrainedModel.objects.get_or_create(recipe=recipe, defaults=fields)[0]
 
 
-def facts_of(name: str, described: About) -> dict[str, Any]:
+def facts_of(service: Service, described: About) -> dict[str, Any]:
     """All that tells the lists of a service from those of another, or of another version."""
     return {
-        "service": name,
+        "service": service.name,
         **described.model_dump(include={"catalogue", "deterministic"}),
         "release": described.version,
+        **({} if service.sent == Sent.IDS else {"sent": service.sent}),  # as models before this choice
     }

@@ -16,7 +16,8 @@ from catalog.selectors.ratings import item_ids_of, ratings_of, timestamps_of
 from core.errors import ParallaxError
 from evaluation.remote import client
 from evaluation.remote.client import Service
-from evaluation.remote.messages import About, ListRequest, RatedItem, RatingScale
+from evaluation.remote.messages import About, ListQuery, RatingScale
+from evaluation.services.remote_lists import rated_items
 
 N_PROFILES = 20
 AT_ONCE = 20
@@ -34,27 +35,25 @@ class Finding:
     text: str
 
 
-def sample_requests(version: DatasetVersion, n: int) -> list[ListRequest]:
+def sample_requests(version: DatasetVersion, n: int, sent: str) -> list[ListQuery]:
     """Requests of users spread over a dataset, with the order of their ratings where it has times."""
-    ratings, ids, times = ratings_of(version).user_items, item_ids_of(version), timestamps_of(version)
+    ratings, times = ratings_of(version).user_items, timestamps_of(version)
     users = np.flatnonzero(np.diff(ratings.indptr))
     scale = RatingScale(low=version.scale_low, high=version.scale_high, step=version.scale_step)
     requests = []
     for user in users[np.linspace(0, users.size - 1, min(n, users.size)).astype(int)]:
         own = np.arange(ratings.indptr[user], ratings.indptr[user + 1])
         own = (own[np.argsort(times[own], kind="stable")] if times.size else own)[-LONGEST_PROFILE:]
-        profile = [
-            RatedItem(item=str(ids[ratings.indices[at]]), rating=float(ratings.data[at]), order=order)
-            for order, at in enumerate(own, start=1)
-        ]
+        profile = rated_items(version, sent, ratings.indices[own].tolist(), ratings.data[own].tolist())
         exclude = [rated.item for rated in profile]
-        requests.append(ListRequest(request=str(uuid4()), n=N, scale=scale, profile=profile, exclude=exclude))
+        requests.append(ListQuery(request=str(uuid4()), n=N, scale=scale, profile=profile, exclude=exclude))
     return requests
 
 
 def check_service(service: Service, described: About, version: DatasetVersion) -> Iterator[Finding]:
     """Try a service with profiles of a dataset; a failure of one property does not keep the others from being tried."""
-    trial = _Trial(service, described, frozenset(item_ids_of(version).tolist()), sample_requests(version, N_PROFILES))
+    requests = sample_requests(version, N_PROFILES, service.sent)
+    trial = _Trial(service, described, frozenset(item_ids_of(version).tolist()), requests)
     for what, attempt in trial.parts.items():
         try:
             yield Finding(what, True, attempt())
@@ -67,7 +66,7 @@ def check_service(service: Service, described: About, version: DatasetVersion) -
 class _Trial:
     """One check of a service; each part returns what was found, or raises ParallaxError with what to fix."""
 
-    def __init__(self, service: Service, described: About, known: frozenset[str], requests: list[ListRequest]) -> None:
+    def __init__(self, service: Service, described: About, known: frozenset[str], requests: list[ListQuery]) -> None:
         # Failures are to be seen, and not to be repaired by another attempt.
         self.service, self.described, self.known = replace(service, retry_after=()), described, known
         self.requests = requests
@@ -86,12 +85,12 @@ class _Trial:
             "recommend-many": self._many,
         }
 
-    def _list_for(self, request: ListRequest, **changes: object) -> list[str]:
+    def _list_for(self, request: ListQuery, **changes: object) -> list[str]:
         new = request.model_copy(update={"request": str(uuid4()), **changes})
         reply = client.recommend(self.service, new, version=self.described.version, known=self.known)
         return [listed.item for listed in reply.content.items]
 
-    def _timed(self, request: ListRequest) -> float:
+    def _timed(self, request: ListQuery) -> float:
         started = time.monotonic()
         self._list_for(request)
         return time.monotonic() - started

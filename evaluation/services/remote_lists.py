@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
 from types import MappingProxyType
+from typing import Any
 from uuid import uuid4
 
 import numpy as np
@@ -14,11 +15,13 @@ from django.db import transaction
 from django.utils import timezone
 
 from catalog.models import DatasetVersion
+from catalog.selectors.item_fields import field_of
 from catalog.selectors.ratings import item_ids_of
 from core.errors import ParallaxError
+from evaluation.enums import Sent
 from evaluation.models import RemoteRecommender, TrainedModel
 from evaluation.remote import client
-from evaluation.remote.messages import Context, ListRequest, RatedItem, RatingScale
+from evaluation.remote.messages import Context, ListQuery, RatedItem, RatingScale
 from evaluation.services.remote import recommender_named, service_of
 from recommenders.data import History
 
@@ -38,6 +41,7 @@ class RemoteList:
     version: str
     attempts: int
     seconds: float  # of the last attempt
+    facts: Mapping[str, Any]  # whatever else it said
 
 
 def remote_list(
@@ -54,22 +58,29 @@ def remote_list(
     """Ask the service of a model for a list, as `evaluation.services.serving.recommend` describes.
 
     Raises ParallaxError as `evaluation.remote.client.recommend` does; ``remote.unreachable`` at once while the breaker
-    is open; ``remote.down`` where it has opened three times in ten minutes.
+    is open; ``remote.down`` where it has opened three times in ten minutes; ``remote.other_registration`` where the
+    service would be sent other fields of the items than when the model was stored.
     """
     recommender, columns = recommender_named(model.provenance["service"]), _columns(model.version_id)
-    service = service_of(recommender)
+    service, sent = service_of(recommender), model.provenance.get("sent", Sent.IDS.value)
+    if sent != service.sent:
+        raise ParallaxError(
+            "remote.other_registration",
+            f"The recommender {service.name} is registered to be sent {service.sent}, and the lists of this model are "
+            f"for {sent}. Register it with --send {sent} again, or store another model with check_recommender.",
+        )
     _enter(recommender)
-    ids = list(columns)
-    message = ListRequest(
+    ids, context = field_of(model.version, "ids"), history.context if history else {}
+    language, in_order = context.get("language", "en"), _in_order(len(items), history)
+    message = ListQuery(
         request=request or str(uuid4()),
         n=n,
         scale=RatingScale(low=scale[0], high=scale[1], step=scale[2]),
-        profile=[
-            RatedItem(item=ids[items[at]], rating=ratings[at], order=order)
-            for order, at in enumerate(_in_order(len(items), history), start=1)
-        ],
+        profile=rated_items(
+            model.version, sent, [items[at] for at in in_order], [ratings[at] for at in in_order], language
+        ),
         exclude=[ids[item] for item in (*items, *left_out)],
-        context=Context(language=history.context.get("language", "en") if history else "en"),
+        context=Context(language=language, answers=context.get("answers", {})),
     )
     try:
         reply = client.recommend(service, message, version=model.provenance["release"], known=columns)
@@ -77,8 +88,8 @@ def remote_list(
         if refusal.code == UNREACHABLE:
             _count(recommender.pk, refusal)
         raise
-    if recommender.failures or recommender.openings:
-        RemoteRecommender.objects.filter(pk=recommender.pk).update(failures=0, openings=[], open_until=None)
+    if recommender.failures or recommender.open_until:  # its openings count on: a service may come and go
+        RemoteRecommender.objects.filter(pk=recommender.pk).update(failures=0, open_until=None)
     listed = reply.content.items
     return RemoteList(
         items=tuple(columns[each.item] for each in listed),
@@ -87,7 +98,29 @@ def remote_list(
         version=reply.content.version,
         attempts=reply.attempts,
         seconds=reply.seconds,
+        facts=reply.content.facts,
     )
+
+
+def rated_items(
+    version: DatasetVersion, sent: str, items: Sequence[int], ratings: Sequence[float], language: str = "en"
+) -> list[RatedItem]:
+    """A profile in the order of rating as a service reads it, with what it is `sent` of the items; texts are in
+    `language`, or in that of the dataset.
+    """
+    ids, by_language = field_of(version, "ids"), field_of(version, "texts") if sent == Sent.TEXTS else {}
+    titles = None if sent == Sent.IDS else field_of(version, "titles")
+    texts = [by_language[code] for code in (language, "") if code in by_language]
+    return [
+        RatedItem(
+            item=ids[item],
+            rating=float(rating),
+            order=order,
+            title=titles[item] if titles else None,
+            text=next((own[item] for own in texts if own[item]), None),
+        )
+        for order, (item, rating) in enumerate(zip(items, ratings, strict=True), start=1)
+    ]
 
 
 @lru_cache(maxsize=8)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Any
 
 from core import artefacts
 from core.errors import ArtefactError, DataError, ParallaxError, ParameterError
@@ -36,6 +37,7 @@ class Served:
     version: str = ""  # of a remote recommender
     attempts: int = 1  # to get the list of a remote recommender
     explanations: tuple[Mapping[str, str], ...] = ()  # of a remote recommender, by language, one per item
+    facts: Mapping[str, Any] = field(default_factory=dict)  # whatever else a remote recommender said
 
 
 @lru_cache(maxsize=32)

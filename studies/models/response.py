@@ -62,8 +62,9 @@ class ProfileRating(models.Model):
 class ListRequest(models.Model):
     """The request for a participant's list, in a study with a remote recommender; from it on, their ratings are final.
 
-    A worker asks the service, and `answer` is the list that it gave: items by index, scores, and explanations by
-    language. Participants of the other conditions have a request too, so that all wait alike; theirs has no job.
+    A worker asks the service, and `answer` is the list that it gave: items by index, scores, explanations by
+    language, and the service's `facts`. Participants of the other conditions have a request too, so that all wait
+    alike; theirs has no job.
     """
 
     participant = models.OneToOneField(Participant, on_delete=models.CASCADE, related_name="list_request")

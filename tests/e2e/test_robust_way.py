@@ -11,13 +11,13 @@ from typing import Any
 
 import psutil
 import pytest
-from django.db import connection
 from playwright.sync_api import Browser, expect
 
 from parallax.children import Children
 from studies.enums import ParticipantStatus
 from studies.models import Participant, ProfileRating, Response
 from tests.e2e.clicker import Pointer, stored, until
+from tests.factories.databases import database_url
 from tests.factories.studies import make_study
 
 pytestmark = [pytest.mark.e2e, pytest.mark.django_db(transaction=True), pytest.mark.slow]
@@ -116,13 +116,7 @@ class Web:
 
 @pytest.fixture
 def web(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[Web]:
-    database = connection.settings_dict
-    if connection.vendor == "sqlite":
-        address = f"sqlite:///{database['NAME']}"
-    else:
-        who = f"{database['USER']}:{database['PASSWORD']}@" if database["USER"] else ""
-        address = f"postgresql://{who}{database['HOST']}:{database['PORT']}/{database['NAME']}"
-    monkeypatch.setenv("DATABASE_URL", address)
+    monkeypatch.setenv("DATABASE_URL", database_url())
     server = Web()
     yield server
     server.children.stop()

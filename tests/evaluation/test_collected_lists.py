@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -65,14 +66,18 @@ def test_collected_lists_are_measured_as_they_are_served(tmp_path: Path, setting
         profile: dict[str, Any] = {"items": [0, 3, 8], "ratings": [5.0, 4.0, 1.0], "scale": (1.0, 5.0, 1.0)}
         assert recommend(model=remote, n=5, **profile).items == recommend(model=fitted, n=5, **profile).items
     (file,) = tmp_path.glob("lists-svd-*.csv")
-    before = file.read_text()
-    first = before.splitlines()[1].partition(",")[0]
-    kept = [line for line in before.splitlines() if line.startswith(("key,", f"{first},"))]
-    file.write_text("\n".join(kept) + "\n")
-    with running(Server(served, 0, "", Handler)) as address:  # stopped after the first list, and called again
+    whole = file.read_bytes()
+    middle = whole.index(b"\n", len(whole) // 2) + 1
+    with running(Server(served, 0, "", Handler)) as address:
         register(name="svd", address=address, operator="Example University", seconds=20)
-        call_command("collect_lists", run.pk, "svd", stdout=StringIO(), **options)
-    assert file.read_text().split() == before.split()
+        for end in (0, 3, middle, middle + 40, len(whole) - 5):  # killed there, and called again
+            file.write_bytes(whole[:end])
+            call_command("collect_lists", run.pk, "svd", stdout=StringIO(), **options)
+            assert file.read_bytes() == whole
+        call_command("collect_lists", run.pk, "svd", depth=4, stdout=StringIO(), **options)  # in a file of its own
+    assert file.read_bytes() == whole
+    (short,) = tmp_path.glob("lists-svd-*-4.csv")
+    assert set(Counter(line.partition(",")[0] for line in short.read_text().splitlines()[1:]).values()) == {4}
     upload = out.getvalue().partition("lists:upload=")[2][:64]
     again = work_off(
         make_run(

@@ -10,10 +10,10 @@ import pytest
 import yaml
 from pydantic.json_schema import models_json_schema
 
-from evaluation.remote.messages import About, ListAnswer, ListRequest, ManyAnswers, ManyRequests
+from evaluation.remote.messages import About, ListAnswer, ListQuery, ManyAnswers, ManyRequests
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "reference" / "remote-recommender.yaml"
-MESSAGES = (About, ListRequest, ListAnswer, ManyRequests, ManyAnswers)
+MESSAGES = (About, ListQuery, ListAnswer, ManyRequests, ManyAnswers)
 pytestmark = pytest.mark.unit
 
 
@@ -34,7 +34,7 @@ def test_every_message_is_used_and_every_reference_leads_to_one() -> None:
     assert set(_references(document)) == schemas
     assert set(document["paths"]) == {"/about", "/recommend", "/recommend-many"}
     example = document["paths"]["/recommend"]["post"]["requestBody"]["content"]["application/json"]["example"]
-    assert ListRequest.model_validate(example).n == 5
+    assert ListQuery.model_validate(example).n == 5
 
 
 def _references(node: Any) -> list[str]:

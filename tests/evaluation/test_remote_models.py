@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
+from misbehaving import InOrder
+from service import Catalogue, Server
 
 from catalog.models import DatasetVersion
 from core import artefacts
@@ -23,12 +25,12 @@ from evaluation.remote.client import Service, about
 from evaluation.selectors.models import models_on
 from evaluation.services.remote import described_for, model_of_service, recommender_named, register, service_of
 from evaluation.services.remote_check import check_service
-from evaluation.services.serving import opened_model
+from evaluation.services.serving import opened_model, recommend
 from parallax.integrity.artefacts import check_algorithms, check_artefacts
 from studies.design.services.conditions import choose_conditions
 from tests.factories.accounts import UserFactory
 from tests.factories.catalog import make_version
-from tests.factories.remote import service_that_is, write_items
+from tests.factories.remote import running, service_that_is, write_items
 from tests.factories.studies import make_study
 from tests.sentences import assert_refused_as_approved
 
@@ -56,8 +58,8 @@ def items(version: DatasetVersion, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def service(items: Path) -> Iterator[Service]:
-    with service_that_is("well", items) as running:
-        yield running
+    with service_that_is("well", items) as well:
+        yield well
 
 
 def test_exported_items_have_the_digest_that_a_service_has_to_state(
@@ -80,17 +82,17 @@ def test_a_version_of_a_service_is_one_model_with_a_digest_of_its_own(
     service: Service, version: DatasetVersion
 ) -> None:
     described = described_for(service, version)
-    model = model_of_service(name="GRU", described=described, version=version)
+    model = model_of_service(service=service, described=described, version=version)
     assert (model.label, model.origin, model.training_digest) == ("GRU", "remote", "")
-    assert model_of_service(name="GRU", described=described, version=version) == model
+    assert model_of_service(service=service, described=described, version=version) == model
     changed = ({"version": "2"}, {"deterministic": False}, {"catalogue": "0" * 64})
     others = [described.model_copy(update=update) for update in changed]
-    digests = {model_of_service(name="GRU", described=each, version=version).digest for each in others}
-    digests.add(model_of_service(name="Other", described=described, version=version).digest)
+    digests = {model_of_service(service=service, described=each, version=version).digest for each in others}
+    digests.add(model_of_service(service=replace(service, name="Other"), described=described, version=version).digest)
     assert len(digests | {model.digest}) == 5
     # How deep its lists are changes no list.
     deeper = described.model_copy(update={"max_depth": 9})
-    assert model_of_service(name="GRU", described=deeper, version=version) == model
+    assert model_of_service(service=service, described=deeper, version=version) == model
     assert artefacts.load("models", model.digest).meta["release"] == "1"
     assert not [*check_artefacts(), *check_algorithms()]
 
@@ -99,7 +101,7 @@ def test_a_remote_model_is_offered_to_studies_once_a_run_has_measured_its_lists(
     service: Service, client: Client
 ) -> None:
     study = make_study(status="draft")
-    model = model_of_service(name="GRU", described=about(service).content, version=study.dataset_version)
+    model = model_of_service(service=service, described=about(service).content, version=study.dataset_version)
     with pytest.raises(ArtefactError, match="version 1 of the recommender GRU, which answers over HTTP"):
         opened_model(model.digest)
     researcher = UserFactory()
@@ -117,8 +119,8 @@ def test_registered_recommenders_are_asked_with_the_token_of_the_environment(
     items: Path, version: DatasetVersion, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     variable = "PARALLAX_RECOMMENDER_TOKEN_GRU"
-    with service_that_is("well", items, token="s3cret") as running:
-        call_command("register_recommender", "GRU", running.address, OPERATOR, token_variable=variable, seconds=3)
+    with service_that_is("well", items, token="s3cret") as token_service:
+        call_command("register_recommender", "GRU", token_service.address, OPERATOR, token_variable=variable, seconds=3)
         with pytest.raises(ParallaxError, match=variable) as refusal:
             service_of(recommender_named("GRU"))
         assert refusal.value.code == "remote.no_token"
@@ -158,10 +160,41 @@ def test_administrators_register_recommenders_in_the_administration(client: Clie
         "operator": OPERATOR,
         "token_variable": "",
         "seconds": 10,
+        "sent": "titles",
     }
     assert "is not among those that this installation may ask" in client.post(ADD, form).text
     assert client.post(ADD, form | {"address": ADDRESS}).status_code == 302
-    assert RemoteRecommender.objects.get().name == "GRU"
+    assert RemoteRecommender.objects.get().sent == "titles"
+
+
+def test_titles_and_texts_are_sent_only_where_the_registration_says_so(items: Path, version: DatasetVersion) -> None:
+    profiles: list[dict[str, Any]] = []
+
+    class Noting(InOrder):
+        def recommend(self, request: dict[str, Any]) -> Any:
+            profiles.append(request["profile"][0])
+            return super().recommend(request)
+
+    models = {}
+    with running(Server(Noting(Catalogue(items)), 0)) as address:
+        for sent in ("ids", "titles", "texts"):
+            call_command("register_recommender", "GRU", address, OPERATOR, sent=sent)
+            call_command("check_recommender", "GRU", version.dataset.name, stdout=StringIO())
+            checked = profiles[0]
+            service = service_of(recommender_named("GRU"))
+            models[sent] = model_of_service(service=service, described=about(service).content, version=version)
+            recommend(model=models[sent], items=[0, 1], ratings=[5.0, 3.0], scale=(1.0, 5.0, 1.0), n=3)
+            fields = {"item", "rating", "order", *({"title", "text"} if sent == "texts" else {"title"} & {sent[:-1]})}
+            assert set(checked) == set(profiles[-1]) == fields
+            assert profiles[-1].get("title", "Film 01") == "Film 01"
+            assert profiles[-1].get("text", "A short story about number 1.") == "A short story about number 1."
+            profiles.clear()
+        assert len({model.digest for model in models.values()}) == 3  # other requests, other lists
+        with pytest.raises(ParallaxError, match="--send titles again") as refusal:
+            recommend(model=models["titles"], items=[0], ratings=[5.0], scale=(1.0, 5.0, 1.0), n=3)
+        assert refusal.value.code == "remote.other_registration"
+        assert not profiles
+    assert not [*check_artefacts(), *check_algorithms()]
 
 
 FAILING = {
@@ -179,10 +212,10 @@ def test_the_check_finds_each_fault_where_it_is(
 ) -> None:
     monkeypatch.setenv("PARALLAX_RECOMMENDER_TOKEN", "secret")
     out = StringIO()
-    with service_that_is(how, items, token="secret") as running:
+    with service_that_is(how, items, token="secret") as faulty:
         register(
             name="GRU",
-            address=running.address,
+            address=faulty.address,
             operator=OPERATOR,
             token_variable="PARALLAX_RECOMMENDER_TOKEN",
             seconds=10,

@@ -13,7 +13,7 @@ from misbehaving import misbehaving
 from service import Server
 
 from evaluation.remote.client import Service
-from evaluation.remote.messages import ListRequest, RatedItem, RatingScale
+from evaluation.remote.messages import ListQuery, RatedItem, RatingScale
 
 HERE = frozenset({"127.0.0.1"})
 
@@ -45,8 +45,8 @@ def service_that_is(how: str, items: Path, *, token: str = "", **settings: Any) 
         yield Service("GRU", address, **stated)
 
 
-def make_request(n: int = 5, request: str = "first", rated: tuple[str, ...] = ("3", "7")) -> ListRequest:
-    return ListRequest(
+def make_request(n: int = 5, request: str = "first", rated: tuple[str, ...] = ("3", "7")) -> ListQuery:
+    return ListQuery(
         request=request,
         n=n,
         scale=RatingScale(low=1.0, high=5.0, step=1.0),

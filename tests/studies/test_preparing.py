@@ -12,16 +12,22 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 from django.utils import timezone
+from misbehaving import InOrder
 
 from core.errors import ParallaxError
 from evaluation.models import RemoteRecommender
 from evaluation.remote.client import about
 from evaluation.services import remote, remote_lists
-from evaluation.services.remote import model_of_service, register
+from evaluation.services.remote import model_of_service, register, service_of
+from jobs.archives import clean_jobs
 from jobs.models import Job, JobStatus
 from jobs.services import do_job
-from studies.design.services.launch import launch_problems, launch_study, resume_study
+from studies.console.forms.flow import FlowForm
+from studies.design.selectors.placeholders import asked_questions
+from studies.design.services.design import change_design
+from studies.design.services.launch import design_snapshot, launch_problems, launch_study, resume_study
 from studies.enums import StudyStatus
+from studies.instrument.questionnaires.questions import DECLINED
 from studies.models import Condition, ListRequest, Notice, Participant, RecommendationList, Study
 from studies.participation.services.checking_canaries import request_canaries
 from studies.participation.services.withdrawal import withdraw
@@ -29,6 +35,7 @@ from tests.factories.exports import Exported
 from tests.factories.remote import service_that_is
 from tests.factories.studies import make_study
 from tests.factories.walking import Person, leads
+from tests.studies.test_choice_studies import posted
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 OPERATOR = "Example University"
@@ -65,10 +72,12 @@ def items(draft: Study, tmp_path: Path) -> Path:
 def served(study: Study, items: Path, how: str = "well") -> Iterator[Condition]:
     """The first condition has a service as its recommender, or another one under the same name."""
     with service_that_is(how, items) as service:
-        register(name="gru", address=service.address, operator=OPERATOR, seconds=20)
+        gru = register(name="gru", address=service.address, operator=OPERATOR, seconds=20)
         condition = study.conditions.get(position=0)
         if condition.model.origin != "remote":
-            model = model_of_service(name="gru", described=about(service).content, version=study.dataset_version)
+            model = model_of_service(
+                service=service_of(gru), described=about(service).content, version=study.dataset_version
+            )
             Condition.objects.filter(pk=condition.pk).update(model=model, model_digest=model.digest)
             study.run.algorithms.filter(position=0).update(model=model)
             study.save()
@@ -181,6 +190,22 @@ def test_service_that_fails_for_long_pauses_the_study(draft: Study, items: Path)
     assert "left alone for 30 seconds 3 times within 10 minutes" in Notice.objects.get().text
 
 
+def test_service_that_comes_and_goes_pauses_the_study_too(draft: Study, items: Path) -> None:
+    draft.conditions.update(target=3)
+    with served(draft, items):
+        launch_study(study=draft)
+    for _ in range(3):
+        assert Study.objects.get().status == StudyStatus.LIVE
+        waiting_person(draft)
+        with served(draft, items, "dead"):
+            for _ in range(2):  # five failed attempts: the breaker opens
+                work()
+                ready_again()
+        with served(draft, items):
+            work()
+    assert Study.objects.get().status == StudyStatus.PAUSED
+
+
 @pytest.mark.parametrize(
     ("how", "cause"),
     [
@@ -210,6 +235,77 @@ def test_service_that_breaks_the_protocol_pauses_the_study(draft: Study, items: 
         pass_preparation_time()
         assert leads(page_of(person)) == "recommendations"
     assert ListRequest.objects.get(participant=participant).error == ""
+
+
+def test_participant_who_returns_after_their_failed_job_was_deleted_gets_a_list(draft: Study, items: Path) -> None:
+    with served(draft, items):
+        launch_study(study=draft)
+    person, participant = waiting_person(draft)
+    with served(draft, items, "malformed"):
+        work()
+    Job.objects.filter(kind="list").update(created_at=timezone.now() - timedelta(days=2))
+    clean_jobs()
+    assert not Job.objects.filter(kind="list").exists()
+    with served(draft, items):
+        resume_study(study=Study.objects.get())
+        for _ in range(2):  # one job at a time
+            assert "This page continues by itself." in page_of(person).text
+        assert Job.objects.filter(kind="list").count() == 1
+        work()
+        pass_preparation_time()
+        assert leads(page_of(person)) == "recommendations"
+    assert RecommendationList.objects.filter(participant=participant).exists()
+    assert Job.objects.filter(kind="list").count() == 1  # none for a list that is there
+
+
+def test_answers_that_the_design_lists_are_sent_and_named_in_the_consent_text(
+    draft: Study, items: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    contexts: list[dict[str, Any]] = []
+    in_order = InOrder.recommend
+
+    def noted(self: InOrder, request: dict[str, Any]) -> Any:
+        contexts.append(request["context"])
+        return in_order(self, request)[0], {"moods": 2}
+
+    monkeypatch.setattr(InOrder, "recommend", noted)
+    with served(draft, items):
+        form = FlowForm(draft, posted(FlowForm(draft), sent_answers=["gender", "age"]))
+        assert form.is_valid(), form.errors
+        form.save(None)
+        draft.refresh_from_db()
+        assert draft.settings["sent_answers"] == ["gender", "age"]
+        problems = launch_problems(draft)
+        assert [problem for problem in problems if "Quote the question in it: " in problem] == problems
+        assert len(problems) == 2 * len(draft.texts)
+        quoted = {question.key: question.text for question in asked_questions(draft).about}
+        draft.texts = {
+            language: {**own, "consent": own["consent"] + quoted["gender"][language] + quoted["age"][language].lower()}
+            for language, own in draft.texts.items()
+        }
+        draft.save()
+        launch_study(study=draft)
+        assert all(context["answers"] == {} for context in contexts)
+        contexts.clear()
+        _person, participant = waiting_person(draft)
+        participant.responses.filter(question="gender").update(value=dict(DECLINED))
+        work()
+    assert contexts[-1]["answers"] == {"age": 33}
+    assert ListRequest.objects.get(participant=participant).answer["facts"] == {"moods": 2}
+    with pytest.raises(ParallaxError, match="The design was frozen"):
+        change_design(study=draft, settings={"sent_answers": []})
+
+
+def test_answers_that_cannot_be_sent_are_refused(draft: Study) -> None:
+    before = design_snapshot(draft)
+    change_design(study=draft, settings={"sent_answers": []})
+    assert design_snapshot(Study.objects.get()) == before  # as drafts from before this choice
+    for question in draft.questionnaire["about"]:
+        question["identifies"] = question["key"] == "education"
+    draft.save()
+    with pytest.raises(ParallaxError, match="Answers to education, nationality, comment, mood") as refusal:
+        change_design(study=draft, settings={"sent_answers": ["gender", "education", "nationality", "comment", "mood"]})
+    assert "Choose among" in str(refusal.value)
 
 
 def test_canaries_notice_other_lists_of_the_same_version(draft: Study, items: Path) -> None:

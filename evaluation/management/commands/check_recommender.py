@@ -33,5 +33,5 @@ class Command(ParallaxCommand):
             self.stdout.flush()
         if n_failed:
             raise CommandError(f"{n_failed} of the checks failed. Fix what they say, and check again.")
-        model = model_of_service(name=recommender.name, described=described, version=version)
+        model = model_of_service(service=service, described=described, version=version)
         self.stdout.write(f"Nothing is wrong. This version is stored as model {model.digest}.")

@@ -4,11 +4,12 @@ from argparse import ArgumentParser
 from typing import Any
 
 from core.commands import ParallaxCommand
+from evaluation.enums import Sent
 from evaluation.management.arguments import at_least_one
 from evaluation.models import ANSWER_SECONDS, VARIABLE_PREFIX
 from evaluation.services.remote import register
 
-FIELDS = ("name", "address", "operator", "token_variable", "seconds")
+FIELDS = ("name", "address", "operator", "token_variable", "seconds", "sent")
 
 
 class Command(ParallaxCommand):
@@ -29,6 +30,14 @@ class Command(ParallaxCommand):
             type=at_least_one,
             default=ANSWER_SECONDS,
             help="seconds for one answer, 1 to 60 (default: %(default)s)",
+        )
+
+        parser.add_argument(
+            "--send",
+            dest="sent",
+            choices=Sent.values,
+            default=Sent.IDS.value,
+            help="of each rated item, beside its id and rating: nothing (ids), its title, or title and text",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

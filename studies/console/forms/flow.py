@@ -6,10 +6,14 @@ from typing import Any
 
 from django import forms
 
+from core.form_fields import offer
 from studies.console.forms.setting_fields import setting_field
 from studies.console.forms.stage_form import StageForm
+from studies.design.presets.loader import sendable_answers
+from studies.design.selectors.placeholders import key_in_words
 from studies.design.services.canaries import remote_conditions
 from studies.design.services.design import change_design
+from studies.instrument.questionnaires.schema import questionnaire_from
 from studies.known_items import FIVE_STARS, HALF_STARS, LIKES, SCALES, SEVEN_POINTS, TEN_POINTS
 from studies.models import Study
 from studies.settings import LONGEST_PREPARATION, StudySettings
@@ -34,6 +38,7 @@ SCALE_LABELS = {
     TEN_POINTS.key: "1 to 10, numbers",
     LIKES.key: "Dislike or like",
 }
+REMOTE_SETTINGS = ("preparation_seconds", "sent_answers")
 PLAIN_SETTINGS = ("ratings_asked", "list_length", "item_order", "idle_minutes")
 
 
@@ -43,7 +48,7 @@ class FlowForm(StageForm):
     folded = {
         "Known items": ("elicitation", "elicitation_scale", "taken_from", "ratings_most", "item_order"),
         "Interruptions": ("idle_minutes",),
-        "Waiting for the list": ("preparation_seconds",),
+        "Remote recommender": REMOTE_SETTINGS,
     }
     elicitation = setting_field(
         forms.ChoiceField, StudySettings, "elicitation", choices=list(ELICITATION_LABELS.items())
@@ -65,11 +70,12 @@ class FlowForm(StageForm):
         min_value=0,
         max_value=LONGEST_PREPARATION,
     )
+    sent_answers = setting_field(forms.MultipleChoiceField, StudySettings, "sent_answers")
 
     def __init__(self, study: Study, data: Any = None) -> None:
         design = study.design
         initial = {
-            **design.model_dump(include={*PLAIN_SETTINGS, "elicitation", "elicitation_scale", "preparation_seconds"}),
+            **design.model_dump(include={*PLAIN_SETTINGS, *REMOTE_SETTINGS, "elicitation", "elicitation_scale"}),
             # An exact number is left empty: otherwise a higher number of items would contradict a field that is folded.
             "ratings_most": design.items_asked.most if design.items_asked.is_range else None,
             "taken_from": design.model_copy(update={"elicitation": STARS}).lowest_taken,
@@ -77,8 +83,12 @@ class FlowForm(StageForm):
         super().__init__(study, data, initial=initial)
         if not is_usage(study.dataset_version):
             del self.fields["taken_from"]
-        if not remote_conditions(study):
-            del self.fields["preparation_seconds"]
+        if remote_conditions(study):
+            sendable = sendable_answers(questionnaire_from(study.questionnaire))
+            offer(self, "sent_answers", [(key, key_in_words(key, design)) for key in sendable])
+        else:
+            for name in REMOTE_SETTINGS:
+                del self.fields[name]
 
     def clean(self) -> dict[str, Any] | None:
         cleaned = super().clean()
@@ -102,8 +112,8 @@ class FlowForm(StageForm):
             changed["elicitation"] = cleaned["elicitation"]
         if "elicitation_scale" in cleaned:
             changed["elicitation_scale"] = cleaned["elicitation_scale"]
-        if "preparation_seconds" in cleaned:
-            changed["preparation_seconds"] = cleaned["preparation_seconds"]
+        if "sent_answers" in cleaned:
+            changed |= {name: cleaned[name] for name in REMOTE_SETTINGS}
         if lowest := cleaned.get("taken_from"):
             changed["taken_from"] = int(lowest) if lowest.is_integer() else lowest
         change_design(study=self.study, actor=actor, settings=changed)

@@ -14,7 +14,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict
 
 from core.errors import ParameterError
-from core.field_problems import FieldProblems, read_model
+from core.field_problems import FieldProblems, Problem, read_model
 from studies.allocation.assignment.strata import strata_from, with_interviewer
 from studies.instrument.questionnaires.core import core_problems
 from studies.instrument.questionnaires.document import read_document
@@ -151,6 +151,13 @@ def check_design(
     about = {question.key: question for question in parsed.about}
     _check_plan(design, parsed, about)
     _check_assignment(design, about)
+    sendable = sendable_answers(parsed)
+    if refused := [key for key in design.sent_answers if key not in sendable]:
+        text = (
+            f"Answers to {', '.join(refused)} cannot be sent: the study asks no such question before the ratings, or "
+            f"its answers identify a person or are in own words. Choose among {', '.join(sendable) or 'none'}."
+        )
+        raise FieldProblems([Problem(("sent_answers",), text)])
     complete = [language for language in design.languages if language not in translating]
     _check_texts(complete, texts)
     if problems := core_problems(parsed):
@@ -225,6 +232,11 @@ def _check_plan(design: StudySettings, questionnaire: Questionnaire, about: Mapp
 def possible_covariates(questionnaire: Questionnaire) -> list[str]:
     """Keys of the questions before assignment that can be covariates: one number or one choice, of no identity."""
     return [q.key for q in questionnaire.about if q.is_covariate and not q.is_identifying]
+
+
+def sendable_answers(questionnaire: Questionnaire) -> list[str]:
+    """Keys of the questions before the ratings whose answers may be sent to a remote recommender."""
+    return [q.key for q in questionnaire.about if not (q.is_identifying or q.is_in_words or q.other)]
 
 
 def _check_assignment(design: StudySettings, questions: Mapping[str, Question]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from catalog.selectors.ratings import scale_of
 from evaluation.services.serving import Served, explain, recommend
@@ -20,7 +21,7 @@ def recommend_in(
     ratings: Mapping[int, int],
     n: int,
     rated_at: Mapping[int, float] | None = None,
-    context: Mapping[str, str] | None = None,
+    context: Mapping[str, Any] | None = None,
     request: str = "",
 ) -> Served:
     """Return the `n` best items of the condition's model for ratings by item index, none of them rated.
@@ -52,7 +53,7 @@ def explain_in(
     ratings: Mapping[int, int],
     of: Sequence[int],
     rated_at: Mapping[int, float] | None = None,
-    context: Mapping[str, str] | None = None,
+    context: Mapping[str, Any] | None = None,
 ) -> tuple[Explanation | None, ...]:
     """Return what each item of the profile contributed to the scores of the items `of`, for the same profile as
     `recommend_in`; None where the model has no score for an item, or cannot decompose it.
@@ -92,7 +93,7 @@ def _profile(
     study: Study,
     ratings: Mapping[int, int],
     rated_at: Mapping[int, float] | None,
-    context: Mapping[str, str] | None,
+    context: Mapping[str, Any] | None,
 ) -> _Profile:
     def history_of(items: list[int]) -> History:
         times = None if rated_at is None else [rated_at[index] for index in items]

@@ -35,6 +35,7 @@ from studies.design.selectors.launch_overview import (
     OpenPoint,
     language_points,
 )
+from studies.design.selectors.placeholders import asked_questions, filled
 from studies.design.selectors.stated_facts import stated_facts
 from studies.design.selectors.texts import language_name, languages_in_translation
 from studies.design.selectors.versions import consent_texts, current_consent, frozen_tests
@@ -256,7 +257,7 @@ def _findings(study: Study) -> tuple[list[OpenPoint], bool]:
     except ParameterError as problem:
         stage = TEXTS if str(problem).startswith("The texts in") else PLAN
         return [*points, OpenPoint(stage, str(problem))], False
-    points += [OpenPoint(TEXTS, text, "consent") for text in _unnamed_operators(study)]
+    points += [OpenPoint(TEXTS, text, "consent") for text in _not_in_consent(study)]
     if not_crossed := crossing_problem(study):
         points.append(OpenPoint(CONDITIONS, not_crossed, "models"))
     if len(study.design.list_lengths) > 1 and OF_LISTS.search(json.dumps([study.texts, study.questionnaire])):
@@ -289,16 +290,29 @@ def _findings(study: Study) -> tuple[list[OpenPoint], bool]:
     return points, True
 
 
-def _unnamed_operators(study: Study) -> list[str]:
-    """Which consent texts do not name who runs a remote recommender and gets the ratings."""
+def _not_in_consent(study: Study) -> list[str]:
+    """Which consent texts do not name who runs a remote recommender and gets the ratings, or quote no question whose
+    answers they get.
+    """
     names = {condition.model.provenance["service"] for condition in remote_conditions(study)}
-    return [
-        f"The consent text in {language_name(language)} does not name {service.operator}, who runs the recommender "
-        f"{service.name} and gets the ratings of participants. Add the name."
-        for service in RemoteRecommender.objects.filter(name__in=names)
-        for language, texts in consent_texts(study).items()
-        if service.operator not in texts["consent"]
-    ]
+    services = RemoteRecommender.objects.filter(name__in=names)
+    sent = [question for question in asked_questions(study).about if question.key in study.design.sent_answers]
+    problems = []
+    for language, texts in consent_texts(study).items():
+        consent = filled(texts["consent"], study.design, language)
+        problems += [
+            f"The consent text in {language_name(language)} does not name {service.operator}, who runs the recommender "
+            f"{service.name} and gets the ratings of participants. Add the name."
+            for service in services
+            if service.operator not in consent
+        ]
+        problems += [
+            f"The consent text in {language_name(language)} does not say that answers to {question.key} are sent to "
+            f"remote recommenders. Quote the question in it: {question.text.get(language, '')}"
+            for question in sent
+            if services and question.text.get(language, "").casefold() not in consent.casefold()
+        ]
+    return problems
 
 
 def _setting_point(problem: Problem) -> OpenPoint:

@@ -19,7 +19,7 @@ from evaluation.enums import ModelOrigin
 from evaluation.services.remote_lists import UNREACHABLE
 from evaluation.services.serving import Served
 from jobs.models import Job, JobStatus
-from jobs.services import enqueue, request
+from jobs.services import request
 from studies.design.selectors.placeholders import content_of
 from studies.design.services.explaining import ShownExplanation
 from studies.models import ListRequest, Participant
@@ -35,25 +35,11 @@ def is_requested(participant: Participant) -> bool:
     return content_of(participant.study).prepares and ListRequest.objects.filter(participant=participant).exists()
 
 
-@transaction.atomic
-def request_list(participant: Participant) -> ListRequest:
-    """The participant's request; made, with a job for a remote recommender, where there is none yet."""
-    lock_open(participant)  # a rating in another tab comes before the request, or is refused
-    requested, is_new = ListRequest.objects.get_or_create(participant=participant)
-    if is_new and _is_remote(participant):
-        request("list", subject=requested)
-    return requested
-
-
 def prepared_list(participant: Participant, profile: Profile) -> ParticipantList | None:
     """What the participant's condition answered, once it has and the study's preparation time has passed."""
-    requested = request_list(participant)
-    if _is_remote(participant) and requested.answer is None:
-        # Failed where they were away, the study was paused, or the service broke the protocol: they are back now.
-        for job in requested.jobs.filter(status=JobStatus.FAILED):
-            enqueue(job)
-        return None
-    if timezone.now() < requested.requested_at + timedelta(seconds=participant.study.design.preparation_seconds or 0):
+    requested = _current_request(participant)
+    ready_at = requested.requested_at + timedelta(seconds=participant.study.design.preparation_seconds or 0)
+    if timezone.now() < ready_at or (requested.answer is None and _is_remote(participant)):
         return None
     if requested.answer is None:
         return served_list(participant, profile)
@@ -81,14 +67,13 @@ def ask_for_list(job: Job, progress: Any) -> Mapping[str, Any]:
     requested: ListRequest = job.subject
     participant = requested.participant
     progress("Asking for a list")
-    changes: dict[str, Any]
     try:
         served, explanations = served_list(participant, profile_of(participant), request=str(requested.key))
     except ParallaxError as refusal:
         cause = refusal if refusal.code == UNREACHABLE else refusal.__cause__ or refusal
         facts = getattr(cause, "extra", {})
-        changes = {"error": str(cause), "attempts": requested.attempts + facts.get("attempts", 1)}
-        ListRequest.objects.filter(pk=requested.pk).update(**changes)
+        attempts = requested.attempts + facts.get("attempts", 1)
+        ListRequest.objects.filter(pk=requested.pk).update(error=str(cause), attempts=attempts)
         if refusal.code != UNREACHABLE:
             raise
         return {
@@ -96,20 +81,33 @@ def ask_for_list(job: Job, progress: Any) -> Mapping[str, Any]:
             "attempts": 0,
             "payload": {"again_at": (timezone.now() + AGAIN_AFTER).isoformat()},
         }
-    changes = {
-        "answer": {
+    ListRequest.objects.filter(pk=requested.pk, answer__isnull=True).update(
+        answer={
             "model": served.digest,
             "items": served.items,
             "scores": served.scores,
             "explanations": [asdict(each) for each in explanations],
+            "facts": served.facts,
         },
-        "attempts": requested.attempts + served.attempts,
-        "seconds": served.seconds,
-        "version": served.version,
-        "error": "",
-    }
-    ListRequest.objects.filter(pk=requested.pk, answer__isnull=True).update(**changes)
+        attempts=requested.attempts + served.attempts,
+        seconds=served.seconds,
+        version=served.version,
+        error="",
+    )
     return {}
+
+
+@transaction.atomic
+def _current_request(participant: Participant) -> ListRequest:
+    """The participant's request, made where there is none; a job for a remote recommender goes with it."""
+    lock_open(participant)  # a rating in another tab comes before the request, or is refused
+    requested, _is_new = ListRequest.objects.get_or_create(participant=participant)
+    # A job failed where they were away, the study was paused, or the service broke the protocol: they are back now.
+    if _is_remote(participant) and not requested.jobs.open().exists():
+        requested.refresh_from_db()  # a job stores the answer before it ends
+        if requested.answer is None:
+            request("list", subject=requested)
+    return requested
 
 
 def _is_remote(participant: Participant) -> bool:

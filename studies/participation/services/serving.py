@@ -20,6 +20,7 @@ from studies.design.services.condition_serving import recommend_in
 from studies.design.services.explaining import ShownExplanation, explanations_in
 from studies.design.services.launch import pause_study
 from studies.enums import NoticeKind, StudyStatus
+from studies.instrument.questionnaires.questions import is_declined
 from studies.models import Condition, Participant, ProfileRating, Study
 from studies.participation.selectors.responses import public_ids
 from studies.participation.services.participant_state import list_length
@@ -53,7 +54,7 @@ def served_list(participant: Participant, profile: Profile, *, request: str = ""
             "condition": condition,
             "ratings": {index: rating for index, (rating, _at) in profile.items()},
             "rated_at": {index: at.timestamp() for index, (_rating, at) in profile.items()},
-            "context": {"language": participant.language, **_identified(participant, kind)},
+            "context": {"language": participant.language, **_asked_for(participant, condition, kind)},
         }
         served = recommend_in(**rated, n=list_length(participant), request=request)
         explanations = explanations_in(**rated, items=served.items, remote_texts=served.explanations)
@@ -71,8 +72,11 @@ def served_list(participant: Participant, profile: Profile, *, request: str = ""
     return served, explanations
 
 
-def _identified(participant: Participant, kind: type[Algorithm] | None) -> dict[str, str]:
-    """The participant's id in exports, for models that ask for it."""
+def _asked_for(participant: Participant, condition: Condition, kind: type[Algorithm] | None) -> dict[str, Any]:
+    """The participant's id in exports, for models that ask for it; for remote ones, the answers of the design."""
+    if condition.model.origin == ModelOrigin.REMOTE:
+        rows = participant.responses.filter(rank=0, question__in=participant.study.design.sent_answers)
+        return {"answers": {row.question: row.value for row in rows if not is_declined(row.value)}}
     if kind is None or "participant" not in kind.context_fields:
         return {}
     return {"participant": public_ids(participant.study)[participant.pk]}

@@ -58,7 +58,6 @@ def _preparation_page(visit: Visit) -> HttpResponse:
     here_url = visit.links.to(flow.Place(flow.RATE))
     if visit.request.method == "POST":
         return visit.go(here_url)  # so that the page can be reloaded
-    requested = preparing.request_list(visit.participant)
     return message_page(
         visit.request,
         _("Preparing your list"),
@@ -68,7 +67,7 @@ def _preparation_page(visit: Visit) -> HttpResponse:
         here_url=here_url,
         withdraw_url=visit.withdraw_url,
         chooses=visit.study.design.is_choice,
-        is_long=timezone.now() - requested.requested_at > LONG,
+        is_long=timezone.now() - visit.participant.list_request.requested_at > LONG,
     )
 
 
