@@ -183,7 +183,6 @@ class Battery:
     block: str
     n_points: int  # scale points of each, >= 2
     members: tuple[Member, ...]  # in the order of the block; a member of no scale counts as not reverse-scored
-    always: frozenset[str]  # keys of their questions that are shown to everyone
 
     @property
     def is_mixed(self) -> bool:
@@ -199,7 +198,7 @@ class Battery:
         Examples
         --------
         >>> pair = (Member("a", "", 1, 5, False), Member("b", "r", 1, 5, True))
-        >>> Battery("after", 5, pair, frozenset("ab")).points({"a": 4, "b": {"r": 5}})
+        >>> Battery("after", 5, pair).points({"a": 4, "b": {"r": 5}})
         [(3, False), (4, True)]
         """
         values = [(member, member.raw(answers)) for member in self.members]
@@ -218,6 +217,5 @@ def batteries_of(questionnaire: Questionnaire) -> tuple[Battery, ...]:
                 for q in own
                 for member in members_of(q)
             )
-            always = frozenset(q.key for q in own if q.shown_if is None)
-            batteries.append(Battery(block, n_points, tuple(members), always))
+            batteries.append(Battery(block, n_points, tuple(members)))
     return tuple(batteries)

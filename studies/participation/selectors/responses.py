@@ -8,7 +8,7 @@ import hmac
 import itertools
 import json
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from types import MappingProxyType
@@ -372,15 +372,6 @@ def completed_answers(study: Study, mode: str) -> Iterator[Record]:
     """
     rows = Participant.objects.filter(study=study, mode=mode, status=ParticipantStatus.COMPLETED).order_by("pk")
     return RecordReader(study, is_lean=True).records(rows.only(*OF_LEAN))
-
-
-def records_of(study: Study, participant_keys: Collection[int], modes: Sequence[str]) -> Iterator[Record]:
-    """Records of the participants with these keys and modes, without public ids."""
-    reader = RecordReader(study)
-    keys = sorted(participant_keys)
-    for start in range(0, len(keys), ROWS_AT_ONCE):
-        rows = Participant.objects.filter(study=study, mode__in=modes, pk__in=keys[start : start + ROWS_AT_ONCE])
-        yield from reader.records(rows.select_related("recommendation_list").order_by("pk"))
 
 
 def identifying_answers(study: Study) -> QuerySet[Response]:
