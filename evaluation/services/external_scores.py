@@ -72,7 +72,7 @@ def measure_external_scores(*, run: EvaluationRun, path: Path, name: str, are_ra
     try:
         scores = read_scores(path, user_ids_of(run.version), item_ids_of(run.version))
     except DataError as problem:
-        raise ParallaxError("scores.bad_file", str(problem)) from problem
+        raise ParallaxError("scores.bad_file", f"{path.name} cannot be used on run {run.pk}. {problem}") from problem
     sides = training_sides(run, [run_cases])
     if are_ratings:
         sides = sides.of_kind("rating", is_comparable=True)

@@ -53,12 +53,13 @@ def test_all_problems_are_named_with_their_lines(tmp_path: Path) -> None:
     with pytest.raises(DataError) as refusal:
         read_scores(file, USERS, ITEMS)
     assert str(refusal.value) == (
-        "scores.csv: No user of the dataset in line 3: 'u9'. No item of the dataset in line 4: 'c'. "
-        "No finite number in line 4: 'nan', line 5: 'high'. "
-        "An item that the user has already in line 6: 'a'. Correct these lines, or remove them."
+        "Unknown users (1): line 3 ('u9'). Unknown items (1): line 4 ('c'). "
+        "Scores that are not finite numbers (2): line 4 ('nan'); line 5 ('high'). "
+        "Items that the user has already (1): line 6 ('a'). "
+        "Correct these places, or leave them out, and upload the file again."
     )
     file.write_text("user_id,item_id,score\n" + "u9,a,1\n" * 1234)
-    with pytest.raises(DataError, match=r"line 11: 'u9' and 1,224 more\."):
+    with pytest.raises(DataError, match=r"Unknown users \(1,234\): .*line 11 \('u9'\) and 1,224 more\."):
         read_scores(file, USERS, ITEMS)
 
 
@@ -183,7 +184,9 @@ def test_external_rows_are_exported_and_compared_but_are_no_models(run: Evaluati
 @pytest.mark.integration
 def test_uploads_that_are_refused(run: EvaluationRun, tmp_path: Path) -> None:
     file = written(tmp_path / "scores.csv", LENSKIT, [("u0", "nothing", float("nan"))])
-    with pytest.raises(CommandError, match=r"No user .* line 2.* No item .* line 2.* No finite number .* line 2"):
+    with pytest.raises(
+        CommandError, match=r"scores\.csv .* users .* line 2.* items .* line 2.* not finite numbers .* line 2"
+    ):
         uploaded(run, file)
     for name in ("TopPop", "", "x" * 81):
         with pytest.raises(CommandError, match="Choose another name"):
