@@ -84,7 +84,7 @@ class ModelViewSet(StrictView, mixins.ListModelMixin, mixins.RetrieveModelMixin,
         body = dict(self.body(UploadSerializer))
         dataset = get_object_or_404(Dataset.objects.usable_by(request.user), name=body.pop("dataset"))
         version = newest_version(dataset.name, Dataset.objects.filter(pk=dataset.pk))
-        chosen = {name: body.pop(name) for name in ("kind", "file", "learned_from")}
+        chosen = {name: body.pop(name) for name in ("kind", "file", "learned_from", "are_strangers_unseen")}
         try:
             registry.params_of(chosen["kind"], body)
         except ParameterError as problem:

@@ -80,6 +80,9 @@ class UploadSerializer(serializers.Serializer[Any]):
     learned_from = serializers.RegexField(
         r"^[0-9a-f]{64}$", required=False, default="", help_text="Digest of its training rows: training_hash of a run."
     )
+    are_strangers_unseen = serializers.BooleanField(
+        default=False, help_text="Your statement that it saw no rating of the test users of the split strangers."
+    )
     name = serializers.CharField(required=False, max_length=40, help_text="The name in tables.")
     profile = serializers.ChoiceField(choices=["ratings", "likes"], required=False)
     positive_from = serializers.FloatField(required=False, help_text="Lowest like, on a scale of 1 to 5.")

@@ -57,13 +57,14 @@ from evaluation.services.experiment_jobs import runs_of, start_experiment
 from evaluation.services.model_uploads import request_upload
 from evaluation.services.recommend_for_profile import try_models, try_users
 from evaluation.services.runs import cancel_run, create_repeat, create_run, resume_run
+from evaluation.services.upload_summary import ShownUsers
 from evaluation.sorting import Sorting
 from jobs.models import Job, JobStatus
 
 RUNS_PER_PAGE = 25
 MODELS_PER_PAGE = 50
 MAX_MATCHES = 6
-USERS_TRIED, LENGTH_TRIED = 5, 5  # beside a model that was uploaded
+LENGTH_TRIED = 5  # of the lists of a model that was uploaded
 EFFECTS = {"nemenyi": "Mean ranks, A − B"}
 
 
@@ -130,7 +131,7 @@ def _lists_of_upload(job: Job, request: HttpRequest) -> dict[str, Any]:
     stored = [line for line in models_on(version, request.user) if line.model.pk != model.pk]
     chosen = [line.model for line in stored if str(line.model.pk) == request.GET.get("beside")]
     models = [model, *(chosen or [line.model for line in stored])[:1]]
-    tried = try_users(version=version, models=models, n_users=USERS_TRIED, n=LENGTH_TRIED)
+    tried = try_users(version=version, models=models, shown=ShownUsers(**job.result["shown"]), n=LENGTH_TRIED)
     algorithm = written([(model.algorithm, {"upload": model.params["upload"], **job.payload["params"]})])
     return {"model": model, "algorithm": algorithm, "stored": stored, "beside": models[-1], "tried": tried}
 

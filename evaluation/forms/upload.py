@@ -29,6 +29,13 @@ class UploadModelForm(forms.Form):
         help_text="training_hash of a run. Without it, tables say that the model may have seen the test ratings.",
     )
 
+    are_strangers_unseen = forms.BooleanField(
+        required=False,
+        label="It saw no test user of the split strangers",
+        help_text="Your statement, which Parallax cannot check: it was learned from no rating of the users on whom "
+        "runs with this split test.",
+    )
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         kinds = {key: registry.algorithm(key) for key in registry.uploaded_keys()}
@@ -61,4 +68,5 @@ class UploadModelForm(forms.Form):
 
     def chosen(self) -> dict[str, Any]:
         """The arguments of `request_upload`."""
-        return {**{name: self.cleaned_data[name] for name in ("file", "kind", "learned_from")}, "params": self.params}
+        own = ("file", "kind", "learned_from", "are_strangers_unseen")
+        return {**{name: self.cleaned_data[name] for name in own}, "params": self.params}

@@ -14,6 +14,8 @@ from catalog.models import DatasetVersion
 from catalog.services.upload_folders import delete_folder, file_in, new_folder
 from catalog.services.upload_folders import store_upload as store_privately
 from core.errors import ParallaxError
+from evaluation.models import EvaluationRun
+from evaluation.services.upload_summary import summary_of
 from evaluation.services.uploads import model_of_upload, store_upload
 from jobs.kinds import Progress
 from jobs.models import Job
@@ -33,11 +35,13 @@ def request_upload(
     kind: str,
     params: Mapping[str, Any],
     learned_from: str,
+    are_strangers_unseen: bool,
     actor: Any,
 ) -> Job:
     """Store a file privately, and request its check from a worker. Raises ParallaxError for `upload.no_room`.
 
-    `params` are the stated parameters of the uploaded algorithm `kind`, without the digest of the upload.
+    `params` are the stated parameters of the uploaded algorithm `kind`, without the digest of the upload. Further
+    arguments are those of `store_upload`.
     """
     folder = new_folder()
     try:
@@ -45,8 +49,15 @@ def request_upload(
     except BaseException:
         delete_folder(folder)
         raise
-    payload = {"folder": folder, "source": str(file.name)[:300], "kind": kind, "params": dict(params)}
-    return request(KIND, owner=actor, subject=version, payload={**payload, "learned_from": learned_from})
+    payload = {
+        "folder": folder,
+        "source": str(file.name)[:300],
+        "kind": kind,
+        "params": dict(params),
+        "learned_from": learned_from,
+        "are_strangers_unseen": are_strangers_unseen,
+    }
+    return request(KIND, owner=actor, subject=version, payload=payload)
 
 
 def store_model(job: Job, progress: Progress) -> dict[str, Any]:
@@ -60,12 +71,21 @@ def store_model(job: Job, progress: Progress) -> dict[str, Any]:
         raise ParallaxError("upload.gone", f"{job.payload['source']} is no longer on the server. Upload it again.")
     progress(f"Checking {path.name}")
     _check_unpacked(path)
-    upload = store_upload(version=version, kind=kind, path=path, learned_from=learned_from)
+    upload = store_upload(
+        version=version,
+        kind=kind,
+        path=path,
+        learned_from=learned_from,
+        are_strangers_unseen=job.payload["are_strangers_unseen"],
+    )
     progress("Storing the model")
     params = {**job.payload["params"], "upload": upload.digest}
     inputs: dict[str, Any] = {"learned_from": learned_from, "seed": SEED, "threads": settings.NUMERIC_THREADS}
     model = model_of_upload(version=version, kind=kind, params=params, **inputs)
-    return {"result": {"model": model.pk, "n_items": upload.n_items, "facts": list(upload.facts)}}
+    progress("Looking at its lists")
+    runs = EvaluationRun.objects.visible_to(job.owner)
+    summary = summary_of(version=version, model=model, upload=upload, runs=runs)
+    return {"result": {"model": model.pk, **summary}}
 
 
 def _check_unpacked(path: Path) -> None:

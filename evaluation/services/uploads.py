@@ -32,11 +32,15 @@ OTHER_KEYS = "Keys of another form than *, segment:NAME, profile:SHA-256 and par
 
 @dataclass(frozen=True)
 class Upload:
-    """A stored upload: its digest, the number of items of the dataset that it covers, and facts in words."""
+    """A stored upload: its digest, the number of items of the dataset that it covers, facts in words, and what was
+    stated of its training, as of `store_upload`.
+    """
 
     digest: str
     n_items: int
     facts: tuple[str, ...]
+    learned_from: str
+    are_strangers_unseen: bool
 
 
 def store_upload(
@@ -71,7 +75,8 @@ def store_upload(
         **({"collected_from": collected_from} if collected_from else {}),
         **({} if project is None else {"project": project}),
     }
-    return Upload(artefacts.store(KIND, arrays, meta), int(arrays["is_known"].sum()), tuple(facts))
+    digest, n_items = artefacts.store(KIND, arrays, meta), int(arrays["is_known"].sum())
+    return Upload(digest, n_items, tuple(facts), learned_from, are_strangers_unseen)
 
 
 def model_of_upload(

@@ -17,12 +17,15 @@ from catalog.models import DatasetVersion
 from catalog.services.dataset_jobs import clean_uploads
 from catalog.services.upload_folders import file_in
 from evaluation.models import TrainedModel
+from evaluation.selectors.cases import cases_of
+from evaluation.selectors.results import model_rows
 from evaluation.services import model_uploads
+from evaluation.services.coverage import keyed_profiles
 from jobs.models import Job, JobStatus
 from jobs.services import do_job
 from tests.factories.accounts import UserFactory
 from tests.factories.catalog import make_version
-from tests.factories.evaluation import make_run_at
+from tests.factories.evaluation import make_run, make_run_at, work_off
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
@@ -45,6 +48,13 @@ def client() -> Client:
     signed_in = Client()
     signed_in.force_login(UserFactory())
     return signed_in
+
+
+def requested(version: DatasetVersion, file: SimpleUploadedFile) -> Job:
+    stated: dict[str, Any] = {"learned_from": "", "are_strangers_unseen": False}
+    return model_uploads.request_upload(
+        version=version, file=file, kind="matrix", params={}, actor=UserFactory(), **stated
+    )
 
 
 def address(version: DatasetVersion) -> str:
@@ -78,6 +88,34 @@ def test_page_shows_what_was_understood_beside_a_stored_model(client: Client, ve
     assert stranger.get(response.url).status_code == 404
 
 
+def test_page_of_lists_shows_coverage_and_users_who_have_one(client: Client) -> None:
+    strangers = {"name": "strangers", "share": 0.3, "given": 0, "given_share": 0.8}
+    full = {"name": "full-ranking", "relevant": 4.0}
+    run = work_off(make_run(algorithms="toppop", split=strangers, protocol=full, reserve=0.0, profile_lengths=(3,)))
+    keys = {row[0] for row in keyed_profiles(run) if row[0] != "key"}
+    of_three = [key for key in sorted(keys) if sum(row[0] == key for row in keyed_profiles(run)) == 3][:6]
+    file = SimpleUploadedFile(
+        "lists.csv", "\n".join(f"{key},{item}" for key in of_three for item in range(1, 16)).encode()
+    )
+    posted = {"kind": "lists", "file": file, "name": "Batch", "are_strangers_unseen": "on"}
+    response = client.post(address(run.version), posted)
+    assert do_job(job_id=Job.objects.get().pk)
+    page = client.get(response.url)
+    n_users = len(np.unique(cases_of(run).cases.users))
+    assert f"Lists for 0 of {n_users} test profiles of run {run.pk} as a whole." in page.text
+    assert f"Lists for 6 of {n_users} test profiles of run {run.pk} of 3 ratings." in page.text
+    assert "You state that it saw no test user of the split strangers" in page.text
+    assert [user.n_ratings for user in page.context["tried"]] == [3] * 5
+    for user in page.context["tried"]:
+        ours, theirs = user.trials
+        assert (ours.model.label, theirs.model.label) == ("Batch", "TopPop")
+        assert len(ours.lines) == len(theirs.lines) == 5
+    again = {"split": strangers, "protocol": full, "reserve": 0.0, "profile_lengths": (3,)}
+    measured = work_off(make_run(version=run.version, algorithms=page.context["algorithm"], **again))
+    assert model_rows(measured)[0].label == "Batch"
+    assert not [comment for comment in measured.comments if "test ratings" in comment]
+
+
 def test_everything_wrong_with_a_file_is_named_with_its_lines(client: Client, version: DatasetVersion) -> None:
     file = weights("1,2,0.5", "1,none,1", "3,4,much")
     job_page = client.post(address(version), {"kind": "matrix", "file": file}).url
@@ -94,10 +132,7 @@ def test_arrays_that_unpack_to_too_much_are_refused(version: DatasetVersion, mon
     monkeypatch.setattr(model_uploads, "MOST_UNPACKED", 2**20)
     packed = io.BytesIO()
     np.savez_compressed(packed, items=np.arange(1, 41), weights=np.zeros((512, 512)))
-    file = SimpleUploadedFile("zeros.npz", packed.getvalue())
-    job = model_uploads.request_upload(
-        version=version, file=file, kind="matrix", params={}, learned_from="", actor=UserFactory()
-    )
+    job = requested(version, SimpleUploadedFile("zeros.npz", packed.getvalue()))
     assert not do_job(job_id=job.pk)
     assert Job.objects.get().error.startswith("The arrays of zeros.npz have 2 MB; the limit for uploads is 1 MB.")
 
@@ -124,14 +159,16 @@ def test_api_takes_a_file_and_says_what_became_of_it(version: DatasetVersion) ->
         return Client(headers={"Authorization": f"Bearer {token}"}).post("/api/v1/models/", fields)
 
     chosen = {"dataset": version.dataset.name, "kind": "matrix"}
-    response = post(**chosen, name="Mine", file=whole())
+    response = post(**chosen, name="Mine", file=whole(), are_strangers_unseen="true")
     assert response.status_code == 202
     assert response.headers["Location"] == response.json()["url"]
     assert (response.json()["status"], response.json()["model_url"]) == ("queued", None)
     assert do_job(job_id=response.json()["id"])
     reader = Client(headers={"Authorization": f"Bearer {create_token(owner=researcher, name='read')[1]}"})
     state = reader.get(response.json()["url"]).json()
-    assert (state["status"], state["n_items"], state["facts"]) == ("succeeded", 40, ["40 weights other than 0"])
+    assert (state["status"], state["n_items"]) == ("succeeded", 40)
+    unseen = "you state that it saw no test user of the split strangers"
+    assert (state["facts"][0], state["facts"][1][: len(unseen)]) == ("40 weights other than 0", unseen)
     model = reader.get(state["model_url"]).json()
     assert (model["label"], model["origin"], model["base"]) == ("Mine", "matrix", None)
 
@@ -151,9 +188,7 @@ def test_api_takes_a_file_and_says_what_became_of_it(version: DatasetVersion) ->
 def test_files_of_waiting_uploads_are_not_swept() -> None:
 
     version = make_version()
-    job = model_uploads.request_upload(
-        version=version, file=whole(), kind="matrix", params={}, learned_from="", actor=UserFactory()
-    )
+    job = requested(version, whole())
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("catalog.services.upload_folders.ORPHAN_SECONDS", -1.0)
         clean_uploads()
