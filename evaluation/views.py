@@ -33,10 +33,11 @@ from evaluation.enums import RUN_OPEN, RunStatus
 from evaluation.forms.preview import TryForm
 from evaluation.forms.run import ExperimentForm, RunForm
 from evaluation.forms.run_choice import CompareForm, RunFilterForm
-from evaluation.forms.upload import UploadModelForm
+from evaluation.forms.upload import UploadModelForm, UploadScoresForm
 from evaluation.metrics.definition import TASKS
 from evaluation.models import EvaluationRun, RunAlgorithm, TrainedModel
-from evaluation.permissions import may_stop_and_resume
+from evaluation.permissions import may_change
+from evaluation.protocols.external_scores import FORMATS
 from evaluation.run_pages import differences_shown, groups_shown, results_of, state_of, tests_shown
 from evaluation.run_spec import written
 from evaluation.selectors.experiments import experiments_of, shipped_experiments
@@ -50,13 +51,15 @@ from evaluation.selectors.runs import (
     runs_shown_to,
     succeeded_runs,
 )
-from evaluation.selectors.uploads import uploads_of
+from evaluation.selectors.uploads import score_uploads_of, uploads_of
 from evaluation.selectors.user_groups import group_tables, grouped_metrics
 from evaluation.services.case_counts import case_counts
+from evaluation.services.coverage import keyed_profiles
 from evaluation.services.experiment_jobs import runs_of, start_experiment
-from evaluation.services.model_uploads import request_upload
+from evaluation.services.external_scores import CASE_ARRAYS, CASE_FILES, case_file, case_lines
 from evaluation.services.recommend_for_profile import try_models, try_users
 from evaluation.services.runs import cancel_run, create_repeat, create_run, resume_run
+from evaluation.services.upload_jobs import request_scores, request_upload
 from evaluation.services.upload_summary import ShownUsers
 from evaluation.sorting import Sorting
 from jobs.models import Job, JobStatus
@@ -262,7 +265,7 @@ def run_progress(request: HttpRequest, pk: int) -> HttpResponse:
 
 def _act_on_run(request: HttpRequest, pk: int, act: Callable[..., object], result: str) -> HttpResponse:
     run = get_object_or_404(runs_shown_to(request.user), pk=pk)
-    if not may_stop_and_resume(request.user, run):
+    if not may_change(request.user, run):
         raise PermissionDenied
     try:
         act(run=run, actor=request.user)
@@ -283,6 +286,49 @@ def run_cancel(request: HttpRequest, pk: int) -> HttpResponse:
 def run_resume(request: HttpRequest, pk: int) -> HttpResponse:
     """Resume a failed or cancelled run."""
     return _act_on_run(request, pk, resume_run, "was resumed")
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def run_scores(request: HttpRequest, pk: int) -> HttpResponse:
+    """The cases of a run for another system, and the upload of its scores; htmx asks for the part that changes."""
+    run = _with_cases(request, pk)
+    may_upload = may_change(request.user, run)
+    form = UploadScoresForm(request.POST or None, request.FILES or None)
+    if request.method == "POST" and not may_upload:
+        raise PermissionDenied("Only those who may cancel and resume a run add scores of other systems to it.")
+    if request.method == "POST" and form.is_valid():
+        with refusals_in(form, "name", of="name"):
+            request_scores(run=run, actor=request.user, **form.cleaned_data)
+            return redirect(f"{request.path}#uploaded")
+    context = {
+        "run": run,
+        "files": [(name, CASE_FILES[name]) for name in (CASE_ARRAYS, *case_lines(run))],
+        "formats": [(title, line) for title, (line, _, _) in FORMATS.items()],
+        "form": form if may_upload else None,
+        "job": score_uploads_of(request.user, run).first(),
+    }
+    template = "_scores" if request.headers.get("HX-Request") else "run_scores"
+    return render(request, f"console/evaluation/{template}.html", context, status=400 if form.errors else 200)
+
+
+@require_safe
+def run_case_file(request: HttpRequest, pk: int, name: str) -> HttpResponseBase:
+    """Download the cases or training ratings of a run in a format of other systems."""
+    run = _with_cases(request, pk)
+    try:
+        pieces = case_file(run=run, name=name)
+    except ParallaxError as refused:
+        messages.error(request, str(refused))
+        return redirect("evaluation:scores", pk=run.pk)
+    response = StreamingHttpResponse(pieces, content_type="application/octet-stream")
+    response["Content-Disposition"] = f'attachment; filename="run-{run.pk}-{name}"'
+    return response
+
+
+def _with_cases(request: HttpRequest, pk: int) -> EvaluationRun:
+    """A succeeded run that trained once; others have no cases for other systems."""
+    return get_object_or_404(runs_shown_to(request.user).filter(status=RunStatus.SUCCEEDED, folds=[]), pk=pk)
 
 
 @require_safe
@@ -369,13 +415,14 @@ def _input(name: str, value: Any) -> str:
 
 @require_safe
 def run_csv(request: HttpRequest, pk: int, kind: str) -> HttpResponseBase:
-    """Download a run's metrics, its values by user, or its metrics by group of users, as CSV."""
+    """Download a run's metrics, by group of users too, its values by user, or its keyed test profiles, as CSV."""
     run = get_object_or_404(runs_shown_to(request.user), pk=pk)
     if run.status != RunStatus.SUCCEEDED:
         raise Http404
-    if kind == "groups" and not grouped_metrics(run):
+    if (kind == "groups" and not grouped_metrics(run)) or (kind == "profiles" and run.folds):
         raise Http404
-    rows = {"users": exports.user_rows, "groups": exports.group_rows, "metrics": exports.metric_rows}[kind]
+    tables_by_kind = {"users": exports.user_rows, "groups": exports.group_rows, "metrics": exports.metric_rows}
+    rows = (tables_by_kind | {"profiles": keyed_profiles})[kind]
     lines = exports.csv_lines(rows(run))
     response = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="run-{run.pk}-{kind}.csv"'

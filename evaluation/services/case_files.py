@@ -117,18 +117,23 @@ def check_exportable(*, split: Mapping[str, Any]) -> None:
         )
 
 
-def export_cases(*, run: EvaluationRun, path: Path) -> None:
-    """Write the training ratings and the cases of a prepared run, with the dataset's own ids. Raises ParallaxError with
-    code ``cases.cannot_write``: the file cannot be written; ``run.not_prepared``: the run has no cases yet.
+def case_arrays(run: EvaluationRun) -> dict[str, NDArray[Any]]:
+    """The training ratings and the cases of a run as arrays, with the dataset's own ids. Raises ParallaxError with code
+    ``run.not_prepared``: the run has no cases yet.
     """
     run_cases = cases_of(run)
-    arrays = case_file_arrays(
+    return case_file_arrays(
         training_rows(run_cases.training_digest).user_items,
         run_cases.cases,
         user_ids_of(run.version),
         item_ids_of(run.version),
         run_cases.trained,
     )
+
+
+def export_cases(*, run: EvaluationRun, path: Path) -> None:
+    """Write the arrays of a prepared run. Raises ParallaxError as `case_arrays`, or with ``cases.cannot_write``."""
+    arrays = case_arrays(run)
     temporary = path.with_name(f".part-{path.name}")
     try:
         with temporary.open("wb") as file:

@@ -157,7 +157,7 @@ def test_partial_scores_state_their_coverage_and_have_no_exact_metrics(run: Eval
     uploaded(run, written(tmp_path / "scores", TREC, [(str(first), str(item), 0.0)]))
     (row,) = ExternalScores.objects.all()
     n_users = len(np.unique(case.users))
-    assert row.coverage.startswith(f"scores for {1 / len(case):.1%} of cases, 1 of {n_users:,} users, ")
+    assert row.coverage.startswith(f"scores for 1 of {len(case)} cases ({1 / len(case):.1%}), 1 of {n_users:,} users, ")
     exact = [name for name in row.results if "exact" in name]
     assert exact
     assert all((row.results[name]["value"], row.results[name]["by_n"]) == (None, []) for name in exact)

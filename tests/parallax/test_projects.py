@@ -57,8 +57,9 @@ QUERIES = {
 }
 API_OF_DATA = {
     "api:datasets-detail", "api:models-detail", "api:runs-detail", "api:runs-results", "api:runs-metrics",
-    "api:runs-users", "api:runs-curves",
+    "api:runs-users", "api:runs-curves", "api:runs-profiles", "api:runs-cases",
 }  # fmt: skip
+NAMED = {"figure", "case_file"}  # files of a run by their names
 API_OF_REPORTS = {"api:reports-detail", "api:reports-numbers", "api:reports-file", "api:reports-request"}
 
 
@@ -120,13 +121,18 @@ class Scene:
             is_report, is_model = own.startswith("reports"), own.startswith("models")
             pk = self.request.pk if own == "reports-request" else self.report.pk if is_report else self.run.pk
             model = self.run.algorithms.earliest("position").model_id
-            name = "report.json" if own == "reports-file" else self.version.dataset.name
-            return {"pk": model if is_model else pk, "name": name, "slug": self.study.slug, "table": "wide"}
+            files = {"reports-file": "report.json", "runs-cases": "train.inter"}
+            name = files.get(own, self.version.dataset.name)
+            return {"pk": model if is_model else pk, "name": name, "slug": self.study.slug, "table": "wide", "job": 0}
         if name.startswith("api-"):
             return {}
         return {
             "catalog": {**run, "pk": self.job.pk, "step": "columns", "index": 0, "item_id": item.pk},
-            "evaluation": {**run, "key": "croc-hot"} if own != "figure" else {**run, "name": "recall"},
+            "evaluation": {
+                **run,
+                "key": "croc-hot",
+                **({"name": {"figure": "recall", "case_file": "train.inter"}[own]} if own in NAMED else {}),
+            },
             "projects": {**run, "pk": self.project.pk, "membership": self.membership.pk},
             "replication": {"pk": self.replication.pk},
             "design": {"key": "ratings"},

@@ -1,4 +1,4 @@
-"""Models uploaded in the console and by the API: stored privately, then checked and stored by a worker."""
+"""Models and scores uploaded in the console and by the API: stored privately, then checked and measured by a worker."""
 
 from __future__ import annotations
 
@@ -9,23 +9,25 @@ from typing import Any
 
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
+from django.db.models import Model
 
 from catalog.models import DatasetVersion
 from catalog.services.upload_folders import delete_folder, file_in, new_folder
 from catalog.services.upload_folders import store_upload as store_privately
 from core.errors import ParallaxError
 from evaluation.models import EvaluationRun
+from evaluation.selectors.uploads import MODELS, SCORES
+from evaluation.services.external_scores import check_measurable, measure_external_scores
 from evaluation.services.upload_summary import summary_of
 from evaluation.services.uploads import model_of_upload, store_upload
 from jobs.kinds import Progress
 from jobs.models import Job
 from jobs.services import request
 
-KIND = "model-upload"
-PART = "model"
+PART = "upload"
 SEED = 1  # of the recipe; nothing is drawn
 MOST_UNPACKED = 2**30  # bytes of all arrays of a .npz file
-LIMITS = "A worker checks such a file in half a minute; use the command upload_model for larger ones."
+LIMITS = "A worker checks such a file in half a minute; use the command {} for larger ones."
 
 
 def request_upload(
@@ -43,21 +45,35 @@ def request_upload(
     `params` are the stated parameters of the uploaded algorithm `kind`, without the digest of the upload. Further
     arguments are those of `store_upload`.
     """
+    stated = {"learned_from": learned_from, "are_strangers_unseen": are_strangers_unseen}
+    return _requested(MODELS, version, file, actor, {"kind": kind, "params": dict(params), **stated})
+
+
+def request_scores(*, run: EvaluationRun, file: UploadedFile[Any], name: str, are_ratings: bool, actor: Any) -> Job:
+    """Store a file of scores privately, and request its measurement on the cases of a run from a worker.
+
+    Raises ParallaxError for `upload.no_room`, and as `check_measurable`.
+    """
+    check_measurable(run, name)
+    return _requested(SCORES, run, file, actor, {"name": name, "are_ratings": are_ratings})
+
+
+def _requested(kind: str, subject: Model, file: UploadedFile[Any], actor: Any, payload: Mapping[str, Any]) -> Job:
     folder = new_folder()
     try:
         store_privately(file, folder=folder, part=PART)
     except BaseException:
         delete_folder(folder)
         raise
-    payload = {
-        "folder": folder,
-        "source": str(file.name)[:300],
-        "kind": kind,
-        "params": dict(params),
-        "learned_from": learned_from,
-        "are_strangers_unseen": are_strangers_unseen,
-    }
-    return request(KIND, owner=actor, subject=version, payload=payload)
+    own = {"folder": folder, "source": str(file.name)[:300]}
+    return request(kind, owner=actor, subject=subject, payload={**own, **payload})
+
+
+def _file_of(job: Job) -> Path:
+    path = file_in(job.payload["folder"], PART)
+    if path is None:
+        raise ParallaxError("upload.gone", f"{job.payload['source']} is no longer on the server. Upload it again.")
+    return path
 
 
 def store_model(job: Job, progress: Progress) -> dict[str, Any]:
@@ -66,9 +82,7 @@ def store_model(job: Job, progress: Progress) -> dict[str, Any]:
     Raises `upload.gone`, `upload.too_large`, and as `store_upload` and `model_of_upload` do.
     """
     version, kind, learned_from = job.subject, job.payload["kind"], job.payload["learned_from"]
-    path = file_in(job.payload["folder"], PART)
-    if path is None:
-        raise ParallaxError("upload.gone", f"{job.payload['source']} is no longer on the server. Upload it again.")
+    path = _file_of(job)
     progress(f"Checking {path.name}")
     _check_unpacked(path)
     upload = store_upload(
@@ -86,6 +100,14 @@ def store_model(job: Job, progress: Progress) -> dict[str, Any]:
     runs = EvaluationRun.objects.visible_to(job.owner)
     summary = summary_of(version=version, model=model, upload=upload, runs=runs)
     return {"result": {"model": model.pk, **summary}}
+
+
+def measure_scores(job: Job, progress: Progress) -> dict[str, Any]:
+    """Measure the scores of a job's file. Raises `upload.gone`, and as `measure_external_scores` does."""
+    path = _file_of(job)
+    progress(f"Measuring {path.name}")
+    chosen = {name: job.payload[name] for name in ("name", "are_ratings")}
+    return {"result": {"coverage": measure_external_scores(run=job.subject, path=path, **chosen).coverage}}
 
 
 def _check_unpacked(path: Path) -> None:
