@@ -299,14 +299,15 @@ def run_scores(request: HttpRequest, pk: int) -> HttpResponse:
         raise PermissionDenied("Only those who may cancel and resume a run add scores of other systems to it.")
     if request.method == "POST" and form.is_valid():
         with refusals_in(form, "name", of="name"):
-            request_scores(run=run, actor=request.user, **form.cleaned_data)
-            return redirect(f"{request.path}#uploaded")
+            job = request_scores(run=run, actor=request.user, **form.cleaned_data)
+            return redirect(f"{request.path}?upload={job.pk}")
+    uploads, chosen = score_uploads_of(request.user, run), request.GET.get("upload", "")
     context = {
         "run": run,
         "files": [(name, CASE_FILES[name]) for name in (CASE_ARRAYS, *case_lines(run))],
         "formats": [(title, line) for title, (line, _, _) in FORMATS.items()],
         "form": form if may_upload else None,
-        "job": score_uploads_of(request.user, run).first(),
+        "job": uploads.filter(pk=chosen).first() if chosen.isdecimal() else None,
     }
     template = "_scores" if request.headers.get("HX-Request") else "run_scores"
     return render(request, f"console/evaluation/{template}.html", context, status=400 if form.errors else 200)

@@ -175,7 +175,9 @@ def _coverage(run: EvaluationRun, cases: Cases, scores: csr_array, arrays: Array
     text = f"scores for {n_scored}, {n_users:,} of {len(users):,} users"
     is_sampled = run.protocol["name"] == "one-plus-random" and run.protocol.get("mode") != "exact"
     ranked = _share(arrays, "" if is_sampled else "all_")
-    return text if ranked is None else f"{text}, {ranked:.1%} of ranked items"
+    if ranked is None:
+        return text
+    return f"{text}, {ranked:.1%} of ranked items{'; items without a score come last' if ranked < 1 else ''}"
 
 
 def _share(arrays: Arrays, of: str) -> float | None:

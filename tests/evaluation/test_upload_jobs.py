@@ -235,24 +235,26 @@ def test_another_system_is_measured_in_the_console(run: EvaluationRun) -> None:
         file = client.get(reverse("evaluation:case_file", args=[run.pk, name]))
         assert file.getvalue()
         assert file.headers["Content-Disposition"] == f'attachment; filename="run-{run.pk}-{name}"'
-    assert client.post(page, {"name": "Theirs", "file": scores(run)}).url == f"{page}#uploaded"
-    assert 'hx-trigger="every 2s"' in client.get(page).text
+    sent = client.post(page, {"name": "Theirs", "file": scores(run)}).url
     job = Job.objects.get()
+    assert sent == f"{page}?upload={job.pk}"
+    assert f'hx-get="{sent}" hx-trigger="every 2s"' in client.get(sent).text
     assert do_job(job_id=job.pk)
     n = len(cases_of(run).cases)
-    part = client.get(page, headers={"HX-Request": "true"}).text
+    part = client.get(sent, headers={"HX-Request": "true"}).text
     assert "<strong>Theirs</strong> was measured: " in part
     assert f"scores for {n - 1:,} of {n:,} cases ({(n - 1) / n:.1%})" in part
     assert "<strong>Theirs</strong>: not servable" in part
     assert "Theirs is not servable" in client.get(detail(run)).text
     assert file_in(job.payload["folder"], upload_jobs.PART) is None
     bad = {"name": "Other", "file": scores(run, "nobody,1,1", "1,none,x")}
-    client.post(page, bad)
+    sent = client.post(page, bad).url
     assert not do_job(job_id=Job.objects.latest("pk").pk)
-    refused = client.get(page).text
+    refused = client.get(sent).text
     assert f"Unknown users (1): line {n + 1}" in refused
     assert f"Unknown items (1): line {n + 2}" in refused
     assert f"Scores that are not finite numbers (1): line {n + 2}" in refused
+    assert "Unknown users" not in signed_in(UserFactory()).get(sent).text
 
 
 def test_scores_are_refused_before_a_worker_sees_them(run: EvaluationRun, monkeypatch: pytest.MonkeyPatch) -> None:
