@@ -199,7 +199,7 @@ class RunViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Eval
         operation_id="run_cases",
         summary="The cases of a run, for other systems",
         description="A file as `export_run --cases` writes it. `profiles.inter` exists where test users are not "
-        "trained on; `cases.npz` is refused where its candidates are too many for a download (409).",
+        "trained on; `cases.npz` where its candidates are not too many for a download.",
         parameters=[OpenApiParameter("name", str, OpenApiParameter.PATH, enum=[*CASE_FILES])],
         responses={
             (200, "text/plain"): OpenApiTypes.STR,

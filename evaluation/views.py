@@ -54,9 +54,8 @@ from evaluation.selectors.runs import (
 from evaluation.selectors.uploads import score_uploads_of, uploads_of
 from evaluation.selectors.user_groups import group_tables, grouped_metrics
 from evaluation.services.case_counts import case_counts
-from evaluation.services.coverage import keyed_profiles
 from evaluation.services.experiment_jobs import runs_of, start_experiment
-from evaluation.services.external_scores import CASE_ARRAYS, CASE_FILES, case_file, case_lines
+from evaluation.services.external_scores import CASE_FILES, case_files
 from evaluation.services.recommend_for_profile import try_models, try_users
 from evaluation.services.runs import cancel_run, create_repeat, create_run, resume_run
 from evaluation.services.upload_jobs import request_scores, request_upload
@@ -292,7 +291,7 @@ def run_resume(request: HttpRequest, pk: int) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def run_scores(request: HttpRequest, pk: int) -> HttpResponse:
     """The cases of a run for another system, and the upload of its scores; htmx asks for the part that changes."""
-    run = _with_cases(request, pk)
+    run = get_object_or_404(runs_shown_to(request.user).filter(status=RunStatus.SUCCEEDED, folds=[]), pk=pk)
     may_upload = may_change(request.user, run)
     form = UploadScoresForm(request.POST or None, request.FILES or None)
     if request.method == "POST" and not may_upload:
@@ -304,32 +303,13 @@ def run_scores(request: HttpRequest, pk: int) -> HttpResponse:
     uploads, chosen = score_uploads_of(request.user, run), request.GET.get("upload", "")
     context = {
         "run": run,
-        "files": [(name, CASE_FILES[name]) for name in (CASE_ARRAYS, *case_lines(run))],
+        "files": [(name, CASE_FILES[name]) for name in case_files(run)],
         "formats": [(title, line) for title, (line, _, _) in FORMATS.items()],
         "form": form if may_upload else None,
         "job": uploads.filter(pk=chosen).first() if chosen.isdecimal() else None,
     }
     template = "_scores" if request.headers.get("HX-Request") else "run_scores"
     return render(request, f"console/evaluation/{template}.html", context, status=400 if form.errors else 200)
-
-
-@require_safe
-def run_case_file(request: HttpRequest, pk: int, name: str) -> HttpResponseBase:
-    """Download the cases or training ratings of a run in a format of other systems."""
-    run = _with_cases(request, pk)
-    try:
-        pieces = case_file(run=run, name=name)
-    except ParallaxError as refused:
-        messages.error(request, str(refused))
-        return redirect("evaluation:scores", pk=run.pk)
-    response = StreamingHttpResponse(pieces, content_type="application/octet-stream")
-    response["Content-Disposition"] = f'attachment; filename="run-{run.pk}-{name}"'
-    return response
-
-
-def _with_cases(request: HttpRequest, pk: int) -> EvaluationRun:
-    """A succeeded run that trained once; others have no cases for other systems."""
-    return get_object_or_404(runs_shown_to(request.user).filter(status=RunStatus.SUCCEEDED, folds=[]), pk=pk)
 
 
 @require_safe
@@ -416,14 +396,13 @@ def _input(name: str, value: Any) -> str:
 
 @require_safe
 def run_csv(request: HttpRequest, pk: int, kind: str) -> HttpResponseBase:
-    """Download a run's metrics, by group of users too, its values by user, or its keyed test profiles, as CSV."""
+    """Download a run's metrics, its values by user, or its metrics by group of users, as CSV."""
     run = get_object_or_404(runs_shown_to(request.user), pk=pk)
     if run.status != RunStatus.SUCCEEDED:
         raise Http404
-    if (kind == "groups" and not grouped_metrics(run)) or (kind == "profiles" and run.folds):
+    if kind == "groups" and not grouped_metrics(run):
         raise Http404
-    tables_by_kind = {"users": exports.user_rows, "groups": exports.group_rows, "metrics": exports.metric_rows}
-    rows = (tables_by_kind | {"profiles": keyed_profiles})[kind]
+    rows = {"users": exports.user_rows, "groups": exports.group_rows, "metrics": exports.metric_rows}[kind]
     lines = exports.csv_lines(rows(run))
     response = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="run-{run.pk}-{kind}.csv"'

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,6 @@ from core.errors import DataError, ParallaxError
 from evaluation.models import EvaluationRun
 from evaluation.protocols.case_arrays import case_file_arrays, read_cases
 from evaluation.selectors.cases import cases_of, training_rows
-from evaluation.splitting.registry import SPLITS
 from recommenders.data import Ratings
 
 MAX_BYTES = 8 * 2**30  # total size of the arrays in one file, uncompressed
@@ -102,19 +100,6 @@ def plain_arrays(path: Path) -> dict[str, NDArray[Any]]:
         raise
     except ValueError as error:
         raise DataError(f"It contains something other than plain arrays ({error}).") from error
-
-
-def check_exportable(*, split: Mapping[str, Any]) -> None:
-    """Refuse to export the cases of a split that trains several models, before any training. Raises ParallaxError with
-    code ``cases.many_models``.
-    """
-    name = str(split.get("name", ""))
-    if name in SPLITS and SPLITS[name].trains_many:
-        raise ParallaxError(
-            "cases.many_models",
-            f"The split {name} trains several models of each algorithm, but a file of cases has only one training "
-            "side. Export the cases of a split that trains once, such as probe or holdout.",
-        )
 
 
 def case_arrays(run: EvaluationRun) -> dict[str, NDArray[Any]]:

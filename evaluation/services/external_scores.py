@@ -69,33 +69,34 @@ def export_for_systems(*, run: EvaluationRun, folder: Path) -> list[str]:
     return [CASE_ARRAYS, *files]
 
 
-def case_file(*, run: EvaluationRun, name: str) -> Iterator[str] | Iterator[bytes]:
-    """The contents of one of these files piece by piece, for a download.
-
-    Raises ParallaxError with code ``cases.no_such_file``: the run has no such file; ``cases.too_large``: too many
-    candidates for a download; ``cases.cannot_write``: an id does not fit the format; or as `cases_of`.
-    """
-    if name != CASE_ARRAYS:
-        files = case_lines(run)
-        if name not in files:
-            known = ", ".join([CASE_ARRAYS, *files])
-            raise ParallaxError("cases.no_such_file", f"Run {run.pk} has no {name}; it has {known}.")
-        lines = iter(files[name])
-        try:
-            return chain([next(lines, "")], lines)
-        except DataError as problem:
-            raise ParallaxError("cases.cannot_write", f"{name} cannot be written. {problem}") from problem
+def case_files(run: EvaluationRun) -> list[str]:
+    """The names of the files of a run that may be downloaded: `CASE_ARRAYS` only with few candidates."""
     cases = cases_of(run).cases
-    n_candidates = len(cases) * int(cases.n_candidates.max(initial=0))
-    if n_candidates > MOST_CANDIDATES:
+    is_small = len(cases) * int(cases.n_candidates.max(initial=0)) <= MOST_CANDIDATES
+    return [*([CASE_ARRAYS] if is_small else []), *case_lines(run)]
+
+
+def case_file(*, run: EvaluationRun, name: str) -> Iterator[str] | Iterator[bytes]:
+    """The contents of one of `case_files` piece by piece.
+
+    Raises ParallaxError with code ``cases.no_such_file``; ``cases.cannot_write``: an id does not fit the format; or as
+    `cases_of`.
+    """
+    if name not in (names := case_files(run)):
         raise ParallaxError(
-            "cases.too_large",
-            f"{CASE_ARRAYS} would have {n_candidates:,} candidates, more than the {MOST_CANDIDATES:,} of a download. "
-            f"Use the command export_run {run.pk} --cases, or the other files.",
+            "cases.no_such_file",
+            f"Run {run.pk} has the files {', '.join(names)} for a download, and no {name}. The command export_run "
+            f"{run.pk} --cases writes {CASE_ARRAYS} of any size.",
         )
-    file = BytesIO()
-    np.savez_compressed(file, allow_pickle=False, **case_arrays(run))
-    return iter([file.getvalue()])
+    if name == CASE_ARRAYS:
+        file = BytesIO()
+        np.savez_compressed(file, allow_pickle=False, **case_arrays(run))
+        return iter([file.getvalue()])
+    lines = iter(case_lines(run)[name])
+    try:
+        return chain([next(lines, "")], lines)
+    except DataError as problem:
+        raise ParallaxError("cases.cannot_write", f"{name} cannot be written. {problem}") from problem
 
 
 def check_measurable(run: EvaluationRun, name: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
@@ -207,6 +208,8 @@ def test_cases_are_written_for_other_systems(run: EvaluationRun, tmp_path: Path,
     cases, users, items = cases_of(run).cases, user_ids_of(run.version), item_ids_of(run.version)
     lines = [line.split() for line in (tmp_path / "cases" / "cases.qrels").read_text().splitlines()]
     assert [line[0] for line in lines] == users[cases.users].tolist()
+    ours, _ = json.loads((tmp_path / "cases" / "run.json").read_text())["algorithms"]
+    assert len(ours["above"]) == len(ours["tied"]) == len(cases)
     assert [line[2] for line in lines] == items[cases.items].tolist()
     assert [line[3] for line in lines] == [str(int(each)) for each in cases.is_relevant]
     head, *rows = (tmp_path / "cases" / "train.inter").read_text().splitlines()

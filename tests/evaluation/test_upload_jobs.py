@@ -232,7 +232,7 @@ def test_another_system_is_measured_in_the_console(run: EvaluationRun) -> None:
     assert "user Q0 item rank score tag" in shown.text
     assert "64\xa0MB. A worker checks such a file in half a minute; use the command upload_scores" in shown.text
     for name, _words in shown.context["files"]:
-        file = client.get(reverse("evaluation:case_file", args=[run.pk, name]))
+        file = client.get(reverse("api:runs-cases", args=[run.pk, name]))
         assert file.getvalue()
         assert file.headers["Content-Disposition"] == f'attachment; filename="run-{run.pk}-{name}"'
     sent = client.post(page, {"name": "Theirs", "file": scores(run)}).url
@@ -270,14 +270,16 @@ def test_scores_are_refused_before_a_worker_sees_them(run: EvaluationRun, monkey
     assert stranger.post(page, {"name": "Theirs", "file": scores(run)}).status_code == 403
     assert not Job.objects.exists()
     folds = work_off(make_run(algorithms="toppop", split={"name": "k-fold", "k": 2}, profile_lengths=()))
-    for address in (reverse("evaluation:scores", args=[folds.pk]), reverse("evaluation:profiles_csv", args=[folds.pk])):
-        assert stranger.get(address).status_code == 404
-        assert address not in stranger.get(detail(folds)).text
-    no_profiles = stranger.get(reverse("evaluation:case_file", args=[run.pk, "profiles.inter"]), follow=True)
-    assert f"Run {run.pk} has no profiles.inter; it has cases.npz, train.inter, cases.qrels." in no_profiles.text
+    address = reverse("evaluation:scores", args=[folds.pk])
+    assert stranger.get(address).status_code == 404
+    page = stranger.get(detail(folds)).text
+    assert address not in page
+    assert reverse("api:runs-profiles", args=[folds.pk]) not in page
     monkeypatch.setattr("evaluation.services.external_scores.MOST_CANDIDATES", 1)
-    too_large = stranger.get(reverse("evaluation:case_file", args=[run.pk, "cases.npz"]), follow=True)
-    assert f"Use the command export_run {run.pk} --cases, or the other files." in too_large.text
+    assert f"<code>export_run {run.pk} --cases</code>" in stranger.get(reverse("evaluation:scores", args=[run.pk])).text
+    too_large = stranger.get(reverse("api:runs-cases", args=[run.pk, "cases.npz"]))
+    assert too_large.status_code == 404
+    assert f"The command export_run {run.pk} --cases writes cases.npz of any size." in too_large.json()["message"]
 
 
 def token_of(user: Any, scope: str = Scope.READ) -> Client:
@@ -333,7 +335,7 @@ def test_api_gives_profiles_and_cases(run: EvaluationRun, tmp_path: Path) -> Non
     for name in ("profiles.inter", "none.txt"):
         missing = reader.get(f"/api/v1/runs/{run.pk}/cases/{name}/")
         assert missing.status_code == 404
-        assert "it has cases.npz, train.inter, cases.qrels" in missing.json()["message"]
+        assert "has the files cases.npz, train.inter, cases.qrels" in missing.json()["message"]
     folds = work_off(make_run(algorithms="toppop", split={"name": "k-fold", "k": 2}, profile_lengths=()))
     for address in ("profiles/", "cases/train.inter/"):
         refused = reader.get(f"/api/v1/runs/{folds.pk}/{address}")

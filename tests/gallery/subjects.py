@@ -61,7 +61,6 @@ def subjects_of(study: Study, owner: User) -> dict[str, list[dict[str, Any]]]:
         "catalog:job": {"pk": import_job.pk},
         "evaluation:experiment": {"key": "croc-hot"},
         "evaluation:experiment-job": {"pk": experiment.pk},
-        "evaluation:case_file": {"pk": run.pk, "name": "train.inter"},
         "evaluation:uploaded": {"pk": uploaded.pk},
         "projects:detail": {"pk": project.pk},
         "projects:move": {"name": run.version.dataset.name},

@@ -59,7 +59,6 @@ API_OF_DATA = {
     "api:datasets-detail", "api:models-detail", "api:runs-detail", "api:runs-results", "api:runs-metrics",
     "api:runs-users", "api:runs-curves", "api:runs-profiles", "api:runs-cases",
 }  # fmt: skip
-NAMED = {"figure", "case_file"}  # files of a run by their names
 API_OF_REPORTS = {"api:reports-detail", "api:reports-numbers", "api:reports-file", "api:reports-request"}
 
 
@@ -128,11 +127,7 @@ class Scene:
             return {}
         return {
             "catalog": {**run, "pk": self.job.pk, "step": "columns", "index": 0, "item_id": item.pk},
-            "evaluation": {
-                **run,
-                "key": "croc-hot",
-                **({"name": {"figure": "recall", "case_file": "train.inter"}[own]} if own in NAMED else {}),
-            },
+            "evaluation": {**run, "key": "croc-hot"} if own != "figure" else {**run, "name": "recall"},
             "projects": {**run, "pk": self.project.pk, "membership": self.membership.pk},
             "replication": {"pk": self.replication.pk},
             "design": {"key": "ratings"},
