@@ -7,6 +7,7 @@ from django.urls import URLPattern, URLResolver, include, path
 from studies.console.views import (
     console,
     data,
+    explanations,
     interviewer,
     launching,
     lifecycle,
@@ -29,6 +30,7 @@ of_study = [
     path("live/", overview.study_live, name="live"),
     path("dataset/", stages.study_dataset, name="dataset"),
     path("conditions/", stages.study_conditions, name="conditions"),
+    path("conditions/explanations/", explanations.study_explanations, name="explanations"),
     path("flow/", stages.study_flow, name="flow"),
     path("texts/", stages.study_texts, name="texts"),
     path("texts/preview/", stages.texts_preview, name="texts-preview"),
