@@ -322,7 +322,9 @@ def _lists(path: Path, version: DatasetVersion) -> tuple[Arrays, list[str]]:
     starts = {"everyone": EVERYONE, "segments": SEGMENT, "profiles": PROFILE, "participants": PARTICIPANT}
     counts = {kind: sum(key.startswith(start) for key in numbers) for kind, start in starts.items()}
     kinds = "; ".join(f"{kind}: {count:,}" for kind, count in counts.items() if count)
-    facts = [f"{keys.size:,} lists, for {kinds}", f"lists of {sizes.min():,} to {sizes.max():,} items"]
+    shortest, longest = f"{sizes.min():,}", f"{sizes.max():,}"
+    of_items = longest if shortest == longest else f"{shortest} to {longest}"
+    facts = [f"{keys.size:,} list{'s' if keys.size > 1 else ''}, for {kinds}", f"of {of_items} items each"]
     if EVERYONE not in numbers:
         facts.append("no list for everyone (*): a study cannot serve them to all participants")
     return arrays, facts

@@ -100,7 +100,7 @@ def test_a_file_is_refused_with_all_its_problems(tmp_path: Path) -> None:
     ):
         assert problem in str(refused.value)
     file.write_text("film,text\n")
-    with pytest.raises(ParallaxError, match="first line is item,language,text"):
+    with pytest.raises(ParallaxError, match="first line must be item,language,text"):
         store_texts(version=version, path=file)
 
 

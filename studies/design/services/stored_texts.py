@@ -67,7 +67,7 @@ def _texts_of(path: Path, version: DatasetVersion) -> dict[str, dict[int, str]]:
 
     lines = csv_lines(path, MAX_BYTES)
     if (headings := next(lines, (1, []))[1]) != COLUMNS:
-        raise DataError(f"Its first line is item,language,text; this one's is {','.join(headings)!r}.")
+        raise DataError(f"Its first line must be {','.join(COLUMNS)}; it is {','.join(headings)!r}.")
     for line, fields in lines:
         if len(fields) != len(COLUMNS):
             add("Lines that are not item,language,text", line, ",".join(fields)[:40])
