@@ -32,7 +32,8 @@ def uploads_of(researcher: Any) -> QuerySet[Job]:
 
 def score_uploads_of(researcher: Any, run: EvaluationRun) -> QuerySet[Job]:
     """The researcher's own uploads of scores for a run, newest first."""
-    return run.jobs.filter(kind=SCORES, owner=researcher).order_by("-pk")
+    jobs: QuerySet[Job] = run.jobs.filter(kind=SCORES, owner=researcher).order_by("-pk")
+    return jobs
 
 
 def catalogue_of(version: DatasetVersion) -> str:

@@ -32,7 +32,8 @@ class ShownUsers:
 
     def profiles(self, version: DatasetVersion) -> Profiles:
         """Their profiles, in their order; all ratings where the run has been deleted."""
-        users, run = np.array(self.users, dtype=np.int64), EvaluationRun.objects.filter(pk=self.run).first()
+        users = np.array(self.users, dtype=np.int64)
+        run = EvaluationRun.objects.filter(pk=self.run or 0).first()
         return (
             Profiles.of(ratings_of(version), users)
             if run is None

@@ -183,7 +183,8 @@ def explain_by_texts(*, study: Study, file: UploadedFile[Any], actor: Any) -> St
     others = [
         factor
         for factor in study.design.factors
-        if not factor.is_of_recommenders and not any(each.presentation.explains for each in factor.levels)
+        if not factor.is_of_recommenders
+        and not any(each.presentation and each.presentation.explains for each in factor.levels)
     ]
     digests = dict.fromkeys(study.conditions.order_by("position").values_list("model_digest", flat=True))
     factors = [Factor(key="explanation", levels=levels), *others]
