@@ -12,7 +12,7 @@ class Scope(TextChoices):
     READ = "read", _("Read")
     REPORT = "report", _("Read, and build reports")
     WITHDRAW = "withdraw", _("Read, and withdraw participants")
-    UPLOAD = "upload", _("Read, and upload models")
+    UPLOAD = "upload", _("Read, and upload models and scores")
 
 
 class ProjectRole(TextChoices):

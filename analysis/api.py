@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from typing import ClassVar
 
 from django.db.models import QuerySet
@@ -14,9 +13,6 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_sche
 from rest_framework import mixins, status, viewsets
 from rest_framework.decorators import action
 from rest_framework.exceptions import NotFound
-from rest_framework.negotiation import BaseContentNegotiation
-from rest_framework.parsers import BaseParser
-from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -44,20 +40,6 @@ FILE_TYPES = (
     "application/x-tex",
     "application/zip",
 )
-
-
-class IgnoreAccept(BaseContentNegotiation):
-    """A file has the type of its name, whatever the request accepts."""
-
-    def select_renderer(
-        self, request: Request, renderers: Iterable[BaseRenderer], format_suffix: str | None = None
-    ) -> tuple[BaseRenderer, str]:
-        """Select the first renderer, which only errors use."""
-        first = next(iter(renderers))
-        return first, first.media_type
-
-    def select_parser(self, request: Request, parsers: Iterable[BaseParser]) -> None:
-        """Select none: files are only read."""
 
 
 @extend_schema(tags=["reports"])

@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 
 from drf_spectacular.openapi import AutoSchema
 from rest_framework.exceptions import ValidationError
-from rest_framework.negotiation import DefaultContentNegotiation
+from rest_framework.negotiation import BaseContentNegotiation, DefaultContentNegotiation
+from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.serializers import BooleanField, ChoiceField, Serializer
@@ -29,6 +30,20 @@ class StrictNegotiation(DefaultContentNegotiation):
     def filter_renderers(self, renderers: Iterable[BaseRenderer], format: str) -> list[BaseRenderer]:
         """The renderers of the format, or all if there is none."""
         return [renderer for renderer in renderers if renderer.format == format] or list(renderers)
+
+
+class IgnoreAccept(BaseContentNegotiation):
+    """A file has the type of its name, whatever the request accepts."""
+
+    def select_renderer(
+        self, request: Request, renderers: Iterable[BaseRenderer], format_suffix: str | None = None
+    ) -> tuple[BaseRenderer, str]:
+        """Select the first renderer, which only errors use."""
+        first = next(iter(renderers))
+        return first, first.media_type
+
+    def select_parser(self, request: Request, parsers: Iterable[BaseParser]) -> None:
+        """Select none: files are only read."""
 
 
 class StrictView(APIView):

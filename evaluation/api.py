@@ -9,10 +9,10 @@ from django.db.models import QuerySet
 from django.http import StreamingHttpResponse
 from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema, extend_schema_view
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework import mixins, status, viewsets
 from rest_framework.decorators import action
-from rest_framework.exceptions import ValidationError
+from rest_framework.exceptions import NotFound, PermissionDenied, ValidationError
 from rest_framework.parsers import MultiPartParser
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
@@ -21,28 +21,36 @@ from rest_framework.response import Response
 from accounts.enums import Scope
 from catalog.models import Dataset
 from catalog.selectors.datasets import newest_version
-from core.api import StrictView
+from core.api import IgnoreAccept, StrictView
 from core.errors import ParallaxError, ParameterError
 from evaluation import exports
 from evaluation.enums import RunStatus
-from evaluation.models import EvaluationRun, TrainedModel
+from evaluation.models import EvaluationRun, RemoteRecommender, TrainedModel
+from evaluation.permissions import may_change
+from evaluation.selectors.cases import cases_of
 from evaluation.selectors.models import models_by_time
 from evaluation.selectors.runs import runs_by_time
-from evaluation.selectors.uploads import uploads_of
+from evaluation.selectors.uploads import score_uploads_of, uploads_of
 from evaluation.serializers import (
     CsvRenderer,
     CurveTableSerializer,
     MetricTableSerializer,
     ModelQuerySerializer,
     ModelSerializer,
+    ProfileTableSerializer,
+    RecommenderSerializer,
     RunDetailSerializer,
     RunQuerySerializer,
     RunSerializer,
+    ScoresSerializer,
+    ScoresStateSerializer,
     UploadSerializer,
     UploadStateSerializer,
     UserTableSerializer,
 )
-from evaluation.services.model_uploads import request_upload
+from evaluation.services.coverage import keyed_profiles
+from evaluation.services.external_scores import CASE_ARRAYS, CASE_FILES, case_file
+from evaluation.services.upload_jobs import request_scores, request_upload
 from recommenders import registry
 
 Rows = Callable[[EvaluationRun], Iterable[list[Any]]]
@@ -50,6 +58,11 @@ Rows = Callable[[EvaluationRun], Iterable[list[Any]]]
 
 def _as_table(serializer: Any) -> dict[Any, Any]:
     return {(200, "application/json"): serializer, (200, "text/csv"): OpenApiTypes.STR}
+
+
+def _accepted(state: dict[str, Any]) -> Response:
+    headers = {"Location": state["url"], "Retry-After": "5"}
+    return Response(state, status=status.HTTP_202_ACCEPTED, headers=headers)
 
 
 @extend_schema(tags=["models"])
@@ -84,15 +97,13 @@ class ModelViewSet(StrictView, mixins.ListModelMixin, mixins.RetrieveModelMixin,
         body = dict(self.body(UploadSerializer))
         dataset = get_object_or_404(Dataset.objects.usable_by(request.user), name=body.pop("dataset"))
         version = newest_version(dataset.name, Dataset.objects.filter(pk=dataset.pk))
-        chosen = {name: body.pop(name) for name in ("kind", "file", "learned_from")}
+        chosen = {name: body.pop(name) for name in ("kind", "file", "learned_from", "are_strangers_unseen")}
         try:
             registry.params_of(chosen["kind"], body)
         except ParameterError as problem:
             raise ValidationError({"non_field_errors": [str(problem)]}) from problem
         job = request_upload(version=version, params=body, actor=request.user, **chosen)
-        state = UploadStateSerializer(job, context={"request": request}).data
-        headers = {"Location": state["url"], "Retry-After": "5"}
-        return Response(state, status=status.HTTP_202_ACCEPTED, headers=headers)
+        return _accepted(UploadStateSerializer(job, context={"request": request}).data)
 
     @extend_schema(
         operation_id="model_upload_state", summary="The state of an uploaded model", responses=UploadStateSerializer
@@ -112,6 +123,7 @@ class RunViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Eval
 
     serializer_class = RunSerializer
     parameters: ClassVar = {"list": RunQuerySerializer}
+    write_scopes: ClassVar = {"scores": Scope.UPLOAD}
     lookup_value_regex = r"[0-9]+"
 
     def get_queryset(self) -> QuerySet[EvaluationRun]:
@@ -170,6 +182,73 @@ class RunViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Eval
         """Return the curves."""
         return self._table(exports.curve_rows, "curves")
 
+    @extend_schema(
+        operation_id="run_profiles",
+        summary="The profiles of the test users, with their keys",
+        description="One row per rating, at each profile length: the keys by which uploaded lists name a profile and "
+        "its most frequent genre. A run with folds has none (409).",
+        responses=_as_table(ProfileTableSerializer),
+    )
+    @action(detail=True, renderer_classes=[JSONRenderer, CsvRenderer])
+    def profiles(self, request: Request, pk: str) -> StreamingHttpResponse:
+        """Return the profiles."""
+        cases_of(self._finished())  # refused before the first line is sent
+        return self._table(keyed_profiles, "profiles")
+
+    @extend_schema(
+        operation_id="run_cases",
+        summary="The cases of a run, for other systems",
+        description="A file as `export_run --cases` writes it. `profiles.inter` exists where test users are not "
+        "trained on; `cases.npz` where its candidates are not too many for a download.",
+        parameters=[OpenApiParameter("name", str, OpenApiParameter.PATH, enum=[*CASE_FILES])],
+        responses={
+            (200, "text/plain"): OpenApiTypes.STR,
+            (200, "application/octet-stream"): OpenApiTypes.BINARY,
+        },
+    )
+    @action(detail=True, url_path="cases/(?P<name>[a-z.]+)", content_negotiation_class=IgnoreAccept)
+    def cases(self, request: Request, pk: str, name: str) -> StreamingHttpResponse:
+        """Return a file of the cases."""
+        run = self._finished()
+        try:
+            pieces = case_file(run=run, name=name)
+        except ParallaxError as refused:
+            if refused.code == "cases.no_such_file":
+                raise NotFound(str(refused)) from refused
+            raise
+        kind = "application/octet-stream" if name == CASE_ARRAYS else "text/plain; charset=utf-8"
+        response = StreamingHttpResponse(pieces, content_type=kind)
+        response["Content-Disposition"] = f'attachment; filename="run-{run.pk}-{name}"'
+        return response
+
+    @extend_schema(
+        operation_id="run_scores_upload",
+        summary="Upload the scores of another system for the cases of a run",
+        description="A worker measures the scores and adds them to the tables of the run, marked as not servable. The "
+        "response is the upload: poll its `url` until `status` is `succeeded`, when `coverage` says which cases have "
+        "scores, or `failed`, when `error` names everything that is wrong with the file. For those who may cancel and "
+        "resume the run; the token needs the scope `upload`.",
+        request={"multipart/form-data": ScoresSerializer},
+        responses={202: ScoresStateSerializer},
+    )
+    @action(detail=True, methods=["post"], parser_classes=[MultiPartParser])
+    def scores(self, request: Request, pk: str) -> Response:
+        """Store a file privately, and request its measurement from a worker."""
+        run = self.get_object()
+        if not may_change(request.user, run):
+            raise PermissionDenied("Only those who may cancel and resume a run add scores of other systems to it.")
+        job = request_scores(run=run, actor=request.user, **self.body(ScoresSerializer))
+        return _accepted(ScoresStateSerializer(job, context={"request": request}).data)
+
+    @extend_schema(
+        operation_id="run_scores_state", summary="The state of uploaded scores", responses=ScoresStateSerializer
+    )
+    @action(detail=True, url_path="scores/(?P<job>[0-9]+)", url_name="scores-upload")
+    def scores_upload(self, request: Request, pk: str, job: str) -> Response:
+        """Return the state of scores that the researcher uploaded."""
+        row = get_object_or_404(score_uploads_of(request.user, self.get_object()), pk=job)
+        return Response(ScoresStateSerializer(row, context={"request": request}).data)
+
     def _finished(self) -> EvaluationRun:
         run = self.get_object()
         if run.status != RunStatus.SUCCEEDED:
@@ -188,3 +267,12 @@ class RunViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Eval
             return response
         texts = exports.record_texts({"run": run.pk}, "rows", exports.records_of(rows(run)))
         return StreamingHttpResponse(texts, content_type="application/json")
+
+
+@extend_schema(tags=["recommenders"])
+@extend_schema_view(list=extend_schema(operation_id="recommenders", summary="Registered remote recommenders"))
+class RecommenderViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[RemoteRecommender]):
+    """Recommenders behind HTTP that administrators registered for all researchers."""
+
+    serializer_class = RecommenderSerializer
+    queryset = RemoteRecommender.objects.all()

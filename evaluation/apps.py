@@ -16,13 +16,9 @@ class EvaluationConfig(AppConfig):
         """Register the jobs of workers; runs have parts of their own."""
         services = "evaluation.services.experiment_jobs"
         register(Kind("experiment", "Experiment", work=f"{services}.write_outcome", ready=f"{services}.is_ready"))
-        uploads = "evaluation.services.model_uploads"
-        register(
-            Kind(
-                "model-upload",
-                "Model upload",
-                work=f"{uploads}.store_model",
-                after=f"{uploads}.drop_file",
-                kept_days=30,
-            )
-        )
+        uploads = "evaluation.services.upload_jobs"
+        for key, title, work in (
+            ("model-upload", "Model upload", "store_model"),
+            ("scores-upload", "Upload of scores", "measure_scores"),
+        ):
+            register(Kind(key, title, work=f"{uploads}.{work}", after=f"{uploads}.drop_file", kept_days=30))

@@ -204,7 +204,7 @@ def curve_rows(run: EvaluationRun) -> Iterator[list[Any]]:
                 yield [label, "whole", curve.name, repr(x), repr(y)]
 
 
-NUMBERS = frozenset({"n", "value", "x", "y", "profile_length"})
+NUMBERS = frozenset({"n", "rating", "value", "x", "y", "profile_length"})
 
 
 def records_of(rows: Iterable[list[Any]]) -> Iterator[dict[str, Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 from django.conf import settings
+from django.contrib.contenttypes.fields import GenericRelation
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
@@ -17,7 +18,7 @@ from core.models import TimeStampedModel
 from evaluation.enums import ModelOrigin, PartKind, PartStatus, RunStatus, Sent
 from evaluation.metrics.definition import LONGEST_METRIC_NAME
 from evaluation.remote.addresses import SETTING, check_service_address
-from jobs.models import LeasedModel
+from jobs.models import Job, LeasedModel
 
 LONGEST_LABEL = 80  # of an algorithm with its parameters
 VARIABLE_PREFIX = "PARALLAX_RECOMMENDER_TOKEN"  # so that no other secret of the environment can be sent to a service
@@ -181,6 +182,7 @@ class EvaluationRun(TimeStampedModel):
     error = models.TextField(blank=True)  # why it failed, in sentences
     error_detail = models.TextField(blank=True)  # the end of the traceback of an unexpected exception
     environment = models.JSONField(default=dict)  # versions of code and libraries, of the worker that prepared it
+    jobs = GenericRelation(Job, "subject_id", "subject_type")
     hinted_at = models.DateTimeField(null=True, blank=True)  # when the sweep last sent a message for it
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)

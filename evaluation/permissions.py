@@ -1,5 +1,5 @@
-"""Permissions for runs: researchers who see a run read it; of a project its owners and members cancel and resume it, of
-none its owner and staff.
+"""Permissions for runs: researchers who see a run read it; of a project its owners and members change it, of none its
+owner and staff.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from accounts.selectors import writes_in
 from evaluation.models import EvaluationRun
 
 
-def may_stop_and_resume(user: User | AnonymousUser, run: EvaluationRun) -> bool:
-    """Whether `user` may cancel `run`, and resume it."""
+def may_change(user: User | AnonymousUser, run: EvaluationRun) -> bool:
+    """Whether `user` may cancel and resume `run`, and add scores of other systems to its tables."""
     project_id = run.project_id or run.version.dataset.project_id
     if project_id is not None:
         return writes_in(user, project_id)

@@ -14,7 +14,7 @@ from evaluation.enums import RUN_OPEN, RUN_STOPPED
 from evaluation.metrics.definition import TASKS
 from evaluation.metrics.registry import direction_of, metric
 from evaluation.models import EvaluationRun, MetricResult
-from evaluation.permissions import may_stop_and_resume
+from evaluation.permissions import may_change
 from evaluation.protocols.registry import protocol
 from evaluation.run_spec import written
 from evaluation.selectors.algorithm_pairs import order_comparison, overlaps
@@ -43,8 +43,8 @@ def state_of(user: Any, run: EvaluationRun) -> dict[str, Any]:
     return {
         "run": run,
         "is_open": run.status in RUN_OPEN,
-        "may_cancel": run.status in RUN_OPEN and may_stop_and_resume(user, run),
-        "may_resume": run.status in RUN_STOPPED and may_stop_and_resume(user, run),
+        "may_cancel": run.status in RUN_OPEN and may_change(user, run),
+        "may_resume": run.status in RUN_STOPPED and may_change(user, run),
         "task": TASKS[run.task],
         "protocol": protocol(run.protocol["name"]),
         "split_words": tables.in_words(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
@@ -12,8 +12,8 @@ from rest_framework.reverse import reverse
 
 from catalog.forms.upload_limits import MOST_MODEL
 from catalog.models import Dataset
-from evaluation.enums import RunStatus
-from evaluation.models import EvaluationRun, RunAlgorithm, TrainedModel
+from evaluation.enums import ModelOrigin, RunStatus
+from evaluation.models import LONGEST_LABEL, EvaluationRun, RemoteRecommender, RunAlgorithm, TrainedModel
 from evaluation.selectors.cases import candidate_range
 from evaluation.selectors.runs import algorithms_of, progress
 from jobs.models import REQUEST_STATES, Job, JobStatus
@@ -71,26 +71,46 @@ class ModelQuerySerializer(serializers.Serializer[Any]):
     )
 
 
-class UploadSerializer(serializers.Serializer[Any]):
-    """A model that was learned elsewhere, for the newest version of a dataset."""
+class _FileSerializer(serializers.Serializer[Any]):
+    """A file for a worker; `command` is the command that takes larger ones."""
 
-    dataset = serializers.SlugField(max_length=_LONGEST_NAME)
-    kind = serializers.ChoiceField(choices=registry.uploaded_keys())
-    file = serializers.FileField(help_text=f"CSV or .npz, at most {MOST_MODEL // 2**20} MB.")
-    learned_from = serializers.RegexField(
-        r"^[0-9a-f]{64}$", required=False, default="", help_text="Digest of its training rows: training_hash of a run."
-    )
-    name = serializers.CharField(required=False, max_length=40, help_text="The name in tables.")
-    profile = serializers.ChoiceField(choices=["ratings", "likes"], required=False)
-    positive_from = serializers.FloatField(required=False, help_text="Lowest like, on a scale of 1 to 5.")
+    command: ClassVar[str]
+    file = serializers.FileField(help_text=f"At most {MOST_MODEL // 2**20} MB.")
 
     def validate_file(self, file: Any) -> Any:
         """Refuse a file that is too large."""
         if file.size > MOST_MODEL:
             raise serializers.ValidationError(
-                f"The file has {file.size:,} bytes; the limit is {MOST_MODEL:,}. Use the command upload_model."
+                f"The file has {file.size:,} bytes; the limit is {MOST_MODEL:,}. Use the command {self.command}."
             )
         return file
+
+
+class UploadSerializer(_FileSerializer):
+    """A model that was learned elsewhere, for the newest version of a dataset, as CSV or .npz."""
+
+    command = "upload_model"
+    dataset = serializers.SlugField(max_length=_LONGEST_NAME)
+    kind = serializers.ChoiceField(choices=registry.uploaded_keys())
+    learned_from = serializers.RegexField(
+        r"^[0-9a-f]{64}$", required=False, default="", help_text="Digest of its training rows: training_hash of a run."
+    )
+    are_strangers_unseen = serializers.BooleanField(
+        default=False, help_text="Your statement that it saw no rating of the test users of the split strangers."
+    )
+    name = serializers.CharField(required=False, max_length=40, help_text="The name in tables.")
+    profile = serializers.ChoiceField(choices=["ratings", "likes"], required=False)
+    positive_from = serializers.FloatField(required=False, help_text="Lowest like, on a scale of 1 to 5.")
+
+
+class ScoresSerializer(_FileSerializer):
+    """Scores of another system for the cases of a run: a TREC run, RecBole's or LensKit's scores."""
+
+    command = "upload_scores"
+    name = serializers.CharField(
+        max_length=LONGEST_LABEL, help_text="The name in tables; scores of the same name are replaced."
+    )
+    are_ratings = serializers.BooleanField(default=False, help_text="The scores are predicted ratings.")
 
 
 class UploadStateSerializer(serializers.ModelSerializer[Job]):
@@ -122,6 +142,52 @@ class UploadStateSerializer(serializers.ModelSerializer[Job]):
         if job.status != JobStatus.SUCCEEDED:
             return None
         return reverse("api:models-detail", kwargs={"pk": job.result["model"]}, request=self.context["request"])
+
+
+class ScoresStateSerializer(serializers.ModelSerializer[Job]):
+    """Uploaded scores that a worker measures: their state, and what was understood."""
+
+    run = serializers.IntegerField(source="subject_id")
+    name = serializers.CharField(source="payload.name")
+    status = serializers.ChoiceField(choices=REQUEST_STATES, read_only=True)
+    error = serializers.CharField(help_text="What is wrong with the file, with lines; empty if nothing is.")
+    coverage = serializers.CharField(
+        source="result.coverage",
+        default="",
+        help_text="The cases and users with scores; empty until they are measured.",
+    )
+    url = serializers.SerializerMethodField(help_text="This upload: poll it until its status is final.")
+
+    class Meta:
+        model = Job
+        fields = ["id", "run", "name", "status", "activity", "error", "coverage", "url"]
+        read_only_fields = fields
+
+    @extend_schema_field(serializers.URLField())
+    def get_url(self, job: Job) -> str:
+        """Its own address."""
+        kwargs = {"pk": job.subject_id, "job": job.pk}
+        return reverse("api:runs-scores-upload", kwargs=kwargs, request=self.context["request"])
+
+
+class RecommenderSerializer(serializers.ModelSerializer[RemoteRecommender]):
+    """A recommender behind HTTP that studies can use; neither its address nor its token."""
+
+    versions = serializers.SerializerMethodField(
+        help_text="The versions that are stored as models which you see, newest first; their `origin` is remote."
+    )
+
+    class Meta:
+        model = RemoteRecommender
+        fields = ["id", "name", "operator", "seconds", "versions"]
+        read_only_fields = fields
+
+    @extend_schema_field(serializers.ListField(child=serializers.CharField()))
+    def get_versions(self, recommender: RemoteRecommender) -> list[str]:
+        """The releases of its models."""
+        models = TrainedModel.objects.visible_to(self.context["request"].user)
+        own = models.filter(origin=ModelOrigin.REMOTE, provenance__service=recommender.name).order_by("-pk")
+        return list(dict.fromkeys(facts["release"] for facts in own.values_list("provenance", flat=True)))
 
 
 class RunAlgorithmSerializer(serializers.ModelSerializer[RunAlgorithm]):
@@ -256,6 +322,15 @@ class UserRowSerializer(serializers.Serializer[Any]):
     value = serializers.FloatField()
 
 
+class ProfileRowSerializer(serializers.Serializer[Any]):
+    """A rating of a test user's profile, under the keys by which uploaded lists name it."""
+
+    key = serializers.CharField()
+    segment = serializers.CharField(allow_blank=True)
+    item = serializers.CharField()
+    rating = serializers.FloatField()
+
+
 class CurveRowSerializer(serializers.Serializer[Any]):
     """A point of a curve."""
 
@@ -273,4 +348,5 @@ def _table(name: str, row: type[serializers.Serializer[Any]], words: str) -> Any
 
 MetricTableSerializer = _table("MetricTableSerializer", MetricRowSerializer, "A run's metrics.")
 UserTableSerializer = _table("UserTableSerializer", UserRowSerializer, "A run's values by user.")
+ProfileTableSerializer = _table("ProfileTableSerializer", ProfileRowSerializer, "Profiles of a run's test users.")
 CurveTableSerializer = _table("CurveTableSerializer", CurveRowSerializer, "A run's curves.")

@@ -22,6 +22,7 @@ urlpatterns = [
     path("experiments/jobs/<int:pk>/", views.experiment_job, name="experiment-job"),
     path("experiments/jobs/<int:pk>/outcome.zip", views.experiment_file, name="experiment-file"),
     path("<int:pk>/tests/", views.run_tests, name="tests"),
+    path("<int:pk>/scores/", views.run_scores, name="scores"),
     path("<int:pk>/groups/", views.run_groups, name="groups"),
     path("<int:pk>/resume/", views.run_resume, name="resume"),
     path("<int:pk>/metrics.csv", views.run_csv, {"kind": "metrics"}, name="metrics_csv"),

@@ -33,10 +33,11 @@ from evaluation.enums import RUN_OPEN, RunStatus
 from evaluation.forms.preview import TryForm
 from evaluation.forms.run import ExperimentForm, RunForm
 from evaluation.forms.run_choice import CompareForm, RunFilterForm
-from evaluation.forms.upload import UploadModelForm
+from evaluation.forms.upload import UploadModelForm, UploadScoresForm
 from evaluation.metrics.definition import TASKS
 from evaluation.models import EvaluationRun, RunAlgorithm, TrainedModel
-from evaluation.permissions import may_stop_and_resume
+from evaluation.permissions import may_change
+from evaluation.protocols.external_scores import FORMATS
 from evaluation.run_pages import differences_shown, groups_shown, results_of, state_of, tests_shown
 from evaluation.run_spec import written
 from evaluation.selectors.experiments import experiments_of, shipped_experiments
@@ -50,20 +51,22 @@ from evaluation.selectors.runs import (
     runs_shown_to,
     succeeded_runs,
 )
-from evaluation.selectors.uploads import uploads_of
+from evaluation.selectors.uploads import score_uploads_of, uploads_of
 from evaluation.selectors.user_groups import group_tables, grouped_metrics
 from evaluation.services.case_counts import case_counts
 from evaluation.services.experiment_jobs import runs_of, start_experiment
-from evaluation.services.model_uploads import request_upload
+from evaluation.services.external_scores import CASE_FILES, case_files
 from evaluation.services.recommend_for_profile import try_models, try_users
 from evaluation.services.runs import cancel_run, create_repeat, create_run, resume_run
+from evaluation.services.upload_jobs import request_scores, request_upload
+from evaluation.services.upload_summary import ShownUsers
 from evaluation.sorting import Sorting
 from jobs.models import Job, JobStatus
 
 RUNS_PER_PAGE = 25
 MODELS_PER_PAGE = 50
 MAX_MATCHES = 6
-USERS_TRIED, LENGTH_TRIED = 5, 5  # beside a model that was uploaded
+LENGTH_TRIED = 5  # of the lists of a model that was uploaded
 EFFECTS = {"nemenyi": "Mean ranks, A − B"}
 
 
@@ -130,7 +133,7 @@ def _lists_of_upload(job: Job, request: HttpRequest) -> dict[str, Any]:
     stored = [line for line in models_on(version, request.user) if line.model.pk != model.pk]
     chosen = [line.model for line in stored if str(line.model.pk) == request.GET.get("beside")]
     models = [model, *(chosen or [line.model for line in stored])[:1]]
-    tried = try_users(version=version, models=models, n_users=USERS_TRIED, n=LENGTH_TRIED)
+    tried = try_users(version=version, models=models, shown=ShownUsers(**job.result["shown"]), n=LENGTH_TRIED)
     algorithm = written([(model.algorithm, {"upload": model.params["upload"], **job.payload["params"]})])
     return {"model": model, "algorithm": algorithm, "stored": stored, "beside": models[-1], "tried": tried}
 
@@ -261,7 +264,7 @@ def run_progress(request: HttpRequest, pk: int) -> HttpResponse:
 
 def _act_on_run(request: HttpRequest, pk: int, act: Callable[..., object], result: str) -> HttpResponse:
     run = get_object_or_404(runs_shown_to(request.user), pk=pk)
-    if not may_stop_and_resume(request.user, run):
+    if not may_change(request.user, run):
         raise PermissionDenied
     try:
         act(run=run, actor=request.user)
@@ -282,6 +285,31 @@ def run_cancel(request: HttpRequest, pk: int) -> HttpResponse:
 def run_resume(request: HttpRequest, pk: int) -> HttpResponse:
     """Resume a failed or cancelled run."""
     return _act_on_run(request, pk, resume_run, "was resumed")
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def run_scores(request: HttpRequest, pk: int) -> HttpResponse:
+    """The cases of a run for another system, and the upload of its scores; htmx asks for the part that changes."""
+    run = get_object_or_404(runs_shown_to(request.user).filter(status=RunStatus.SUCCEEDED, folds=[]), pk=pk)
+    may_upload = may_change(request.user, run)
+    form = UploadScoresForm(request.POST or None, request.FILES or None)
+    if request.method == "POST" and not may_upload:
+        raise PermissionDenied("Only those who may cancel and resume a run add scores of other systems to it.")
+    if request.method == "POST" and form.is_valid():
+        with refusals_in(form, "name", of="name"):
+            job = request_scores(run=run, actor=request.user, **form.cleaned_data)
+            return redirect(f"{request.path}?upload={job.pk}")
+    uploads, chosen = score_uploads_of(request.user, run), request.GET.get("upload", "")
+    context = {
+        "run": run,
+        "files": [(name, CASE_FILES[name]) for name in case_files(run)],
+        "formats": [(title, line) for title, (line, _, _) in FORMATS.items()],
+        "form": form if may_upload else None,
+        "job": uploads.filter(pk=chosen).first() if chosen.isdecimal() else None,
+    }
+    template = "_scores" if request.headers.get("HX-Request") else "run_scores"
+    return render(request, f"console/evaluation/{template}.html", context, status=400 if form.errors else 200)
 
 
 @require_safe

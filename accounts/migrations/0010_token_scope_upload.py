@@ -17,7 +17,7 @@ class Migration(migrations.Migration):
                     ("read", "Read"),
                     ("report", "Read, and build reports"),
                     ("withdraw", "Read, and withdraw participants"),
-                    ("upload", "Read, and upload models"),
+                    ("upload", "Read, and upload models and scores"),
                 ],
                 default="read",
                 max_length=12,

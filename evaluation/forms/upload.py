@@ -1,4 +1,4 @@
-"""The form of a model that was learned elsewhere."""
+"""The forms of a model that was learned elsewhere, and of the scores of another system."""
 
 from __future__ import annotations
 
@@ -10,8 +10,11 @@ from catalog.forms.upload_limits import MOST_MODEL, DropInput, file_size, requir
 from core.form_fields import offer
 from core.outcomes import refusals_in
 from evaluation.forms.parameter_fields import SEPARATORS, field_of
-from evaluation.services.model_uploads import LIMITS
+from evaluation.models import LONGEST_LABEL
+from evaluation.services.upload_jobs import LIMITS
 from recommenders import registry
+
+MODEL_LIMITS, SCORE_LIMITS = LIMITS.format("upload_model"), LIMITS.format("upload_scores")
 
 
 class UploadModelForm(forms.Form):
@@ -20,13 +23,20 @@ class UploadModelForm(forms.Form):
     use_required_attribute = False
     kind = forms.ChoiceField(label="Kind", widget=forms.RadioSelect)
     file = forms.FileField(
-        widget=DropInput(MOST_MODEL), help_text=f"CSV or .npz, at most {file_size(MOST_MODEL)}. {LIMITS}"
+        widget=DropInput(MOST_MODEL), help_text=f"CSV or .npz, at most {file_size(MOST_MODEL)}. {MODEL_LIMITS}"
     )
     learned_from = forms.RegexField(
         r"^[0-9a-f]{64}$",
         required=False,
         label="Digest of its training rows",
         help_text="training_hash of a run. Without it, tables say that the model may have seen the test ratings.",
+    )
+
+    are_strangers_unseen = forms.BooleanField(
+        required=False,
+        label="It saw no test user of the split strangers",
+        help_text="Your statement, which Parallax cannot check: it was learned from no rating of the users on whom "
+        "runs with this split test.",
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -40,7 +50,7 @@ class UploadModelForm(forms.Form):
     def clean_file(self) -> Any:
         """The file, if it is small enough."""
         file = self.cleaned_data["file"]
-        require_size(file.size, MOST_MODEL, LIMITS)
+        require_size(file.size, MOST_MODEL, MODEL_LIMITS)
         return file
 
     def clean(self) -> dict[str, Any]:
@@ -61,4 +71,30 @@ class UploadModelForm(forms.Form):
 
     def chosen(self) -> dict[str, Any]:
         """The arguments of `request_upload`."""
-        return {**{name: self.cleaned_data[name] for name in ("file", "kind", "learned_from")}, "params": self.params}
+        own = ("file", "kind", "learned_from", "are_strangers_unseen")
+        return {**{name: self.cleaned_data[name] for name in own}, "params": self.params}
+
+
+class UploadScoresForm(forms.Form):
+    """Scores of another system for the cases of a run."""
+
+    use_required_attribute = False
+    name = forms.CharField(
+        max_length=LONGEST_LABEL,
+        label="Name of the system",
+        help_text="In tables. Scores of the same name are replaced.",
+    )
+    file = forms.FileField(
+        widget=DropInput(MOST_MODEL), label="Scores", help_text=f"At most {file_size(MOST_MODEL)}. {SCORE_LIMITS}"
+    )
+    are_ratings = forms.BooleanField(
+        required=False,
+        label="The scores are predicted ratings",
+        help_text="On the scale of the dataset. Without it, only their order counts.",
+    )
+
+    def clean_file(self) -> Any:
+        """The file, if it is small enough."""
+        file = self.cleaned_data["file"]
+        require_size(file.size, MOST_MODEL, SCORE_LIMITS)
+        return file

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from core.errors import DataError
+from core.file_problems import FileProblems
 from evaluation.protocols.cases import Cases
 
-EXAMPLES = 10  # lines named of each kind of problem
 # Of each format: what a line holds, the separator, and the columns of user, item and score: names, or places without a
 # header.
 FORMATS: Mapping[str, tuple[str, str, tuple[str, str, str]]] = MappingProxyType(
@@ -53,14 +53,13 @@ def read_scores(path: Path, user_ids: NDArray[np.str_], item_ids: NDArray[np.str
     order = np.argsort(pairs, kind="stable")
     is_again = np.zeros(len(pairs), dtype=np.bool_)
     is_again[order[1:]] = pairs[order[1:]] == pairs[order[:-1]]
-    problems = [
-        *_problem(users < 0, first_line, users_of, "No user of the dataset"),
-        *_problem(items < 0, first_line, items_of, "No item of the dataset"),
-        *_problem(~np.isfinite(values), first_line, texts, "No finite number"),
-        *_problem(is_again & (users >= 0) & (items >= 0), first_line, items_of, "An item that the user has already"),
-    ]
-    if problems:
-        raise DataError(f"{path.name}: {' '.join(problems)} Correct these lines, or remove them.")
+    problems = FileProblems()
+    problems.add("Unknown users", _places(users < 0, first_line, users_of))
+    problems.add("Unknown items", _places(items < 0, first_line, items_of))
+    problems.add("Scores that are not finite numbers", _places(~np.isfinite(values), first_line, texts))
+    twice = is_again & (users >= 0) & (items >= 0)
+    problems.add("Items that the user has already", _places(twice, first_line, items_of))
+    problems.refuse()
     return csr_array((values[order], (users[order], items[order])), shape=(len(user_ids), len(item_ids)))
 
 
@@ -70,7 +69,7 @@ def _columns(path: Path) -> tuple[int, list[Any]]:
 
     try:
         with path.open(encoding="utf-8-sig") as file:
-            separator, names = _format(file.readline().strip(), path.name)
+            separator, names = _format(file.readline().strip())
         has_header = names[0] != "0"
         frame = pd.read_csv(
             path,
@@ -83,31 +82,29 @@ def _columns(path: Path) -> tuple[int, list[Any]]:
             encoding="utf-8-sig",
         )
     except OSError as problem:
-        raise DataError(f"The file {path} cannot be read: {problem.strerror}.") from problem
+        raise DataError(f"It cannot be read: {problem.strerror}.") from problem
     except (UnicodeDecodeError, pd.errors.ParserError) as problem:
-        raise DataError(f"{path.name} cannot be read: {str(problem).strip()}.") from problem
+        raise DataError(f"It cannot be read: {str(problem).strip()}.") from problem
     if frame.empty:
-        raise DataError(f"{path.name} has no scores.")
+        raise DataError("It has no scores.")
     frame.columns = [str(name).partition(":")[0] for name in frame.columns]
     return (2 if has_header else 1), [frame[name].str.strip() for name in names]
 
 
-def _format(first: str, name: str) -> tuple[str, tuple[str, str, str]]:
+def _format(first: str) -> tuple[str, tuple[str, str, str]]:
     fields = first.split()
     for _, separator, columns in FORMATS.values():
         is_trec = columns[0] == "0" and len(fields) == 6 and fields[1].upper() == "Q0"
         if is_trec or set(columns) <= {field.partition(":")[0] for field in first.split(separator)}:
             return separator, columns
     known = "; ".join(f"{title}: {line}" for title, (line, _, _) in FORMATS.items())
-    raise DataError(f"The first line of {name} is of none of the formats that can be read ({known}): {first[:80]!r}.")
+    raise DataError(f"Its first line is of none of the formats that can be read ({known}): {first[:80]!r}.")
 
 
-def _problem(is_wrong: NDArray[np.bool_], first_line: int, texts: Any, what: str) -> Iterator[str]:
+def _places(is_wrong: NDArray[np.bool_], first_line: int, texts: Any) -> Iterator[str]:
     wrong = np.flatnonzero(is_wrong)
-    if wrong.size:
-        examples = ", ".join(f"line {first_line + row}: {texts.iloc[row][:40]!r}" for row in wrong[:EXAMPLES])
-        more = f" and {wrong.size - EXAMPLES:,} more" if wrong.size > EXAMPLES else ""
-        yield f"{what} in {examples}{more}."
+    for row, text in zip(wrong.tolist(), texts[wrong], strict=True):
+        yield f"line {first_line + row} ({text[:40]!r})"
 
 
 def qrels(cases: Cases, user_ids: NDArray[np.str_], item_ids: NDArray[np.str_]) -> Iterator[str]:

@@ -13,19 +13,27 @@ from catalog.selectors.item_fields import field_of
 from core import artefacts
 from core.errors import ArtefactError, ParameterError
 from core.provenance import digest_of
+from evaluation.models import EvaluationRun
 from evaluation.splitting.registry import STRANGERS
 from jobs.models import Job
 from recommenders import registry
 from recommenders.reranking import BAR
 
 KIND = "uploads"
+MODELS, SCORES = "model-upload", "scores-upload"  # kinds of jobs
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 def uploads_of(researcher: Any) -> QuerySet[Job]:
     """The researcher's own uploads of models on the datasets that they see, newest first."""
-    jobs = Job.objects.filter(kind="model-upload", owner=researcher)
+    jobs = Job.objects.filter(kind=MODELS, owner=researcher)
     return jobs.about(DatasetVersion.objects.visible_to(researcher)).prefetch_related("subject__dataset")
+
+
+def score_uploads_of(researcher: Any, run: EvaluationRun) -> QuerySet[Job]:
+    """The researcher's own uploads of scores for a run, newest first."""
+    jobs: QuerySet[Job] = run.jobs.filter(kind=SCORES, owner=researcher).order_by("-pk")
+    return jobs
 
 
 def catalogue_of(version: DatasetVersion) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,6 @@ from core.errors import DataError, ParallaxError
 from evaluation.models import EvaluationRun
 from evaluation.protocols.case_arrays import case_file_arrays, read_cases
 from evaluation.selectors.cases import cases_of, training_rows
-from evaluation.splitting.registry import SPLITS
 from recommenders.data import Ratings
 
 MAX_BYTES = 8 * 2**30  # total size of the arrays in one file, uncompressed
@@ -104,31 +102,23 @@ def plain_arrays(path: Path) -> dict[str, NDArray[Any]]:
         raise DataError(f"It contains something other than plain arrays ({error}).") from error
 
 
-def check_exportable(*, split: Mapping[str, Any]) -> None:
-    """Refuse to export the cases of a split that trains several models, before any training. Raises ParallaxError with
-    code ``cases.many_models``.
-    """
-    name = str(split.get("name", ""))
-    if name in SPLITS and SPLITS[name].trains_many:
-        raise ParallaxError(
-            "cases.many_models",
-            f"The split {name} trains several models of each algorithm, but a file of cases has only one training "
-            "side. Export the cases of a split that trains once, such as probe or holdout.",
-        )
-
-
-def export_cases(*, run: EvaluationRun, path: Path) -> None:
-    """Write the training ratings and the cases of a prepared run, with the dataset's own ids. Raises ParallaxError with
-    code ``cases.cannot_write``: the file cannot be written; ``run.not_prepared``: the run has no cases yet.
+def case_arrays(run: EvaluationRun) -> dict[str, NDArray[Any]]:
+    """The training ratings and the cases of a run as arrays, with the dataset's own ids. Raises ParallaxError with code
+    ``run.not_prepared``: the run has no cases yet.
     """
     run_cases = cases_of(run)
-    arrays = case_file_arrays(
+    return case_file_arrays(
         training_rows(run_cases.training_digest).user_items,
         run_cases.cases,
         user_ids_of(run.version),
         item_ids_of(run.version),
         run_cases.trained,
     )
+
+
+def export_cases(*, run: EvaluationRun, path: Path) -> None:
+    """Write the arrays of a prepared run. Raises ParallaxError as `case_arrays`, or with ``cases.cannot_write``."""
+    arrays = case_arrays(run)
     temporary = path.with_name(f".part-{path.name}")
     try:
         with temporary.open("wb") as file:

@@ -9,12 +9,13 @@ import numpy as np
 
 from catalog.models import DatasetVersion, Item
 from catalog.selectors.items import items_at
-from catalog.selectors.ratings import ratings_of, user_ids_of
+from catalog.selectors.ratings import user_ids_of
 from core.errors import ParallaxError, ParameterError
 from evaluation import tables
 from evaluation.charts import Bar, bars
 from evaluation.models import TrainedModel
 from evaluation.services.serving import Served, explain, opened_model, recommend
+from evaluation.services.upload_summary import ShownUsers
 from recommenders.data import History
 from recommenders.explanation import Explanation, How
 
@@ -99,18 +100,20 @@ class UserTrials:
     trials: tuple[ModelTrial, ...]
 
 
-def try_users(*, version: DatasetVersion, models: Sequence[TrainedModel], n_users: int, n: int) -> list[UserTrials]:
-    """Return each model's `n` best items for users spread over the dataset, as `try_models` does."""
-    rows, scale = ratings_of(version).user_items, (version.scale_low, version.scale_high, version.scale_step)
-    users = np.flatnonzero(np.diff(rows.indptr))
+def try_users(
+    *, version: DatasetVersion, models: Sequence[TrainedModel], shown: ShownUsers, n: int
+) -> list[UserTrials]:
+    """Return each model's `n` best items for users of the dataset, as `try_models` does."""
+    profiles, ids = shown.profiles(version), user_ids_of(version)
+    scale = (profiles.scale.low, profiles.scale.high, profiles.scale.step)
     tried = []
-    for user in users[np.linspace(0, users.size - 1, min(n_users, users.size)).astype(int)].tolist():
-        own = rows[[user]]
+    for row, user in enumerate(shown.users):
+        own = profiles.user_items[[row]]
         ratings = dict(zip(own.indices.tolist(), own.data.tolist(), strict=True))
         best = sorted(ratings, key=lambda item: (-ratings[item], item))[:FAVOURITES]
         titles = tuple(map(str, items_at(version, best)))
         trials = try_models(version=version, models=models, ratings=ratings, scale=scale, n=n)
-        tried.append(UserTrials(str(user_ids_of(version)[user]), len(ratings), titles, tuple(trials)))
+        tried.append(UserTrials(str(ids[user]), len(ratings), titles, tuple(trials)))
     return tried
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 from array import array
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from catalog.models import DatasetVersion
 from catalog.selectors.ratings import genre_names, genre_terms, item_ids_of, mean_utilities, ratings_of
 from core import artefacts
 from core.errors import DataError, ParallaxError, ParameterError
+from core.file_problems import FileProblems, csv_lines
 from evaluation.models import TrainedModel
 from evaluation.selectors.cases import training_rows
 from evaluation.selectors.uploads import KIND, catalogue_of
@@ -26,38 +26,21 @@ from recommenders import registry
 from recommenders.uploaded_lists import EVERYONE, KEY, PARTICIPANT, PROFILE, SEGMENT
 
 Arrays = dict[str, NDArray[Any]]
-EXAMPLES = 10  # of each kind of problem that an error lists
 WEIGHT_COLUMNS = 3
 OTHER_KEYS = "Keys of another form than *, segment:NAME, profile:SHA-256 and participant:ID"
 
 
 @dataclass(frozen=True)
 class Upload:
-    """A stored upload: its digest, the number of items of the dataset that it covers, and facts in words."""
+    """A stored upload: its digest, the number of items of the dataset that it covers, facts in words, and what was
+    stated of its training, as of `store_upload`.
+    """
 
     digest: str
     n_items: int
     facts: tuple[str, ...]
-
-
-@dataclass
-class _Problems:
-    """Everything that is wrong with a file, by kind, each with the locations where it is wrong."""
-
-    locations: dict[str, list[str]] = field(default_factory=dict)
-
-    def add(self, what: str, locations: Iterable[str]) -> None:
-        self.locations.setdefault(what, []).extend(locations)
-
-    def refuse(self) -> None:
-        """Raise DataError if there are any."""
-        sentences = []
-        for what, locations in self.locations.items():
-            if locations:
-                more = f" and {len(locations) - EXAMPLES:,} more" if len(locations) > EXAMPLES else ""
-                sentences.append(f"{what} ({len(locations):,}): {'; '.join(locations[:EXAMPLES])}{more}.")
-        if sentences:
-            raise DataError(" ".join(sentences))
+    learned_from: str
+    are_strangers_unseen: bool
 
 
 def store_upload(
@@ -92,7 +75,8 @@ def store_upload(
         **({"collected_from": collected_from} if collected_from else {}),
         **({} if project is None else {"project": project}),
     }
-    return Upload(artefacts.store(KIND, arrays, meta), int(arrays["is_known"].sum()), tuple(facts))
+    digest, n_items = artefacts.store(KIND, arrays, meta), int(arrays["is_known"].sum())
+    return Upload(digest, n_items, tuple(facts), learned_from, are_strangers_unseen)
 
 
 def model_of_upload(
@@ -139,23 +123,18 @@ def _matrix(path: Path, version: DatasetVersion) -> tuple[Arrays, list[str]]:
 
 
 def _weights_of_arrays(arrays: Arrays, version: DatasetVersion) -> tuple[NDArray[np.int64], sparse.csr_array]:
-    problems = _Problems()
-    columns = _columns_of(arrays, version, problems)
+    problems = FileProblems()
+    is_sparse = "indptr" in arrays or "indices" in arrays
+    _check_names(arrays, ("items", "weights", *(("indptr", "indices") if is_sparse else ())), (), problems)
+    columns, weights = _columns_of(arrays, version, problems), _numbers(arrays, "weights", problems)
     size = columns.size
-    if {"indptr", "indices", "weights"} <= set(arrays):
-        matrix = _csr(arrays, size)
-        is_bad = ~np.isfinite(matrix.data)
-        rows = np.repeat(np.arange(size), np.diff(matrix.indptr))
-        cells = zip(rows[is_bad].tolist(), matrix.indices[is_bad].tolist(), strict=True)
-    elif "weights" in arrays:
-        dense = _numbers(arrays, "weights")
-        if dense.shape != (size, size):
-            raise DataError(f"weights has the shape {dense.shape}; {size} items need ({size}, {size}).")
-        matrix = sparse.csr_array(dense)
-        cells = zip(*(axis.tolist() for axis in np.nonzero(~np.isfinite(dense))), strict=True)
-    else:
-        raise DataError("It has no array weights, either square or sparse with indptr and indices.")
-    problems.add("Weights that are not finite numbers", [f"weights[{row}, {column}]" for row, column in cells])
+    matrix = sparse.csr_array((size, size))
+    if is_sparse:
+        matrix = _csr(arrays, weights, size, problems)
+    elif size and weights.size and weights.shape != (size, size):
+        problems.say(f"weights has the shape {weights.shape}; {size} items need ({size}, {size}).")
+    elif size and weights.size:
+        matrix = sparse.csr_array(weights)
     problems.refuse()
     whole = sparse.coo_array(matrix)
     shape = (version.n_items, version.n_items)
@@ -163,24 +142,29 @@ def _weights_of_arrays(arrays: Arrays, version: DatasetVersion) -> tuple[NDArray
     return columns, sparse.csr_array(entries)
 
 
-def _csr(arrays: Arrays, size: int) -> sparse.csr_array:
+def _csr(arrays: Arrays, weights: NDArray[np.float64], size: int, problems: FileProblems) -> sparse.csr_array:
+    """The sparse matrix of a file; empty where it cannot be one, which is a problem."""
+    nothing = sparse.csr_array((size, size))
+    if not size or not weights.size or not {"indptr", "indices"} <= set(arrays):
+        return nothing
     try:
-        parts = (_numbers(arrays, "weights"), arrays["indices"], arrays["indptr"])
-        matrix = sparse.csr_array(parts, shape=(size, size))
+        matrix = sparse.csr_array((weights, arrays["indices"], arrays["indptr"]), shape=(size, size))
         matrix.check_format(full_check=True)
-    except (ValueError, IndexError) as problem:
-        raise DataError(f"weights, indices and indptr are not a sparse matrix of {size} items: {problem}.") from problem
-    matrix.sort_indices()
-    if not matrix.has_canonical_format:
-        raise DataError("A pair of items has two weights; keep one of them.")
+    except (ValueError, IndexError, TypeError) as problem:
+        problems.say(f"weights, indices and indptr are not a sparse matrix (CSR) of {size} items: {problem}.")
+        return nothing
+    pairs = np.repeat(np.arange(size), np.diff(matrix.indptr)) * size + matrix.indices
+    order = np.argsort(pairs, kind="stable")
+    again = np.sort(order[1:][np.diff(pairs[order]) == 0])
+    problems.add("Pairs that come twice", (f"weights[{at}]" for at in again.tolist()))
     return matrix
 
 
 def _weights_of_csv(path: Path, version: DatasetVersion) -> tuple[NDArray[np.int64], sparse.csr_array]:
     column_of = _column_of(version)
-    problems = _Problems()
+    problems = FileProblems()
     weights: dict[tuple[int, int], float] = {}
-    for line, fields in _csv_lines(path):
+    for line, fields in csv_lines(path, MAX_BYTES):
         if len(fields) != WEIGHT_COLUMNS:
             problems.add("Lines that are not item,item,weight", [f"line {line}"])
             continue
@@ -205,19 +189,6 @@ def _weights_of_csv(path: Path, version: DatasetVersion) -> tuple[NDArray[np.int
     return np.unique(pairs), matrix
 
 
-def _csv_lines(path: Path) -> Iterable[tuple[int, list[str]]]:
-    try:
-        if path.stat().st_size > MAX_BYTES:
-            raise DataError(f"It is larger than {MAX_BYTES // 2**30} GB, which is the most that is read as CSV.")
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            reader = csv.reader(file)
-            for fields in reader:
-                if any(fields):
-                    yield reader.line_num, [each.strip() for each in fields]
-    except (OSError, UnicodeDecodeError, csv.Error) as problem:
-        raise DataError(f"It cannot be read as CSV: {problem}.") from problem
-
-
 def _number(text: str) -> float | None:
     try:
         return float(text)
@@ -226,44 +197,59 @@ def _number(text: str) -> float | None:
 
 
 def _factors(path: Path, version: DatasetVersion) -> tuple[Arrays, list[str]]:
-    arrays, problems = plain_arrays(path), _Problems()
-    columns = _columns_of(arrays, version, problems)
-    factors = _numbers(arrays, "Q")
-    if factors.ndim != 2 or factors.shape[0] != columns.size or factors.shape[1] == 0:
-        raise DataError(f"Q has the shape {factors.shape}; {columns.size} items need ({columns.size}, factors).")
-    reg = _numbers(arrays, "reg").ravel() if "reg" in arrays else np.empty(0)
-    if "P" in arrays and not reg.size:
-        raise DataError("P, the factors of users, comes with reg: profiles get their factors by a ridge regression.")
-    if "P" in arrays and arrays["P"].shape[1:] != factors.shape[1:]:
-        raise DataError(f"P has the shape {arrays['P'].shape}; it needs the {factors.shape[1]} factors of Q.")
-    if reg.size > 1 or not (reg > 0).all() or not np.isfinite(reg).all():
-        raise DataError("reg (λ) must be one finite number above 0.")
-    bad = zip(*(axis.tolist() for axis in np.nonzero(~np.isfinite(factors))), strict=True)
-    problems.add("Factors that are not finite numbers", [f"Q[{row}, {column}]" for row, column in bad])
+    arrays, problems = plain_arrays(path), FileProblems()
+    _check_names(arrays, ("items", "Q"), ("reg", "P"), problems)
+    columns, factors = _columns_of(arrays, version, problems), _numbers(arrays, "Q", problems)
+    size, shape = columns.size, factors.shape
+    if size and factors.size and (factors.ndim != 2 or shape[0] != size):
+        problems.say(f"Q has the shape {shape}; {size} items need ({size}, factors).")
+    reg = _numbers(arrays, "reg", problems) if "reg" in arrays else np.empty(0)
+    if reg.size and not (reg.shape == (1,) and reg[0] > 0):
+        problems.say("reg (λ) must be one finite number above 0.")
+    if "P" in arrays and "reg" not in arrays:
+        problems.say("P, the factors of users, comes with reg: profiles get their factors by a ridge regression.")
+    if "P" in arrays and factors.ndim == 2 and arrays["P"].shape[1:] != shape[1:]:
+        problems.say(f"P has the shape {arrays['P'].shape}; it needs the {shape[1]} factors of Q.")
     problems.refuse()
     is_known = np.zeros(version.n_items, dtype=np.bool_)
     is_known[columns] = True
-    whole = np.zeros((version.n_items, factors.shape[1]))
+    whole = np.zeros((version.n_items, shape[1]))
     whole[columns] = factors
     score = f"ridge regression with λ = {reg[0]:g}" if reg.size else "projection r Q Qᵀ"
-    facts = [f"{factors.shape[1]} factors", f"profiles are scored by {score}"]
+    facts = [f"{shape[1]} factors", f"profiles are scored by {score}"]
     if "P" in arrays:
         facts.append("P is not used: participants are not among its users")
     return {"is_known": is_known, "item_factors": whole, "reg": reg}, facts
 
 
-def _columns_of(arrays: Arrays, version: DatasetVersion, problems: _Problems) -> NDArray[np.int64]:
-    """The column of each item that the array ``items`` names; unknown ids and ids that come twice are problems."""
+def _check_names(arrays: Arrays, needed: Sequence[str], optional: Sequence[str], problems: FileProblems) -> None:
+    missing = [name for name in needed if name not in arrays]
+    if missing:
+        problems.say(f"It lacks {', '.join(missing)} of the arrays {', '.join(needed)}.")
+    unknown = sorted(set(arrays) - {*needed, *optional})
+    if unknown:
+        problems.say(
+            f"It has arrays that are not read: {', '.join(unknown)}. Leave them out, or name them as one of "
+            f"{', '.join([*needed, *optional])}."
+        )
+
+
+def _columns_of(arrays: Arrays, version: DatasetVersion, problems: FileProblems) -> NDArray[np.int64]:
+    """The column of each item that the array ``items`` names; empty where it names none, which is a problem, as are
+    unknown ids and ids that come twice.
+    """
     items = arrays.get("items", np.empty(0))
     if items.ndim != 1 or not items.size or items.dtype.kind not in "iuU":
-        raise DataError("It needs an array items: the dataset's own id of each item, as text or whole numbers.")
+        if "items" in arrays:
+            problems.say("items must be the dataset's own id of each item, as text or whole numbers in one row.")
+        return np.empty(0, dtype=np.int64)
     column_of = _column_of(version)
     names = items.astype(np.str_).tolist()
     columns = np.array([column_of.get(name, -1) for name in names], dtype=np.int64)
-    problems.add("Unknown items", [f"items[{at}] ({names[at]!r})" for at in np.flatnonzero(columns < 0).tolist()])
+    problems.add("Unknown items", (f"items[{at}] ({names[at]!r})" for at in np.flatnonzero(columns < 0).tolist()))
     first = dict(zip(reversed(names), reversed(range(len(names))), strict=True))
     twice = [at for at, name in enumerate(names) if first[name] != at]
-    problems.add("Items that come twice", [f"items[{at}] ({names[at]!r})" for at in twice])
+    problems.add("Items that come twice", (f"items[{at}] ({names[at]!r})" for at in twice))
     return columns
 
 
@@ -271,17 +257,24 @@ def _column_of(version: DatasetVersion) -> dict[str, int]:
     return {external_id: column for column, external_id in enumerate(item_ids_of(version).tolist())}
 
 
-def _numbers(arrays: Arrays, name: str) -> NDArray[np.float64]:
-    if name not in arrays or arrays[name].dtype.kind not in "iuf":
-        raise DataError(f"It needs an array {name} of numbers.")
-    return np.asarray(arrays[name], dtype=np.float64)
+def _numbers(arrays: Arrays, name: str, problems: FileProblems) -> NDArray[np.float64]:
+    """An array of finite numbers of at least one dimension; empty where it has none, which is a problem."""
+    found = arrays.get(name, np.empty(0))
+    if not found.size or found.dtype.kind not in "iuf":
+        if name in arrays:
+            problems.say(f"{name} must be an array of numbers; it has the shape {found.shape} and type {found.dtype}.")
+        return np.empty(0)
+    numbers = np.atleast_1d(found).astype(np.float64)
+    bad = np.argwhere(~np.isfinite(numbers)).tolist()
+    problems.add("Numbers that are not finite", (f"{name}[{', '.join(map(str, at))}]" for at in bad))
+    return numbers
 
 
 def _lists(path: Path, version: DatasetVersion) -> tuple[Arrays, list[str]]:
-    column_of, genres, problems = _column_of(version), set(genre_names(version)), _Problems()
+    column_of, genres, problems = _column_of(version), set(genre_names(version)), FileProblems()
     numbers: dict[str, int] = {}
     rows: dict[str, array[Any]] = {name: array("q") for name in ("list", "item", "line")} | {"score": array("d")}
-    for line, fields in _csv_lines(path):
+    for line, fields in csv_lines(path, MAX_BYTES):
         if line == 1 and fields[0].lower() == "key":
             continue  # headings
         if len(fields) not in {2, 3} or not all(fields[:2]):
@@ -329,13 +322,15 @@ def _lists(path: Path, version: DatasetVersion) -> tuple[Arrays, list[str]]:
     starts = {"everyone": EVERYONE, "segments": SEGMENT, "profiles": PROFILE, "participants": PARTICIPANT}
     counts = {kind: sum(key.startswith(start) for key in numbers) for kind, start in starts.items()}
     kinds = "; ".join(f"{kind}: {count:,}" for kind, count in counts.items() if count)
-    facts = [f"{keys.size:,} lists, for {kinds}", f"lists of {sizes.min():,} to {sizes.max():,} items"]
+    shortest, longest = f"{sizes.min():,}", f"{sizes.max():,}"
+    of_items = longest if shortest == longest else f"{shortest} to {longest}"
+    facts = [f"{keys.size:,} list{'s' if keys.size > 1 else ''}, for {kinds}", f"of {of_items} items each"]
     if EVERYONE not in numbers:
         facts.append("no list for everyone (*): a study cannot serve them to all participants")
     return arrays, facts
 
 
-def _check_lists(entries: Mapping[str, NDArray[Any]], problems: _Problems) -> None:
+def _check_lists(entries: Mapping[str, NDArray[Any]], problems: FileProblems) -> None:
     """Refuse items that come twice in a list, and scores that are missing or ascend, with all other problems."""
     lines, scores = entries["line"], entries["score"]
     by_item = np.lexsort((entries["item"], entries["list"]))

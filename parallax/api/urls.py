@@ -6,9 +6,10 @@ from django.urls import path, re_path
 from rest_framework.routers import DefaultRouter
 
 from accounts.api import MeView
-from analysis.api import IgnoreAccept, ReportViewSet
+from analysis.api import ReportViewSet
 from catalog.api import DatasetViewSet
-from evaluation.api import ModelViewSet, RunViewSet
+from core.api import IgnoreAccept
+from evaluation.api import ModelViewSet, RecommenderViewSet, RunViewSet
 from parallax.api import views
 from studies.api import StudyViewSet
 
@@ -20,6 +21,7 @@ router.register("studies", StudyViewSet, basename="studies")
 router.register("datasets", DatasetViewSet, basename="datasets")
 router.register("models", ModelViewSet, basename="models")
 router.register("runs", RunViewSet, basename="runs")
+router.register("recommenders", RecommenderViewSet, basename="recommenders")
 router.register("reports", ReportViewSet, basename="reports")
 
 urlpatterns = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
@@ -53,12 +54,13 @@ def test_all_problems_are_named_with_their_lines(tmp_path: Path) -> None:
     with pytest.raises(DataError) as refusal:
         read_scores(file, USERS, ITEMS)
     assert str(refusal.value) == (
-        "scores.csv: No user of the dataset in line 3: 'u9'. No item of the dataset in line 4: 'c'. "
-        "No finite number in line 4: 'nan', line 5: 'high'. "
-        "An item that the user has already in line 6: 'a'. Correct these lines, or remove them."
+        "Unknown users (1): line 3 ('u9'). Unknown items (1): line 4 ('c'). "
+        "Scores that are not finite numbers (2): line 4 ('nan'); line 5 ('high'). "
+        "Items that the user has already (1): line 6 ('a'). "
+        "Correct these places, or leave them out, and upload the file again."
     )
     file.write_text("user_id,item_id,score\n" + "u9,a,1\n" * 1234)
-    with pytest.raises(DataError, match=r"line 11: 'u9' and 1,224 more\."):
+    with pytest.raises(DataError, match=r"Unknown users \(1,234\): .*line 11 \('u9'\) and 1,224 more\."):
         read_scores(file, USERS, ITEMS)
 
 
@@ -156,7 +158,7 @@ def test_partial_scores_state_their_coverage_and_have_no_exact_metrics(run: Eval
     uploaded(run, written(tmp_path / "scores", TREC, [(str(first), str(item), 0.0)]))
     (row,) = ExternalScores.objects.all()
     n_users = len(np.unique(case.users))
-    assert row.coverage.startswith(f"scores for {1 / len(case):.1%} of cases, 1 of {n_users:,} users, ")
+    assert row.coverage.startswith(f"scores for 1 of {len(case)} cases ({1 / len(case):.1%}), 1 of {n_users:,} users, ")
     exact = [name for name in row.results if "exact" in name]
     assert exact
     assert all((row.results[name]["value"], row.results[name]["by_n"]) == (None, []) for name in exact)
@@ -183,7 +185,9 @@ def test_external_rows_are_exported_and_compared_but_are_no_models(run: Evaluati
 @pytest.mark.integration
 def test_uploads_that_are_refused(run: EvaluationRun, tmp_path: Path) -> None:
     file = written(tmp_path / "scores.csv", LENSKIT, [("u0", "nothing", float("nan"))])
-    with pytest.raises(CommandError, match=r"No user .* line 2.* No item .* line 2.* No finite number .* line 2"):
+    with pytest.raises(
+        CommandError, match=r"scores\.csv .* users .* line 2.* items .* line 2.* not finite numbers .* line 2"
+    ):
         uploaded(run, file)
     for name in ("TopPop", "", "x" * 81):
         with pytest.raises(CommandError, match="Choose another name"):
@@ -204,6 +208,8 @@ def test_cases_are_written_for_other_systems(run: EvaluationRun, tmp_path: Path,
     cases, users, items = cases_of(run).cases, user_ids_of(run.version), item_ids_of(run.version)
     lines = [line.split() for line in (tmp_path / "cases" / "cases.qrels").read_text().splitlines()]
     assert [line[0] for line in lines] == users[cases.users].tolist()
+    ours, _ = json.loads((tmp_path / "cases" / "run.json").read_text())["algorithms"]
+    assert len(ours["above"]) == len(ours["tied"]) == len(cases)
     assert [line[2] for line in lines] == items[cases.items].tolist()
     assert [line[3] for line in lines] == [str(int(each)) for each in cases.is_relevant]
     head, *rows = (tmp_path / "cases" / "train.inter").read_text().splitlines()

@@ -26,7 +26,7 @@ from evaluation.selectors.paired_tests import chosen_on_development, intervals, 
 from evaluation.selectors.results import model_rows, user_values
 from evaluation.selectors.run_comparison import compare_runs
 from evaluation.selectors.runs import metric_names, newest_succeeded_run
-from evaluation.services.case_files import check_exportable, export_cases
+from evaluation.services.case_files import export_cases
 from evaluation.services.parts import describe, lease_part
 from evaluation.services.runs import BLOCK_USERS, cancel_run, resume_run
 from evaluation.services.worker_loop import execute
@@ -206,10 +206,6 @@ def test_what_several_models_cannot_do_is_refused_in_words(tmp_path: Path) -> No
     with pytest.raises(ParallaxError, match="to serve") as refused:
         create_study(slug="folds", version=run.version, run=run)
     assert refused.value.code == "study.run_of_many_models"
-    with pytest.raises(ParallaxError, match="one training side") as unfit:
-        check_exportable(split=run.split)
-    assert unfit.value.code == "cases.many_models"
-    check_exportable(split={"name": "file"})
     with pytest.raises(ParallaxError, match="3 models"):
         export_cases(run=run, path=tmp_path / "cases.npz")
     assert any("not independent" in said for said in run.comments)

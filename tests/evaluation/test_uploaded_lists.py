@@ -223,8 +223,8 @@ def test_unseen_users_may_be_stated_for_the_split_by_user(fitted: EvaluationRun,
 def test_the_batch_of_the_guide_makes_lists_that_are_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     version = make_version()
     run = measured(version, "toppop")
-    export_cases(run=run, path=tmp_path / "cases.npz")
     exported(run, tmp_path / "run")
+    export_cases(run=run, path=tmp_path / "run" / "cases.npz")
     guide = (Path(__file__).parents[2] / "docs/how-to/upload-a-model.md").read_text(encoding="utf-8")
     blocks = [textwrap.dedent(block) for block in re.findall(r"```python\n(.*?)```", guide, flags=re.DOTALL)]
     (program,) = (block for block in blocks if "profiles.csv" in block)

@@ -248,6 +248,18 @@ def test_unusable_files_are_refused_with_every_problem(tmp_path: Path) -> None:
         "an infinite factor": arrays(14, "factors", items=items, Q=[[1.0, np.inf], [1.0, 1.0]]),
         "users without λ": arrays(15, "factors", items=items, Q=np.ones((2, 2)), P=np.ones((4, 2))),
         "other factors of users": arrays(16, "factors", items=items, Q=np.ones((2, 2)), P=np.ones((4, 3)), reg=1.0),
+        "matrix: every problem": arrays(
+            20,
+            items=["1", "1", "x"],
+            weights=[1.0, np.nan, 2.0, 1.0],
+            lam=[1.0],
+            indices=[1, 1, 9, 0],
+            indptr=[0, 2, 3, 4],
+        ),
+        "sparse: a part is missing, and the items": arrays(21, weights=[1.0, np.inf], indptr=[0, 1, 2]),
+        "factors: every problem": arrays(
+            22, "factors", items=["1", "x"], Q=np.full((3, 2), np.nan), P=np.ones((4, 3)), reg=[0.1, 0.2], lam=1.0
+        ),
         "λ of 0": arrays(17, "factors", items=items, Q=np.ones((2, 2)), reg=0.0),
         "lists: every problem": lists(
             18,

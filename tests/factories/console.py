@@ -124,6 +124,7 @@ ROLES_OF = {
     "questionnaire-file": READERS,
     "questionnaire-preview": READERS,
     "questionnaire-import": OWNERS,
+    "explanations": OWNERS,
     "questionnaire-undo": OWNERS,
     "questionnaire-translations": READERS,
     "scale-library": READERS,

@@ -40,6 +40,7 @@ OF_DATA: dict[str, dict[str, int]] = {
     "evaluation:metrics_csv": VIEWERS,
     "evaluation:users_csv": VIEWERS,
     "evaluation:groups_csv": VIEWERS,
+    "evaluation:scores": VIEWERS,
     "evaluation:figure": VIEWERS,
     "evaluation:progress": VIEWERS,
     "evaluation:cancel": NOT_READ,

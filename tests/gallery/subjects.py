@@ -12,7 +12,7 @@ from accounts.services.projects import create_project
 from catalog.services.dataset_jobs import change_import, prepare_import
 from catalog.services.job_work import check_files
 from catalog.views.imports import STEPS
-from evaluation.services.model_uploads import request_upload
+from evaluation.services.upload_jobs import request_upload
 from jobs.models import Job
 from jobs.services import do_job
 from studies.models import Study
@@ -41,7 +41,7 @@ def subjects_of(study: Study, owner: User) -> dict[str, list[dict[str, Any]]]:
     weights = "{},{},0.5".format(*run.version.items.order_by("index").values_list("external_id", flat=True)[:2])
     uploaded = request_upload(
         version=run.version, file=SimpleUploadedFile("weights.csv", weights.encode()), kind="matrix",
-        params={"name": "Mine"}, learned_from="", actor=owner,
+        params={"name": "Mine"}, learned_from="", are_strangers_unseen=False, actor=owner,
     )  # fmt: skip
     do_job(job_id=uploaded.pk)
     wanted = {"run": run.pk, "title": "Good films, again", "slug": "good-films-again", "template": "cremonesi-2011"}

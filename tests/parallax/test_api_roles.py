@@ -48,19 +48,25 @@ ANSWERED: dict[str, dict[str, int]] = {
     "datasets-detail": EVERYBODY,
     "models-list": EVERYBODY,
     "models-detail": EVERYBODY,
-    "models-upload": dict.fromkeys(ROLES, 404),  # its own uploader's: tests/evaluation/test_model_uploads.py
+    "models-upload": dict.fromkeys(ROLES, 404),  # its own uploader's: tests/evaluation/test_upload_jobs.py
     "runs-list": EVERYBODY,
     "runs-detail": EVERYBODY,
     "runs-results": EVERYBODY,
     "runs-metrics": EVERYBODY,
     "runs-users": EVERYBODY,
     "runs-curves": EVERYBODY,
+    "runs-profiles": EVERYBODY,
+    "runs-cases": EVERYBODY,
+    "runs-scores": dict.fromkeys(ROLES, 405),  # takes POST alone: tests/evaluation/test_upload_jobs.py
+    "runs-scores-upload": dict.fromkeys(ROLES, 404),  # its own uploader's
+    "recommenders-list": EVERYBODY,
     "reports-list": EVERYBODY,
     "reports-detail": REPORTERS,
     "reports-numbers": REPORTERS,
     "reports-file": REPORTERS,
     "reports-request": {**dict.fromkeys(ROLES, 404), "owner": 200},  # its own asker's
 }
+FURTHER: dict[str, Any] = {"runs-scores-upload": {"job": 1}, "runs-cases": {"name": "train.inter"}}
 ONLY_FOR_PEOPLE = {"docs"}
 NAMES = sorted({str(pattern.name) for pattern in urlpatterns})
 
@@ -74,7 +80,7 @@ def _address(name: str, study: Study, report: Report) -> str:
     elif name == "datasets-detail":
         kwargs = {"name": study.dataset_version.dataset.name}
     elif name.startswith("runs-") and name != "runs-list":
-        kwargs = {"pk": study.run_id}
+        kwargs = {"pk": study.run_id, **FURTHER.get(name, {})}
     elif name == "models-upload":
         kwargs = {"pk": 1}
     elif name == "models-detail":
@@ -188,7 +194,7 @@ def test_nothing_is_written_but_reports(client: Client) -> None:
             if (name, method) == ("reports-list", "post"):
                 continue
             response = getattr(client, method)(_address(name, study, report), {}, "application/json", **asking)
-            if (name, method) in (("studies-withdrawals", "post"), ("models-list", "post")):
+            if (name, method) in (("studies-withdrawals", "post"), ("models-list", "post"), ("runs-scores", "post")):
                 assert response.status_code == 403  # the token's scope ends before erasing and uploading
                 continue
             assert response.status_code == (404 if name == "nothing" else 405), (name, method)

@@ -49,7 +49,7 @@ def test_the_description_is_valid_and_the_committed_one_is_up_to_date() -> None:
 def test_every_operation_says_how_it_refuses_and_that_it_wants_a_token() -> None:
     document = yaml.safe_load(DOCUMENT.read_text(encoding="utf-8"))
     operations = [one for path in document["paths"].values() for one in path.values()]
-    assert len(operations) == 26
+    assert len(operations) == 31
     for one in operations:
         assert {"token": []} in one["security"]
         assert one["summary"]
@@ -84,11 +84,16 @@ def test_no_request_finds_a_fault_or_a_deviation(study: Study, unthrottled: None
     report = build_report(study=study)
     _token, text = create_token(owner=owner, name="schemathesis", scope="report")
     headers = {"Authorization": f"Bearer {text}"}
+    named = {"name": "Theirs"}
     real: dict[str, dict[str, Any]] = {
         "studies": {"slug": study.slug},
         "datasets": {"name": study.dataset_version.dataset.name},
         "models": {"id": study.conditions.earliest("position").model_id},
-        "runs": {"id": study.run_id},
+        "runs": {
+            "id": study.run_id,
+            "name": "train.inter",
+            "job": study.run.jobs.create(kind="scores-upload", owner=owner, payload=named).pk,
+        },
         "requests": {"id": request_report(study=study, asked_by=owner).pk},
         "uploads": {"id": study.dataset_version.jobs.create(kind="model-upload", owner=owner).pk},
         "reports": {"id": report.pk, "pk": report.pk, "name": "report.json"},
@@ -100,11 +105,11 @@ def test_no_request_finds_a_fault_or_a_deviation(study: Study, unthrottled: None
         # What keeps to the description asks for what is there; what breaks it may break the address too.
         ask(operation, GenerationMode.POSITIVE, real, headers, seen, study.slug)
         ask(operation, GenerationMode.NEGATIVE, {}, headers, seen, study.slug)
-    assert len(seen) == 26
+    assert len(seen) == 31
     for label, statuses in seen.items():
         # With the addresses of what is there every operation has answered, or said that its outcomes are shut.
         # The token does not reach as far as erasing, and uploading.
-        is_beyond = "withdrawals" in label or label.startswith("POST /api/v1/models/")
+        is_beyond = "withdrawals" in label or label.startswith(("POST /api/v1/models/", "POST /api/v1/runs/"))
         assert statuses & ({403} if is_beyond else {200, 202, 409}), label
 
 

@@ -41,7 +41,6 @@ ARGUMENTS: dict[str, tuple[str, tuple[str, ...]]] = {
             "small",
             "small --algorithms best",
             "small --algorithms toppop --split probe:share=2",
-            "small --algorithms toppop --split k-fold:k=3 --export-cases FOLDER/cases.npz",
             "small --algorithms toppop --workers 0",
             "small --algorithms toppop --threads 0",
             "small --algorithms toppop --part-users few",

@@ -281,7 +281,9 @@ def test_every_form_with_files_is_read() -> None:
         "console/catalog/import_items.html": "/catalog/import/7/items/",
         "console/catalog/metadata.html": "/catalog/ml/1/metadata/",
         "console/evaluation/upload.html": "/runs/models/upload/ml/1/",
+        "console/evaluation/run_scores.html": "/runs/1/scores/",
         "console/studies/new.html": "/studies/new/",
+        "console/studies/explanations.html": "/studies/x/conditions/explanations/",
         "console/_post_form.html": "/studies/x/recruiting/links/",  # of `post_form`, which draws one form with a file
         "console/studies/questionnaire_import.html": "/studies/x/questionnaire/import/",
         "console/studies/submissions.html": "/studies/x/submissions/",

@@ -57,7 +57,7 @@ QUERIES = {
 }
 API_OF_DATA = {
     "api:datasets-detail", "api:models-detail", "api:runs-detail", "api:runs-results", "api:runs-metrics",
-    "api:runs-users", "api:runs-curves",
+    "api:runs-users", "api:runs-curves", "api:runs-profiles", "api:runs-cases",
 }  # fmt: skip
 API_OF_REPORTS = {"api:reports-detail", "api:reports-numbers", "api:reports-file", "api:reports-request"}
 
@@ -120,8 +120,9 @@ class Scene:
             is_report, is_model = own.startswith("reports"), own.startswith("models")
             pk = self.request.pk if own == "reports-request" else self.report.pk if is_report else self.run.pk
             model = self.run.algorithms.earliest("position").model_id
-            name = "report.json" if own == "reports-file" else self.version.dataset.name
-            return {"pk": model if is_model else pk, "name": name, "slug": self.study.slug, "table": "wide"}
+            files = {"reports-file": "report.json", "runs-cases": "train.inter"}
+            name = files.get(own, self.version.dataset.name)
+            return {"pk": model if is_model else pk, "name": name, "slug": self.study.slug, "table": "wide", "job": 0}
         if name.startswith("api-"):
             return {}
         return {

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
 
 from core.errors import ParallaxError
@@ -17,6 +18,7 @@ from studies.design.services.stored_texts import store_texts
 from studies.models import RecommendedItem, Study
 from studies.presentation import Presentation
 from tests.factories.catalog import make_version
+from tests.factories.console import console_url, owner_of
 from tests.factories.evaluation import make_run_at
 from tests.factories.walking import Person
 from tests.studies.test_explanations import crossed_study, explanations
@@ -98,8 +100,34 @@ def test_a_file_is_refused_with_all_its_problems(tmp_path: Path) -> None:
     ):
         assert problem in str(refused.value)
     file.write_text("film,text\n")
-    with pytest.raises(ParallaxError, match="first line is item,language,text"):
+    with pytest.raises(ParallaxError, match="first line must be item,language,text"):
         store_texts(version=version, path=file)
+
+
+def test_texts_are_uploaded_where_conditions_are_chosen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = make_run_at("succeeded", algorithms="toppop,corngr,puresvd:factors=4")
+    ids = list(run.version.items.order_by("index").values_list("external_id", flat=True))
+    study = crossed_study("TopPop", "PureSVD4", run=run)
+    client, page = owner_of(study), console_url("explanations", study)
+    assert page in client.get(console_url("conditions", study)).text
+
+    def upload(content: bytes) -> Any:
+        return client.post(page, {"file": SimpleUploadedFile("texts.csv", content)}, follow=True)
+
+    refused = upload(b"item,language,text\nnone,en,Good\n")
+    assert "texts.csv cannot be used on" in refused.text
+    assert "Unknown items (1): line 2 (&#x27;none&#x27;)." in refused.text
+    done = upload(written(tmp_path / "texts.csv", ids).read_bytes())
+    assert f"{len(ids)} of {len(ids)} items have a text in en, it." in done.text
+    study.refresh_from_db()
+    (factor,) = (each for each in study.design.factors if not each.is_of_recommenders)
+    assert [level.presentation.explanation for level in factor.levels] == ["none", "stored"]
+    assert study.conditions.count() == 4
+    assert "the stored text of the item" in done.text
+    monkeypatch.setattr("studies.console.forms.explanations.MOST_UPLOADED", 10)
+    assert "the limit for uploads is" in upload(b"item,language,text\n").text
+    launch_study(study=study)
+    assert client.get(page).url == console_url("conditions", study)
 
 
 @pytest.mark.parametrize("wrong", [{"explanation": "stored"}, {"explanation": "model", "texts": "0" * 64}])

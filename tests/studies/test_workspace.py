@@ -36,7 +36,8 @@ PAGES = {
     "settings": "Settings", "members": "Settings", "duplicate": "Settings", "delete": "Settings",
 }  # fmt: skip
 STAGE_PAGES = {
-    "dataset": "Data", "conditions": "Conditions", "lists": "Conditions", "flow": "Flow", "estimate": "Flow",
+    "dataset": "Data", "conditions": "Conditions", "lists": "Conditions", "explanations": "Conditions",
+    "flow": "Flow", "estimate": "Flow",
     "questionnaire": "Questions", "questionnaire-import": "Questions",
     "questionnaire-translations": "Questions", "scale-library": "Questions", "texts": "Texts and consent",
     "consent": "Texts and consent", "sample": "Participants", "imbalance": "Participants", "plan": "Plan",

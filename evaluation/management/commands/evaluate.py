@@ -27,11 +27,11 @@ from evaluation.models import EvaluationRun
 from evaluation.protocols.registry import PROTOCOLS
 from evaluation.run_spec import OWN_LIST, RunSpec, named_settings
 from evaluation.selectors.algorithm_pairs import order_comparison
-from evaluation.selectors.cases import candidate_range, candidate_warning, cases_of
+from evaluation.selectors.cases import candidate_range, candidate_warning
 from evaluation.selectors.paired_tests import chosen_on_development
 from evaluation.selectors.results import ModelRow, model_rows, table_rows
 from evaluation.selectors.runs import failed_algorithms, failure_summary, metric_names, run_numbered
-from evaluation.services.case_files import check_exportable, export_cases, store_cases_file, store_probe_list
+from evaluation.services.case_files import store_cases_file, store_probe_list
 from evaluation.services.runs import PART_USERS, cancel_run, check_repeats, create_repeat, create_run, resume_run
 from evaluation.tables import cell, columns, seconds, share
 
@@ -57,7 +57,6 @@ class Command(ParallaxCommand):
         for setting in PROTOCOLS["one-plus-random"].described():
             parser.add_argument(f"--{setting.name}", type=setting.type, help=f"Of the protocol: {setting.description}")
         parser.add_argument("--cases", type=Path, metavar="FILE", help="use the cases of this .npz file")
-        parser.add_argument("--export-cases", type=Path, metavar="FILE", help="write the cases as a .npz file")
         parser.add_argument(
             "--profile-length",
             type=int,
@@ -84,8 +83,7 @@ class Command(ParallaxCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         file: Path | None = options["json"]
-        exported: Path | None = options["export_cases"]
-        check_folders(file, exported)
+        check_folders(file)
         if options["resume"] is None and not (options["name"] and options["algorithms"]):
             raise CommandError("Give a dataset and --algorithms, or a stopped run with --resume RUN.")
         if options["resume"] is not None and (options["name"] or options["algorithms"] or options["cases"]):
@@ -105,11 +103,8 @@ class Command(ParallaxCommand):
         self._report(run)
         for line in repeat_lines(run) if options["repeats"] > 1 else ():
             self.stdout.write(line)
-        if exported is not None:
-            export_cases(run=run, path=exported)
-            self.stdout.write(f"{len(cases_of(run).cases):,} cases written to {exported}.")
         if file is not None:
-            has_cases = exported is not None or run.split["name"] == "file"
+            has_cases = run.split["name"] == "file"
             document = run_document(run, has_cases=has_cases)
             file.write_text(
                 json.dumps(document, indent=None if has_cases else 2, ensure_ascii=False, allow_nan=False) + "\n"
@@ -194,8 +189,6 @@ def _new_run(options: dict[str, Any], queue: str) -> EvaluationRun:
         }
     elif split.get("list", OWN_LIST) != OWN_LIST:
         split["list"] = store_probe_list(version=version, path=Path(str(split["list"])))
-    if options["export_cases"] is not None:
-        check_exportable(split=split)
     settings = {info.name: options[info.name] for info in PROTOCOLS["one-plus-random"].described()}
     spec = RunSpec.of(
         split=split,
@@ -212,8 +205,6 @@ def _new_run(options: dict[str, Any], queue: str) -> EvaluationRun:
 def _resumed_run(options: dict[str, Any], queue: str) -> EvaluationRun:
     # The run of a killed command is still open, but without workers.
     run = run_numbered(options["resume"])
-    if options["export_cases"] is not None:
-        check_exportable(split=run.split)
     if run.status == RunStatus.SUCCEEDED:
         if options["repeats"] > 1:
             return run

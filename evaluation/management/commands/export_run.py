@@ -12,6 +12,7 @@ from django.core.management.base import CommandError
 from core.commands import ParallaxCommand
 from evaluation import exports
 from evaluation.enums import RunStatus
+from evaluation.selectors.results import is_pooled
 from evaluation.selectors.runs import run_numbered
 from evaluation.selectors.user_groups import grouped_metrics
 from evaluation.services.coverage import keyed_profiles
@@ -30,7 +31,8 @@ class Command(ParallaxCommand):
         parser.add_argument(
             "--cases",
             action="store_true",
-            help="for other systems: the cases and training ratings too, as .npz, .inter and .qrels",
+            help="for other systems: the cases and training ratings too, as .npz, .inter and .qrels; "
+            "run.json then has the ranks of each case",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -38,9 +40,12 @@ class Command(ParallaxCommand):
         if run.status != RunStatus.SUCCEEDED:
             raise CommandError(f"Run {run.pk} is {run.get_status_display().lower()}; only succeeded runs have results.")
         folder: Path = options["out"]
+        has_cases = options["cases"] and is_pooled(run)
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            document = json.dumps(exports.run_document(run), indent=2, ensure_ascii=False, allow_nan=False)
+            document = json.dumps(
+                exports.run_document(run, has_cases=has_cases), indent=2, ensure_ascii=False, allow_nan=False
+            )
             (folder / "run.json").write_text(f"{document}\n")
             written = ["run.json"]
             tables = {"metrics.csv": exports.metric_rows(run), "users.csv": exports.user_rows(run)}

@@ -6,27 +6,19 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from django.conf import settings
 from django.core.management.base import CommandError
-from numpy.typing import NDArray
 
 from catalog.models import DatasetVersion
 from catalog.selectors.datasets import newest_version
-from catalog.selectors.items import items_at
-from catalog.selectors.ratings import ratings_of, user_ids_of
 from core.commands import ParallaxCommand
 from evaluation.management.arguments import at_least_one
 from evaluation.models import EvaluationRun, TrainedModel
-from evaluation.selectors.cases import cases_of, training_rows
-from evaluation.selectors.runs import succeeded_runs
-from evaluation.services.coverage import covered_users, lists_of, profiles_of
-from evaluation.services.serving import recommend
+from evaluation.services.recommend_for_profile import Line, UserTrials, try_users
+from evaluation.services.upload_summary import ShownUsers, summary_of
 from evaluation.services.uploads import model_of_upload, store_upload
 from recommenders import registry
-from recommenders.data import Profiles
 
-N_PROFILES = 5
 LENGTH = 5
 WIDTH = 44
 
@@ -81,62 +73,29 @@ class Command(ParallaxCommand):
         )
         self.stdout.write(f"{model.label} on {version}: upload {upload.digest}, model {model.digest}.")
         self.stdout.write(f"  {upload.n_items:,} of {version.n_items:,} items of the dataset; 0 unknown items")
-        for fact in upload.facts:
+        summary = summary_of(version=version, model=model, upload=upload, runs=EvaluationRun.objects.all())
+        for fact in summary["facts"]:
             self.stdout.write(f"  {fact}")
-        shown = self._coverage(version, model) or _users(version)
-        if not learned_from:
-            self.stdout.write(
-                "  The training rows are not named, so that tables of runs say: may have seen the test ratings."
-            )
-        self._lists(version, [model, *models], *shown)
+        for user in try_users(version=version, models=[model, *models], shown=ShownUsers(**summary["shown"]), n=LENGTH):
+            self._lists(user)
         self.stdout.write(f'Measure it: evaluate {version.dataset.name} --algorithms "{kind}:{_written(params)}"')
 
-    def _coverage(self, version: DatasetVersion, model: TrainedModel) -> tuple[NDArray[np.int64], Profiles] | None:
-        """Say which test profiles of the newest run have a list; return some of the longest ones that do."""
-        lists = lists_of(version, model.algorithm, model.params, training_rows(model.training_digest))
-        runs = succeeded_runs(EvaluationRun.objects.filter(version=version))
-        run, shown = next((run for run in runs if not run.folds), None), None
-        if lists is None or run is None:
-            return None
-        for length in (0, *run.profile_lengths):
-            users, covered = covered_users(run, cases_of(run), length, lists)
-            of = f"of {length} ratings" if length else "as a whole"
-            self.stdout.write(f"  lists for {covered.size:,} of {users.size:,} test profiles of run {run.pk} {of}")
-            if covered.size and shown is None:
-                shown = _some(covered), profiles_of(run, cases_of(run), length, _some(covered))
-        return shown
-
-    def _lists(
-        self, version: DatasetVersion, models: list[TrainedModel], users: NDArray[np.int64], profiles: Profiles
-    ) -> None:
-        """The lists of users of the dataset, by title."""
-        scale = (profiles.scale.low, profiles.scale.high, profiles.scale.step)
-        for row, user in enumerate(users):
-            own = profiles.user_items[[row]]
-            self.stdout.write(f"User {user_ids_of(version)[user]}, {own.nnz} ratings")
-            profile: dict[str, Any] = {"items": own.indices.tolist(), "ratings": own.data.tolist(), "scale": scale}
-            lists = [recommend(model=model, n=LENGTH, **profile) for model in models]
-            self.stdout.write("     " + "".join(f"{model.label[: WIDTH - 1]:<{WIDTH}}" for model in models).rstrip())
-            for rank in range(max(len(served.items) for served in lists)):
-                titles = [_title(version, served.items, served.is_filled, rank) for served in lists]
-                self.stdout.write(f"  {rank + 1}. " + "".join(f"{title:<{WIDTH}}" for title in titles).rstrip())
+    def _lists(self, user: UserTrials) -> None:
+        """The lists of a user side by side, by title."""
+        self.stdout.write(f"User {user.user}, {user.n_ratings} ratings")
+        self.stdout.write(
+            "     " + "".join(f"{tried.model.label[: WIDTH - 1]:<{WIDTH}}" for tried in user.trials).rstrip()
+        )
+        for rank in range(max(len(tried.lines) for tried in user.trials)):
+            titles = [_title(tried.lines[rank]) if rank < len(tried.lines) else "" for tried in user.trials]
+            self.stdout.write(f"  {rank + 1}. " + "".join(f"{title:<{WIDTH}}" for title in titles).rstrip())
+        for tried in user.trials:
+            if tried.problem:
+                self.stdout.write(f"  {tried.model.label}: {tried.problem}")
 
 
-def _users(version: DatasetVersion) -> tuple[NDArray[np.int64], Profiles]:
-    ratings = ratings_of(version)
-    users = _some(np.flatnonzero(np.diff(ratings.user_items.indptr)))
-    return users, Profiles.of(ratings, users)
-
-
-def _some(users: NDArray[np.int64]) -> NDArray[np.int64]:
-    chosen = np.linspace(0, users.size - 1, min(N_PROFILES, users.size)).astype(int)
-    return np.asarray(users[chosen], dtype=np.int64)
-
-
-def _title(version: DatasetVersion, items: tuple[int, ...], is_filled: tuple[bool, ...], rank: int) -> str:
-    if rank >= len(items):
-        return ""
-    title = str(items_at(version, [items[rank]])[0]) + (" (by popularity)" if is_filled[rank] else "")
+def _title(line: Line) -> str:
+    title = f"{line.item}{' (by popularity)' if line.is_filled else ''}"
     return title if len(title) < WIDTH else title[: WIDTH - 2] + "…"
 
 

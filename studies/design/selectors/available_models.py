@@ -101,9 +101,9 @@ def _not_primary(study: Study, kind: str, profile_length: int) -> list[str]:
         warning = leak_warning(row.algorithm, row.params, row.label, {cases_of(run).training_digest}, run.split)
         if warning:
             problems.append(
-                f"{warning} The primary comparison cannot include it. Upload it with --learned-from and the "
-                "training_hash of the run, or, if it saw no test user of the split strangers, with --unseen-users; "
-                "then evaluate again."
+                f"{warning} The primary comparison cannot include it. Upload it with the training_hash "
+                "of the run as the digest of its training rows, or with the statement that it saw no test user of the "
+                "split strangers; then evaluate again."
             )
         covered, cell = row.cells.get(COVERED_PROFILES), row.cells.get(name)
         if cell is not None and cell.value is None and cell.reason:

@@ -7,17 +7,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 
+from catalog.services.upload_folders import delete_folder, new_folder, store_upload
 from core.errors import ParallaxError, ParameterError
 from core.provenance import canonical_json
 from core.transitions import record
 from studies.design.selectors.available_models import AvailableModel, available_models, run_with
 from studies.design.services.archiving import refuse_archived
 from studies.design.services.design import require_draft, with_block_weights
+from studies.design.services.stored_texts import StoredTexts, store_texts
 from studies.design.services.trials import drop_trial
 from studies.models import Allocation, Condition, Participant, Study
-from studies.presentation import Factor, Level, cells_of, factor_problems
+from studies.presentation import STORED, Factor, Level, Presentation, cells_of, factor_problems
 
 FEWEST = 2
 RECOMMENDER = "recommender"  # the key of the factor of models, where the design names no other
@@ -164,3 +167,26 @@ def _store(study: Study, before: Mapping[Key, Condition], wanted: Mapping[Key, _
             presentation=chosen.presentation,
             levels=chosen.levels,
         )
+
+
+def explain_by_texts(*, study: Study, file: UploadedFile[Any], actor: Any) -> StoredTexts:
+    """Store the texts of an uploaded file, and cross the conditions of a draft with lists without and with them, in the
+    place of other explanations. Raises as `store_texts` and `choose_conditions` do, and `upload.no_room`.
+    """
+    folder = new_folder()
+    try:
+        stored = store_texts(version=study.dataset_version, path=store_upload(file, folder=folder, part="texts"))
+    finally:
+        delete_folder(folder)
+    explained = Presentation(explanation=STORED, texts=stored.digest)
+    levels = (Level(name="plain", presentation=Presentation()), Level(name="explained", presentation=explained))
+    others = [
+        factor
+        for factor in study.design.factors
+        if not factor.is_of_recommenders
+        and not any(each.presentation and each.presentation.explains for each in factor.levels)
+    ]
+    digests = dict.fromkeys(study.conditions.order_by("position").values_list("model_digest", flat=True))
+    factors = [Factor(key="explanation", levels=levels), *others]
+    choose_conditions(study=study, digests=[*digests], presentations=factors, actor=actor)
+    return stored

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,12 +13,12 @@ from catalog.selectors.ratings import item_ids_of
 from catalog.services.item_facts import installed_languages
 from core import artefacts
 from core.errors import DataError, ParallaxError
+from core.file_problems import FileProblems, csv_lines
 from evaluation.selectors.uploads import catalogue_of
 from studies.presentation import LONGEST_TEXT
 
 KIND = "explanations"
 COLUMNS = ["item", "language", "text"]
-EXAMPLES = 10  # of each kind of problem that an error lists
 MAX_BYTES = 2**28
 
 
@@ -59,14 +58,17 @@ def _texts_of(path: Path, version: DatasetVersion) -> dict[str, dict[int, str]]:
     """The text of each item by index, in each language of the file. Raises DataError."""
     column_of = {external_id: column for column, external_id in enumerate(item_ids_of(version).tolist())}
     languages = installed_languages()
-    problems: dict[str, list[str]] = {}
+    problems = FileProblems()
     texts: dict[str, dict[int, str]] = {}
     first_line: dict[int, tuple[int, str]] = {}
 
     def add(what: str, line: int, value: str) -> None:
-        problems.setdefault(what, []).append(f"line {line} ({value!r})")
+        problems.add(what, [f"line {line} ({value!r})"])
 
-    for line, fields in _lines(path):
+    lines = csv_lines(path, MAX_BYTES)
+    if (headings := next(lines, (1, []))[1]) != COLUMNS:
+        raise DataError(f"Its first line must be {','.join(COLUMNS)}; it is {','.join(headings)!r}.")
+    for line, fields in lines:
         if len(fields) != len(COLUMNS):
             add("Lines that are not item,language,text", line, ",".join(fields)[:40])
             continue
@@ -87,35 +89,10 @@ def _texts_of(path: Path, version: DatasetVersion) -> dict[str, dict[int, str]]:
     for language, own in texts.items():
         for column in sorted(first_line.keys() - own.keys()):
             add(f"Items without a text in {language}", *first_line[column])
-    _refuse(problems)
+    problems.refuse()
     if not texts:
         raise DataError("It has no texts.")
     return texts
-
-
-def _refuse(problems: Mapping[str, Sequence[str]]) -> None:
-    sentences = []
-    for what, lines in problems.items():
-        more = f" and {len(lines) - EXAMPLES:,} more" if len(lines) > EXAMPLES else ""
-        sentences.append(f"{what} ({len(lines):,}): {'; '.join(lines[:EXAMPLES])}{more}.")
-    if sentences:
-        raise DataError(" ".join(sentences))
-
-
-def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """The lines below the headings with their numbers. Raises DataError."""
-    try:
-        if path.stat().st_size > MAX_BYTES:
-            raise DataError(f"It is larger than {MAX_BYTES // 2**20} MB.")
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            reader = csv.reader(file, strict=True)
-            if (headings := [field.strip() for field in next(reader, [])]) != COLUMNS:
-                raise DataError(f"Its first line is item,language,text; this one's is {','.join(headings)!r}.")
-            for fields in reader:
-                if any(fields):
-                    yield reader.line_num, [field.strip() for field in fields]
-    except (OSError, UnicodeDecodeError, csv.Error) as problem:
-        raise DataError(f"It cannot be read as CSV: {problem}.") from problem
 
 
 def opened_texts(version: DatasetVersion, digest: str) -> artefacts.Artefact:
