@@ -2,9 +2,10 @@
 /* The rating page: ratings and choices show at once and are sent in order (outbox.js). Each answer brings the tray as the server
    has it; until then the page shows what was pressed. */
 (() => {
-  const { send, isEmpty, all, refuse, say } = window.parallaxOutbox;
+  const { send, isEmpty, all, keepDraft, draftOf, refuse, say } = window.parallaxOutbox;
   const tray = () => document.getElementById("tray");
   const most = Number(tray().dataset.most), fewest = Number(tray().dataset.asked), hidden = Number(tray().dataset.hidden);
+  const page = document.getElementById("done").action;
   const AFTER_A_TAP = 220; // milliseconds in which the mark is seen before its card turns back
   const rated = new Map(); // by item, in the order they were rated: value, address, picture and title
   let extra = null; // a rating too many, until one makes room for it
@@ -87,6 +88,7 @@
   };
   const store = async (item, url, value) => {
     const { title, src, href } = rated.get(item) ?? {};
+    keepDraft(page, JSON.stringify([...rated]));
     const reply = await send({ url, body: new URLSearchParams({ rating: value }).toString(), rating: { item, value, title, src, href } });
     if (reply.redirect) location.assign(reply.redirect);
     else if (reply.status === 409) {
@@ -230,14 +232,21 @@
   });
   document.addEventListener("htmx:afterRequest", async (event) => { if (event.detail.successful && await isEmpty()) say(""); });
 
-  readTray(tray());
-  all().then((posts) => { // rated before a reload, and not yet sent
-    for (const { rating } of posts) {
+  /* What was rated before a reload: not yet sent, or not on a page that the browser kept */
+  const start = async () => {
+    readTray(tray());
+    const draft = document.documentElement.dataset.from && await draftOf(page);
+    if (draft) {
+      rated.clear();
+      for (const [item, about] of JSON.parse(draft.body)) rated.set(item, about);
+    }
+    for (const { rating, url } of await all()) {
       if (!rating) continue;
-      if (rating.value) rated.set(rating.item, { ...rated.get(rating.item), ...rating });
+      if (rating.value) rated.set(rating.item, { ...rated.get(rating.item), ...rating, url });
       else rated.delete(rating.item);
     }
     show();
     watch();
-  });
+  };
+  start();
 })();

@@ -12,7 +12,7 @@ from typing import Any
 import psutil
 import pytest
 from django.db import connection
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Page, expect
 
 from parallax.children import Children
 from studies.enums import ParticipantStatus
@@ -47,6 +47,7 @@ def test_the_whole_way_without_javascript_in_italian(live_server: Any, browser: 
     found = page.url
     ids = [form.get_attribute("id") for form in page.locator("#grid form.rating").all()[:5]]
     for number, form in enumerate(ids):
+        page.locator(f"#{form}".replace("rating-", "film-") + " summary").click()
         page.locator(f"#{form} label").nth(number).click()
         page.locator(f"#{form}").get_by_role("button", name="Salva").click()
         page.wait_for_url(f"{found}#{form}".replace("rating-", "film-"))  # the search is still there

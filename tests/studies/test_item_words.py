@@ -126,7 +126,7 @@ def read(page: str) -> str:
     for unread in tree.xpath("//script | //style"):
         unread.drop_tree()
     spoken = tree.xpath(
-        "//@alt | //@aria-label | //@placeholder | //@title | //@data-unsaved | //@data-full | //@data-start | //meta/@content"
+        "//@alt | //@aria-label | //@placeholder | //@title | //@data-full | //@data-start | //meta/@content"
     )
     return TITLES.sub("", " ".join([tree.text_content(), *spoken]))
 
