@@ -7,7 +7,7 @@
    parallaxOutbox.send({ url, body, next }) resolves with the server's reply, however late: { status, text, redirect };
    .isEmpty() says whether all was sent; .arrived() resolves once it was. */
 window.parallaxOutbox = (() => {
-  const FIRST_WAIT = 1500, LONGEST_WAIT = 20000, PATIENCE = 12000; // milliseconds
+  const FIRST_WAIT = 1000, LONGEST_WAIT = 20000, PATIENCE = 12000; // milliseconds
   const words = document.body.dataset;
 
   /* The stores: `posts` by number, and `drafts`, the last body of each form by its address. */
@@ -66,8 +66,11 @@ window.parallaxOutbox = (() => {
   /* A post of an earlier page that was refused, or led elsewhere than expected, leads there when all else is sent. */
   const deliver = async () => {
     let lead = "";
-    for (let posts = await all(); posts.length; posts = await all()) {
-      const [first] = posts;
+    let own;
+    for (;;) {
+      own = [...waiting.keys()]; // stored before the list is read
+      const [first] = await all();
+      if (!first) break;
       const reply = await post(first);
       await remove(first.id);
       const resolve = waiting.get(first.id);
@@ -76,9 +79,9 @@ window.parallaxOutbox = (() => {
       else if (reply.status === 409) lead = first.url;
       else if (reply.redirect && reply.redirect !== first.next) lead = reply.redirect;
     }
-    for (const [id, resolve] of waiting) { // another tab sent them
+    for (const id of own) { // another tab sent them
+      waiting.get(id)({ status: 204, text: "", redirect: "" });
       waiting.delete(id);
-      resolve({ status: 204, text: "", redirect: "" });
     }
     if (lead) location.assign(lead);
   };

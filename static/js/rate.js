@@ -86,15 +86,18 @@
     readTray(new DOMParser().parseFromString(await reply.text(), "text/html"));
     show();
   };
+  let onTheWay = 0;
   const store = async (item, url, value) => {
+    onTheWay += 1;
     const { title, src, href } = rated.get(item) ?? {};
     keepDraft(page, JSON.stringify([...rated]));
     const reply = await send({ url, body: new URLSearchParams({ rating: value }).toString(), rating: { item, value, title, src, href } });
+    onTheWay -= 1;
     if (reply.redirect) location.assign(reply.redirect);
     else if (reply.status === 409) {
       refuse(reply.text);
       await fresh();
-    } else if (reply.text && await isEmpty() && !extra) {
+    } else if (reply.text && !onTheWay && !extra) {
       readTray(new DOMParser().parseFromString(reply.text, "text/html"));
       show();
     }

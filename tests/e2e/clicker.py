@@ -20,6 +20,20 @@ def until(is_so: Callable[[], bool], page: Page, what: str) -> None:
     raise AssertionError(f"not stored: {what}")
 
 
+NOT_SENT = """() => new Promise((resolve) => {
+  const opening = indexedDB.open('parallax', 1);
+  opening.onsuccess = () => {
+    const posts = opening.result.transaction('posts').objectStore('posts').getAll();
+    posts.onsuccess = () => resolve(posts.result.length);
+  };
+})"""
+
+
+def all_sent(page: Page) -> None:
+    """Wait until the browser has nothing left to send."""
+    until(lambda: page.evaluate(NOT_SENT) == 0, page, "what the browser still holds")
+
+
 def stored(rank: int, **answers: Any) -> Callable[[], bool]:
     def is_so() -> bool:
         found = dict(Response.objects.filter(rank=rank).values_list("question", "value"))

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from studies.models import ProfileRating, Study
-from tests.e2e.clicker import until
+from tests.e2e.clicker import all_sent
 from tests.e2e.states import participant_at
 from tests.factories.studies import make_study, make_usage_run
 
@@ -47,7 +47,8 @@ def test_the_keyboard_chooses_and_removes_and_keeps_its_place(study: Study, brow
         expect(button).to_have_attribute("aria-pressed", pressed)
         told(page, count)
         assert page.evaluate("document.activeElement.id") == name
-        until(lambda n=pressed == "true": ProfileRating.objects.count() == n, page, count)  # type: ignore[misc]
+        all_sent(page)
+        assert ProfileRating.objects.count() == (pressed == "true")
     assert page.evaluate("document.getElementById('count').isTheSame")  # or nothing would be announced
     title = page.locator("#grid .poster-title").nth(2).text_content()
     expect(page.get_by_role("button", name=f"I’ve watched it {title}", pressed=False)).to_have_count(1)

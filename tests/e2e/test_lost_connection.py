@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from studies.design.services.launch import close_study
 from studies.enums import ParticipantStatus
 from studies.models import ProfileRating, Response
-from tests.e2e.clicker import Pointer, stored, until
+from tests.e2e.clicker import Pointer, all_sent, stored, until
 from tests.e2e.states import participant_at
 from tests.e2e.tunnel import Tunnel
 from tests.factories.studies import make_study
@@ -22,13 +22,6 @@ pytestmark = [pytest.mark.e2e, pytest.mark.django_db(transaction=True), pytest.m
 WAITS = "You’re offline. This continues by itself once you’re back."
 CARRY_ON = "You’re offline. Carry on: your answers are safe on this device."
 KEPT = "async (page) => (await caches.open('parallax-pages')).match(page).then(Boolean)"
-NOT_SENT = """() => new Promise((resolve) => {
-  const opening = indexedDB.open('parallax', 1);
-  opening.onsuccess = () => {
-    const all = opening.result.transaction('posts').objectStore('posts').getAll();
-    all.onsuccess = () => resolve(all.result.length);
-  };
-})"""
 
 
 @pytest.fixture
@@ -119,7 +112,7 @@ def test_ratings_and_answers_given_without_a_connection_arrive_once(tunnel: Tunn
     )
     page.wait_for_load_state()
     until(lambda: "parallax-pages" not in page.evaluate("caches.keys()"), page, "nothing to be left on the device")
-    assert page.evaluate(NOT_SENT) == 0
+    all_sent(page)
 
 
 def test_a_page_that_was_never_seen_waits_and_goes_on_by_itself(tunnel: Tunnel, context: BrowserContext) -> None:
@@ -154,7 +147,7 @@ def test_two_tabs_send_what_was_given_in_both_once(tunnel: Tunnel, context: Brow
     expect(second.locator("#connection")).to_have_text(CARRY_ON)
     tunnel.mend(context)
     until(stored(1, watched=False, heard=True), first, "both")
-    until(lambda: first.evaluate(NOT_SENT) == 0, first, "all to be sent")
+    all_sent(first)
     assert set(Response.objects.filter(rank=1).values_list("n_changes", flat=True)) == {0}
 
 
