@@ -245,16 +245,21 @@ STORAGES = {
         artefact_backend=env_str("ARTEFACT_STORAGE", ""),
     ),
     **({"backups": {"BACKEND": BUCKET, "OPTIONS": _backups}} if _backups else {}),
-    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+    "staticfiles": {"BACKEND": "parallax.static_files.HashedStorage"},
 }
 ARTEFACT_CACHE = Path(env_str("PARALLAX_ARTEFACT_CACHE", str(VAR_DIR / "artefact-cache"))).absolute()
 ARTEFACT_CACHE_SIZE = env_bytes("PARALLAX_ARTEFACT_CACHE_SIZE") or 20 * 2**30
 STATIC_URL = "static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
+STATICFILES_FINDERS = [
+    "django.contrib.staticfiles.finders.FileSystemFinder",
+    "django.contrib.staticfiles.finders.AppDirectoriesFinder",
+    "parallax.static_files.HashedFinder",
+]
 WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = DEBUG
 WHITENOISE_MAX_AGE = 600
-WHITENOISE_IMMUTABLE_FILE_TEST = r"^.+/built/[^/]+$"  # whose names say their version
+WHITENOISE_IMMUTABLE_FILE_TEST = r"^.+(/(built|fonts)/[^/]+|\.[0-9a-f]{12}\.\w+)$"  # whose names say their version
 
 AUTH_USER_MODEL = "accounts.User"
 AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", "django.contrib.auth.backends.ModelBackend"]

@@ -133,6 +133,7 @@ of_participant = [
     path("exit/", ending.leave, name="exit"),
 ]
 participant_urlpatterns: list[URLPattern | URLResolver] = [
+    path("worker.js", events.worker, name="worker"),
     path("<slug:slug>/declined/", entry.declined, name="declined"),  # first, for a study called p
     path("p/<str:token>/", include(of_participant)),
     path("<slug:slug>/", entry.consent, name="consent"),

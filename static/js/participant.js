@@ -1,6 +1,6 @@
 "use strict";
 /* Comfort on participant pages; everything works without it. Opens details in a sheet, so that the place
-   in the list is kept, copies codes, opens questions, and tries again to save. */
+   in the list is kept, copies codes and opens questions. */
 (() => {
   const sheet = document.getElementById("sheet");
   let opener = null;
@@ -87,66 +87,13 @@
   }, true);
   document.addEventListener("change", showDependants, true); // before the form is sent, and after what it takes back
 
-  /* What a question says untouched stands in a field beside it, so that a page that is older than another tab's
-     answers takes none of them back. Once the server has what the page says, that is what it says untouched. */
-  const said = (data, key) => [...data].filter(([name]) => name === key || name === `${key}--declined` || name.startsWith(`${key}.`))
-    .map(([name, value]) => [name, value.trim().replaceAll("\r\n", "\n")]).filter(([, value]) => value)
-    .map(([name, value]) => `${name}=${value}`).sort().join("\n");
-  document.addEventListener("htmx:afterRequest", (event) => {
-    const { elt, requestConfig, successful } = event.detail;
-    if (!successful || !(elt instanceof HTMLFormElement) || requestConfig.verb !== "post") return;
-    elt.querySelectorAll("[name^='was.']").forEach((was) => { was.value = said(requestConfig.formData, was.name.slice(4)); });
-  });
-
-  /* A form that is sent as a page says all that it holds: an answer to what was sent by itself before, which comes
-     late, changes nothing. After a stopped page load, changed answers are stored one by one again. */
-  let leaving = null;
-  document.addEventListener("submit", (event) => { if (!event.defaultPrevented) leaving = event.target; });
-  for (const name of ["htmx:beforeRequest", "htmx:beforeOnLoad"]) document.addEventListener(name, (event) => {
-    if (leaving && event.detail.elt === leaving) event.preventDefault();
-  });
-  document.addEventListener("input", () => { leaving = null; }, true);
-
   /* A form that came back with missing answers begins at the first of them. */
   const incomplete = [...document.querySelectorAll(".question:has(.problem)")].find((part) => !part.hidden);
   if (incomplete) (incomplete.querySelector("[aria-invalid]") || incomplete.querySelector("input:not([type=hidden], [hidden]), select, textarea")).focus();
 
+  /* Reloading a form that was refused asks for its page, and does not send what was missing then once more. */
+  if (incomplete) history.replaceState(history.state, "", location.href);
+
   /* A page kept by the browser may be older than the answers: ask the server again on the way back. */
   window.addEventListener("pageshow", (event) => { if (event.persisted) window.location.reload(); });
-  /* A save that did not reach the server is said where it is seen, and tried again until it does: the form
-     still holds the answer. */
-  const waiting = new Map(); // by form: what is to be pressed or sent again
-  const note = (text) => {
-    let shown = document.getElementById("unsaved");
-    if (!text) { if (shown) shown.remove(); return; }
-    if (!shown) {
-      shown = document.createElement("p");
-      shown.id = "unsaved";
-      shown.className = "notice";
-      shown.setAttribute("role", "alert");
-      document.getElementById("main").prepend(shown);
-    }
-    if (shown.textContent !== text) shown.textContent = text;
-  };
-  const later = (event) => {
-    note(document.body.dataset.unsaved);
-    const form = event.detail.elt.closest("form");
-    if (!form || form.method !== "post") return;
-    if (!waiting.has(form.id)) setTimeout(() => {
-      const again = document.getElementById(waiting.get(form.id));
-      waiting.delete(form.id);
-      if (again && again.matches("button")) again.click(); // a rating that is taken back
-      else if (again) again.dispatchEvent(new Event("change", { bubbles: true }));
-    }, 2000);
-    waiting.set(form.id, event.detail.elt.id || form.id);
-  };
-  document.addEventListener("htmx:sendError", later);
-  document.addEventListener("htmx:responseError", (event) => {
-    const { status, responseText } = event.detail.xhr;
-    if (status >= 500 || status === 429) later(event);
-    else note(status === 409 && responseText ? responseText : document.body.dataset.unsaved);
-  });
-  document.addEventListener("htmx:afterRequest", (event) => {
-    if (event.detail.successful && waiting.size === 0) note("");
-  });
 })();

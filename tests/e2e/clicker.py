@@ -20,6 +20,20 @@ def until(is_so: Callable[[], bool], page: Page, what: str) -> None:
     raise AssertionError(f"not stored: {what}")
 
 
+NOT_SENT = """() => new Promise((resolve) => {
+  const opening = indexedDB.open('parallax', 1);
+  opening.onsuccess = () => {
+    const posts = opening.result.transaction('posts').objectStore('posts').getAll();
+    posts.onsuccess = () => resolve(posts.result.length);
+  };
+})"""
+
+
+def all_sent(page: Page) -> None:
+    """Wait until the browser has nothing left to send."""
+    until(lambda: page.evaluate(NOT_SENT) == 0, page, "what the browser still holds")
+
+
 def stored(rank: int, **answers: Any) -> Callable[[], bool]:
     def is_so() -> bool:
         found = dict(Response.objects.filter(rank=rank).values_list("question", "value"))
@@ -89,15 +103,18 @@ class Pointer:
     def rate(self) -> None:
         self.fill("#search", "film 1")
         self.page.wait_for_url(re.compile(r"q=film(\+|%20)1"))
-        forms = [str(form.get_attribute("id")) for form in self.page.locator("#grid form.rating").all()[:5]]
+        cards = self.page.locator("#grid > li[data-item]")
+        expect(cards.first).to_be_visible()
+        forms = [f"rating-{card.get_attribute('data-item')}" for card in cards.all()[:5]]
         given = {form: 5 - number for number, form in enumerate(forms)}
         for form, rating in given.items():
+            self.press(f"#{form.replace('rating', 'film')} summary")
             self.tick(f"#{form} input[value='{rating}']")
             of_item = ProfileRating.objects.filter(item_id=form.removeprefix("rating-"), rating=rating)
             until(of_item.exists, self.page, f"{rating} of {form}")
 
         def is_there() -> None:
-            expect(self.page.locator("#tray .count")).to_have_text("5 of 5")
+            expect(self.page.locator("#count b")).to_have_text("5 of 5")
             for form, rating in given.items():
                 expect(self.page.locator(f"#{form} input[value='{rating}']")).to_be_checked()
 

@@ -104,7 +104,8 @@ def states(language: str, run: EvaluationRun | None = None) -> dict[str, State]:
         return participant_at(step, at or main, language, mode, **ids)
 
     def sheet(page: Any) -> None:
-        page.locator("#grid a.poster").first.click()
+        page.locator("#grid summary").first.click()
+        page.locator("#grid [data-opens-sheet]").first.click()
         page.locator("#sheet h2").wait_for()
 
     def press(selector: str) -> Callable[[Any], None]:

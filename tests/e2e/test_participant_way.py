@@ -36,7 +36,9 @@ def unsettle(do: Pointer, still_there: Callable[[], None]) -> None:
 def open_details(do: Pointer) -> None:
     """Details open over the page and give the place back."""
     page = do.page
-    link = page.locator("#grid a.poster").first
+    link = page.locator("#grid [data-opens-sheet]").first
+    page.locator("#grid summary").first.focus()
+    page.keyboard.press("Enter")
     if isinstance(do, Keyboard):
         link.focus()
         page.keyboard.press("Enter")

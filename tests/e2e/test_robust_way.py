@@ -11,7 +11,12 @@ from typing import Any
 
 import psutil
 import pytest
+<<<<<<< HEAD
 from playwright.sync_api import Browser, expect
+=======
+from django.db import connection
+from playwright.sync_api import Browser, Page, expect
+>>>>>>> 3140ab68b2c53d9a495f967084f46fce986f802e
 
 from parallax.children import Children
 from studies.enums import ParticipantStatus
@@ -47,10 +52,11 @@ def test_the_whole_way_without_javascript_in_italian(live_server: Any, browser: 
     found = page.url
     ids = [form.get_attribute("id") for form in page.locator("#grid form.rating").all()[:5]]
     for number, form in enumerate(ids):
+        page.locator(f"#{form}".replace("rating-", "film-") + " summary").click()
         page.locator(f"#{form} label").nth(number).click()
         page.locator(f"#{form}").get_by_role("button", name="Salva").click()
         page.wait_for_url(f"{found}#{form}".replace("rating-", "film-"))  # the search is still there
-    expect(page.locator("#tray .count")).to_have_text("5 su 5")
+    expect(page.locator("#count b")).to_have_text("5 su 5")
     do.go_on("recommendations")
     page.locator(".shelf a.poster").first.click()
     page.wait_for_url("**/details/**")
@@ -147,20 +153,24 @@ def test_a_server_killed_at_every_step_costs_nothing(web: Web, browser: Browser)
     do.leave_about()
 
     stars = page.locator("#grid form.rating")
+    summaries = page.locator("#grid summary")
     for number in range(3):
+        summaries.nth(number).click()
         stars.nth(number).locator("label").nth(number).click()
         until(lambda n=number: ProfileRating.objects.count() == n + 1, page, "rating")  # type: ignore[misc]
     killed()
-    expect(page.locator("#tray .count")).to_have_text("3 of 5")
+    expect(page.locator("#count b")).to_have_text("3 of 5")
     # A rating given while the server is gone is said to be unsaved, tried again, and arrives once.
     web.kill()
+    summaries.nth(3).click()
     stars.nth(3).locator("label").nth(3).click()
-    expect(page.locator("#unsaved")).to_be_visible()
+    expect(page.locator("#connection")).to_be_visible()
     web.start()
     until(lambda: ProfileRating.objects.count() == 4, page, "rating given while the server was gone")
-    expect(page.locator("#unsaved")).to_have_count(0)
+    expect(page.locator("#connection")).to_be_hidden()
+    summaries.nth(4).click()
     stars.nth(4).locator("label").nth(4).click()
-    expect(page.locator("#tray .count")).to_have_text("5 of 5")
+    expect(page.locator("#count b")).to_have_text("5 of 5")
     do.go_on("recommendations")
 
     titles = page.locator(".shelf h2").all_inner_texts()
@@ -215,27 +225,32 @@ def test_two_tabs_and_another_device_meet_at_the_same_place(live_server: Any, br
     second.wait_for_url("**/rate/")
     assert Response.objects.get(question="age").value == 33
 
+    def rate(tab: Page, number: int, points: int) -> None:
+        tab.locator("#grid summary").nth(number).click()
+        tab.locator("#grid form.rating").nth(number).locator("label").nth(points).click()
+
     for number in range(4):
-        page.locator("#grid form.rating").nth(number).locator("label").nth(number).click()
-    expect(page.locator("#tray .count")).to_have_text("4 of 5")
+        rate(page, number, number)
+    expect(page.locator("#count b")).to_have_text("4 of 5")
     # The other tab does not know of these four; it may give one, and is told in words that there are five.
     forms = second.locator("#grid form.rating")
-    forms.nth(10).locator("label").nth(4).click()
-    expect(second.locator("#tray .count")).to_have_text("5 of 5")
-    forms.nth(11).locator("label").nth(4).click()
-    expect(second.locator("#tray [role=alert]")).to_contain_text("clear a rating first")
+    rate(second, 10, 4)
+    expect(second.locator("#count b")).to_have_text("5 of 5")
+    rate(second, 11, 4)
+    expect(second.locator("#line")).to_contain_text("Which one makes room")
+    second.locator("#keep-all").click()
     expect(forms.nth(11).locator("input:checked")).to_have_count(0)
 
     # A phone, with no cookie of this browser, in Italian: the same link, the same ratings.
     phone = browser.new_context(viewport={"width": 320, "height": 640}, locale="it-IT")
     small = phone.new_page()
     small.goto(own_link)
-    expect(small.locator("#tray .count")).to_have_text("5 of 5")
+    expect(small.locator("#count b")).to_have_text("5 of 5")
     small.get_by_role("link", name="Italiano").click()
-    expect(small.locator("#tray .count")).to_have_text("5 su 5")
+    expect(small.locator("#count b")).to_have_text("5 su 5")
     small.locator("#tray #continue").dblclick()
     small.wait_for_url("**/recommendations/")
-    page.locator("#grid form.rating").nth(0).locator("label").nth(4).click()
+    rate(page, 0, 4)
     page.wait_for_url("**/recommendations/")
     expect(page.locator("h1")).to_have_text("Consigli per te")
     assert Participant.objects.get().recommendation_list.slots.count() == 5
@@ -245,7 +260,7 @@ def test_two_tabs_and_another_device_meet_at_the_same_place(live_server: Any, br
     context.clear_cookies()
     page.locator("input[name=watched][value=yes]").check()
     until(stored(1, watched=True), page, "an answer after the cookies were lost")
-    expect(page.locator("#unsaved")).to_have_count(0)
+    expect(page.locator("#connection")).to_be_hidden()
     assert Participant.objects.count() == 1
     phone.close()
     context.close()

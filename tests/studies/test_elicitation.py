@@ -290,6 +290,6 @@ def test_a_study_is_walked_from_its_creation_to_its_report(settings: dict[str, A
 
 def test_the_first_page_shows_the_most_informative_items() -> None:
     study = make_study(settings={"item_order": "entropy0"})
-    shown = [li.get("id") for li in tree(Person(study).to("rate").get("rate/")).xpath("//li[@class='film']")]
+    shown = [li.get("id") for li in tree(Person(study).to("rate").get("rate/")).xpath("//li[@data-item]")]
     first = search_items(study.dataset_version, order="entropy0", limit=24).items
     assert shown == [f"film-{item.pk}" for item in first]

@@ -125,7 +125,9 @@ def read(page: str) -> str:
     tree = html.fromstring(page)
     for unread in tree.xpath("//script | //style"):
         unread.drop_tree()
-    spoken = tree.xpath("//@alt | //@aria-label | //@placeholder | //@title | //@data-unsaved | //meta/@content")
+    spoken = tree.xpath(
+        "//@alt | //@aria-label | //@placeholder | //@title | //@data-full | //@data-start | //meta/@content"
+    )
     return TITLES.sub("", " ".join([tree.text_content(), *spoken]))
 
 
@@ -221,13 +223,13 @@ def test_no_page_speaks_of_other_items(key: str) -> None:
 
 
 CHOOSING = {  # the heading of the page, and the button under the first item
-    ("film", "en"): ("Choose five films you have watched", "Watched"),
-    ("film", "it"): ("Scegli cinque film che hai visto", "Visto"),
-    ("film", "de"): ("Wählen Sie fünf Filme, die Sie gesehen haben", "Gesehen"),
-    ("book", "en"): ("Choose five books you have read", "Read"),
-    ("book", "de"): ("Wählen Sie fünf Bücher, die Sie gelesen haben", "Gelesen"),
-    ("song", "it"): ("Scegli cinque canzoni che hai ascoltato", "Ascoltato"),
-    ("product", "en"): ("Choose five products you have used", "Used"),
+    ("film", "en"): ("Choose five films you have watched", "I’ve watched it"),
+    ("film", "it"): ("Scegli cinque film che hai visto", "Ho visto"),
+    ("film", "de"): ("Wählen Sie fünf Filme, die Sie gesehen haben", "Habe ich gesehen"),
+    ("book", "en"): ("Choose five books you have read", "I’ve read it"),
+    ("book", "de"): ("Wählen Sie fünf Bücher, die Sie gelesen haben", "Habe ich gelesen"),
+    ("song", "it"): ("Scegli cinque canzoni che hai ascoltato", "Ho ascoltato"),
+    ("product", "en"): ("Choose five products you have used", "I’ve used it"),
 }
 OF_RATINGS = {
     "en": re.compile(r"\b(you rate|your ratings?|rated?|stars?)\b", re.IGNORECASE),
@@ -251,7 +253,7 @@ def test_where_items_are_chosen_no_page_speaks_of_other_items_or_of_ratings(key:
         label = asked.xpath("string(//button[@aria-pressed]/span/text())").strip()
         assert own.many in heading
         assert own.consumed in heading
-        assert label.casefold() == own.consumed.casefold()
+        assert own.consumed.casefold() in label.casefold()
         assert (heading, label) == CHOOSING.get((key, language), (heading, label))
         told = ("consent", "rate/", "rate/ refused", "recommendations/", "withdraw/", "withdrawn")
         assert {name: found for name in told if (found := OF_RATINGS[language].findall(seen[name]))} == {}

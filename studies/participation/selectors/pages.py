@@ -12,7 +12,7 @@ from django.utils.functional import Promise
 from django.utils.translation import get_language, gettext, gettext_noop
 from django.utils.translation import gettext_lazy as _
 
-from catalog.item_types import CLIP, EXCERPT, SAMPLE, TRAILER, ItemType
+from catalog.item_types import CLIP, EXCERPT, NO_PICTURE, POSTER, SAMPLE, TRAILER, ItemType
 from catalog.models import DatasetVersion, Item
 from catalog.selectors.items import (
     ShownText,
@@ -61,6 +61,8 @@ SAMPLES: dict[str, tuple[Promise, Promise, Promise]] = {
     SAMPLE: (_("Sample"), _("Open the sample (opens in a new tab)"), _("No sample available.")),
 }
 NO_TEXT = ShownText("")
+# Looks of a card: a drawn poster that shows its title, a picture with the title on it, or words alone.
+DRAWN, PICTURED, PLAIN = "drawn", "pictured", "plain"
 
 
 @dataclass(frozen=True)
@@ -85,10 +87,9 @@ class Card:
     rate_url: str = ""
     rating: int | None = None  # the number of a point of `elicitation`
     suffix: str = ""  # distinguishes ids where an item appears twice on a page
-    error: str = ""
-    is_echo: bool = False  # the same item's stars elsewhere on the page, updated with these
     elicitation: ElicitationScale = FIVE_STARS
-    choice: str = ""  # the words of the button that chooses the item; empty where it is rated
+    choice: str = ""  # what people did with the item they choose, as "read"; empty where items are rated
+    look: str = DRAWN
     # `rank`, `sample`, `explanation`: of a recommended item
     rank: int = 0
     sample: ShownSample | None = None
@@ -216,6 +217,8 @@ def _cards(
     version = study.dataset_version
     facts = facts_of(version, items, study.design.kind_of_item) if has_facts else {}
     details = details_of(study, items, links) if has_facts else {}
+    shape = study.design.kind_of_item.picture
+    without_image = DRAWN if shape == POSTER else PLAIN
     return [
         Card(
             item=item,
@@ -224,6 +227,7 @@ def _cards(
             poster_url=poster_of(study, item, links),
             details_url=details[item.pk] if has_facts else links.of("details", item.pk),
             elicitation=study.design.scale,
+            look=PICTURED if item.image and shape != NO_PICTURE else without_image,
             **more(item),
         )
         for item in items
@@ -234,10 +238,7 @@ def cards_of(
     study: Study, items: Sequence[Item], *, links: Links, profile: Mapping[int, int], suffix: str = ""
 ) -> list[Card]:
     """Return the items as cards that can be rated; `profile` holds the ratings by the item's index."""
-    choice = ""
-    if study.design.is_choice:
-        consumed = content_of(study).words[get_language() or "en"].consumed
-        choice = consumed[:1].upper() + consumed[1:]
+    choice = content_of(study).words[get_language() or "en"].consumed if study.design.is_choice else ""
 
     def control(item: Item) -> dict[str, Any]:
         own = {"rate_url": links.of("rate_item", item.pk), "rating": profile.get(item.index)}
@@ -249,7 +250,11 @@ def cards_of(
 def rated_cards(study: Study, profile: Mapping[int, int], *, links: Links) -> list[Card]:
     """Return the rated items for the tray; `profile` is as returned by `profile_of`."""
     items = items_at(study.dataset_version, list(profile))
-    return _cards(study, items, links, lambda item: {"rating": profile[item.index]}, has_facts=False)
+
+    def own_rating(item: Item) -> dict[str, Any]:
+        return {"rate_url": links.of("rate_item", item.pk), "rating": profile[item.index]}
+
+    return _cards(study, items, links, own_rating, has_facts=False)
 
 
 def recommended_cards(participant: Participant, *, links: Links) -> list[Card]:

@@ -44,6 +44,7 @@ def _last_page(visit: Visit, block: str, marks: Marks | None) -> HttpResponse:
         "questions": asked_of(visit, block, marks=marked(visit, flow.Place(block), marks)),
         "here_url": visit.address_of(flow.Place(block)),
         "back_url": "" if visit.is_limited else visit.links.to(before),
+        "next_url": "" if is_last else visit.links.of(AFTER),
         "thumbs": visit.thumbs(slots, 0) if block == OVERALL else (),
         "is_last": is_last,
     }

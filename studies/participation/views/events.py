@@ -1,12 +1,15 @@
-"""Page events sent by the browser script: accepted in batches and acknowledged."""
+"""What scripts of participant pages ask for: page events are accepted in batches, and the service worker is served."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from django.contrib.auth.decorators import login_not_required
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.contrib.staticfiles import finders
+from django.http import FileResponse, HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_safe
 
 from core.errors import ParallaxError
 from core.networks import network_of
@@ -42,6 +45,14 @@ def events(request: HttpRequest, token: str) -> HttpResponse:
     except ParallaxError as refusal:
         return _refused(refusal.code, refusal.message, STATUSES.get(refusal.code, 400))
     return JsonResponse({"new": n_new, "refused": refused})
+
+
+@login_not_required
+@never_cache  # browsers look for a newer one by themselves
+@require_safe
+def worker(request: HttpRequest) -> FileResponse:
+    """The service worker, at an address above the pages that it may serve."""
+    return FileResponse(Path(finders.find("js/worker.js")).open("rb"), content_type="text/javascript")
 
 
 def _refused(code: str, message: str, status: int) -> JsonResponse:

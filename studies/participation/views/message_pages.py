@@ -39,6 +39,7 @@ OUTCOMES = {
     ParticipantStatus.RETURNED: gettext_lazy("You returned your place in the study. Your answers so far are saved."),
     ParticipantStatus.ATTENTION_FAILED: gettext_lazy("Thank you for your time. Your answers so far are saved."),
 }
+LATE = "late"  # in the address of a page to which an answer led that came after the end
 TIMED_OUT = gettext_lazy("The time limit of the site you came from has passed.")
 
 
@@ -145,6 +146,9 @@ def outcome(
     if status == ParticipantStatus.COMPLETED or study.status == StudyStatus.LIVE or is_trial(study, participant.mode):
         return None
     shown: dict[str, Any] = {"participant": participant, "withdraw_url": withdraw_url}
+    if study.status == StudyStatus.CLOSED and (request.method == "POST" or LATE in request.GET):
+        text = _("It closed before your last answer arrived, so that answer was not saved. Your earlier answers were.")
+        return message_page(request, _("This study is over"), text=text, **shown)
     if study.status == StudyStatus.CLOSED:
         text = _("It ended before you had finished. Your answers so far are saved; you can write to us or withdraw.")
         return message_page(request, _("This study has ended"), text=text, **shown)

@@ -113,7 +113,9 @@ def recommendations(visit: Visit) -> HttpResponse:
         return visit.redirect_to_page(flow.Place(flow.ITEMS, 1))
     slots, shown = slots_of(visit), presentation_of(visit.participant)
     rows = pages.carousel_rows(visit.study, slots, shown.carousel_by) if shown.carousel_by else []
-    return visit.page("recommendations", flow.RECOMMENDATIONS, slots=slots, layout=shown.layout, rows=rows)
+    next_url = visit.links.to(flow.Place(flow.ITEMS, 1))
+    context = {"slots": slots, "layout": shown.layout, "rows": rows, "next_url": next_url}
+    return visit.page("recommendations", flow.RECOMMENDATIONS, **context)
 
 
 @dataclass
@@ -254,6 +256,7 @@ def _item_page(visit: Visit, rank: int, marks: Marks | None) -> HttpResponse:
         **of_item,
         "here_url": visit.address_of(page),
         "back_url": "" if visit.is_limited else visit.links.to(before),
+        "next_url": visit.links.to(flow.next_place(page, len(slots))),
         "thumbs": visit.thumbs(slots, rank),
     }
     return visit.page("item", flow.ITEMS, **context)

@@ -17,7 +17,6 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
 from catalog.item_types import ITEM_TYPES
-from catalog.models import Item
 from catalog.selectors.datasets import decades_of, genres_of
 from catalog.selectors.search import search_items
 from core.errors import ParallaxError
@@ -32,6 +31,7 @@ from studies.participation.views.message_pages import message_page
 from studies.participation.views.visit import Visit, at_current_step, item_of_study, of_participant
 
 PAGE_SIZE = 24
+ENDLESS = 10 * PAGE_SIZE  # items that come by themselves; after them the foot of the page can be reached
 CARDS_CACHED = 8192
 LONG = timedelta(seconds=60)  # after which the page says that a list takes longer than usual
 PLACE = "0-place-of-the-token-0"  # never a valid token, and needs no quoting in addresses
@@ -105,6 +105,7 @@ def _rate_page(visit: Visit, *, error: str = "") -> HttpResponse:
         "is_filtered": bool(query or genre or decade),
         "filters": _filters(visit, genre, decade),
         "next_url": f"{rate_url}?{following}" if offset + PAGE_SIZE < results.total else "",
+        "is_endless": offset < ENDLESS,
         "error": error,
         "heading": elicitation_heading(visit.study, visit.language),
         "elicitation": visit.study.design.scale,
@@ -127,6 +128,7 @@ def _filters_of(
 ) -> SafeString:
     genre, decade = chosen
     context = {
+        "has_genre": bool(genre),
         "genres": [(value, pages.genre_name(value, ITEM_TYPES[item_type]), value == genre) for value in genres],
         "decades": [(value, _("%(decade)ss") % {"decade": value}, str(value) == decade) for value in decades],
     }
@@ -139,7 +141,6 @@ def _tray(visit: Visit, profile: Mapping[int, int]) -> dict[str, Any]:
     n_rated = visit.participant.profile.count() if visit.is_limited else len(rated)
     return {
         "words": words,
-        "gender": words.gender,
         "asked": requested,
         "may_continue": n_rated in requested,
         "chooses": visit.study.design.is_choice,
@@ -154,7 +155,7 @@ def _tray(visit: Visit, profile: Mapping[int, int]) -> dict[str, Any]:
 
 @of_participant
 def rate_item(visit: Visit, item_id: int) -> HttpResponse:
-    """Save, change or clear a rating or choice; respond with the updated control and tray."""
+    """Save, change or clear a rating or choice; respond with the updated tray."""
     may_change = flow.may_change(visit.here, flow.Place(flow.RATE)) and not preparing.is_requested(visit.participant)
     if visit.request.method != "POST" or not may_change:
         return visit.redirect_to_page(visit.here)
@@ -179,30 +180,11 @@ def rate_item(visit: Visit, item_id: int) -> HttpResponse:
         came_from = urlsplit(visit.request.headers.get("Referer", ""))
         search = f"?{came_from.query}" if came_from.path == rate_url and came_from.query else ""
         return redirect(f"{rate_url}{search}#film-{rated.pk}")
-    return _rated(visit, rated, error=error, is_cleared=not raw)
-
-
-def _rated(visit: Visit, rated: Item, *, error: str, is_cleared: bool) -> HttpResponse:
-    suffix = "-sheet" if visit.request.POST.get("suffix") == "-sheet" else ""
-    profile = pages.profile_of(visit.participant, visit.since)
-    (card,) = pages.cards_of(visit.study, [rated], links=visit.links, profile=profile, suffix=suffix)
-    card = replace(card, error=error if suffix else "")
-    is_redrawn = bool(error) or is_cleared or bool(card.choice)
-    context = {
-        "card": card,
-        "echo": replace(card, suffix="", is_echo=True, error="") if suffix else None,
-        "is_redrawn": is_redrawn,
-        "refusal": "" if suffix else error,  # beside a card it would move the others
-        "swap": True,
-        "study": visit.study,
-        "participant": visit.participant,
-        **_tray(visit, profile),
-    }
-    response = render(visit.request, "participant/parts/rated.html", context)
-    if is_redrawn:
-        # Settle at once: during htmx's default delay of 20 ms, a press would reload the page.
-        response.headers["HX-Reswap"] = "outerHTML settle:0ms"
-    return response
+    if error:
+        return HttpResponse(error, status=409, content_type="text/plain; charset=utf-8")
+    return render(
+        visit.request, "participant/parts/tray.html", _tray(visit, pages.profile_of(visit.participant, visit.since))
+    )
 
 
 def card_html(card: Card, token: str, language: str) -> SafeString:

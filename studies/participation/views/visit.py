@@ -35,11 +35,12 @@ from studies.participation.services import exit_links, participant_state, resumi
 from studies.participation.services.entry_limits import NetworkLimitReached
 from studies.participation.services.events import client_time, record_view
 from studies.participation.views.language import browser_language, switches, without_language
-from studies.participation.views.message_pages import message_page, outcome, titled, too_often_page
+from studies.participation.views.message_pages import LATE, message_page, outcome, titled, too_often_page
 
 PROVENANCE_HEADER = "X-Answer-Provenance"
 ASIDE = frozenset({"details", "withdraw"})  # pages outside the sequence of steps
 CLIENT_TIME_HEADER = "X-Client-Time"
+AHEAD_HEADER = "X-Ahead"  # of a page that the browser keeps for when it loses its connection
 INCOMPLETE = "incomplete"  # in the address of a page to which the end of the study led back
 METHODS = ["GET", "HEAD", "POST"]
 ON_THEIR_WAY = (ParticipantStatus.CONSENTED, ParticipantStatus.ACTIVE, ParticipantStatus.COMPLETED)
@@ -120,6 +121,12 @@ class Visit:
         return "HX-Request" in self.request.headers
 
     @property
+    def is_ahead(self) -> bool:
+        """Whether the browser fetches a page of a list that exists, before the participant has come to it."""
+        is_asked = self.request.method == "GET" and AHEAD_HEADER in self.request.headers
+        return is_asked and not self.is_limited and flow.Place(flow.RATE).order < self.here.order
+
+    @property
     def client_at(self) -> datetime | None:
         return client_time(self.request.headers.get(CLIENT_TIME_HEADER) or self.request.GET.get("at"))
 
@@ -170,7 +177,8 @@ class Visit:
         page = outcome(self.request, self.participant, withdraw_url=self.withdraw_url, exit_link=shown)
         is_polled = self.is_waiting and self.study.status == StudyStatus.LIVE
         if page is not None and self.is_htmx and not is_polled:
-            return self.go(reverse("participant:resume", args=[self.token]))
+            late = f"?{LATE}" if self.request.method == "POST" else ""
+            return self.go(self.links.of("resume") + late)
         return page
 
     def shown_exit(self, exit_link: exit_links.ExitLink | None) -> exit_links.ExitLink | None:
@@ -185,13 +193,14 @@ class Visit:
         """Show one of their pages and record the view; `at` is the step marked in the progress bar."""
         rank = context.get("rank", 0)
         is_aside = template in ASIDE
-        if self.request.method == "GET" and not self.is_htmx and not is_aside:
+        if self.request.method == "GET" and not (self.is_htmx or self.is_ahead or is_aside):
             record_view(participant=self.participant, kind="page_view", page=at, rank=rank)
         design = self.study.design
         whole = {
             "page_of_events": at,
             "rank": rank,
             "events_url": "" if is_aside else self.links.of("events"),
+            "scope": "" if self.is_limited else self.links.of("resume"),
             "study": titled(self.study, self.language),
             "participant": self.participant,
             "is_limited": self.is_limited,
@@ -326,7 +335,10 @@ def at_current_step(view: Callable[..., HttpResponse]) -> Callable[..., HttpResp
         if "rank" in kwargs and not 1 <= kwargs["rank"] <= participant_state.list_length(visit.participant):
             return visit.redirect_to_page(visit.here)
         at = flow.Place(flow.ITEMS, kwargs["rank"]) if "rank" in kwargs else flow.Place(view.__name__)
-        if not flow.may_view(visit.here, at) or (visit.is_limited and at != visit.here and not visit.is_incomplete(at)):
+        is_open = flow.may_view(visit.here, at) or (
+            visit.is_ahead and at.step != flow.THANKS and at.order > visit.here.order
+        )
+        if not is_open or (visit.is_limited and at != visit.here and not visit.is_incomplete(at)):
             return visit.redirect_to_page(visit.here)
         return view(visit, **kwargs)
 
