@@ -13,7 +13,7 @@ from django.db.models import Count
 
 from core.provenance import digest_of
 from studies.enums import Mode, ParticipantStatus
-from studies.instrument.questionnaires.schema import questionnaire_from
+from studies.instrument.flow import questionnaire_of
 from studies.models import Condition, Participant, Response, Study
 from studies.monitoring.selectors.consort import consort_of
 from studies.monitoring.selectors.monitor import Cell
@@ -86,7 +86,7 @@ def newest_answers(study: Study, mode: str, n: int = 10) -> list[NewAnswer]:
     rows = Response.objects.filter(participant__study=study, participant__mode=mode)
     rows = rows.select_related("participant__condition").order_by("-answered_at", "-pk")[:n]
     hidden = is_blinded(study, mode)
-    identifying = questionnaire_from(study.questionnaire).identifying
+    identifying = questionnaire_of(study).identifying
     answers = []
     for row in rows:
         is_identifying = row.question in identifying
