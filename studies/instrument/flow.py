@@ -10,19 +10,11 @@ from functools import cached_property
 from typing import Any, Protocol
 
 from core.errors import ParameterError
-from studies.enums import ParticipantStatus
 from studies.flow_pages import AFTER, ELICIT, END, FLOW_2011, ITEM_QUESTIONS, LIST, Page
 from studies.instrument.questionnaires.schema import Questionnaire, questionnaire_from
 from studies.settings import StudySettings
 
 CONSENT = "consent"  # before the way starts: there is no participant row yet
-
-
-class Walking(Protocol):
-    """What says where somebody is; participants have it."""
-
-    status: Any
-    step: Any
 
 
 class Designed(Protocol):
@@ -79,11 +71,6 @@ class Flow:
     def asking(self, block: str) -> int:
         """Return the position of the page that asks a block."""
         return [page.block for page in self.pages].index(block)
-
-    def reached(self, participant: Walking) -> int:
-        """Return the position of the page that a participant has reached."""
-        is_completed = participant.status == ParticipantStatus.COMPLETED
-        return len(self.pages) - 1 if is_completed else self.position(participant.step)
 
     @property
     def with_list(self) -> tuple[str, ...]:

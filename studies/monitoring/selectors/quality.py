@@ -23,7 +23,7 @@ from studies.instrument.questionnaires.schema import ABOUT, AFTER, OVERALL, Ques
 from studies.instrument.scales import Battery, batteries_of
 from studies.known_items import FIVE_STARS
 from studies.models import Exclusion, ExternalId, Participant, ProfileRating, Response, Study
-from studies.participation.selectors.responses import MEASURED, RATING, Record, public_ids, records_of
+from studies.participation.selectors.responses import MEASURED, RATING, Record, position_reached, public_ids, records_of
 from studies.settings import StudySettings, Thresholds
 
 PERSON_NAMES = frozenset(
@@ -132,7 +132,7 @@ def _scale_answers(record: Record, batteries: Sequence[Battery], flow: Flow) -> 
             battery.points(record.answers),
         )
         for battery in batteries
-        if flow.asking(battery.block) < flow.reached(record.participant)
+        if flow.asking(battery.block) < position_reached(flow, record.participant)
     ]
 
 

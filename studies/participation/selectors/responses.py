@@ -20,7 +20,7 @@ from django.db.models.functions import Cast
 from catalog.models import Item
 from studies.enums import ParticipantStatus, Provenance
 from studies.flow_pages import ITEM_QUESTIONS
-from studies.instrument.flow import questionnaire_of, whole_flow
+from studies.instrument.flow import Flow, questionnaire_of, whole_flow
 from studies.instrument.measures import (
     TRAILER_SEEN,
     ItemMeasures,
@@ -187,6 +187,12 @@ def public_ids(study: Study) -> dict[int, str]:
     return ids
 
 
+def position_reached(flow: Flow, participant: Participant) -> int:
+    """Return the position of the page that a participant has reached."""
+    is_completed = participant.status == ParticipantStatus.COMPLETED
+    return len(flow.pages) - 1 if is_completed else flow.position(participant.step)
+
+
 @functools.lru_cache(maxsize=1000, typed=True)
 def _measured(watched: Any, heard: Any, trailer_seen: Any, rating: Any) -> ItemMeasures | None:
     # Cached, since few combinations occur.
@@ -288,7 +294,7 @@ class RecordReader:
         self, question_filter: QuestionFilter, block: str, answers: dict[str, Any], participant: Participant
     ) -> frozenset[str]:
         # A page that was not reached has asked nothing, whatever its conditions say.
-        if self.flow.reached(participant) < self.flow.asking(block):
+        if position_reached(self.flow, participant) < self.flow.asking(block):
             return frozenset()
         return question_filter.keys(block, answers)
 
