@@ -86,7 +86,7 @@ class TimedBrowser(Walker):
 
     def _answer(self, page: Any, key: str, answer: Any) -> None:
         super()._answer(page, key, answer)
-        rank = page.url.rstrip("/").rpartition("/")[2] if "/films/" in page.url else "0"
+        rank = page.url.rstrip("/").rpartition("/")[2] if "/items/" in page.url else "0"
         self.answered[self.walk.code, rank, key] = answer.value
 
     def _page(self, response: httpx.Response) -> Any:

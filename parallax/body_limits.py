@@ -16,7 +16,8 @@ LIMITS: tuple[tuple[re.Pattern[str], int], ...] = tuple(
     (re.compile(pattern), limit)
     for pattern, limit in (
         (r"/s/p/[^/]+/events/", LARGEST_BODY),
-        (r"/s/p/[^/]+/(about|films/\d+|overall|after)/", ANYONE),  # the forms with long texts
+        (r"/s/p/[^/]+/(rate|withdraw|exit)/", 64 * KIB),
+        (r"/s/p/[^/]+/[^/]+/", ANYONE),  # forms of questions, with long texts
         (r"/s/", 64 * KIB),
         (r"/account/", 64 * KIB),
         (r"/catalog/import/|/studies/new/$", MOST_DATASET + MOST_UPLOADED + FRAME),

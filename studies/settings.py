@@ -19,6 +19,7 @@ from pydantic import (
     ConfigDict,
     Field,
     PlainSerializer,
+    PlainValidator,
     ValidationError,
     ValidationInfo,
     ValidatorFunctionWrapHandler,
@@ -33,6 +34,7 @@ from catalog.item_words import FORMS, GENDERS
 from core.errors import ParameterError
 from core.field_problems import FieldProblems, Path, Problem, problems_of
 from evaluation.reported_kinds import ERRORS, HITS
+from studies.flow_pages import Page, read_flow
 from studies.known_items import FIVE_STARS, MOST_ASKED, SCALES, ElicitationScale, ItemsAsked
 from studies.presentation import Factor, Presentation, factor_problems
 
@@ -487,6 +489,8 @@ class StudySettings(_Settings):
     stated_minutes: Whole | None = Field(default=None, ge=1)
     # Whether an item had a sample at the creation of the study; None for studies from before that was asked.
     samples: bool | None = None
+    # The pages in order, as `studies.flow_pages` reads them; empty for the flow of 2011.
+    flow: Annotated[tuple[Page, ...], PlainValidator(read_flow)] = ()
     factors: tuple[Factor, ...] = ()  # their full product is the conditions; empty where each is a model alone
     # Of the simulated participants, no part of the design.
     simulated_per_condition: Whole | None = Field(default=None, ge=1)

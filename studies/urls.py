@@ -24,7 +24,7 @@ from studies.console.views import (
     study_settings,
     translations,
 )
-from studies.participation.views import details, ending, entry, events, questions, rating
+from studies.participation.views import details, ending, entry, events, page, rating
 
 of_study = [
     path("", overview.study_detail, name="detail"),
@@ -116,14 +116,8 @@ console_urlpatterns: list[URLPattern | URLResolver] = [
 # The token in the address is the participant's own link.
 of_participant = [
     path("", entry.resume_by_link, name="resume"),
-    path("about/", questions.about, name="about"),
-    path("rate/", rating.rate, name="rate"),
     path("rate/<int:item_id>/", rating.rate_item, name="rate_item"),
-    path("recommendations/", questions.recommendations, name="recommendations"),
-    path("films/<int:rank>/", questions.item, name="item"),
-    path("overall/", ending.overall, name="overall"),
-    path("after/", ending.after, name="after"),
-    path("thanks/", ending.thanks, name="thanks"),
+    path("films/<int:rank>/", page.former_item, name="former-item"),
     path("details/<int:item_id>/", details.details, name="details"),
     path("posters/<int:item_id>.svg", details.poster, name="poster"),
     path("clips/<int:item_id>", details.clip, name="clip"),
@@ -131,6 +125,8 @@ of_participant = [
     path("events/", events.events, name="events"),
     path("withdraw/", ending.withdraw, name="withdraw"),
     path("exit/", ending.leave, name="exit"),
+    path("<slug:page>/", page.page, name="page"),
+    path("<slug:page>/<int:occasion>/<int:rank>/", page.page, name="page"),
 ]
 participant_urlpatterns: list[URLPattern | URLResolver] = [
     path("worker.js", events.worker, name="worker"),

@@ -34,7 +34,8 @@ from studies.data.exports.tables import Table, tables_of, write_codebook
 from studies.design.narrative.preregistration import preregistration
 from studies.design.selectors.planning import preregistration_plan
 from studies.enums import ParticipantStatus
-from studies.instrument.questionnaires.schema import BLOCKS, ITEMS, Questionnaire, questionnaire_from
+from studies.instrument.flow import questionnaire_of
+from studies.instrument.questionnaires.schema import ITEMS, Questionnaire
 from studies.instrument.scales import ScaleOfStudy, scales_of, score_of_participant
 from studies.settings import SCALE_PREFIX
 
@@ -52,7 +53,7 @@ def write_people(report: Report, folder: Path) -> None:
     people = list(source.people())
     compared = {facts.label for facts in report.read_results().conditions}
     analysed = [person for person in people if _is_analysed(person, plan) and _condition(person) in compared]
-    scales = {scale.key: scale for scale in scales_of(questionnaire_from(report.study.questionnaire))}
+    scales = {scale.key: scale for scale in scales_of(questionnaire_of(report.study))}
     if any(_values(analysed, variable.variable, scales) != _reported_values(variable) for variable in tested):
         raise ParallaxError(
             "report.answers_changed",
@@ -77,14 +78,16 @@ def write_people(report: Report, folder: Path) -> None:
     planned = [scales[variable.variable.scale] for variable in tested if variable.variable.scale]
     if planned:
         heads = ["scale", "about", "column", "low", "high", "is_reversed", "least_answered", "score_low", "score_high"]
-        members = _members(planned, questionnaire_from(report.study.questionnaire))
+        members = _members(planned, questionnaire_of(report.study))
         _write_lines(folder / "data" / "scales.csv", heads, members)
 
 
 def _members(planned: Iterable[ScaleOfStudy], questionnaire: Questionnaire) -> Iterator[list[Any]]:
     for scale in planned:
         for member in scale.members:
-            block = next(name for name in BLOCKS if any(q.key == member.question for q in questionnaire.block(name)))
+            block = next(
+                name for name, own in questionnaire.blocks.items() if any(q.key == member.question for q in own)
+            )
             column = f"{'item' if block == ITEMS else block}.{member.name}"
             about = "items" if scale.is_about_items else "participant"
             own = [about, column, member.minimum, member.maximum, int(member.is_reversed)]

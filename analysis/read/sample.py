@@ -14,12 +14,13 @@ from core.provenance import digest_of
 from inference.covariates import Covariate
 from studies.allocation.assignment.strata import NOT_GIVEN, stratum_of
 from studies.design.selectors.placeholders import asked_questions, key_in_words
+from studies.instrument.flow import flow_of
 from studies.instrument.questionnaires.conditions import plain_answer
 from studies.instrument.questionnaires.questions import Question
-from studies.instrument.questionnaires.schema import ABOUT, AFTER, OVERALL, Questionnaire
+from studies.instrument.questionnaires.schema import ABOUT, Questionnaire
 from studies.models import Event, Interview, Response, Study
 from studies.monitoring.selectors.exclusions import exclusions
-from studies.participation.selectors.responses import LOOKED_AT, WITH_LIST, Record, completed_answers
+from studies.participation.selectors.responses import LOOKED_AT, Record, completed_answers
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,8 @@ def comment_questions(questionnaire: Questionnaire) -> tuple[Question, ...]:
     """The questions after the list that are answered in words and do not identify a person."""
     return tuple(
         question
-        for block in (OVERALL, AFTER)
+        for block in questionnaire.whole
+        if block != ABOUT
         for question in questionnaire.block(block)
         if question.is_in_words and not question.is_identifying
     )
@@ -84,8 +86,9 @@ def respondent_of(record: Record, condition: str, questionnaire: Questionnaire) 
 def opened_by(study: Study, mode: str) -> Opened:
     """Read how often participants opened details and trailers since their list was there."""
     counts: dict[str, dict[int, int]] = defaultdict(dict)
+    pages = flow_of(study).with_list
     rows = (
-        Event.objects.filter(participant__study=study, participant__mode=mode, kind__in=LOOKED_AT, page__in=WITH_LIST)
+        Event.objects.filter(participant__study=study, participant__mode=mode, kind__in=LOOKED_AT, page__in=pages)
         .order_by()
         .values_list("participant_id", "kind")
         .annotate(n=Count("pk"))

@@ -17,8 +17,7 @@ from parallax.integrity.findings import Finding, finding
 from studies.data.exports.export_files import write_export
 from studies.data.exports.tables import Options
 from studies.enums import Mode, ParticipantStatus
-from studies.instrument.flow import STEPS
-from studies.instrument.questionnaires.schema import questionnaire_from
+from studies.instrument.flow import flow_of, questionnaire_of
 from studies.models import Participant, ProfileRating, RecommendationList, RecommendedItem, Response, Study
 from studies.monitoring.selectors.exclusions import missing_of
 from studies.participation.selectors.responses import records
@@ -62,7 +61,7 @@ def _finished(study: Study) -> Iterator[Finding]:
             lacking.append("a completion code")
         if participant.completed_at is None:
             lacking.append("the time of completion")
-        if participant.step != STEPS[-1]:
+        if participant.step != flow_of(study).keys[-1]:
             lacking.append(f"the last step (it stands at {participant.step})")
         if lacking:
             what = f"Participant {participant.code} finished without {', '.join(lacking)}."
@@ -94,9 +93,8 @@ def _lists(study: Study) -> Iterator[Finding]:
         if problems:
             what = f"The list of participant {person.code}: {'; '.join(problems)}."
             yield finding("list.wrong", study.slug, what, participant=[person.pk], list=[stored.pk])
-    steps = STEPS[STEPS.index("recommendations") :]
     lost = Participant.objects.filter(
-        study=study, step__in=steps, recommendation_list__isnull=True, erased_at__isnull=True
+        study=study, step__in=flow_of(study).with_list, recommendation_list__isnull=True, erased_at__isnull=True
     ).exclude(status=ParticipantStatus.WITHDRAWN)
     for person in lost.exclude(status=ParticipantStatus.COMPLETED).order_by("pk"):
         what = f"Participant {person.code} is past the ratings and has no list."
@@ -105,8 +103,8 @@ def _lists(study: Study) -> Iterator[Finding]:
 
 def _orphans(study: Study) -> Iterator[Finding]:
     """Answers to what is not asked, or about a rank that no list has."""
-    questionnaire = questionnaire_from(study.questionnaire)
-    whole = {q.key for q in (*questionnaire.about, *questionnaire.overall, *questionnaire.after)}
+    questionnaire = questionnaire_of(study)
+    whole = {q.key for block in questionnaire.whole for q in questionnaire.block(block)}
     of_item = {q.key for q in questionnaire.items}
     length = study.design.longest_list
     strays: Counter[tuple[int, str, int]] = Counter()

@@ -1,161 +1,173 @@
-"""The sequence of pages after consent, and which of them a participant may open or change.
+"""The way through a study after consent: its pages in order, and which of them a participant may open or change.
 
-A participant is always at one `Place`. `may_view` decides which other pages may be opened, and `may_change` which
-answers may still be changed. Only services advance a participant.
+A participant is always at one `Place`. Only services advance a participant.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, Protocol
 
 from core.errors import ParameterError
+from studies.flow_pages import AFTER, ELICIT, END, FLOW_2011, ITEM_QUESTIONS, LIST, Page
+from studies.instrument.questionnaires.schema import Questionnaire, questionnaire_from
+from studies.settings import StudySettings
 
-CONSENT = "consent"  # before the sequence starts: there is no participant row yet
-ABOUT = "about"
-RATE = "rate"
-RECOMMENDATIONS = "recommendations"
-ITEMS = "items"
-OVERALL = "overall"
-AFTER = "after"  # only in studies with questions at the end
-THANKS = "thanks"
-STEPS = (ABOUT, RATE, RECOMMENDATIONS, ITEMS, OVERALL, AFTER, THANKS)
+CONSENT = "consent"  # before the way starts: there is no participant row yet
 
-WATCHED = "watched"
-HEARD = "heard"
-TRAILER_SEEN = "trailer_seen"
-NEITHER = "neither"
-BRANCHES = (WATCHED, TRAILER_SEEN, NEITHER)
 
-IF_WATCHED = ("watched", "rating")
-IF_NOT_WATCHED = ("watched", "heard", "trailer_seen", "rating")
+class Designed(Protocol):
+    """What the way depends on; studies have it."""
+
+    questionnaire: Any
+
+    @property
+    def design(self) -> StudySettings: ...
 
 
 @dataclass(frozen=True)
 class Place:
-    """A page of the sequence.
+    """One page as a participant meets it."""
 
-    Raises ParameterError for an unknown step, a missing rank in "items", or a rank elsewhere.
-    """
+    page: str  # key of the page
+    rank: int = 0  # of the recommended item, from 1, on pages about one; else 0
+    occasion: int = 1  # of the list, from 1
 
-    step: str  # one of `STEPS`
-    rank: int = 0  # rank of the recommended item, from 1, in the step "items"; 0 in other steps
 
-    def __post_init__(self) -> None:
-        if self.step not in STEPS:
-            raise ParameterError(f"There is no step {self.step!r}; the steps are {', '.join(STEPS)}.")
-        if self.step == ITEMS and self.rank < 1:
-            raise ParameterError('A place in the step "items" needs the rank of an item, from 1.')
-        if self.step != ITEMS and self.rank != 0:
-            raise ParameterError(f"The step {self.step!r} has one page and no rank; got rank {self.rank}.")
+@dataclass(frozen=True)
+class Flow:
+    """The pages of a study in order."""
+
+    pages: tuple[Page, ...]
+
+    @cached_property
+    def keys(self) -> tuple[str, ...]:
+        return tuple(page.key for page in self.pages)
 
     @property
-    def order(self) -> tuple[int, int]:
-        """Position in the sequence, comparable as a tuple."""
-        return STEPS.index(self.step), self.rank
+    def blocks(self) -> tuple[str, ...]:
+        """The blocks of the questionnaire in the order in which they are asked."""
+        return tuple(page.block for page in self.pages if page.block)
+
+    @property
+    def assigns_at_consent(self) -> bool:
+        return not any(page.assigns for page in self.pages)
+
+    def page(self, key: str) -> Page:
+        """Return the page with this key. Raises ParameterError for an unknown one."""
+        return self.pages[self.position(key)]
+
+    def position(self, key: str) -> int:
+        """Return the position of a page, from 0. Raises ParameterError for an unknown one."""
+        if key not in self.keys:
+            raise ParameterError(f"There is no page {key!r}; the pages are {', '.join(self.keys)}.")
+        return self.keys.index(key)
+
+    def key_of(self, kind: str) -> str:
+        """Return the key of the page of a kind that every flow has once: elicit, list, item_questions, end."""
+        return next(page.key for page in self.pages if page.kind == kind)
+
+    def asking(self, block: str) -> int:
+        """Return the position of the page that asks a block."""
+        return [page.block for page in self.pages].index(block)
+
+    @property
+    def with_list(self) -> tuple[str, ...]:
+        """The keys of the pages from the list on."""
+        return self.keys[self.position(self.key_of(LIST)) :]
+
+    def places(self, list_length: int) -> tuple[Place, ...]:
+        """Return all places in order. Raises ParameterError for `list_length` < 1.
+
+        Examples
+        --------
+        >>> [f"{place.page}{place.rank or ''}" for place in Flow(FLOW_2011).places(2)]
+        ['about', 'rate', 'recommendations', 'items1', 'items2', 'overall', 'after', 'thanks']
+        """
+        if list_length < 1:
+            raise ParameterError(f"A list has at least one item; got {list_length}.")
+        return tuple(
+            Place(page.key, rank)
+            for page in self.pages
+            for rank in (range(1, list_length + 1) if page.kind == ITEM_QUESTIONS else (0,))
+        )
+
+    def beside(self, place: Place, step: int, list_length: int = 1) -> Place:
+        """Return the place `step` places on (1) or back (-1); at either end the place itself.
+
+        Raises ParameterError for a place that a list of this length does not have.
+
+        Examples
+        --------
+        >>> Flow(FLOW_2011).beside(Place("items", 5), 1, list_length=5)
+        Place(page='overall', rank=0, occasion=1)
+        """
+        places = self.places(list_length)
+        if place not in places:
+            raise ParameterError(f"There is no page {place.page!r} with rank {place.rank} for a list of {list_length}.")
+        return places[min(max(places.index(place) + step, 0), len(places) - 1)]
+
+    def order(self, place: Place) -> tuple[int, int]:
+        """Return the position of a place, comparable as a tuple."""
+        return self.position(place.page), place.rank
+
+    def may_look(self, here: Place, at: Place) -> bool:
+        """Return whether a participant at `here` may open the page `at`.
+
+        Later pages are closed. After completion only the last page is open. Answers that the assignment or the list
+        is made from are final, so each page up to the ratings is closed once it is left.
+
+        Examples
+        --------
+        >>> flow = Flow(FLOW_2011)
+        >>> flow.may_look(Place("overall"), Place("items", 2)), flow.may_look(Place("rate"), Place("overall"))
+        (True, False)
+        """
+        if at == here:
+            return True
+        is_later = self.page(here.page).kind == END or self.order(at) > self.order(here)
+        return not is_later and self.is_after_ratings(at)
+
+    def is_after_ratings(self, place: Place) -> bool:
+        """Return whether the list exists on this page."""
+        return self.position(place.page) > self.position(self.key_of(ELICIT))
+
+    def may_change(self, here: Place, at: Place) -> bool:
+        """Return whether a participant at `here` may give or change answers of the page `at`.
+
+        Answers after the ratings can be changed until completion.
+
+        Examples
+        --------
+        >>> flow = Flow(FLOW_2011)
+        >>> flow.may_change(Place("items", 3), Place("items", 1)), flow.may_change(Place("items", 3), Place("rate"))
+        (True, False)
+        """
+        return self.page(here.page).kind != END and self.may_look(here, at)
+
+    def is_before_assignment(self, place: Place) -> bool:
+        """Return whether participants have no condition yet on this page."""
+        return any(page.assigns for page in self.pages[self.position(place.page) :])
 
 
-def page_sequence(list_length: int, *, has_after: bool = False) -> tuple[Place, ...]:
-    """Return all pages in order.
-
-    `has_after`: the study has questions after those about the list. Raises ParameterError for `list_length` < 1.
-
-    Examples
-    --------
-    >>> [f"{place.step}{place.rank or ''}" for place in page_sequence(2)]
-    ['about', 'rate', 'recommendations', 'items1', 'items2', 'overall', 'thanks']
-    """
-    if list_length < 1:
-        raise ParameterError(f"A list has at least one item; got {list_length}.")
-    before = tuple(Place(step) for step in (ABOUT, RATE, RECOMMENDATIONS))
-    items = tuple(Place(ITEMS, rank) for rank in range(1, list_length + 1))
-    last = (Place(OVERALL), *((Place(AFTER),) if has_after else ()), Place(THANKS))
-    return (*before, *items, *last)
+def flow_of(study: Designed) -> Flow:
+    """Return the study's own flow, or that of 2011: with the page after the list where questions are asked there."""
+    if study.design.flow or study.questionnaire.get(AFTER):
+        return whole_flow(study.design)
+    return Flow(tuple(page for page in FLOW_2011 if page.block != AFTER))
 
 
-def next_place(current: Place, list_length: int, *, has_after: bool = False) -> Place:
-    """Return the page after the current one; the last page is followed by itself.
-
-    Raises ParameterError when the page is not in the sequence for this list length.
-
-    Examples
-    --------
-    >>> next_place(Place("items", 5), 5)
-    Place(step='overall', rank=0)
-    """
-    sequence = page_sequence(list_length, has_after=has_after)
-    if current not in sequence:
-        raise ParameterError(f"Rank {current.rank} is past the end of a list of {list_length}.")
-    return sequence[min(sequence.index(current) + 1, len(sequence) - 1)]
+def whole_flow(design: StudySettings) -> Flow:
+    """Return the flow of a study with this design; that of 2011 has the page after the list, whether or not it asks."""
+    return Flow(design.flow or FLOW_2011)
 
 
-def may_view(here: Place, at: Place) -> bool:
-    """Whether a participant at `here` may open the page `at`.
-
-    Later pages are closed. After completion only the last page is open. Once the list exists, the form about the
-    participant and the rating page are closed because their answers are final.
-
-    Examples
-    --------
-    >>> may_view(Place("overall"), Place("items", 2)), may_view(Place("rate"), Place("overall"))
-    (True, False)
-    """
-    if at == here:
-        return True
-    if here.step == THANKS or at.order > here.order:
-        return False
-    return at.step not in (ABOUT, RATE)
+def questionnaire_of(study: Designed) -> Questionnaire:
+    """Return the study's questions, in the order of its flow. Raises QuestionnaireProblems."""
+    return questionnaire_from(study.questionnaire, blocks_of(study.design))
 
 
-def may_change(here: Place, at: Place) -> bool:
-    """Whether a participant at `here` may give or change answers of the page `at`.
-
-    Answers about the participant determine the stratum and ratings determine the list, so both become final when
-    their step is left. Answers about items and the list can be changed until completion.
-
-    Examples
-    --------
-    >>> may_change(Place("items", 3), Place("items", 1)), may_change(Place("items", 3), Place("rate"))
-    (True, False)
-    """
-    if here.step == THANKS:
-        return False
-    if at.step == ITEMS:
-        return here.step in (ITEMS, OVERALL, AFTER) and at.order <= here.order
-    if at.step == OVERALL:
-        return here.step in (OVERALL, AFTER)
-    return at == here
-
-
-def missing_of_item(answers: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the questions about an item that still need an answer.
-
-    A value None counts as no answer.
-
-    Examples
-    --------
-    >>> missing_of_item({"watched": False, "rating": 4})
-    ('heard', 'trailer_seen')
-    """
-    watched = answers.get("watched")
-    questions = IF_WATCHED if watched else IF_NOT_WATCHED
-    if watched is None:
-        questions = ("watched", "rating")
-    return tuple(key for key in questions if answers.get(key) is None)
-
-
-def branch_of(watched: bool, trailer_seen: bool | None) -> str:
-    """Return the branch that determines the wording of an item's rating question.
-
-    The trailer is ignored if the item was watched. The result is "watched", "trailer_seen" or "neither". Source:
-    Cremonesi, Garzotto, Negro, Papadopoulos & Turrin (2011), "Looking for 'good' recommendations", section 3.
-
-    Examples
-    --------
-    >>> branch_of(False, True)
-    'trailer_seen'
-    """
-    if watched:
-        return WATCHED
-    return TRAILER_SEEN if trailer_seen else NEITHER
+def blocks_of(design: StudySettings) -> tuple[str, ...]:
+    """Return the blocks that a study with this design may ask, in order."""
+    return whole_flow(design).blocks

@@ -10,8 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from core.errors import DataError
-from studies.instrument.flow import WATCHED, branch_of
 
+WATCHED = "watched"
+HEARD = "heard"
+TRAILER_SEEN = "trailer_seen"
+NEITHER = "neither"
+BRANCHES = (WATCHED, TRAILER_SEEN, NEITHER)
 RATING_LOW = 1
 RATING_HIGH = 5
 
@@ -128,3 +132,19 @@ def participant_measures(items: Sequence[ItemMeasures], satisfaction: int) -> Pa
         interest_sum=sum(of_interest),
         satisfaction=satisfaction,
     )
+
+
+def branch_of(watched: bool, trailer_seen: bool | None) -> str:
+    """Return the branch that determines the wording of an item's rating question.
+
+    The trailer is ignored if the item was watched. The result is "watched", "trailer_seen" or "neither". Source:
+    Cremonesi, Garzotto, Negro, Papadopoulos & Turrin (2011), "Looking for 'good' recommendations", section 3.
+
+    Examples
+    --------
+    >>> branch_of(False, True)
+    'trailer_seen'
+    """
+    if watched:
+        return WATCHED
+    return TRAILER_SEEN if trailer_seen else NEITHER

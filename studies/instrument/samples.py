@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from studies.instrument.flow import TRAILER_SEEN
-from studies.instrument.questionnaires.schema import Questionnaire
+from studies.instrument.measures import TRAILER_SEEN
+from studies.instrument.questionnaires.schema import ITEMS, Questionnaire
 from studies.settings import StudySettings
 
 # By what a sample is called and language: the question, and the wording of the rating after a yes. Those about trailers
@@ -103,4 +103,4 @@ def for_items_without(questionnaire: Questionnaire, design: StudySettings) -> Qu
         for question in questionnaire.items
         if question.key != TRAILER_SEEN
     )
-    return dataclasses.replace(questionnaire, items=items)
+    return dataclasses.replace(questionnaire, blocks={**questionnaire.blocks, ITEMS: items})

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from studies.instrument.questionnaires.questions import Question, Texts, is_declined
-from studies.instrument.questionnaires.schema import ABOUT, AFTER, ITEMS, OVERALL, Questionnaire
+from studies.instrument.questionnaires.schema import ITEMS, Questionnaire
 
 
 @dataclass(frozen=True)
@@ -208,7 +208,7 @@ class Battery:
 def batteries_of(questionnaire: Questionnaire) -> tuple[Battery, ...]:
     """Return the batteries of a questionnaire, block by block."""
     batteries = []
-    for block in (ABOUT, OVERALL, AFTER):  # answers about items are compared between items instead
+    for block in questionnaire.whole:  # answers about items are compared between items instead
         questions = [q for q in questionnaire.block(block) if q.is_on_points and not q.is_check]
         for n_points in dict.fromkeys(q.maximum - q.minimum + 1 for q in questions):
             own = [q for q in questions if q.maximum - q.minimum + 1 == n_points]

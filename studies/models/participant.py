@@ -24,8 +24,8 @@ class Participant(TimeStampedModel):
     mode = models.CharField(max_length=12, choices=Mode, default=Mode.LIVE)
     entrance = models.CharField(max_length=12, choices=Entrance, default=Entrance.OPEN)
     status = models.CharField(max_length=20, choices=ParticipantStatus, default=ParticipantStatus.CONSENTED)
-    step = models.CharField(max_length=20, default="about")  # see studies.instrument.flow
-    item_rank = models.PositiveSmallIntegerField(default=0)  # of the item in question, in the step "items"
+    step = models.CharField(max_length=40, default="about")  # key of a page of the flow
+    item_rank = models.PositiveSmallIntegerField(default=0)  # of the item in question, on pages about one
     condition = models.ForeignKey(
         Condition, null=True, blank=True, on_delete=models.PROTECT, related_name="participants"
     )

@@ -142,8 +142,8 @@ class Event(models.Model):
     participant = models.ForeignKey(Participant, on_delete=models.CASCADE, related_name="events")
     kind = models.CharField(max_length=40)
     key = models.CharField(max_length=36, blank=True)
-    page = models.CharField(max_length=20, blank=True)  # a step of studies.instrument.flow
-    rank = models.PositiveSmallIntegerField(default=0)  # rank of the item, in the step "items"
+    page = models.CharField(max_length=40, blank=True)  # key of a page of the flow
+    rank = models.PositiveSmallIntegerField(default=0)  # of the item, on pages about one
     seconds = models.FloatField(null=True, blank=True)  # time the page was visible, if the browser reports it
     hidden_seconds = models.FloatField(null=True, blank=True)  # time it was open but hidden before that
     facts = models.JSONField(default=dict)

@@ -129,7 +129,7 @@ class Pointer:
             assert self.page.locator(".shelf h2").all_inner_texts() == titles
 
         self.look(self, is_there)
-        self.go_on("films/1")
+        self.go_on("items/1/1")
 
     def items(self) -> None:
         for rank in range(1, 6):
@@ -148,7 +148,7 @@ class Pointer:
                     expect(self.page.locator(f"input[name={key}][value='{value}']")).to_be_checked()
 
             self.look(self, is_there)
-            self.go_on(f"films/{rank + 1}" if rank < 5 else "overall")
+            self.go_on(f"items/1/{rank + 1}" if rank < 5 else "overall")
 
     def overall(self) -> None:
         self.answer(satisfaction="4")

@@ -50,9 +50,9 @@ def participant_at(step: str, study: Study, language: str = "en", mode: str = Mo
         person.rate_five()
     answers = {"watched": "no", "heard": "no", "trailer_seen": "yes", "rating": "3"}
     if step == "open":
-        person.post("films/1/", answers, headers=HTMX)
+        person.post("items/1/1/", answers, headers=HTMX)
     if step == "item 2":
-        person.post("films/1/", {**answers, "continue": "1"})
+        person.post("items/1/1/", {**answers, "continue": "1"})
     return person
 
 

@@ -203,7 +203,7 @@ def test_keeping_the_answers_is_the_prominent_choice(study: Study, live_server: 
     expect(phone.locator("main .go")).to_have_text("No, keep my answers")
     phone.keyboard.press("Tab")
     phone.locator("main .go").click()
-    expect(phone).to_have_url(re.compile("/films/1/"))
+    expect(phone).to_have_url(re.compile("/items/1/1/"))
 
 
 @pytest.mark.parametrize("step", ["about", "rate", "rated", "recommendations", "item", "overall", "thanks"])

@@ -113,5 +113,5 @@ def test_grids_and_carousels_work_without_scripts(live_server: Any, browser: Bro
         page.wait_for_url("**/details/**")
         page.go_back()
         page.locator("#continue").click()
-        page.wait_for_url("**/films/1/")
+        page.wait_for_url("**/items/1/1/")
         context.close()

@@ -63,7 +63,7 @@ def test_the_whole_way_without_javascript_in_italian(live_server: Any, browser: 
     page.get_by_role("link", name="Indietro").click()
     page.locator("#continue").click()
     for rank in range(1, 6):
-        page.wait_for_url(f"**/films/{rank}/")
+        page.wait_for_url(f"**/items/1/{rank}/")
         do.answer(watched="no")
         page.locator("#continue").click()
         # The questions that follow open now, and nobody is blamed for not having answered them.
@@ -179,7 +179,7 @@ def test_a_server_killed_at_every_step_costs_nothing(web: Web, browser: Browser)
     page.locator("#continue").click()
 
     for rank in range(1, 6):
-        page.wait_for_url(f"**/films/{rank}/")
+        page.wait_for_url(f"**/items/1/{rank}/")
         do.answer(watched="no", heard="yes", trailer_seen="no")
         until(stored(rank, watched=False, heard=True, trailer_seen=False), page, f"film {rank}")
         if rank in (1, 4):
@@ -256,7 +256,7 @@ def test_two_tabs_and_another_device_meet_at_the_same_place(live_server: Any, br
     assert Participant.objects.get().recommendation_list.slots.count() == 5
 
     # Without any cookie an answer is stored all the same: the address is what opens the page.
-    do.go_on("films/1")
+    do.go_on("items/1/1")
     context.clear_cookies()
     page.locator("input[name=watched][value=yes]").check()
     until(stored(1, watched=True), page, "an answer after the cookies were lost")

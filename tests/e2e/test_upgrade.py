@@ -102,6 +102,7 @@ def test_a_half_finished_study_goes_on_after_an_upgrade(upgraded: tuple[Installa
 
     after = json.loads(installation.run(str(STORED / "finish.py"), str(file)))
 
+    assert after["places"] == {"about": "about/", "rate": "rate/", "items": "items/1/3/"}
     assert after["statuses"] == ["completed"] * 9
     for name in UNCHANGED:
         assert after[name] == expected[name]

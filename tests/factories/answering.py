@@ -4,27 +4,28 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db import transaction
-
 from studies.design.selectors.placeholders import content_of
 from studies.enums import Provenance
-from studies.instrument.questionnaires.schema import ABOUT, AFTER, ITEMS, OVERALL
+from studies.instrument.flow import Place
+from studies.instrument.questionnaires.schema import ITEMS
 from studies.models import Participant, Response
 from studies.participation.services.answers import AnswerSource
-from studies.participation.services.finishing import PageOutcome, leave_item, leave_list, lock_for_leaving, submit_page
+from studies.participation.services.finishing import PageOutcome, leave_page, submit_page
+from studies.participation.services.participant_state import place_of
 
 
-def block_of(participant: Participant, question: str, rank: int = 0) -> str:
-    """The block of a question of the participant's study."""
-    questionnaire = content_of(participant.study).questionnaire
-    blocks = (ITEMS,) if rank else (ABOUT, OVERALL, AFTER)
-    return next(block for block in blocks if question in {asked.key for asked in questionnaire.block(block)})
+def place_of_question(participant: Participant, question: str, rank: int = 0) -> Place:
+    """The place that asks a question of the participant's study."""
+    content = content_of(participant.study)
+    blocks = (ITEMS,) if rank else content.questionnaire.whole
+    block = next(name for name in blocks if question in {asked.key for asked in content.questionnaire.block(name)})
+    return Place(content.flow.keys[content.flow.asking(block)], rank)
 
 
-def submit(participant: Participant, block: str, rank: int = 0, **posted: Any) -> PageOutcome:
+def submit(participant: Participant, page: str, rank: int = 0, **posted: Any) -> PageOutcome:
     """Send answers of a page, which stays open."""
     return submit_page(
-        participant=participant, block=block, rank=rank, posted=posted, source=AnswerSource(), is_leaving=False
+        participant=participant, at=Place(page, rank), posted=posted, source=AnswerSource(), is_leaving=False
     )
 
 
@@ -34,8 +35,7 @@ def answer(
     """Give one answer, which has to be valid; return it as it is stored."""
     outcome = submit_page(
         participant=participant,
-        block=block_of(participant, question, rank),
-        rank=rank,
+        at=place_of_question(participant, question, rank),
         posted={question: value},
         source=AnswerSource(provenance=provenance),
         is_leaving=False,
@@ -44,17 +44,12 @@ def answer(
     return Response.objects.filter(participant=participant, question=question, rank=rank).first()
 
 
-@transaction.atomic
 def finish_item(*, participant: Participant, rank: int) -> Participant:
     """Leave the page of an item."""
-    lock_for_leaving(participant)
-    leave_item(participant, rank)
-    return participant
+    return leave_page(participant=participant, at=Place("items", rank))
 
 
-@transaction.atomic
 def finish(*, participant: Participant) -> Participant:
-    """Leave the questions about the list, or those after it."""
-    lock_for_leaving(participant)
-    leave_list(participant)
-    return participant
+    """Leave the page of questions about the list, or that after it."""
+    participant.refresh_from_db()
+    return leave_page(participant=participant, at=place_of(participant))

@@ -11,6 +11,7 @@ from evaluation.models import EvaluationRun
 from studies.design.services.design import change_design, create_study
 from studies.design.services.launch import close_study, launch_study, pause_study
 from studies.enums import Mode
+from studies.instrument.flow import Place
 from studies.models import Condition, Participant, Study
 from studies.participation.services import consenting, enrolment, finishing, ratings, recommending
 from studies.participation.services.entry_gate import EntryAttempt
@@ -162,7 +163,7 @@ def answer_item(participant: Participant, rank: int, number: int = 0) -> None:
 def completed(study: Study, mode: str = Mode.LIVE, number: int = 0, **about: Any) -> Participant:
     """Someone who has answered everything."""
     participant = rated(study, mode, **about)
-    finishing.finish_recommendations(participant=participant)
+    finishing.leave_page(participant=participant, at=Place("recommendations"))
     for rank in range(1, study.design.list_length + 1):
         answer_item(participant, rank, number + rank)
         answering.finish_item(participant=participant, rank=rank)

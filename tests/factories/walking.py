@@ -15,7 +15,7 @@ from django.test import Client
 from lxml import html
 
 from core.errors import ParallaxError
-from studies.instrument.questionnaires.schema import questionnaire_from
+from studies.instrument.flow import questionnaire_of
 from studies.models import Participant, Study
 from studies.settings import USED
 from studies.simulation.answer_model import MODELLED, TRUE, Answer, SimulatedPerson, SourceUser, TrainingSide
@@ -80,7 +80,7 @@ class Viewer(SimulatedPerson):
 def walker_of(study: Study, client: httpx.Client, entry: str, **given: Any) -> Walker:
     """The product's walker on a study; a viewer who passes its checks, unless another person answers."""
     items = list(study.dataset_version.items.values_list("index", "pk", "title"))
-    questionnaire = questionnaire_from(study.questionnaire)
+    questionnaire = questionnaire_of(study)
     return Walker(
         **{
             "client": client,
@@ -111,7 +111,7 @@ class Person:
         self.study = study
         self.viewer = viewer or Viewer()
         self.client = client or Client()
-        self.answers = {**questionnaire_from(study.questionnaire).passing, **ABOUT, **(answers or {})}
+        self.answers = {**questionnaire_of(study).passing, **ABOUT, **(answers or {})}
         self.base = ""
         self.site = Site(self.client)
 

@@ -386,7 +386,7 @@ def test_large_files_are_taken_from_sessions_and_tokens_only() -> None:
 
 @pytest.mark.integration
 @pytest.mark.django_db
-@pytest.mark.parametrize("path", ["/no/such/page/", "/no/such/page", "/s/p/x/no/"])
+@pytest.mark.parametrize("path", ["/no/such/page/", "/no/such/page", "/s/p/x/no/no/"])
 def test_a_malformed_body_to_an_unknown_address_is_no_fault_of_ours(path: str) -> None:
     client = Client(enforce_csrf_checks=True, raise_request_exception=False)
     client.get("/account/sign-in/")  # brings the CSRF cookie

@@ -329,7 +329,7 @@ def test_private_pictures_are_private_and_public_ones_public(scene: Scene) -> No
 
 def test_participants_see_pictures_by_their_own_token_while_they_take_part(scene: Scene) -> None:
     token, client = enter(scene.study).token, Client()
-    client.post(reverse("participant:about", args=[token]), {"continue": "1"})
+    client.post(reverse("participant:page", args=[token, "about"]), {"continue": "1"})
     item = scene.version.items.get(index=0)
     addresses = [reverse(f"participant:{name}", args=[token, item.pk]) for name in ("poster", "clip")]
     sheet = client.get(reverse("participant:details", args=[token, item.pk])).text
@@ -358,7 +358,7 @@ def test_cards_of_participants_name_no_token_but_their_own(scene: Scene) -> None
         entry = enter(scene.study, Mode.PREVIEW)
         fields = {name: getattr(participant, name) for name in ("step", "status", "condition_id", "assigned_at")}
         scene.study.participants.filter(pk=entry.participant.pk).update(**fields)
-        pages[entry.token] = Client().get(reverse("participant:rate", args=[entry.token])).text
+        pages[entry.token] = Client().get(reverse("participant:page", args=[entry.token, "rate"])).text
     for token, page in pages.items():
         assert page.count(f"/s/p/{token}/posters/") >= 20
         assert all(other not in page for other in pages if other != token)

@@ -45,6 +45,7 @@ from django.utils import timezone  # noqa: E402
 from studies.allocation.selectors.allocations import replayed_log  # noqa: E402
 from studies.design.services.launch import launch_study  # noqa: E402
 from studies.enums import Mode, ParticipantStatus  # noqa: E402
+from studies.instrument.flow import Place  # noqa: E402
 from studies.models import Participant, RecommendationList, Study  # noqa: E402
 from studies.participation.services import (  # noqa: E402
     consenting,
@@ -215,7 +216,7 @@ def pressed_again(study: Study) -> dict[str, Any]:
     for item in items_of(study, 5):
         rated += at_once([lambda item=item: ratings.rate_item(participant=own(), item=item, rating=4)] * 8)
     lists = at_once([lambda: recommending.finish_rating(participant=own())] * 20)
-    finishing.finish_recommendations(participant=own())
+    finishing.leave_page(participant=own(), at=Place("recommendations"))
     given = []
     for rank in range(1, 6):
         for question in ("watched", "rating"):

@@ -14,7 +14,7 @@ CHOICES = [{"value": name, "label": {"en": name}} for name in ("phone", "cinema"
 
 def question(**fields: Any) -> Question:
     asked = {"key": "asked", "text": {"en": "Asked?"}, **fields}
-    return questionnaire_from({"after": [asked]}).after[0]
+    return questionnaire_from({"after": [asked]}).block("after")[0]
 
 
 @pytest.mark.parametrize(

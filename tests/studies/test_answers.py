@@ -13,6 +13,7 @@ from recommenders.base import Algorithm
 from recommenders.data import Floats, Profiles
 from studies.design.services.launch import close_study, resume_study
 from studies.enums import ParticipantStatus, Provenance, StudyStatus
+from studies.instrument.flow import Place
 from studies.instrument.questionnaires.schema import ITEMS
 from studies.models import Participant, ProfileRating, RecommendationList, Study
 from studies.participation.services import events, finishing, participant_state, ratings, recommending
@@ -216,7 +217,7 @@ def test_a_model_row_that_points_elsewhere_is_not_served(study: Study) -> None:
 def test_the_way_through_the_items_goes_one_by_one(study: Study) -> None:
     person = rated(study)
     _refused("study.out_of_order", answering.answer, participant=person, question="watched", value=True, rank=1)
-    finishing.finish_recommendations(participant=person)
+    finishing.leave_page(participant=person, at=Place("recommendations"))
     assert (person.step, person.item_rank) == ("items", 1)
     _refused("study.out_of_order", answering.answer, participant=person, question="watched", value=True, rank=2)
     refusal = _refused("study.missing_answers", answering.finish_item, participant=person, rank=1)
@@ -224,7 +225,7 @@ def test_the_way_through_the_items_goes_one_by_one(study: Study) -> None:
     answer_item(person, 1)
     answering.finish_item(participant=person, rank=1)
     answering.finish_item(participant=person, rank=1)
-    finishing.finish_recommendations(participant=person)
+    finishing.leave_page(participant=person, at=Place("recommendations"))
     assert (person.step, person.item_rank) == ("items", 2)
     assert (_fresh(person).step, _fresh(person).item_rank) == ("items", 2)
     _refused("study.out_of_order", answering.finish_item, participant=person, rank=4)
@@ -232,7 +233,7 @@ def test_the_way_through_the_items_goes_one_by_one(study: Study) -> None:
 
 def test_an_answer_is_replaced_and_its_changes_are_counted(study: Study) -> None:
     person = rated(study)
-    finishing.finish_recommendations(participant=person)
+    finishing.leave_page(participant=person, at=Place("recommendations"))
     for value in (3, 3, 4, 5):
         row = answering.answer(participant=person, question="rating", value=value, rank=1)
     assert row is not None
@@ -242,7 +243,7 @@ def test_an_answer_is_replaced_and_its_changes_are_counted(study: Study) -> None
 
 def test_what_is_asked_of_unwatched_items_alone_goes_when_watched_becomes_yes(study: Study) -> None:
     person = rated(study)
-    finishing.finish_recommendations(participant=person)
+    finishing.leave_page(participant=person, at=Place("recommendations"))
     assert answering.answer(participant=person, question="heard", value=True, rank=1) is None  # it is not asked yet
     answer_item(person, 1, number=1)
     answering.answer(participant=person, question="watched", value=True, rank=1)
@@ -256,7 +257,7 @@ def test_what_is_asked_of_unwatched_items_alone_goes_when_watched_becomes_yes(st
 
 def test_an_earlier_item_changed_later_has_to_be_complete_at_the_end(study: Study) -> None:
     person = rated(study)
-    finishing.finish_recommendations(participant=person)
+    finishing.leave_page(participant=person, at=Place("recommendations"))
     for rank in range(1, 6):
         answer_item(person, rank, number=0)
         answering.finish_item(participant=person, rank=rank)
@@ -271,7 +272,7 @@ def test_an_earlier_item_changed_later_has_to_be_complete_at_the_end(study: Stud
 )
 def test_answers_that_the_page_does_not_offer_are_not_stored(study: Study, question: str, value: object) -> None:
     person = rated(study)
-    finishing.finish_recommendations(participant=person)
+    finishing.leave_page(participant=person, at=Place("recommendations"))
     before = person.responses.count()
     outcome = answering.submit(person, ITEMS, 1, **{question: value})
     assert outcome.invalid == ({question: value} if question in ("rating", "watched") else {})
@@ -281,7 +282,7 @@ def test_answers_that_the_page_does_not_offer_are_not_stored(study: Study, quest
 @pytest.mark.parametrize(("question", "value", "rank"), [("satisfaction", 3, 0), ("age", 31, 0), ("rating", 3, 6)])
 def test_answers_on_pages_that_are_not_open_are_refused(study: Study, question: str, value: object, rank: int) -> None:
     person = rated(study)
-    finishing.finish_recommendations(participant=person)
+    finishing.leave_page(participant=person, at=Place("recommendations"))
     before = person.responses.count()
     _refused("study.out_of_order", answering.answer, participant=person, question=question, value=value, rank=rank)
     assert person.responses.count() == before
@@ -302,7 +303,7 @@ def test_completing_gives_a_code_once_and_closes_everything(study: Study) -> Non
 
 def test_a_comment_can_be_left_out_and_taken_back(study: Study) -> None:
     person = rated(study)
-    finishing.finish_recommendations(participant=person)
+    finishing.leave_page(participant=person, at=Place("recommendations"))
     for rank in range(1, 6):
         answer_item(person, rank, number=rank)
         answering.finish_item(participant=person, rank=rank)
@@ -317,14 +318,14 @@ def test_a_comment_can_be_left_out_and_taken_back(study: Study) -> None:
 def test_a_closed_study_takes_no_answers_and_keeps_those_given(study: Study) -> None:
     person = rated(study)
     close_study(study=study)
-    _refused("study.closed", finishing.finish_recommendations, participant=person)
+    _refused("study.closed", finishing.leave_page, participant=person, at=Place("recommendations"))
     assert person.profile.count() == 5
 
 
 def test_someone_under_way_goes_on_while_the_study_is_paused(study: Study) -> None:
     person = rated(study)
     Study.objects.filter(pk=study.pk).update(status=StudyStatus.PAUSED)
-    finishing.finish_recommendations(participant=person)
+    finishing.leave_page(participant=person, at=Place("recommendations"))
     answer_item(person, 1)
     assert answering.finish_item(participant=person, rank=1).item_rank == 2
 

@@ -41,10 +41,10 @@ def test_bare_items_lead_nowhere_and_their_questions_do_not_ask_to_look() -> Non
     person.to("recommendations")
     assert links_to_details(person, "recommendations/") == []
     person.to("item")
-    assert links_to_details(person, "films/1/") == []
-    page = person.get("films/1/").text
+    assert links_to_details(person, "items/1/1/") == []
+    page = person.get("items/1/1/").text
     assert SENTENCE not in page
-    assert person.post("films/1/", {"watched": "yes", "rating": "4", "continue": "1"}).status_code == 302
+    assert person.post("items/1/1/", {"watched": "yes", "rating": "4", "continue": "1"}).status_code == 302
 
 
 @pytest.mark.parametrize(
@@ -63,8 +63,8 @@ def test_any_fact_is_something_to_see(facts: dict[str, Any]) -> None:
     person.to("recommendations")
     assert len(links_to_details(person, "recommendations/")) == 5
     person.to("item")
-    assert links_to_details(person, "films/1/")
-    assert SENTENCE in person.get("films/1/").text
+    assert links_to_details(person, "items/1/1/")
+    assert SENTENCE in person.get("items/1/1/").text
 
 
 def test_facts_that_pages_of_the_item_type_do_not_show_are_nothing_to_see() -> None:

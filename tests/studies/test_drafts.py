@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from core.errors import ParallaxError
@@ -9,7 +11,6 @@ from studies.design.services.launch import close_study, pause_study
 from studies.enums import Mode, ParticipantStatus
 from studies.models import Participant, Study
 from studies.participation.services.consenting import consent
-from studies.participation.services.enrolment import store_about
 from studies.participation.services.entry_gate import (
     EntryAttempt,
     entered_participant,
@@ -18,6 +19,7 @@ from studies.participation.services.entry_gate import (
     require_admission,
 )
 from studies.participation.services.participant_state import change_language
+from tests.factories.answering import submit
 from tests.factories.studies import ABOUT, assigned, enter, make_study
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
@@ -34,15 +36,10 @@ def kept(participant: Participant) -> dict[str, object]:
 
 def test_what_can_be_used_is_kept_and_the_rest_waits(study: Study) -> None:
     participant = enter(study).participant
-    given = {"age": "abc", "gender": "woman", "gender_text": "not asked of a woman", "unknown": 1}
-    assert store_about(participant=participant, answers=given) == ("gender",)
-    assert store_about(
-        participant=participant, answers={"age": 41, "gender": "self_described", "gender_text": "so"}
-    ) == (
-        "age",
-        "gender",
-        "gender_text",
-    )
+    given: dict[str, Any] = {"age": "abc", "gender": "woman", "gender_text": "not asked of a woman", "unknown": 1}
+    submit(participant, "about", **given)
+    assert kept(participant) == {"gender": "woman"}
+    submit(participant, "about", age=41, gender="self_described", gender_text="so")
     assert kept(participant) == {"age": 41, "gender": "self_described", "gender_text": "so"}
     assert participant.status == ParticipantStatus.CONSENTED
 
@@ -50,13 +47,13 @@ def test_what_can_be_used_is_kept_and_the_rest_waits(study: Study) -> None:
 def test_a_draft_is_refused_once_the_form_is_accepted_or_the_study_closed(study: Study) -> None:
     participant = assigned(study)
     with pytest.raises(ParallaxError) as refusal:
-        store_about(participant=participant, answers={"gender": "man", "age": 50})
+        submit(participant, "about", gender="man", age=50)
     assert refusal.value.code == "study.out_of_order"
     assert kept(participant)["age"] == ABOUT["age"]
     other = enter(study).participant
     close_study(study=study)
     with pytest.raises(ParallaxError) as refusal:
-        store_about(participant=other, answers={"age": 50})
+        submit(other, "about", age=50)
     assert refusal.value.code == "study.closed"
 
 

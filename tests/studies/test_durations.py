@@ -40,13 +40,16 @@ def asking(*questions: dict[str, Any], block: str = "after", **other: Any) -> Qu
 )  # fmt: skip
 def test_each_kind_has_its_seconds_and_a_matrix_those_of_its_rows(kind: str, seconds: float) -> None:
     asked = asking(question("one", kind))
-    assert asked.after[0].seconds_needed == seconds
+    assert asked.block("after")[0].seconds_needed == seconds
     assert expected_seconds(asked, "after") == seconds
     assert expected_seconds(asked, "overall") == 0
 
 
 def test_a_text_that_may_be_longer_than_a_line_counts_as_long() -> None:
-    assert [asking(question("one", "text", max_length=n)).after[0].seconds_needed for n in (200, 201)] == [15, 40]
+    assert [asking(question("one", "text", max_length=n)).block("after")[0].seconds_needed for n in (200, 201)] == [
+        15,
+        40,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -72,7 +75,7 @@ def test_a_conditional_question_counts_by_the_share_of_answers_that_show_it(
 ) -> None:
     asked = asking(question("first", first), question("then", "yes_no", shown_if={"question": "first", **condition}))
     assert shares_asked(asked, "after")["then"] == pytest.approx(share)
-    assert expected_seconds(asked, "after") == pytest.approx(asked.after[0].seconds_needed + 5 * share)
+    assert expected_seconds(asked, "after") == pytest.approx(asked.block("after")[0].seconds_needed + 5 * share)
 
 
 def test_numbers_without_limits_or_of_too_many_values_count_half() -> None:

@@ -506,7 +506,7 @@ def test_the_ready_made_attention_check_is_complete_and_passed_by_its_option(stu
     study.refresh_from_db()
     check = owner.question("q_1")
     assert set(check["text"]) == set(check["labels"]) == {"en", "it"}
-    (question,) = [q for q in questionnaire_from(study.questionnaire).after if q.key == "q_1"]
+    (question,) = [q for q in questionnaire_from(study.questionnaire).block("after") if q.key == "q_1"]
     for language, words in check["labels"].items():
         tapped = words[question.expects - question.minimum]
         assert tapped.lower() in check["text"][language].lower()

@@ -11,6 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from studies.enums import ParticipantStatus
+from studies.instrument.flow import Place
 from studies.models import Event, Participant, Study
 from studies.participation.services import events, finishing
 from studies.participation.services.withdrawal import withdraw
@@ -144,7 +145,7 @@ def test_the_server_notes_views_searches_and_details_without_any_script(study: S
 
 def test_changed_ratings_are_events_and_first_ones_are_not(study: Study) -> None:
     person = rated(study)
-    finishing.finish_recommendations(participant=person)
+    finishing.leave_page(participant=person, at=Place("recommendations"))
     for value in (4, 4, 2):
         answering.answer(participant=person, question="watched", value=True, rank=1)
         answering.answer(participant=person, question="rating", value=value, rank=1)

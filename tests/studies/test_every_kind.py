@@ -37,7 +37,7 @@ def at_after(study: Study) -> Person:
     for page in person.pages():
         if page.step == "after":
             break
-        if rank := re.search(r"/films/(\d)/$", page.url):
+        if rank := re.search(r"/items/1/(\d)/$", page.url):
             person.answers["mood_fit"] = rank[1]
     return person
 

@@ -66,7 +66,7 @@ def test_all_conditions_reserve_the_space_and_explained_ones_fill_it(live: Study
             {""} if label.endswith("plain") else {"model", "fallback"}
         )
         person.post("recommendations/")
-        assert explanations(person.get("films/1/")) == seen[label][:1]
+        assert explanations(person.get("items/1/1/")) == seen[label][:1]
     assert set(seen) == set(live.conditions.values_list("label", flat=True))
     assert all(len(texts) == 5 for texts in seen.values())
     for label, texts in seen.items():

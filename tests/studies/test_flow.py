@@ -1,18 +1,48 @@
-"""The steps: order, what may be looked at, what may be changed."""
+"""The way through a study: the order of its pages, what may be opened and changed, and flows that are refused."""
 
 from __future__ import annotations
 
+import copy
 import doctest
+from typing import Any
 
 import pytest
 
 from core.errors import ParameterError
+from core.field_problems import FieldProblems
+from studies.flow_pages import FLOW_2011, block_problems, read_flow, text_problems
 from studies.instrument import flow, measures
-from studies.instrument.flow import Place, may_change, may_view, next_place, page_sequence
+from studies.instrument.flow import Flow, Place
 from studies.instrument.questionnaires import schema
+from studies.settings import read_settings, settings_problems
+from tests.sentences import assert_sentences_approved
 
 pytestmark = pytest.mark.unit
-WAY = page_sequence(3)
+DEFAULT = Flow(FLOW_2011)
+WITHOUT_AFTER = Flow(tuple(page for page in FLOW_2011 if page.key != "after"))
+WAY = WITHOUT_AFTER.places(3)
+STORED: list[dict[str, Any]] = [
+    {"key": "about", "kind": "questions", "block": "about", "assigns": True},
+    {"key": "rate", "kind": "elicit"},
+    {
+        "lists": {
+            "pages": [
+                {"key": "recommendations", "kind": "list"},
+                {"key": "items", "kind": "item_questions", "block": "items"},
+                {"key": "overall", "kind": "questions", "block": "overall"},
+            ]
+        }
+    },
+    {"key": "after", "kind": "questions", "block": "after"},
+    {"key": "thanks", "kind": "end"},
+]
+
+
+def changed(edit: str) -> list[Any]:
+    """The stored flow of 2011 after a statement about `f`, the list, and `pages`, those of its lists."""
+    stored = copy.deepcopy(STORED)
+    exec(edit, {"f": stored, "pages": stored[2]["lists"]["pages"]})  # noqa: S102 -- the edits stand in this file
+    return stored
 
 
 @pytest.mark.parametrize("module", [flow, measures, schema])
@@ -22,82 +52,154 @@ def test_examples_in_docstrings_run(module: object) -> None:
     assert result.failed == 0
 
 
-def test_next_place_walks_the_whole_way_and_stays_at_the_end() -> None:
-    here = WAY[0]
+def test_the_pages_follow_one_another_and_the_last_one_stays() -> None:
+    here = Place("about")
     walked = [here]
-    for _ in range(len(WAY)):
-        here = next_place(here, 3)
+    for _ in range(len(DEFAULT.places(3))):
+        here = DEFAULT.beside(here, 1, 3)
         walked.append(here)
-    assert walked == [*WAY, WAY[-1]]
+    assert walked == [*DEFAULT.places(3), Place("thanks")]
+    assert DEFAULT.beside(Place("items", 1), -1, 3) == Place("recommendations")
+    assert DEFAULT.beside(Place("about"), -1, 3) == Place("about")
 
 
-def test_next_place_refuses_a_rank_past_the_list() -> None:
-    with pytest.raises(ParameterError):
-        next_place(Place("items", 4), 3)
+@pytest.mark.parametrize("place", [Place("items", 4), Place("items"), Place("rate", 1), Place("rate", 0, 2)])
+def test_a_place_that_a_list_of_this_length_does_not_have_is_refused(place: Place) -> None:
+    with pytest.raises(ParameterError, match="There is no page"):
+        DEFAULT.beside(place, 1, 3)
 
 
-@pytest.mark.parametrize(("step", "rank"), [("nowhere", 0), ("items", 0), ("rate", 1)])
-def test_place_refuses_what_is_not_on_the_way(step: str, rank: int) -> None:
-    with pytest.raises(ParameterError):
-        Place(step, rank)
-
-
-def test_a_study_that_asks_something_after_the_list_has_a_page_for_it() -> None:
-    assert Place("after") not in page_sequence(2)
-    way = page_sequence(2, has_after=True)
-    assert [place.step for place in way[-3:]] == ["overall", "after", "thanks"]
-    assert next_place(Place("overall"), 2, has_after=True) == Place("after")
-    assert next_place(Place("overall"), 2) == Place("thanks")
-    assert all(may_change(Place("after"), at) for at in (Place("items", 2), Place("overall"), Place("after")))
-    assert not may_change(Place("overall"), Place("after"))
-    assert not may_change(Place("after"), Place("rate"))
-
-
-def test_places_refuse_an_empty_list() -> None:
-    with pytest.raises(ParameterError):
-        page_sequence(0)
+def test_an_unknown_page_and_an_empty_list_are_refused() -> None:
+    with pytest.raises(ParameterError, match="There is no page 'nowhere'; the pages are about, rate"):
+        DEFAULT.page("nowhere")
+    with pytest.raises(ParameterError, match="at least one item"):
+        DEFAULT.places(0)
 
 
 @pytest.mark.parametrize("here", WAY, ids=str)
 @pytest.mark.parametrize("at", WAY, ids=str)
 def test_nothing_ahead_may_be_looked_at_or_changed(here: Place, at: Place) -> None:
     if WAY.index(at) > WAY.index(here):
-        assert not may_view(here, at)
-        assert not may_change(here, at)
+        assert not WITHOUT_AFTER.may_look(here, at)
+        assert not WITHOUT_AFTER.may_change(here, at)
 
 
 @pytest.mark.parametrize("here", WAY, ids=str)
 def test_where_one_stands_may_be_looked_at_and_changed_until_the_end(here: Place) -> None:
-    assert may_view(here, here)
-    assert may_change(here, here) == (here.step != "thanks")
+    assert WITHOUT_AFTER.may_look(here, here)
+    assert WITHOUT_AFTER.may_change(here, here) == (here.page != "thanks")
 
 
 @pytest.mark.parametrize("here", WAY[2:], ids=str)
 def test_answers_about_the_person_and_ratings_close_with_their_step(here: Place) -> None:
     for step in ("about", "rate"):
-        assert not may_view(here, Place(step))
-        assert not may_change(here, Place(step))
+        assert not WITHOUT_AFTER.may_look(here, Place(step))
+        assert not WITHOUT_AFTER.may_change(here, Place(step))
 
 
 def test_items_stay_changeable_until_completed() -> None:
-    assert may_change(Place("overall"), Place("items", 1))
-    assert may_view(Place("items", 2), Place("recommendations"))
-    assert not may_view(Place("thanks"), Place("items", 1))
+    assert DEFAULT.may_change(Place("overall"), Place("items", 1))
+    assert all(DEFAULT.may_change(Place("after"), at) for at in (Place("items", 2), Place("overall"), Place("after")))
+    assert DEFAULT.may_look(Place("items", 2), Place("recommendations"))
+    assert not DEFAULT.may_look(Place("thanks"), Place("items", 1))
 
 
-@pytest.mark.parametrize(
-    ("answers", "missing"),
-    [
-        ({}, ("watched", "rating")),
-        ({"watched": True}, ("rating",)),
-        ({"watched": True, "rating": 3}, ()),
-        ({"watched": False, "rating": 3}, ("heard", "trailer_seen")),
-        ({"watched": False, "heard": False, "trailer_seen": False, "rating": 3}, ()),
-    ],
-)
-def test_missing_of_item_follows_the_first_answer(answers: dict[str, object], missing: tuple[str, ...]) -> None:
-    assert flow.missing_of_item(answers) == missing
+def test_the_flow_of_2011_reads_as_the_default_one() -> None:
+    assert read_flow(STORED) == FLOW_2011
+    assert read_settings({"flow": STORED}).flow == FLOW_2011
+    assert read_settings({}).flow == ()
+
+
+def test_pages_before_the_ratings_close_once_they_are_left() -> None:
+    way = Flow(read_flow(changed("f.insert(1, {'key': 'taste', 'kind': 'questions', 'block': 'taste'})")))
+    assert way.blocks == ("about", "taste", "items", "overall", "after")
+    assert way.may_change(Place("taste"), Place("taste"))
+    assert not way.may_look(Place("taste"), Place("about"))
+    assert not way.may_look(Place("rate"), Place("taste"))
+
+
+def test_conditions_may_use_answers_of_pages_that_are_always_before() -> None:
+    blocks = ("about", "taste", "items", "overall")
+    asked: dict[str, Any] = {
+        "taste": [{"key": "fan", "kind": "yes_no", "text": {"en": "A fan?"}}],
+        "overall": [
+            {"key": "why", "kind": "text", "text": {"en": "Why?"}, "shown_if": {"question": "fan", "equals": True}}
+        ],
+    }
+    questionnaire = schema.questionnaire_from(asked, blocks)
+    assert questionnaire.known_in("overall") == ("about", "taste", "overall")
+    assert [q.key for q in questionnaire.shown("overall", {"fan": True})] == ["why"]
+    with pytest.raises(schema.QuestionnaireProblems, match="does not come before it"):
+        schema.questionnaire_from(asked, ("about", "overall", "taste", "items"))
+    with pytest.raises(schema.QuestionnaireProblems, match="got 'taste'"):
+        schema.questionnaire_from(asked)
+
+
+REFUSED = {
+    "not a list": "f[:] = []",
+    "an unknown kind, and no end": "f[4] = {'key': 'thanks', 'kind': 'finish'}",
+    "no end": "f.pop()",
+    "the end in the middle": "f.insert(0, f.pop())",
+    "the end in lists": "pages.append(f.pop()); f.pop()",
+    "no elicitation": "f.pop(1)",
+    "elicitation in lists": "pages.insert(0, f.pop(1))",
+    "elicitation after lists": "f.insert(2, f.pop(1))",
+    "no lists": "f.pop(2)",
+    "lists twice": "f.insert(3, {'lists': {'pages': [{'key': 'again', 'kind': 'list'}]}})",
+    "rounds": "f[2]['lists']['rounds'] = 3",
+    "a list outside lists": "f.insert(2, pages.pop(0))",
+    "items before the list": "pages.insert(0, pages.pop(1))",
+    "the list as a whole before it": "f.insert(1, pages.pop(2))",
+    "a key twice": "f[3]['key'] = 'overall'",
+    "a key of another page": "f[3]['key'] = 'withdraw'",
+    "a key that is none": "f[3]['key'] = 'Some more'",
+    "a block twice": "f[3]['block'] = 'overall'",
+    "no block": "del f[3]['block']",
+    "items on a page of questions": "f[3]['block'] = 'items'",
+    "a reserved block": "f[3]['block'] = 'profile'",
+    "a block on a page that asks nothing": "f[1]['block'] = 'taste'",
+    "items of another block": "pages[1]['block'] = 'films'",
+    "about does not assign": "del f[0]['assigns']",
+    "another page assigns": "f[3]['assigns'] = True",
+    "assignment after the ratings": "f.insert(1, f.pop(0))",
+    "a text without text": "f.insert(1, {'key': 'hello', 'kind': 'text'})",
+    "text elsewhere": "f[1]['text'] = {'en': 'Rate!'}",
+    "a title where there is none": "f[1]['title'] = {'en': 'Rate!'}",
+    "an unknown field": "f[1]['minutes'] = 3",
+    "several at once": "f[1]['kind'] = 'rate'; f[3]['key'] = 'overall'; f[3]['assigns'] = True; f.insert(0, f.pop())",
+}
+
+
+def test_flows_are_refused_with_everything_that_is_wrong() -> None:
+    said: dict[str, list[str]] = {}
+    for name, edit in REFUSED.items():
+        with pytest.raises(FieldProblems) as refused:
+            read_flow(changed(edit))
+        said[name] = list(map(str, refused.value.problems))
+    assert_sentences_approved("refusals/flows", said)
+
+
+def test_problems_of_a_flow_are_those_of_its_setting() -> None:
+    problems = settings_problems({"flow": changed("f.pop(); f[3]['key'] = 'overall'")})
+    assert [problem.location for problem in problems if problem.location.startswith("flow")] == ["flow[3].key", "flow"]
+
+
+def test_blocks_of_a_flow_and_of_its_questionnaire_agree() -> None:
+    stored = changed("f[3] = {'key': 'taste', 'kind': 'questions', 'block': 'taste'}")
+    asked = {"about": [1], "items": [1], "overall": [1], "after": [1], "taste": [], "attention": {"ends_after": 1}}
+    assert [str(problem) for problem in block_problems(stored, asked, schema.NO_BLOCKS)] == [
+        "flow[3].block: The questionnaire has no questions in the block 'taste'. Add some, or remove the page.",
+        "flow: No page asks the block 'after' of the questionnaire. Add a page of questions, or remove the block.",
+    ]
+
+
+def test_texts_of_a_flow_are_in_every_language() -> None:
+    hello = "{'key': 'hello', 'kind': 'text', 'title': {'en': 'Hello'}, 'text': {'en': 'Hello.', 'it': 'Ciao.'}}"
+    pages = read_flow(changed(f"f.insert(0, {hello})"))
+    assert [str(problem) for problem in text_problems(pages, ["en", "it"])] == [
+        "flow: The page 'hello' has no title in 'it'. Add it."
+    ]
 
 
 def test_branch_of_an_unwatched_item_without_trailer() -> None:
-    assert [flow.branch_of(True, None), flow.branch_of(False, False)] == ["watched", "neither"]
+    assert [measures.branch_of(True, None), measures.branch_of(False, False)] == ["watched", "neither"]

@@ -32,6 +32,7 @@ from studies.design.services.amending import reword_questionnaire
 from studies.design.services.design import change_design
 from studies.design.services.launch import close_study
 from studies.enums import Mode, NoticeKind, ParticipantStatus, Role
+from studies.instrument.flow import Place
 from studies.instrument.questionnaires.core import core_problems
 from studies.instrument.questionnaires.document import DocumentProblems, read_document, write_document
 from studies.instrument.questionnaires.schema import DECLINED, ERASED, is_erased, questionnaire_from
@@ -95,7 +96,7 @@ def asking() -> dict[str, Any]:
 def finished(study: Study) -> Participant:
     """Someone who has said everything, changed one answer and took back another by what they said before it."""
     person = rated(study, email="ada@example.org")
-    finishing.finish_recommendations(participant=person)
+    finishing.leave_page(participant=person, at=Place("recommendations"))
     for rank in range(1, 6):
         answering.answer(participant=person, question="watched", value=True, rank=rank)
         answering.answer(participant=person, question="friend", value=f"friend-4711 {rank}", rank=rank)
@@ -192,8 +193,8 @@ def test_a_measured_question_cannot_identify(block: str, key: str) -> None:
 
 @pytest.mark.unit
 def test_of_an_erased_answer_it_is_known_that_it_was_given_and_nobody_can_send_one() -> None:
-    *_, call = questionnaire_from({"after": [EMAIL, FAMILY, CALL]}).after
-    email, family, _call = questionnaire_from({"after": [EMAIL, FAMILY, CALL]}).after
+    *_, call = questionnaire_from({"after": [EMAIL, FAMILY, CALL]}).block("after")
+    email, family, _call = questionnaire_from({"after": [EMAIL, FAMILY, CALL]}).block("after")
     assert call.is_shown({"email": dict(ERASED)})
     assert not call.is_shown({})
     assert not email.is_incomplete(dict(ERASED))

@@ -79,7 +79,7 @@ def test_details_and_recommendations_are_in_the_language_of_the_page(study: Stud
     assert sheet.xpath("string(//h2/span[@lang='en'])") == "Film 02"
     assert sheet.xpath("string(//img/@src)") == second.poster_url
     assert sheet.xpath("//p[@lang='en']")[0].text == second.plot
-    (heading,) = html.document_fromstring(italian.get("films/1/").text).xpath("//h1")
+    (heading,) = html.document_fromstring(italian.get("items/1/1/").text).xpath("//h1")
     shown = {item.texts["it"]["title"] if item.texts else item.title for item in study.dataset_version.items.all()}
     assert heading.text_content() in shown
     assert set(headings(italian, "recommendations/")) <= shown

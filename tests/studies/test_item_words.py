@@ -183,7 +183,7 @@ def pages_of(study: Study, language: str) -> dict[str, str]:
     person, entry = Person(study), f"/s/{study.slug}/?lang={language}"
     seen: dict[str, str] = {}
     for page in person.pages(entry):
-        path = {"consent": "consent", "item": "films/1/"}.get(page.step, f"{page.step}/")
+        path = {"consent": "consent", "item": "items/1/1/"}.get(page.step, f"{page.step}/")
         if path in seen:
             continue  # of the items, the first
         seen[path] = person.site.response.text
@@ -215,8 +215,8 @@ def test_no_page_speaks_of_other_items(key: str) -> None:
         assert {name: nouns for name, text in seen.items() if (nouns := found_nouns(text, key, language))} == {}
         assert re.search(rf"\b{own.many}\b", seen["consent"], re.IGNORECASE)
         assert re.search(rf"\b{own.many}\b", seen["rate/"], re.IGNORECASE)
-        assert f" {own.consumed} " in f" {seen['films/1/']} ".replace("?", " ")
-        assert ("trailer" in seen["films/1/"].lower()) == (key == "film")
+        assert f" {own.consumed} " in f" {seen['items/1/1/']} ".replace("?", " ")
+        assert ("trailer" in seen["items/1/1/"].lower()) == (key == "film")
     texts = filled({"texts": study.texts, "questions": study.questionnaire}, study.design)
     for language in LANGUAGES:
         assert found_nouns(" ".join(words_in(texts, language)), key, language) == []

@@ -105,7 +105,7 @@ def test_what_is_told_about_oneself_is_kept_before_the_form_is_sent(study: Study
     assert person.me.responses.get(question="age").value == 33
 
 
-@pytest.mark.parametrize("path", ["/s/no-such-study/", "/s/p/nonsense/", "/s/p/nonsense/films/2/"])
+@pytest.mark.parametrize("path", ["/s/no-such-study/", "/s/p/nonsense/", "/s/p/nonsense/items/1/2/"])
 def test_a_wrong_link_is_calm_in_both_languages_and_names_whom_to_ask(path: str, settings: Any) -> None:
     settings.CONTACT = "studies@example.org"
     client = Client()
@@ -122,28 +122,28 @@ def test_a_page_that_is_not_there_leads_on(study: Study) -> None:
     person = Person(study).to("item")
     page = person.get("details/999999/")
     assert page.status_code == 404
-    assert tree(page).xpath("string(//main//a[@class='go']/@href)") == f"{person.base}films/1/"
-    assert leads(person.get(f"rate/{study.dataset_version.items.latest('pk').pk}/")) == "films/1"
+    assert tree(page).xpath("string(//main//a[@class='go']/@href)") == f"{person.base}items/1/1/"
+    assert leads(person.get(f"rate/{study.dataset_version.items.latest('pk').pk}/")) == "items/1/1"
 
 
 def test_message_pages_name_the_studys_contact(study: Study) -> None:
     person = Person(study).to("item")
     owner = study.memberships.get().researcher
     pause_study(study=study)
-    for page in (person.get("films/1/"), Client().get(f"/s/{study.slug}/")):
+    for page in (person.get("items/1/1/"), Client().get(f"/s/{study.slug}/")):
         assert tree(page).xpath("//main//a[starts-with(@href, 'mailto:')]/@href") == [f"mailto:{owner.email}"]
     texts = {language: {**own, "contact": f"Ask **us** ({language})."} for language, own in study.texts.items()}
     Study.objects.filter(pk=study.pk).update(texts=texts)
-    assert "Ask <strong>us</strong> (en)." in person.get("films/1/").text
-    assert owner.email not in person.get("films/1/").text
+    assert "Ask <strong>us</strong> (en)." in person.get("items/1/1/").text
+    assert owner.email not in person.get("items/1/1/").text
 
 
 def test_closed_says_that_it_ended_and_paused_that_it_rests(study: Study) -> None:
     person = Person(study).to("item")
     pause_study(study=study)
-    paused = tree(person.get("films/1/")).findtext(".//h1")
+    paused = tree(person.get("items/1/1/")).findtext(".//h1")
     close_study(study=study)
-    ended = [tree(page).findtext(".//h1") for page in (person.get("films/1/"), Client().get(f"/s/{study.slug}/"))]
+    ended = [tree(page).findtext(".//h1") for page in (person.get("items/1/1/"), Client().get(f"/s/{study.slug}/"))]
     assert ended[0] == ended[1] != paused
 
 
@@ -151,14 +151,14 @@ def test_closed_says_that_it_ended_and_paused_that_it_rests(study: Study) -> Non
 def test_an_answer_to_a_study_that_stopped_shows_the_message_page(study: Study, stop: Any) -> None:
     person = Person(study).to("item")
     stop(study=study)
-    answer = person.post("films/1/", {"watched": "yes"}, headers=HTMX)
+    answer = person.post("items/1/1/", {"watched": "yes"}, headers=HTMX)
     assert answer.headers["HX-Redirect"] == person.base
     assert not Response.objects.filter(rank=1).exists()
 
 
 def test_a_refusal_while_answering_is_said_in_words_to_the_page(study: Study) -> None:
     person = Person(study).to("item")
-    page = person.post("films/1/", {"watched": "perhaps"}, headers=HTMX)
+    page = person.post("items/1/1/", {"watched": "perhaps"}, headers=HTMX)
     assert (page.status_code, page.headers["Content-Type"]) == (409, "text/plain; charset=utf-8")
     assert "<" not in page.text
 
@@ -166,7 +166,7 @@ def test_a_refusal_while_answering_is_said_in_words_to_the_page(study: Study) ->
 def test_no_cookie_is_needed_once_the_link_is_there(study: Study) -> None:
     person = Person(study).to("item")
     bare = Client(enforce_csrf_checks=True)
-    assert bare.post(f"{person.base}films/1/", {"watched": "yes"}, headers=HTMX).status_code == 204
+    assert bare.post(f"{person.base}items/1/1/", {"watched": "yes"}, headers=HTMX).status_code == 204
     assert Response.objects.get(rank=1).value is True
     refused = bare.post(f"/s/{study.slug}/", {"entry_key": "k" * 40, "box": ["1", "2"], "choice": "yes"})
     assert refused.status_code == 403
@@ -211,7 +211,7 @@ def test_a_second_press_by_who_entered_as_the_last_leads_on(study: Study) -> Non
 def test_one_can_withdraw_from_a_study_that_stopped(study: Study, stop: Any) -> None:
     person = Person(study).to("item")
     stop(study=study)
-    calm = person.get("films/1/")
+    calm = person.get("items/1/1/")
     assert f"{person.base}withdraw/" in tree(calm).xpath("//main//a/@href")
     assert "cannot be restored" in person.get("withdraw/").text
     done = person.post("withdraw/")
@@ -226,6 +226,6 @@ def test_who_was_idle_too_long_goes_on_where_they_were(study: Study) -> None:
     Participant.objects.update(last_seen_at=timezone.now() - timedelta(hours=2))
     assert release_idle() == 1
     assert person.me.status == ParticipantStatus.ABANDONED
-    assert person.post("films/1/", {"watched": "yes"}, headers=HTMX).status_code == 204
+    assert person.post("items/1/1/", {"watched": "yes"}, headers=HTMX).status_code == 204
     assert person.me.status == ParticipantStatus.ACTIVE
     assert Response.objects.get(rank=1).value is True

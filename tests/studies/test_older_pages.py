@@ -68,10 +68,10 @@ def test_what_is_emptied_on_a_page_that_showed_it_is_taken_back(study: Study) ->
 
 def test_an_older_page_about_a_film_keeps_the_newer_answers(study: Study) -> None:
     person = Person(study).to("item")
-    person.post("films/1/", {"watched": "yes", "rating": "2"}, headers=HTMX)
-    older = person.get("films/1/")
-    person.post("films/1/", {"rating": "5"}, headers=HTMX)
-    assert leads(person.post("films/1/", sent(older, **{"continue": "1"}))) == "films/2"
+    person.post("items/1/1/", {"watched": "yes", "rating": "2"}, headers=HTMX)
+    older = person.get("items/1/1/")
+    person.post("items/1/1/", {"rating": "5"}, headers=HTMX)
+    assert leads(person.post("items/1/1/", sent(older, **{"continue": "1"}))) == "items/1/2"
     assert stored(person, rank=1)["rating"] == 5
 
 

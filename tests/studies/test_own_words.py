@@ -39,7 +39,7 @@ def devices(**more: Any) -> dict[str, Any]:
 
 
 def read(*asked: dict[str, Any]) -> tuple[Question, ...]:
-    return questionnaire_from({"after": list(asked)}).after
+    return questionnaire_from({"after": list(asked)}).block("after")
 
 
 @pytest.mark.unit
@@ -194,7 +194,7 @@ def test_own_words_about_the_person_and_about_items_are_exported_as_possibly_ide
     }  # fmt: skip
     person = Person(study, answers={**GIVEN, **places})
     for page in person.pages():
-        if rank := re.search(r"/films/(\d)/$", page.url):
+        if rank := re.search(r"/items/1/(\d)/$", page.url):
             person.answers["seen_on.other"] = f"Place {rank[1]}"
     assert page.step == "thanks"
     write_export(study, "wide", tmp_path, Options())

@@ -102,8 +102,8 @@ def test_an_unknown_link_gets_a_message_page(study: Study) -> None:
 @pytest.mark.parametrize("step", ["about", "rate", "recommendations", "item", "overall"])
 def test_stray_requests_are_led_to_the_true_step(study: Study, step: str) -> None:
     person = Person(study).to(step)
-    true = {"item": "films/1"}.get(step, step)
-    ahead = ["about", "rate", "recommendations", "films/1", "films/5", "overall", "thanks"]
+    true = {"item": "items/1/1"}.get(step, step)
+    ahead = ["about", "rate", "recommendations", "items/1/1", "items/1/5", "overall", "thanks"]
     for page in ahead[ahead.index(true) + 1 :]:
         assert leads(person.get(f"{page}/")) == true
         assert leads(person.post(f"{page}/", {"continue": "1"})) == true
@@ -316,38 +316,38 @@ def test_the_list_is_made_once_and_shows_five_other_films(study: Study) -> None:
 def test_questions_open_one_after_the_other_and_are_stored_as_given(study: Study) -> None:
     person = Person(study).to("item")
     names = "//form[@id='questions']//fieldset[not(@hidden)]/@id"
-    assert tree(person.get("films/1/")).xpath(names) == ["question-watched"]
-    assert person.post("films/1/", {"watched": "no"}, headers=HTMX).status_code == 204
-    no = person.get("films/1/")
+    assert tree(person.get("items/1/1/")).xpath(names) == ["question-watched"]
+    assert person.post("items/1/1/", {"watched": "no"}, headers=HTMX).status_code == 204
+    no = person.get("items/1/1/")
     assert tree(no).xpath(names) == [f"question-{key}" for key in ("watched", "heard", "trailer_seen", "rating")]
-    person.post("films/1/", {"watched": "no", "heard": "yes"}, headers=HTMX)
-    early = person.post("films/1/", {"watched": "no", "heard": "yes", "continue": "1"})
+    person.post("items/1/1/", {"watched": "no", "heard": "yes"}, headers=HTMX)
+    early = person.post("items/1/1/", {"watched": "no", "heard": "yes", "continue": "1"})
     assert tree(early).xpath("//fieldset[.//*[@role='alert']]/@id") == ["question-trailer_seen", "question-rating"]
-    person.post("films/1/", {"watched": "no", "heard": "yes", "trailer_seen": "yes"}, headers=HTMX)
-    seen = person.get("films/1/")
+    person.post("items/1/1/", {"watched": "no", "heard": "yes", "trailer_seen": "yes"}, headers=HTMX)
+    seen = person.get("items/1/1/")
     wording = "//fieldset[@id='question-rating']/legend/span[not(@hidden)]/text()"
     shown = [tree(page).xpath(wording) for page in (seen, no)]
     assert [len(texts) for texts in shown] == [1, 1]
     assert shown[0] != shown[1]
-    person.post("films/1/", {"watched": "yes", "heard": "yes", "trailer_seen": "yes", "rating": "5"}, headers=HTMX)
-    yes = person.get("films/1/")
+    person.post("items/1/1/", {"watched": "yes", "heard": "yes", "trailer_seen": "yes", "rating": "5"}, headers=HTMX)
+    yes = person.get("items/1/1/")
     assert tree(yes).xpath(names) == ["question-watched", "question-rating"]
     assert {r.question: r.value for r in Response.objects.filter(rank=1)}["heard"] is True
-    person.post("films/1/", {"watched": "yes", "heard": "yes", "rating": "5", "continue": "1"})
+    person.post("items/1/1/", {"watched": "yes", "heard": "yes", "rating": "5", "continue": "1"})
     assert {r.question: r.value for r in Response.objects.filter(rank=1)} == {"watched": True, "rating": 5}
 
 
 @pytest.mark.parametrize("rating", ["6", "²", "9" * 5000, "x"])
 def test_an_answer_off_its_scale_is_refused_and_the_one_before_kept(study: Study, rating: str) -> None:
     person = Person(study).to("item")
-    person.post("films/1/", {"watched": "yes", "rating": "3"})
-    page = person.post("films/1/", {"rating": rating})
+    person.post("items/1/1/", {"watched": "yes", "rating": "3"})
+    page = person.post("items/1/1/", {"rating": rating})
     assert tree(page).xpath("//*[@id='question-rating']//*[@role='alert']")
     assert Response.objects.get(participant=person.me, rank=1, question="rating").value == 3
 
 
 def test_a_film_of_rank_nought_leads_to_the_true_step(study: Study) -> None:
-    assert leads(Person(study).to("item").get("films/0/")) == "films/1"
+    assert leads(Person(study).to("item").get("items/1/0/")) == "items/1/1"
 
 
 @pytest.mark.parametrize("rank", [6, 10**30])
@@ -356,10 +356,10 @@ def test_a_film_beyond_the_list_leads_to_the_true_step(study: Study, rank: int) 
     study.save()
     person = Person(study).to("overall")
     for step in ("overall", "after"):
-        assert leads(person.get(f"films/{rank}/")) == step
+        assert leads(person.get(f"items/1/{rank}/")) == step
         for sent in ({}, {"continue": "1"}, {"watched": "yes", "rating": "4"}, {"watched": "yes", "continue": "1"}):
-            assert leads(person.post(f"films/{rank}/", sent)) == step
-        assert person.post(f"films/{rank}/", {"watched": "no"}, headers=HTMX)["HX-Redirect"].endswith(f"/{step}/")
+            assert leads(person.post(f"items/1/{rank}/", sent)) == step
+        assert person.post(f"items/1/{rank}/", {"watched": "no"}, headers=HTMX)["HX-Redirect"].endswith(f"/{step}/")
         for aside in ("details", "trailer"):
             assert person.get(f"{aside}/{10**30}/").status_code == 404
         person.post("overall/", {"satisfaction": "5", "continue": "1"})
@@ -368,10 +368,10 @@ def test_a_film_beyond_the_list_leads_to_the_true_step(study: Study, rank: int) 
 
 def test_going_back_keeps_and_changes_answers_until_the_end(study: Study) -> None:
     person = Person(study).to("overall")
-    page = tree(person.get("films/2/"))
+    page = tree(person.get("items/1/2/"))
     assert page.xpath("string(//input[@name='rating'][@checked]/@value)") == "4"
-    person.post("films/2/", {"watched": "yes", "rating": "1"}, headers=HTMX)
-    assert leads(person.post("films/2/", {"continue": "1"})) == "films/3"
+    person.post("items/1/2/", {"watched": "yes", "rating": "1"}, headers=HTMX)
+    assert leads(person.post("items/1/2/", {"continue": "1"})) == "items/1/3"
     assert Response.objects.get(rank=2, question="rating").value == 1
     assert leads(person.get("")) == "overall"
 
@@ -390,11 +390,11 @@ def test_the_end_leads_to_a_film_that_was_opened_again_and_back(study: Study, bl
     if block == "after":
         person.post("overall/", last)
         last = {"where": "Here", "continue": "1"}
-    person.post("films/2/", {"watched": "no"}, headers=HTMX)
-    person.post("films/4/", {"watched": "no"}, headers=HTMX)
+    person.post("items/1/2/", {"watched": "no"}, headers=HTMX)
+    person.post("items/1/4/", {"watched": "no"}, headers=HTMX)
     for rank in (2, 4):
         page = person.post(f"{block}/", last, follow=True)
-        assert page.request["PATH_INFO"] == f"{person.base}films/{rank}/"
+        assert page.request["PATH_INFO"] == f"{person.base}items/1/{rank}/"
         assert marked(page) == ["question-heard", "question-trailer_seen"]
         assert tree(page).xpath("string(//input[@name='rating'][@checked]/@value)") == "4"
         action = tree(page).xpath("string(//form[@id='questions']/@action)")
@@ -432,7 +432,7 @@ def test_the_end_needs_satisfaction_and_shows_the_code(study: Study) -> None:
     code = tree(person.get("thanks/")).xpath("string(//*[@id='completion-code'])")
     assert code == person.me.completion_code != ""
     assert Response.objects.get(question="satisfaction").value == 5
-    assert leads(person.get("films/1/")) == "thanks"
+    assert leads(person.get("items/1/1/")) == "thanks"
 
 
 def test_a_press_that_finds_the_study_finished_by_another_leads_to_the_end(
@@ -460,7 +460,7 @@ def test_withdrawing_asks_once_more_and_erases_everything(study: Study) -> None:
     assert person.me.status == ParticipantStatus.WITHDRAWN
     assert not Response.objects.exists()
     assert not ProfileRating.objects.exists()
-    assert "have been erased" in person.get("films/1/").text
+    assert "have been erased" in person.get("items/1/1/").text
 
 
 def test_a_study_that_rests_keeps_the_answers_and_says_so(study: Study) -> None:
@@ -468,7 +468,7 @@ def test_a_study_that_rests_keeps_the_answers_and_says_so(study: Study) -> None:
     pause_study(study=study)
     done = completed(make_study(slug="other"))
     close_study(study=done.study)
-    for page in (person.get("films/1/"), Client().get(f"/s/{study.slug}/"), Client().get("/s/other/")):
+    for page in (person.get("items/1/1/"), Client().get(f"/s/{study.slug}/"), Client().get("/s/other/")):
         assert tree(page).find("body").get("data-step") == "message"
         assert not tree(page).xpath("//main//form")
 
@@ -498,7 +498,7 @@ def test_only_a_simulated_participant_may_say_where_an_answer_comes_from(study: 
 
 def test_pages_allow_nothing_inline_and_nothing_from_elsewhere(study: Study) -> None:
     person = Person(study).to("item")
-    page = person.get("films/1/")
+    page = person.get("items/1/1/")
     policy = page.headers["Content-Security-Policy"]
     assert "unsafe" not in policy
     assert "script-src 'self'" in policy

@@ -32,6 +32,8 @@ from studies.simulation.services.pilot import entry_key_of
 from tests.factories.evaluation import make_run_at
 from tests.factories.results import partial
 from tests.factories.studies import completed, make_study
+from tests.studies.test_own_flows import BARE, FULL
+from tests.studies.test_own_flows import make as make_own
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db(transaction=True)]
 
@@ -167,6 +169,24 @@ def test_a_draft_that_could_not_be_launched_is_not_walked_and_nobody_else_enters
     paused = make_study(slug="paused", status="paused")
     with pytest.raises(CommandError, match="is paused"):
         call_command("simulate_participants", paused.slug, "--per-condition", "1")
+
+
+@pytest.mark.parametrize("flow", [FULL, BARE], ids=["full", "bare"])
+def test_simulated_participants_walk_any_flow(live_server: Any, flow: list[Any]) -> None:
+    study = make_own(flow, run=make_run_at("succeeded", reserve=0.3))
+    call_command(
+        "simulate_participants", study.slug, "--per-condition", "2", "--base-url", live_server.url, stdout=StringIO()
+    )
+    people = Participant.objects.filter(study=study, mode=Mode.SIMULATED)
+    conditions = list(study.conditions.values_list("pk", flat=True))
+    assert sorted(people.values_list("condition", "status")) == [
+        (condition, "completed") for condition in conditions for _ in range(2)
+    ]
+    for person in people:
+        assert {"fan", "mood", "satisfaction"} <= set(
+            person.responses.filter(rank=0).values_list("question", flat=True)
+        )
+    assert len(set(people.values_list("condition", "source_user"))) == people.count()
 
 
 def test_a_report_says_first_what_was_planted() -> None:

@@ -121,7 +121,7 @@ def answers_of(number: int, effect: Effect, questionnaire: Questionnaire = QUEST
     for item in range(LENGTH):
         person.about_item(item)
         items.append({q.key: answered(person, q, rng) for q in questionnaire.block(ITEMS) if q.scale})
-    return {q.key: answered(person, q, rng) for q in questionnaire.after if q.scale}, items
+    return {q.key: answered(person, q, rng) for q in questionnaire.block("after") if q.scale}, items
 
 
 def scores(number: int, effect: Effect) -> dict[str, Fraction]:

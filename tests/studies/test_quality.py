@@ -141,7 +141,7 @@ def _answer(person: Participant, answers: dict[str, Any], rank: int = 0) -> None
 
 
 def _of_matrices(study: Study, point: Callable[[str, str], int]) -> dict[str, dict[str, int]]:
-    asked = questionnaire_from(study.questionnaire).after
+    asked = questionnaire_from(study.questionnaire).block("after")
     return {question.key: {row.key: point(question.key, row.key) for row in question.rows} for question in asked}
 
 
@@ -151,7 +151,10 @@ def test_whoever_marks_one_point_throughout_a_questionnaire_is_straight_lined() 
     _answer(lined, _of_matrices(study, lambda _key, _row: 5))
     _answer(but_one, _of_matrices(study, lambda key, row: 4 if (key, row) == ("resque_accuracy", "missed") else 5))
     reverse = {
-        (q.key, row.key) for q in questionnaire_from(study.questionnaire).after for row in q.rows if row.is_reversed
+        (q.key, row.key)
+        for q in questionnaire_from(study.questionnaire).block("after")
+        for row in q.rows
+        if row.is_reversed
     }
     _answer(agrees, _of_matrices(study, lambda key, row: 1 if (key, row) in reverse else 5))
     _answer(early, _of_matrices(study, lambda _key, _row: 5))

@@ -369,7 +369,7 @@ def test_by_an_id_one_comes_back_to_the_next_open_step_and_it_is_logged(study: S
 def _tries(person: Person) -> list[Any]:
     item = items_of(person.study, 1)[0]
     pages = ["", "about/", "rate/", "recommendations/", "overall/", "thanks/", "withdraw/", "exit/"]
-    pages += [f"films/{rank}/" for rank in range(7)] + [f"details/{item.pk}/", "rate/?q=film"]
+    pages += [f"items/1/{rank}/" for rank in range(7)] + [f"details/{item.pk}/", "rate/?q=film"]
     return [person.client.get(person.base + page, follow=True) for page in pages]
 
 
@@ -392,8 +392,8 @@ def test_by_an_id_one_reaches_no_answer_already_given(study: Study) -> None:
     assert not tree(details).xpath("//input[@checked]")
     first.post("rate/")
     first.post("recommendations/")
-    first.post("films/1/", {"watched": "yes", "rating": "4", "continue": "1"})
-    first.post("films/2/", {"watched": "yes", "rating": "2"}, headers=HTMX)
+    first.post("items/1/1/", {"watched": "yes", "rating": "4", "continue": "1"})
+    first.post("items/1/2/", {"watched": "yes", "rating": "2"}, headers=HTMX)
     stranger = _back(study)
     for response in _tries(stranger):
         shown = tree(response)
@@ -401,22 +401,22 @@ def test_by_an_id_one_reaches_no_answer_already_given(study: Study) -> None:
         assert "Sammarinese" not in response.text
         assert first.base not in response.text
         assert response.request["PATH_INFO"] in (
-            stranger.base + "films/2/",
+            stranger.base + "items/1/2/",
             stranger.base + "withdraw/",
             stranger.base + f"details/{items_of(study, 1)[0].pk}/",
         )
     for rank in (1, 3, 0):
-        stranger.post(f"films/{rank}/", {"watched": "no", "rating": "1", "continue": "1"})
+        stranger.post(f"items/1/{rank}/", {"watched": "no", "rating": "1", "continue": "1"})
     assert dict(Response.objects.filter(rank=1).values_list("question", "value")) == {"watched": True, "rating": 4}
     page = stranger.post("withdraw/")
     assert not tree(page).xpath("//main//form")
     assert first.me.status == ParticipantStatus.ACTIVE
     # What they themselves give is theirs to see, and the personal link shows everything.
-    stranger.post("films/2/", {"watched": "no"}, headers=HTMX)
-    assert tree(stranger.get("films/2/")).xpath("//input[@name='watched'][@value='no'][@checked]")
-    assert tree(first.get("films/1/")).xpath("//input[@name='rating'][@value='4'][@checked]")
+    stranger.post("items/1/2/", {"watched": "no"}, headers=HTMX)
+    assert tree(stranger.get("items/1/2/")).xpath("//input[@name='watched'][@value='no'][@checked]")
+    assert tree(first.get("items/1/1/")).xpath("//input[@name='rating'][@value='4'][@checked]")
     for rank in range(2, 6):
-        first.post(f"films/{rank}/", {"watched": "yes", "rating": "4", "continue": "1"})
+        first.post(f"items/1/{rank}/", {"watched": "yes", "rating": "4", "continue": "1"})
     first.post("overall/", {"satisfaction": "5", "comment": "secret words"}, headers=HTMX)
     stranger = _back(study)
     page = stranger.get("overall/")
@@ -437,18 +437,18 @@ def test_by_an_id_one_reaches_no_answer_already_given(study: Study) -> None:
 def test_by_an_id_one_completes_the_film_that_keeps_the_study_from_its_end(study: Study, has_script: bool) -> None:
     _on(study)
     first = Person(study).to("overall", f"/s/{study.slug}/?{PROLIFIC}")
-    first.post("films/2/", {"watched": "no"}, headers=HTMX)
+    first.post("items/1/2/", {"watched": "no"}, headers=HTMX)
     again, last = _back(study), {"satisfaction": "5", "continue": "1"}
-    assert leads(again.get("films/2/")) == "overall"
+    assert leads(again.get("items/1/2/")) == "overall"
     page = again.post("overall/", last, follow=True)
-    assert page.request["PATH_INFO"] == f"{again.base}films/2/"
+    assert page.request["PATH_INFO"] == f"{again.base}items/1/2/"
     here = page.request["QUERY_STRING"]
     shown = tree(page)
     assert not shown.xpath("//input[@checked]")  # what was given before stays behind the personal link
     assert shown.xpath(MARKED) == ["question-watched"]
     for rank in (1, 3, 4, 5):
-        assert leads(again.get(f"films/{rank}/?{here}")) == "overall"
-        assert leads(again.post(f"films/{rank}/?{here}", {"watched": "no", "continue": "1"})) == "overall"
+        assert leads(again.get(f"items/1/{rank}/?{here}")) == "overall"
+        assert leads(again.post(f"items/1/{rank}/?{here}", {"watched": "no", "continue": "1"})) == "overall"
     action = shown.xpath("string(//form[@id='questions']/@action)")
     assert tree(again.client.post(action, {"continue": "1"})).xpath(MARKED) == ["question-watched"]
     given = {"watched": "no"}

@@ -46,7 +46,7 @@ def ranks(participant: Participant) -> dict[bool, list[int]]:
 
 
 def questions_on(person: Person, rank: int) -> list[str]:
-    return tree(person.get(f"films/{rank}/")).xpath("//*[starts-with(@id, 'question-')]/@id")
+    return tree(person.get(f"items/1/{rank}/")).xpath("//*[starts-with(@id, 'question-')]/@id")
 
 
 def test_the_question_is_asked_only_of_items_with_a_sample() -> None:
@@ -61,11 +61,11 @@ def test_the_question_is_asked_only_of_items_with_a_sample() -> None:
         asked = questions_on(person, rank)
         assert ("question-trailer_seen" in asked) == (rank in of[True])
         if rank in of[True]:
-            assert person.post(f"films/{rank}/", {**answers, "trailer_seen": ""}).status_code == 200
+            assert person.post(f"items/1/{rank}/", {**answers, "trailer_seen": ""}).status_code == 200
         else:
-            wordings = tree(person.get(f"films/{rank}/")).xpath("//*[@id='question-rating']")[0].text_content()
+            wordings = tree(person.get(f"items/1/{rank}/")).xpath("//*[@id='question-rating']")[0].text_content()
             assert "remember" not in wordings
-        assert person.post(f"films/{rank}/", answers).status_code == 302
+        assert person.post(f"items/1/{rank}/", answers).status_code == 302
     person.post("overall/", {"satisfaction": "4", "continue": "1"})
     stored = dict(person.me.responses.filter(question="trailer_seen").values_list("rank", "value"))
     assert stored == dict.fromkeys(of[True], True)
@@ -98,10 +98,10 @@ def test_a_study_from_before_asks_it_of_every_item() -> None:
     assert for_items_without(whole, study.design) is whole
     for rank in range(1, 6):
         assert "question-trailer_seen" in questions_on(person, rank)
-        assert ("No trailer" in person.get(f"films/{rank}/").text) == (rank in of[False])
+        assert ("No trailer" in person.get(f"items/1/{rank}/").text) == (rank in of[False])
         answers = {"watched": "no", "heard": "yes", "rating": "4", "continue": "1"}
-        assert person.post(f"films/{rank}/", answers).status_code == 200
-        assert person.post(f"films/{rank}/", {**answers, "trailer_seen": "no"}).status_code == 302
+        assert person.post(f"items/1/{rank}/", answers).status_code == 200
+        assert person.post(f"items/1/{rank}/", {**answers, "trailer_seen": "no"}).status_code == 302
     assert [q.key for q in questionnaire_at(person.me, of[False][0]).items] == [q.key for q in whole.items]
 
 
@@ -113,7 +113,7 @@ def test_where_no_item_has_a_sample_it_is_left_out() -> None:
     assert not study.design.offers_samples
     assert [question["key"] for question in study.questionnaire["items"]] == ["watched", "heard", "rating"]
     person = Person(study).to("item")
-    assert "trailer" not in tree(person.get("films/1/")).xpath("//main")[0].text_content().lower()
+    assert "trailer" not in tree(person.get("items/1/1/")).xpath("//main")[0].text_content().lower()
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,10 @@ from lxml.html import HtmlElement
 from studies.allocation.selectors.allocations import replayed_log
 from studies.design.services.launch import close_study, pause_study
 from studies.enums import AllocationKind, Entrance, Mode, ParticipantStatus
+from studies.instrument.flow import Place
 from studies.models import Allocation, Guest, Participant, Study
 from studies.participation.services.enrolment import accept_about
-from studies.participation.services.finishing import finish_recommendations
+from studies.participation.services.finishing import leave_page
 from studies.participation.services.ratings import rate_item
 from studies.participation.services.resuming import record_presence
 from studies.participation.services.slot_queue import release_idle, stalled_slots
@@ -76,7 +77,7 @@ def _statuses(*participants: Participant) -> list[str]:
 def test_slots_without_progress_yield_at_any_step_to_those_who_wait(clock: Clock) -> None:
     study = make_study(per_condition=1)
     far = rated(study)
-    finish_recommendations(participant=far)
+    leave_page(participant=far, at=Place("recommendations"))
     near = assigned(study)
     waiting = [assigned(study) for _ in range(2)]
     assert [each.waiting_since for each in waiting] == [clock.now] * 2
@@ -120,7 +121,7 @@ def test_answers_new_pages_searches_and_details_are_progress_and_loading_a_page_
     assert not is_stalled_after(lambda: person.post("rate/"))
     assert not is_stalled_after(lambda: person.get(f"details/{items[0].pk}/"))
     assert not is_stalled_after(lambda: person.post("recommendations/"))
-    assert not is_stalled_after(lambda: person.post("films/1/", {"watched": "yes"}, headers=HTMX))
+    assert not is_stalled_after(lambda: person.post("items/1/1/", {"watched": "yes"}, headers=HTMX))
 
 
 def test_no_page_is_held_for_more_than_three_times_as_long(clock: Clock) -> None:

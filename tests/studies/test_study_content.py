@@ -28,9 +28,9 @@ def test_content_is_read_once_for_each_version_of_the_study() -> None:
     assert len(queries) == 1  # the row of the study itself
     study.questionnaire["after"] = [{"key": "where", "kind": "text", "text": {"en": "{Items}: where?"}}]
     study.save()
-    assert [question.key for question in content_of(study).questionnaire.after] == ["where"]
-    assert content_of(study).questionnaire.after[0].text["en"] == "Films: where?"
-    assert (first.has_after, content_of(study).has_after) == (False, True)
+    assert [question.key for question in content_of(study).questionnaire.block("after")] == ["where"]
+    assert content_of(study).questionnaire.block("after")[0].text["en"] == "Films: where?"
+    assert ["after" in content.flow.keys for content in (first, content_of(study))] == [False, True]
     Study.objects.filter(pk=study.pk).update(texts={"en": {"title": "{Ratings_asked} ratings"}})
     assert content_of(Study.objects.get(pk=study.pk)).texts["en"]["title"] == "Five ratings"
 

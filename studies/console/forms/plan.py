@@ -17,7 +17,7 @@ from studies.design.presets.loader import possible_covariates
 from studies.design.selectors.placeholders import key_in_words
 from studies.design.services.design import change_design
 from studies.instrument import flags
-from studies.instrument.questionnaires.schema import questionnaire_from
+from studies.instrument.flow import questionnaire_of
 from studies.models import Study
 from studies.settings import PERCEIVED, AnalysisPlan, Contrast, Primary, StudySettings, Thresholds
 
@@ -90,7 +90,7 @@ class PlanForm(StageForm):
     resamples = setting_field(forms.IntegerField, AnalysisPlan, "resamples")
 
     def __init__(self, study: Study, data: Any = None) -> None:
-        design, questionnaire = study.design, questionnaire_from(study.questionnaire)
+        design, questionnaire = study.design, questionnaire_of(study)
         self.thresholds, contrast = design.quality, design.primary.contrast
         initial = {
             **design.model_dump(include={"effect", "hypothesis", "refill_excluded"}),

@@ -7,12 +7,14 @@ from typing import Any
 
 from django import forms
 
+from core.form_fields import offer
 from studies.console.forms.stage_form import StageForm
 from studies.design.selectors.texts import language_name
 from studies.design.services.questionnaires import set_attention
+from studies.instrument.flow import blocks_of, questionnaire_of
 from studies.instrument.questionnaires.document import LONGEST_DOCUMENT
 from studies.instrument.questionnaires.kinds import KINDS
-from studies.instrument.questionnaires.schema import AFTER, BLOCKS, questionnaire_from
+from studies.instrument.questionnaires.schema import AFTER
 from studies.models import Study
 
 COMMONEST = ("likert", "yes_no", "choice", "multiple")  # kinds that are offered first
@@ -28,8 +30,12 @@ PART_LABELS = {**BLOCK_LABELS, "scales": "Scales"}
 class NewQuestionForm(forms.Form):
     """The block and the kind of a new question."""
 
-    block = forms.ChoiceField(choices=[(key, BLOCK_LABELS[key]) for key in BLOCKS], initial=AFTER)
+    block = forms.ChoiceField(initial=AFTER)
     kind = forms.ChoiceField(choices=[(kind, KINDS[kind].label) for kind in dict.fromkeys((*COMMONEST, *KINDS))])
+
+    def __init__(self, study: Study, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        offer(self, "block", [(key, BLOCK_LABELS.get(key, key)) for key in blocks_of(study.design)])
 
 
 class ScaleForm(forms.Form):
@@ -73,7 +79,7 @@ class AttentionForm(StageForm):
     )
 
     def __init__(self, study: Study, data: Any = None) -> None:
-        ends_after = questionnaire_from(study.questionnaire).attention_ends_after
+        ends_after = questionnaire_of(study).attention_ends_after
         super().__init__(study, data, initial={"ends_after": ends_after})
 
     def save(self, actor: Any) -> None:

@@ -17,12 +17,13 @@ from studies.console.forms.row_lists import RowList, RowsForm
 from studies.design.selectors.placeholders import item_words
 from studies.design.selectors.texts import language_name
 from studies.design.services.questionnaires import save_question
-from studies.instrument.flow import WATCHED
+from studies.instrument.flow import questionnaire_of
+from studies.instrument.measures import WATCHED
 from studies.instrument.questionnaires.conditions import as_alternatives, from_alternatives
 from studies.instrument.questionnaires.core import is_measured
 from studies.instrument.questionnaires.kinds import KINDS
 from studies.instrument.questionnaires.reading import COMMON
-from studies.instrument.questionnaires.schema import BLOCKS, Questionnaire, earlier_questions, questionnaire_from
+from studies.instrument.questionnaires.schema import Questionnaire, blocks_in, earlier_questions
 from studies.models import Study
 
 LINES, CELLS, CONDITIONS = "line", "cell", "if"  # the lists: choices or rows, choices of a matrix, comparisons
@@ -38,7 +39,7 @@ RARE = frozenset(
 
 def question_of(study: Study, key: str) -> tuple[str, dict[str, Any]]:
     """Return the block of a question and its document; both are empty if there is no such question."""
-    for block in BLOCKS:
+    for block in blocks_in(study.questionnaire):
         for question in study.questionnaire.get(block, ()):
             if question["key"] == key:
                 return block, question
@@ -79,7 +80,7 @@ class QuestionForm(RowsForm):
 
     def __init__(self, study: Study, data: Any = None, *, key: str, block: str = "", kind: str = "") -> None:
         """`block` and `kind` are those of a question that is not stored yet."""
-        questionnaire = questionnaire_from(study.questionnaire)
+        questionnaire = questionnaire_of(study)
         home, stored = question_of(study, key)
         self.key, self.block, self.is_new = key, home or block, not stored
         self.kind = KINDS[stored.get("kind", kind)]

@@ -121,7 +121,7 @@ class RewordForm(forms.Form):
     def parts(self) -> list[Part]:
         """The fields by block and question, in the order of the questionnaire."""
         parts = groupby(self.wordings, key=lambda wording: wording.block)
-        return [Part(PART_LABELS[block], self._questions(list(wordings))) for block, wordings in parts]
+        return [Part(PART_LABELS.get(block, block), self._questions(list(wordings))) for block, wordings in parts]
 
     def _questions(self, wordings: Sequence[Wording]) -> list[QuestionFields]:
         questions = []

@@ -33,7 +33,7 @@ from studies.models import Participant, Study
 from studies.monitoring.charts import consort_diagram
 from studies.monitoring.selectors import live, monitor, participants, quality
 from studies.monitoring.selectors.consort import consort_of
-from studies.monitoring.selectors.estimate import NAMES as STEP_TITLES
+from studies.monitoring.selectors.estimate import page_name
 from studies.monitoring.selectors.outcomes import are_outcomes_blinded, are_outcomes_open, outcomes_of
 from studies.monitoring.services.blinding import open_outcomes
 from studies.monitoring.services.exclusions import exclude, undo_exclusion
@@ -99,7 +99,7 @@ def _monitored(study: Study) -> list[dict[str, Any]]:
                 "strata": live.stratum_lines(study, mode, conditions),
                 "answers": live.newest_answers(study, mode),
                 "is_blinded": live.is_blinded(study, mode),
-                "times": [(STEP_TITLES[step_time.step], step_time) for step_time in times],
+                "times": [(page_name(study, step_time.step), step_time) for step_time in times],
                 "has_times": any(step_time.n for step_time in times),
                 "are_times_of_people": mode != Mode.SIMULATED,
             }

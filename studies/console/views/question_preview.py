@@ -15,9 +15,10 @@ from core.errors import ParameterError
 from studies.console.forms.questionnaire_parts import BLOCK_LABELS
 from studies.console.forms.questions import QuestionForm
 from studies.design.selectors.placeholders import asked_questions, filled
+from studies.instrument.flow import blocks_of
 from studies.instrument.questionnaires.kinds import KINDS
 from studies.instrument.questionnaires.problems import QuestionnaireProblems
-from studies.instrument.questionnaires.schema import BLOCKS, Questionnaire, questionnaire_from
+from studies.instrument.questionnaires.schema import Questionnaire, questionnaire_from
 from studies.models import Study
 from studies.participation.selectors import question_presenter
 from studies.team.permissions import OWNERS, POST, READERS, Membership, for_members
@@ -33,7 +34,7 @@ def preview(request: HttpRequest, membership: Membership, block: str) -> HttpRes
 
     With `only` in the address, show that question alone, even if it is conditional.
     """
-    if block not in BLOCKS:
+    if block not in blocks_of(membership.study.design):
         raise Http404("There is no such block.")
     language = _language(membership.study, request.GET.get("lang", ""))
     return _previewed(request, asked_questions(membership.study), block, language, request.GET.get("only", ""))
@@ -53,7 +54,7 @@ def _previewed(
         context = {
             "questions": questions,
             "step": "preview",
-            "block_name": BLOCK_LABELS[block],
+            "block_name": BLOCK_LABELS.get(block, block),
             "is_about": block == "about",
         }
         return render(request, "participant/preview.html", context)
@@ -70,7 +71,7 @@ def _unconditional(question: question_presenter.Asked) -> question_presenter.Ask
 @for_members(OWNERS, POST)
 def draft_preview(request: HttpRequest, membership: Membership, block: str, kind: str) -> HttpResponse:
     """A question as its form holds it now, rendered with the participants' templates; nothing is stored."""
-    if block not in BLOCKS or kind not in KINDS:
+    if block not in blocks_of(membership.study.design) or kind not in KINDS:
         raise Http404("There is no such block or kind of question.")
     study = membership.study
     form = QuestionForm(study, request.POST, key=request.GET.get("key", ""), block=block, kind=kind)
@@ -81,7 +82,7 @@ def draft_preview(request: HttpRequest, membership: Membership, block: str, kind
         )
     question = {name: value for name, value in form.question().items() if name not in NOT_ALONE}
     try:
-        questionnaire = questionnaire_from({block: [filled(question, study.design)]})
+        questionnaire = questionnaire_from({block: [filled(question, study.design)]}, (block,))
     except ParameterError as problem:
         faults = problem.problems if isinstance(problem, QuestionnaireProblems) else [problem]
         return _unreadable(request, [getattr(fault, "message", str(fault)) for fault in faults])

@@ -50,7 +50,8 @@ def questionnaire_import(request: HttpRequest, membership: Membership) -> HttpRe
             return back_to_list(membership)
         different = changes_between(study.questionnaire, service.checked_document(study=study, text=text))
         changes = [
-            {"change": change, "block": NAMES[change.block], "fields": ", ".join(change.fields)} for change in different
+            {"change": change, "block": NAMES.get(change.block, change.block), "fields": ", ".join(change.fields)}
+            for change in different
         ]
     except ParallaxError as refusal:
         problems, changes = refusal.problems, None

@@ -29,9 +29,10 @@ from studies.design.selectors.launch_overview import QUESTIONS
 from studies.design.selectors.texts import language_name
 from studies.design.services import questionnaires as service
 from studies.enums import StudyStatus
+from studies.instrument.flow import blocks_of, questionnaire_of
 from studies.instrument.questionnaires.core import is_measured
 from studies.instrument.questionnaires.kinds import KINDS, Attention
-from studies.instrument.questionnaires.schema import AFTER, BLOCKS, Questionnaire, questionnaire_from
+from studies.instrument.questionnaires.schema import AFTER, Questionnaire, questionnaire_from
 from studies.instrument.questionnaires.wording import wordings_of
 from studies.instrument.scales import scales_of
 from studies.models import Study
@@ -62,13 +63,13 @@ def questionnaire(request: HttpRequest, membership: Membership) -> HttpResponse:
     study = membership.study
     key, block, kind = (request.GET.get(name, "") for name in ("question", "block", "kind"))
     block_of_key, _stored = question_of(study, key)
-    is_new = not block_of_key and block in BLOCKS and kind in KINDS and may_edit(membership)
+    is_new = not block_of_key and block in blocks_of(study.design) and kind in KINDS and may_edit(membership)
     if key and not (block_of_key or is_new):
         if HEADER in request.headers:
             return JsonResponse({"status": REFUSED, "reason": f"Not saved: {GONE.lower()}"})
         messages.error(request, GONE)
         return back_to_list(membership)
-    parsed = questionnaire_from(study.questionnaire)
+    parsed = questionnaire_of(study)
     scored = {scale.key: scale for scale in scales_of(parsed)}
     languages = study.design.languages
     missing = [
@@ -78,7 +79,7 @@ def questionnaire(request: HttpRequest, membership: Membership) -> HttpResponse:
         if wording.is_missing(languages[0], code)
     ]
     shown = block_of_key or (
-        block if block in BLOCKS else next(name for name in (AFTER, *BLOCKS) if parsed.block(name))
+        block if block in parsed.blocks else next(name for name in (AFTER, *parsed.blocks) if parsed.block(name))
     )
     preview = reverse("studies:questionnaire-preview", args=[study.slug, shown])
 
@@ -100,7 +101,7 @@ def questionnaire(request: HttpRequest, membership: Membership) -> HttpResponse:
             "shown": shown,
             "preview_url": f"{preview}?{urlencode({'only': key})}" if key else preview,
             "preview_languages": [(code, language_name(code)) for code in languages] if len(languages) > 1 else (),
-            "new_form": NewQuestionForm(),
+            "new_form": NewQuestionForm(study),
             "scale_form": ScaleForm(languages, auto_id="scale_%s"),
         }
 
@@ -110,8 +111,7 @@ def questionnaire(request: HttpRequest, membership: Membership) -> HttpResponse:
 
 def _lines_of(parsed: Questionnaire, missing: list[tuple[str, str]]) -> list[dict[str, Any]]:
     n_before, blocks = 0, []
-    for block in BLOCKS:
-        questions = parsed.block(block)
+    for block, questions in parsed.blocks.items():
         lines = [
             {
                 "number": number,
@@ -122,7 +122,7 @@ def _lines_of(parsed: Questionnaire, missing: list[tuple[str, str]]) -> list[dic
             }
             for number, question in enumerate(questions, n_before + 1)
         ]
-        blocks.append({"key": block, "name": BLOCK_LABELS[block], "lines": lines})
+        blocks.append({"key": block, "name": BLOCK_LABELS.get(block, block), "lines": lines})
         n_before += len(questions)
     return blocks
 
@@ -142,11 +142,11 @@ def back_to_list(membership: Membership, key: str = "", field: str = "") -> Http
 @for_members(OWNERS, POST)
 def question_add(request: HttpRequest, membership: Membership) -> HttpResponse:
     """Open a new question at the end of a block; a ready-made attention check is stored at once."""
-    form = NewQuestionForm(request.POST)
+    form = NewQuestionForm(membership.study, request.POST)
     if not form.is_valid() or not may_edit(membership):
         return back_to_list(membership)
     study, new = membership.study, form.cleaned_data
-    key = service.free_key({q["key"] for name in BLOCKS for q in study.questionnaire.get(name, ())})
+    key = service.free_key({question.key for question in questionnaire_of(study).questions})
     if new["kind"] == Attention.kind:
         check = {"key": key, **attention_check(study.design.languages)}
         perform(request, service.save_question, "", study=study, block=new["block"], question=check)
@@ -197,7 +197,7 @@ def scale_act(request: HttpRequest, membership: Membership) -> HttpResponse:
 def library(request: HttpRequest, membership: Membership) -> HttpResponse:
     """The library of scales: source, licence, scoring and languages of each."""
     study = membership.study
-    parsed = questionnaire_from(study.questionnaire)
+    parsed = questionnaire_of(study)
     used = {question.key for question in parsed.questions} | {scale.key for scale in parsed.scales}
     entries = []
     for block in map(load_block, block_keys()):

@@ -32,7 +32,7 @@ from studies.design.selectors.launch_overview import (
 from studies.design.selectors.texts import contact_of, language_name, languages_of, rendered, texts_of
 from studies.design.selectors.versions import frozen_tests
 from studies.design.services import launch
-from studies.instrument.questionnaires.schema import questionnaire_from
+from studies.instrument.flow import questionnaire_of
 from studies.models import Study
 from studies.monitoring.selectors.estimate import estimate_of
 from studies.recruitment.selectors.recruitment import is_nested
@@ -129,7 +129,7 @@ def study_plan(request: HttpRequest, membership: Membership) -> HttpResponse:
 
     def context(study: Study, _form: StageForm) -> dict[str, Any]:
         current = Study.objects.get(pk=study.pk)
-        design, labels = current.design, perceived_labels(questionnaire_from(current.questionnaire))
+        design, labels = current.design, perceived_labels(questionnaire_of(current))
         return {
             "plan_sentences": [
                 primary_test_sentence(design.primary.contrast, frozen_tests(study)),

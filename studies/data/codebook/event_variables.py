@@ -12,7 +12,8 @@ from studies.data.codebook.cells import iso_time
 from studies.data.codebook.participants import Person, known_values, page_of_known_items, same_as
 from studies.data.codebook.variable import INDIRECTLY, YES_NO, Variable
 from studies.enums import AllocationKind, Mode, Provenance
-from studies.instrument.flow import STEPS
+from studies.flow_pages import ELICIT, ITEM_QUESTIONS, QUESTIONS
+from studies.instrument.flow import CONSENT, flow_of, whole_flow
 from studies.models import Allocation, Event, ProfileRating, Study
 from studies.monitoring.selectors.page_times import PageSummary, TimeOnPage
 
@@ -154,7 +155,7 @@ def event_variables(study: Study) -> tuple[Variable[EventRow], ...]:
 
 def page_variables(study: Study) -> tuple[Variable[PageTime], ...]:
     """Page times, under oTree's column names."""
-    after = ("after",) if study.questionnaire.get("after") else ()
+    kept = [page.key for page in flow_of(study).pages if page.kind in (QUESTIONS, ELICIT, ITEM_QUESTIONS)]
     return (
         Variable("session_code", "The study", "text", lambda p: study.slug),
         Variable("participant_id_in_session", "Number of the participant in order of entry", "integer",
@@ -164,7 +165,7 @@ def page_variables(study: Study) -> tuple[Variable[PageTime], ...]:
         Variable("page_index", "Number of the page", "integer", lambda p: p.index, minimum=1),
         Variable("app_name", "Part of the platform", "text", lambda p: "study"),
         Variable("page_name", "The page", "category", lambda p: p.name,
-                 values=same_as(("consent", "about", "rate", "items", "overall", *after))),
+                 values=same_as((CONSENT, *kept))),
         Variable("epoch_time_completed", "When it was finished", "number", lambda p: p.finished_at.timestamp(),
                  allowed="seconds since 1970-01-01 UTC",
                  derivation="time of the last entry that the server stored for the page"),
@@ -184,7 +185,8 @@ def page_variables(study: Study) -> tuple[Variable[PageTime], ...]:
 def page_summary_variables(study: Study) -> tuple[Variable[PageSummary], ...]:
     """How long a page takes, over the participants who completed the study."""
     return (
-        Variable("page_name", "The page", "category", lambda s: s.page, values=same_as(STEPS)),
+        Variable("page_name", "The page", "category", lambda s: s.page,
+                 values=same_as(whole_flow(study.design).keys)),
         Variable("participant_mode", "Mode of the participants", "category", lambda s: s.mode,
                  values=same_as(Mode.values)),
         Variable("n_participants", "Participants whose browser reported the time", "integer", lambda s: s.n, minimum=0),

@@ -12,7 +12,7 @@ from studies.data.codebook.questions import Reader, order_variables, question_va
 from studies.data.codebook.variable import YES_NO, Variable, lifted, shown
 from studies.design.selectors.placeholders import asked_questions, item_words
 from studies.enums import Provenance
-from studies.instrument.flow import BRANCHES, WATCHED
+from studies.instrument.measures import BRANCHES, WATCHED
 from studies.instrument.questionnaires import schema
 from studies.instrument.scales import ScaleOfStudy, scales_of
 from studies.models import Study

@@ -15,7 +15,7 @@ from studies.data.codebook.variable import INDIRECTLY, YES, YES_NO, Variable
 from studies.design.selectors.placeholders import asked_questions, item_words
 from studies.enums import Entrance, Mode, ParticipantStatus
 from studies.instrument import flags
-from studies.instrument.flow import AFTER, STEPS
+from studies.instrument.flow import flow_of
 from studies.instrument.questionnaires import schema
 from studies.instrument.scales import ScaleOfStudy, scales_of, score_of_participant
 from studies.known_items import scale_rule
@@ -161,7 +161,6 @@ def _identity_variables(study: Study) -> tuple[Of, ...]:
     """The participant's ids, status and condition."""
     rule, planted = planned_rule(study), study.design.planted_effects
     left_out_by = f"participant.flags has one of {', '.join(rule)}" if rule else NO_RULE
-    steps = [step for step in STEPS if step != AFTER or study.questionnaire.get("after")]
     labels = list(study.conditions.order_by("position").values_list("label", flat=True))
     languages = same_as(study.design.languages)
     return (
@@ -191,7 +190,7 @@ def _identity_variables(study: Study) -> tuple[Of, ...]:
         _own("flags", "Quality flags", "text", lambda p: " ".join(p.flags) or None,
              allowed=f"keys with spaces between: {', '.join(flags.KEYS)}",
              derivation="by the study's thresholds; a flag excludes only if the plan says so"),
-        _field("step", "Step of the study the participant reached", "category", values=same_as(steps)),
+        _field("step", "Step of the study the participant reached", "category", values=same_as(flow_of(study).keys)),
         _own("condition", "Condition (the recommender the participant met)", "category", _condition,
              values=same_as(labels)),
         *_factors(study),
@@ -296,7 +295,7 @@ def participant_variables(study: Study) -> tuple[Of, ...]:
     """Variables of each participant, in both long and wide files."""
     questionnaire = asked_questions(study)
     questions: list[Of] = []
-    for block in (schema.ABOUT, schema.OVERALL, schema.AFTER):
+    for block in questionnaire.whole:
         reader = _reader(block)
         for question in questionnaire.block(block):
             questions += question_variables(block, f"{block}.{question.key}", question, reader)

@@ -87,7 +87,7 @@ def question_variables(block: str, name: str, question: Question, reader: Reader
 
 
 def _question_variables(block: str, name: str, question: Question, reader: Reader[Row]) -> Iterator[Variable[Row]]:
-    key, wording, source = question.key, next(iter(question.text.values())), SCREENS[block]
+    key, wording, source = question.key, next(iter(question.text.values())), SCREENS.get(block, f"The page of {block}")
 
     def variable_beside(end: str, meaning: str, kind: str, read: Callable[[Row], Any], **facts: Any) -> Variable[Row]:
         return Variable(f"{name}.{end}", meaning, kind, read, source=source, **facts)
@@ -123,7 +123,14 @@ def order_variables(
     if any(question.random_group for question in questions):
         order = "Order in which the questions were shown"
         allowed = "keys with spaces between; empty where they were not shown"
-        yield Variable(f"{name}.order", order, "text", reader.order, allowed=allowed, source=SCREENS[block])
+        yield Variable(
+            f"{name}.order",
+            order,
+            "text",
+            reader.order,
+            allowed=allowed,
+            source=SCREENS.get(block, f"The page of {block}"),
+        )
 
 
 def scale_variable(name: str, scale: ScaleOfStudy, score: Callable[[Row], Any], suffix: str = "") -> Variable[Row]:

@@ -13,8 +13,8 @@ from studies.data.codebook.event_variables import AllocationRow, EventRow, Keyed
 from studies.data.codebook.items import RecommendedRow
 from studies.data.codebook.participants import Person
 from studies.design.services.condition_serving import profile_of
-from studies.instrument import flow
-from studies.instrument.questionnaires.schema import questionnaire_from
+from studies.flow_pages import ELICIT, ITEM_QUESTIONS, QUESTIONS
+from studies.instrument.flow import CONSENT, flow_of, questionnaire_of
 from studies.models import Allocation, Event, ExternalId, Participant, Study
 from studies.monitoring.selectors.exclusions import Exclusions, excluded_by_rule, merged, planned_rule, why_incomplete
 from studies.monitoring.selectors.page_times import PageSummary, TimeOnPage, page_summaries, time_by_page
@@ -40,6 +40,8 @@ class Source:
         self.flags = flags_by_participant(self.study, self.modes)
         self.excluded = excluded(self.study, self.modes)
         self.by_plan = excluded_by_rule(self.flags, planned_rule(self.study))
+        self.flow = flow_of(self.study)
+        self.questionnaire = questionnaire_of(self.study)
         self.ids = public_ids(self.study)
         self.numbers = {pk: number for number, pk in enumerate(sorted(self.ids), start=1)}
         self.external: dict[int, list[tuple[str, str]]] = {}
@@ -111,7 +113,7 @@ class Source:
         for person in self.people():
             own = spent.get(person.record.participant.pk, {})
             for index, (name, number, at) in enumerate(self._finished(person), start=1):
-                rank = number if name == flow.ITEMS else 0
+                rank = number if name == self.flow.key_of(ITEM_QUESTIONS) else 0
                 yield PageTime(person, index, name, number, at, own.get((name, rank), TimeOnPage()))
 
     def page_summaries(self) -> Iterator[PageSummary]:
@@ -120,29 +122,30 @@ class Source:
     def _finished(self, person: Person) -> Iterator[tuple[str, int, datetime]]:
         """Pages with the time of their last stored entry; pages without entries are omitted."""
         participant, recommendations = person.record.participant, person.record.recommendations
-        here = flow.STEPS.index(participant.step)
-        yield flow.CONSENT, 1, participant.consented_at
-        if participant.assigned_at is not None:
-            yield flow.ABOUT, 1, participant.assigned_at
-        if recommendations is not None:
-            prepared = getattr(participant, "list_request", None)
-            yield flow.RATE, 1, recommendations.made_at if prepared is None else prepared.requested_at
-        latest: dict[int, datetime] = {}
-        questionnaire = questionnaire_from(self.study.questionnaire)
-        elsewhere = {question.key for question in (*questionnaire.about, *questionnaire.after)}
-        for rank, question, answered_at in person.record.answered:
-            if rank or question not in elsewhere:
-                latest[rank] = max(latest.get(rank, answered_at), answered_at)
-        for rank in sorted(latest):
-            is_left = here > flow.STEPS.index(flow.ITEMS) or (
-                participant.step == flow.ITEMS and rank < participant.item_rank
-            )
-            if rank and is_left:
-                yield flow.ITEMS, rank, latest[rank]
-        if questionnaire.after and 0 in latest and here > flow.STEPS.index(flow.OVERALL):
-            yield flow.OVERALL, 1, latest[0]
-        if participant.completed_at is not None:
-            yield (flow.AFTER if questionnaire.after else flow.OVERALL), 1, participant.completed_at
+        here = self.flow.position(participant.step)
+        yield CONSENT, 1, participant.consented_at
+        for position, page in enumerate(self.flow.pages):
+            asked = {question.key for question in self.questionnaire.block(page.block)} if page.block else ()
+            latest: dict[int, datetime] = {}
+            for rank, question, answered_at in person.record.answered:
+                if question in asked and (rank > 0) == (page.kind == ITEM_QUESTIONS):
+                    latest[rank] = max(latest.get(rank, answered_at), answered_at)
+            left: datetime | None = None
+            if page.kind == ITEM_QUESTIONS:
+                for rank in sorted(latest):
+                    if here > position or (here == position and rank < participant.item_rank):
+                        yield page.key, rank, latest[rank]
+            elif page.kind == ELICIT and recommendations is not None:
+                prepared = getattr(participant, "list_request", None)
+                left = recommendations.made_at if prepared is None else prepared.requested_at
+            elif page.assigns:
+                left = participant.assigned_at
+            elif page.kind == QUESTIONS and position == len(self.flow.pages) - 2:
+                left = participant.completed_at
+            elif page.kind == QUESTIONS and here > position:
+                left = latest.get(0)
+            if left is not None:
+                yield page.key, 1, left
 
     def allotted(self) -> Iterator[AllocationRow]:
         """The allocation log in order, including excluded participants, since it serves to replay the assignment."""

@@ -16,10 +16,13 @@ from pydantic import BaseModel, ConfigDict
 from core.errors import ParameterError
 from core.field_problems import FieldProblems, Problem, read_model
 from studies.allocation.assignment.strata import strata_from, with_interviewer
+from studies.flow_pages import block_problems, text_problems
+from studies.instrument.flow import Designed, blocks_of, questionnaire_of
 from studies.instrument.questionnaires.core import core_problems
 from studies.instrument.questionnaires.document import read_document
 from studies.instrument.questionnaires.kinds import Number
 from studies.instrument.questionnaires.schema import (
+    NO_BLOCKS,
     Question,
     Questionnaire,
     QuestionnaireProblems,
@@ -144,10 +147,15 @@ def check_design(
 
     In languages that are still being translated words may be missing: a draft can be saved so, and not launched.
     """
-    if wrong := settings_problems(settings):
-        raise FieldProblems(wrong)
+    wrong = settings_problems(settings)
+    if "flow" in settings:
+        wrong += block_problems(settings["flow"], questionnaire, NO_BLOCKS)
     design = read_settings(settings)
-    parsed = questionnaire_from(questionnaire)
+    complete = [language for language in design.languages if language not in translating]
+    wrong += text_problems(design.flow, complete)
+    if wrong:
+        raise FieldProblems(wrong)
+    parsed = questionnaire_from(questionnaire, blocks_of(design))
     about = {question.key: question for question in parsed.about}
     _check_plan(design, parsed, about)
     _check_assignment(design, about)
@@ -158,7 +166,6 @@ def check_design(
             f"its answers identify a person or are in own words. Choose among {', '.join(sendable) or 'none'}."
         )
         raise FieldProblems([Problem(("sent_answers",), text)])
-    complete = [language for language in design.languages if language not in translating]
     _check_texts(complete, texts)
     if problems := core_problems(parsed):
         raise QuestionnaireProblems(problems)
@@ -171,12 +178,13 @@ def has_even_boxes(texts: Mapping[str, Any], languages: Sequence[str]) -> bool:
     return len({len(texts.get(language, {}).get("consent_boxes", ())) for language in languages}) < 2
 
 
-def translation_gaps(questionnaire: Mapping[str, Any], texts: Mapping[str, Any], language: str) -> list[str]:
+def translation_gaps(study: Designed, texts: Mapping[str, Any], language: str) -> list[str]:
     """What a design still lacks in a language, in sentences: its texts, and the words of its questions and scales."""
     own = texts.get(language, {})
     lacking = [name for name in REQUIRED_TEXTS if not own.get(name)]
     gaps = [f"The texts in {language!r} lack {', '.join(lacking)}."] if lacking else []
-    if missing := lacking_wordings(questionnaire_from(questionnaire), [language]):
+    missing = [*lacking_wordings(questionnaire_of(study), [language]), *text_problems(study.design.flow, [language])]
+    if missing:
         gaps.append(
             f"Words of the questionnaire are missing in {language!r}, {len(missing)} in all; the first: "
             f"{missing[0].message}"

@@ -35,7 +35,8 @@ from studies.design.selectors.text_warnings import ROW, literal_number_warnings,
 from studies.design.selectors.texts import language_name, languages_in_translation, texts_of
 from studies.design.selectors.versions import frozen_tests
 from studies.enums import Mode, ParticipantStatus
-from studies.instrument.questionnaires.schema import ABOUT, AFTER, BLOCKS, ITEMS, OVERALL
+from studies.instrument.flow import blocks_of
+from studies.instrument.questionnaires.schema import ABOUT, AFTER, ITEMS, OVERALL
 from studies.known_items import scale_rule
 from studies.models import Study
 from studies.usage_data import is_usage, taken_rule
@@ -107,8 +108,8 @@ def launch_overview(study: Study) -> LaunchOverview:
 
 def _facts(study: Study, conditions: Sequence[ConditionPlan]) -> list[tuple[str, str]]:
     design = study.design
-    n_questions = {block: len(study.questionnaire.get(block, ())) for block in BLOCKS}
-    counts = ", ".join(f"{n} {ASKED[block]}" for block, n in n_questions.items() if n)
+    n_questions = {block: len(study.questionnaire.get(block, ())) for block in blocks_of(design)}
+    counts = ", ".join(f"{n} {ASKED.get(block, 'in ' + block)}" for block, n in n_questions.items() if n)
     primary, plan = design.primary, design.plan
     test_sentence = primary_test_sentence(primary.contrast, frozen_tests(study))
     smallest = primary.smallest_effect
@@ -133,6 +134,8 @@ def _facts(study: Study, conditions: Sequence[ConditionPlan]) -> list[tuple[str,
     ]
     profile = taken_rule(design) if is_usage(study.dataset_version) else scale_rule(design.scale)
     facts.insert(5, ("Profile", profile))
+    if design.flow:
+        facts.append(("Pages", ", ".join(page.key for page in design.flow)))
     return facts
 
 

@@ -34,6 +34,7 @@ from catalog.item_types import (
 from catalog.item_words import ENDINGS, Words, agreeing, forms_of
 from evaluation.enums import ModelOrigin
 from studies.design.selectors.stated_facts import StatedFacts, stated_facts
+from studies.instrument.flow import Flow, blocks_of, flow_of
 from studies.instrument.questionnaires.schema import Questionnaire, questionnaire_from
 from studies.instrument.samples import for_items_without
 from studies.known_items import ItemsAsked
@@ -224,7 +225,7 @@ def known_items_phrase(design: StudySettings) -> str:
 
 def asked_questions(study: Study) -> Questionnaire:
     """The study's questions as participants read them."""
-    return questionnaire_from(filled(study.questionnaire, study.design))
+    return questionnaire_from(filled(study.questionnaire, study.design), blocks_of(study.design))
 
 
 @dataclass(frozen=True)
@@ -241,10 +242,7 @@ class StudyContent:
     words: Mapping[str, Words]  # what items are called, by language of the installation
     presentations: Mapping[int, Presentation]  # by condition; empty where no factors are set
     prepares: bool  # whether lists are prepared on a page of their own, since a recommender is remote
-
-    @property
-    def has_after(self) -> bool:
-        return bool(self.questionnaire.after)
+    flow: Flow
 
 
 def content_of(study: Study) -> StudyContent:
@@ -258,16 +256,22 @@ def _content(study_id: int, _updated_at: datetime) -> StudyContent:
     study = Study.objects.only("questionnaire", "texts", "settings", "status").get(pk=study_id)
     facts = stated_facts(study)
     texts = {language: filled(own, study.design, language, facts) for language, own in study.texts.items()}
-    questionnaire = questionnaire_from(filled(study.questionnaire, study.design))
+    questionnaire, blocks = asked_questions(study), blocks_of(study.design)
+    words = {"title", "text"}
+    pages = (
+        page.model_copy(update=filled(page.model_dump(include=words), study.design, facts=facts))
+        for page in flow_of(study).pages
+    )
     no_details = json.loads(TO_DETAILS.sub("", json.dumps(study.questionnaire)))
     return StudyContent(
         questionnaire,
         for_items_without(questionnaire, study.design),
-        for_items_without(questionnaire_from(filled(no_details, study.design)), study.design),
+        for_items_without(questionnaire_from(filled(no_details, study.design), blocks), study.design),
         MappingProxyType(texts),
         MappingProxyType({code: item_words(study.design, code) for code, _name in settings.LANGUAGES}),
         MappingProxyType({condition.pk: condition.shown for condition in _conditions(study)}),
         Condition.objects.filter(study=study, model__origin=ModelOrigin.REMOTE).exists(),
+        Flow(tuple(pages)),
     )
 
 

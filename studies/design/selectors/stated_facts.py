@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from studies.enums import StudyStatus
-from studies.instrument import flow
-from studies.instrument.questionnaires import schema
+from studies.flow_pages import ELICIT, ITEM_QUESTIONS, LIST, TEXT, Page
+from studies.instrument.flow import CONSENT, flow_of, questionnaire_of
 from studies.instrument.questionnaires.durations import expected_seconds
-from studies.instrument.questionnaires.schema import questionnaire_from
 from studies.models import Study
 
 # Assumptions, used until participants have been timed. Those of questions are defined with the questions.
@@ -42,19 +41,24 @@ def age_limits(study: Study) -> tuple[int | None, int | None]:
 
 def assumed_seconds(study: Study, consent: str, boxes: Sequence[str]) -> dict[str, float]:
     """The assumed seconds of each step, by a consent text and its boxes."""
-    questionnaire = questionnaire_from(study.questionnaire)
+    questionnaire = questionnaire_of(study)
     requested, listed = study.design.items_asked, study.design.longest_list
-    seconds = {
-        flow.CONSENT: 60 * len(consent.split()) / WORDS_A_MINUTE + SECONDS_A_BOX * len(boxes),
-        flow.ABOUT: expected_seconds(questionnaire, schema.ABOUT),
-        flow.RATE: SECONDS_A_FILM_RATED * (requested.fewest + requested.most) / 2,
-        flow.RECOMMENDATIONS: SECONDS_A_FILM_SEEN * listed,
-        flow.ITEMS: listed * (SECONDS_OF_DETAILS + expected_seconds(questionnaire, schema.ITEMS)),
-        flow.OVERALL: expected_seconds(questionnaire, schema.OVERALL),
-    }
-    if questionnaire.after:
-        seconds[flow.AFTER] = expected_seconds(questionnaire, schema.AFTER)
-    return seconds
+
+    def reading(text: str) -> float:
+        return 60 * len(text.split()) / WORDS_A_MINUTE
+
+    def of_page(page: Page) -> float:
+        if page.kind == ELICIT:
+            return SECONDS_A_FILM_RATED * (requested.fewest + requested.most) / 2
+        if page.kind == LIST:
+            return SECONDS_A_FILM_SEEN * listed
+        if page.kind == TEXT:
+            return reading(page.text.get(study.design.languages[0], ""))
+        asked = expected_seconds(questionnaire, page.block)
+        return listed * (SECONDS_OF_DETAILS + asked) if page.kind == ITEM_QUESTIONS else asked
+
+    seconds = {CONSENT: reading(consent) + SECONDS_A_BOX * len(boxes)}
+    return seconds | {page.key: of_page(page) for page in flow_of(study).pages[:-1]}
 
 
 def stated_facts(study: Study) -> StatedFacts:

@@ -12,7 +12,7 @@ from django.utils import translation
 from studies.design.selectors.placeholders import NUMBER_WORDS, item_words
 from studies.design.selectors.texts import languages_of
 from studies.instrument.questionnaires.kinds import Attention
-from studies.instrument.questionnaires.schema import BLOCKS
+from studies.instrument.questionnaires.schema import blocks_in
 from studies.models import Study
 from studies.settings import StudySettings
 
@@ -81,7 +81,7 @@ def literal_number_warnings(study: Study) -> list[tuple[str, str]]:
         for name, own in study.texts.get(language, {}).items()
         for _language, text in _texts(own, language)
     ]
-    for block in BLOCKS:
+    for block in blocks_in(study.questionnaire):
         for question in study.questionnaire.get(block, ()):
             if question["kind"] == Attention.kind:  # its numbers are answers: "choose 2"
                 continue

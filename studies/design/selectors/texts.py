@@ -50,7 +50,7 @@ def language_name(code: str) -> str:
 
 def languages_in_translation(study: Study) -> dict[str, list[str]]:
     """Return the languages in which the study still lacks words, each with what it lacks."""
-    gaps = {code: translation_gaps(study.questionnaire, study.texts, code) for code in interface_languages()}
+    gaps = {code: translation_gaps(study, study.texts, code) for code in interface_languages()}
     return {code: lacking for code, lacking in gaps.items() if lacking}
 
 

@@ -123,7 +123,7 @@ def reword_questionnaire(*, study: Study, text: str, why: str, actor: Any = None
 
     Raises as `replace_wording`; in `questionnaire.problems` each has its line and place.
     """
-    return replace_wording(study=study, questionnaire=parsed_document(text), why=why, actor=actor)
+    return replace_wording(study=study, questionnaire=parsed_document(study, text), why=why, actor=actor)
 
 
 def replace_wording(*, study: Study, questionnaire: Mapping[str, Any], why: str, actor: Any = None) -> int:

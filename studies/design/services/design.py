@@ -175,11 +175,13 @@ def create_study(
     title: str = "",
     labels: Sequence[str] = (),
     settings: Mapping[str, Any] | None = None,
+    questionnaire: Mapping[str, Any] | None = None,
 ) -> Study:
     """Make a draft whose conditions are the very models that `run` measured (by default the newest finished).
 
-    `labels` name the algorithms of the run that become conditions; without any, all do. `settings` go before those of
-    the template. Where the settings name factors, their full product is the conditions, with equal targets.
+    `labels` name the algorithms of the run that become conditions; without any, all do. `settings` and parts of the
+    `questionnaire` go before those of the template. Where the settings name factors, their full product is the
+    conditions, with equal targets.
 
     Participants are assigned by a secret seed drawn from the operating system. A `seed` that is given decides the
     assignment instead, for simulations and demonstrations: anyone who knows it can predict every assignment.
@@ -221,7 +223,9 @@ def create_study(
         questionnaire=_first_questions(preset, version),
         texts=copy.deepcopy(preset.texts),
     )
-    return change_design(study=study, actor=owner, settings=settings) if settings else study
+    if not settings and not questionnaire:
+        return study
+    return change_design(study=study, actor=owner, settings=settings, questionnaire=questionnaire)
 
 
 def new_draft(
@@ -305,10 +309,12 @@ def change_design(
     per_condition: int | None = None,
     targets: Mapping[int, int] | None = None,
     settings: Mapping[str, Any] | None = None,
+    questionnaire: Mapping[str, Any] | None = None,
     ages: tuple[int, int] | None = None,
     texts: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Study:
-    """Change parts of a draft; what is None stays. `texts` are by language and name: Markdown, boxes as a list.
+    """Change parts of a draft; what is None stays. `texts` are by language and name: Markdown, boxes as a list, and
+    parts of the `questionnaire` go in the place of its own.
 
     `targets` are of single conditions, by position, and go before `per_condition`. Simulated participants who walked
     the design as it was are removed.
@@ -330,6 +336,7 @@ def change_design(
     current.settings = _changed(current.settings, settings or {})
     if per_condition is not None or targets:
         current.settings = with_block_weights(current)
+    current.questionnaire = {**current.questionnaire, **(questionnaire or {})}
     if ages is not None:
         current.questionnaire = _with_ages(current.questionnaire, *ages)
     current.texts = with_texts(current.texts, texts or {}, names=CHANGEABLE_TEXTS)

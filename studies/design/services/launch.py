@@ -45,9 +45,9 @@ from studies.design.services.condition_serving import recommend_in
 from studies.design.services.explaining import explanation_problems
 from studies.design.services.list_coverage import coverage_problems
 from studies.enums import STUDY_MOVES, Mode, StudyStatus
+from studies.instrument.flow import questionnaire_of
 from studies.instrument.questionnaires.kinds import Number
 from studies.instrument.questionnaires.problems import QuestionnaireProblems
-from studies.instrument.questionnaires.schema import questionnaire_from
 from studies.models import Condition, ConsentVersion, Study, StudyVersion
 from studies.recruitment.panels.exits import code_problems
 from studies.recruitment.selectors.recruitment import recruiting_of
@@ -188,7 +188,7 @@ def _trial_profiles(study: Study) -> list[dict[int, int]]:
 def _quota_problems(study: Study, planned: int) -> list[str]:
     quotas = study.design.quotas
     problems = []
-    for question in questionnaire_from(study.questionnaire).about:
+    for question in questionnaire_of(study).about:
         answers: list[Any] = [choice.value for choice in question.choices]
         if (
             isinstance(question, Number)

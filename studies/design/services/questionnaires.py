@@ -19,10 +19,11 @@ from studies.design.presets.loader import check_design, load_block
 from studies.design.services.design import require_draft
 from studies.design.services.trials import drop_trial
 from studies.enums import StudyStatus
+from studies.instrument.flow import blocks_of
 from studies.instrument.questionnaires.core import is_measured
 from studies.instrument.questionnaires.document import read_document
 from studies.instrument.questionnaires.problems import QuestionnaireProblems
-from studies.instrument.questionnaires.schema import BLOCKS, EVALUATOR
+from studies.instrument.questionnaires.schema import EVALUATOR, blocks_in
 from studies.instrument.questionnaires.wording import with_wordings
 from studies.models import QuestionnaireUndo, Study
 
@@ -104,7 +105,7 @@ def undo_deletion(*, study: Study, actor: Any = None) -> str:
 
 
 def _position_of(data: Data, key: str) -> tuple[str, int]:
-    for block in BLOCKS:
+    for block in blocks_in(data):
         for number, question in enumerate(data.get(block, ())):
             if question["key"] == key:
                 return block, number
@@ -150,7 +151,7 @@ def _rename(data: Data, old: str, new: str) -> None:
             }
         return [renamed(part) for part in node] if isinstance(node, list) else node
 
-    for block in BLOCKS:
+    for block in blocks_in(data):
         for question in data.get(block, ()):
             if "shown_if" in question:
                 question["shown_if"] = renamed(question["shown_if"])
@@ -198,7 +199,7 @@ def duplicate_question(*, study: Study, key: str, actor: Any = None) -> str:
     """Put a copy of a question after it, and return the copy's key. Raises as `save_question`."""
     with _edited(study, actor, f"question {key} duplicated.") as data:
         block, number = _position_of(data, key)
-        new_key = free_key({question["key"] for block in BLOCKS for question in data.get(block, ())}, key)
+        new_key = free_key({question["key"] for block in blocks_in(data) for question in data.get(block, ())}, key)
         data[block].insert(number + 1, {**copy.deepcopy(data[block][number]), "key": new_key})
     return new_key
 
@@ -218,7 +219,7 @@ def delete_scale(*, study: Study, key: str, actor: Any = None) -> None:
     """Take a scale out, and its questions from it. Raises as `save_question`."""
     with _edited(study, actor, f"scale {key} deleted.", undo=f"Deleted the scale “{key}”.") as data:
         data["scales"] = [scale for scale in data.get("scales", ()) if scale["key"] != key]
-        for block in BLOCKS:
+        for block in blocks_in(data):
             for question in data.get(block, ()):
                 if question.get("scale") == key:
                     del question["scale"]
@@ -253,22 +254,22 @@ def add_block(*, study: Study, name: str, actor: Any = None) -> None:
     except ParameterError as problem:
         raise ParallaxError("questionnaire.unknown_block", str(problem)) from problem
     with _edited(study, actor, f"block {name} added.") as data:
-        for part in (*BLOCKS, "scales"):
+        for part in (*blocks_in(), "scales"):
             if block.questionnaire.get(part):
                 data.setdefault(part, []).extend(copy.deepcopy(block.questionnaire[part]))
 
 
-def parsed_document(text: str) -> Data:
-    """Read a questionnaire's YAML document; raises `questionnaire.problems` with the line and place of each."""
+def parsed_document(study: Study, text: str) -> Data:
+    """Read a YAML document of a study's questionnaire; raises `questionnaire.problems` with the line of each."""
     try:
-        return read_document(text)
+        return read_document(text, blocks_of(study.design))
     except QuestionnaireProblems as problem:
         raise _refused(problem) from problem
 
 
 def checked_document(*, study: Study, text: str) -> Data:
     """Read a YAML document as the questionnaire of a study, which is not changed. Raises as `import_questionnaire`."""
-    document = parsed_document(text)
+    document = parsed_document(study, text)
     _require_sound(study, document)
     return document
 
@@ -278,7 +279,7 @@ def import_questionnaire(*, study: Study, text: str, actor: Any = None) -> None:
 
     Raises `studies.not_draft`, and what `parsed_document` raises.
     """
-    document = parsed_document(text)
+    document = parsed_document(study, text)
     title = "Replaced the questionnaire by a document."
     with _edited(study, actor, "imported from a document.", undo=title) as data:
         data.clear()

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from studies.instrument.questionnaires.schema import BLOCKS
+from studies.instrument.questionnaires.schema import blocks_in
 
 ADDED, REMOVED, CHANGED, MOVED = "added", "removed", "changed", "moved"
 SCALES = "scales"
@@ -20,7 +20,7 @@ class Change:
     """One difference."""
 
     kind: str  # `ADDED`, `REMOVED`, `CHANGED` or `MOVED`
-    block: str  # one of `BLOCKS`, "scales" or "attention"; of an added or moved question the new one
+    block: str  # name of the block, "scales" or "attention"; of an added or moved question the new one
     key: str  # key of the question or scale; empty for the settings of attention checks
     text: str  # its first wording; empty for the settings of attention checks
     fields: tuple[str, ...] = ()  # names of the fields that differ, for `CHANGED`
@@ -59,7 +59,7 @@ def _entries(data: Mapping[str, Any]) -> dict[tuple[bool, str], tuple[str, Mappi
     """Questions and scales, which have keys of their own, with their block."""
     return {
         (block == SCALES, entry["key"]): (block, entry)
-        for block in (*BLOCKS, SCALES)
+        for block in (*blocks_in(data), SCALES)
         for entry in data.get(block) or ()
     }
 
@@ -71,7 +71,7 @@ def _words(entry: Mapping[str, Any]) -> str:
 def _moved(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, set[str]]:
     """Keys, by block, whose order among the questions of both differs."""
     moved = {}
-    for block in BLOCKS:
+    for block in blocks_in(before, after):
         old = [entry["key"] for entry in before.get(block) or ()]
         new = [entry["key"] for entry in after.get(block) or ()]
         both = set(old) & set(new)

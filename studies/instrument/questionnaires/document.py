@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import yaml
 
 from studies.instrument.questionnaires.problems import Path, Problem, QuestionnaireProblems
-from studies.instrument.questionnaires.schema import PARTS, questionnaire_from
+from studies.instrument.questionnaires.schema import BLOCKS, NO_BLOCKS, PARTS, blocks_in, questionnaire_from
 
 SCHEMA = 1
 LONGEST_DOCUMENT = 500_000  # characters
 MOST_PARTS = 20_000  # values, lists and mappings: more take too long to read
+Lines = dict[Path, int]  # the line of every path
 DEEPEST = 40  # lists and mappings inside one another
 
 
@@ -39,10 +40,10 @@ class DocumentProblems(QuestionnaireProblems):
         return "\n".join(map(str, self.located))
 
 
-def read_document(text: str) -> dict[str, Any]:
+def read_document(text: str, blocks: tuple[str, ...] = BLOCKS) -> dict[str, Any]:
     r"""Read and validate a questionnaire from a YAML document.
 
-    The document has ``schema: 1`` and the parts of a questionnaire; the result is plain data for
+    The document has ``schema: 1`` and the parts of a questionnaire with these blocks; the result is plain data for
     `schema.questionnaire_from`. Raises DocumentProblems with the line and path of each problem.
 
     Examples
@@ -50,16 +51,7 @@ def read_document(text: str) -> dict[str, Any]:
     >>> read_document("schema: 1\nafter:\n- {key: why, kind: text, text: {en: Why}}\n")["after"][0]["key"]
     'why'
     """
-    if len(text) > LONGEST_DOCUMENT:
-        raise DocumentProblems([_at(1, f"A questionnaire has at most {LONGEST_DOCUMENT:,} characters.")])
-    loader = _Loader(text)
-    root = _composed(loader)
-    lines: dict[Path, int] = {}
-    doubled: list[LocatedProblem] = []
-    _walk(root, (), lines, doubled)
-    if doubled:
-        raise DocumentProblems(doubled)
-    data = _constructed(loader, root)
+    data, lines = read_yaml(text)
     version = data.pop("schema", None) if isinstance(data, dict) else None
     if not isinstance(data, dict):
         raise DocumentProblems(
@@ -70,17 +62,35 @@ def read_document(text: str) -> dict[str, Any]:
         stated = "no schema" if version is None else f"the schema {version!r}"
         raise DocumentProblems([_at(line, f"This document has {stated}. Begin it with schema: {SCHEMA}.")])
     try:
-        questionnaire_from(data)
+        questionnaire_from(data, blocks)
     except QuestionnaireProblems as error:
-        raise DocumentProblems(
-            [LocatedProblem(_line(problem.path, lines), problem) for problem in error.problems]
-        ) from error
+        raise located(error.problems, lines) from error
     return data
+
+
+def read_yaml(text: str) -> tuple[Any, Lines]:
+    """Return the plain data of a YAML document, and the line of every path. Raises DocumentProblems."""
+    if len(text) > LONGEST_DOCUMENT:
+        raise DocumentProblems([_at(1, f"A questionnaire has at most {LONGEST_DOCUMENT:,} characters.")])
+    loader = _Loader(text)
+    root = _composed(loader)
+    lines: Lines = {}
+    doubled: list[LocatedProblem] = []
+    _walk(root, (), lines, doubled)
+    if doubled:
+        raise DocumentProblems(doubled)
+    return _constructed(loader, root), lines
+
+
+def located(problems: Iterable[Problem], lines: Lines, below: Path = ()) -> DocumentProblems:
+    """Return problems of a part of a document, which stands `below` a path, each with its line."""
+    return DocumentProblems([LocatedProblem(_line((*below, *problem.path), lines), problem) for problem in problems])
 
 
 def write_document(questionnaire: Mapping[str, Any]) -> str:
     """Return the questionnaire as a YAML document that `read_document` restores unchanged."""
-    parts = {name: questionnaire[name] for name in PARTS if name in questionnaire}
+    names = (*blocks_in(questionnaire), *NO_BLOCKS)
+    parts = {name: questionnaire[name] for name in names if name in questionnaire}
     whole = {"schema": SCHEMA, **parts}
     return yaml.dump(whole, Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=110)
 
@@ -149,7 +159,7 @@ def _constructed(loader: _Loader, root: yaml.Node) -> Any:
         raise DocumentProblems([_at(1, f"A value is invalid: {problem}.")]) from problem
 
 
-def _walk(node: yaml.Node, path: Path, lines: dict[Path, int], doubled: list[LocatedProblem]) -> None:
+def _walk(node: yaml.Node, path: Path, lines: Lines, doubled: list[LocatedProblem]) -> None:
     """Record the line of every path, and keys that occur twice in one mapping."""
     lines.setdefault(path, node.start_mark.line + 1)
     if isinstance(node, yaml.SequenceNode):
@@ -166,7 +176,7 @@ def _walk(node: yaml.Node, path: Path, lines: dict[Path, int], doubled: list[Loc
             _walk(part, inner, lines, doubled)
 
 
-def _line(path: Path, lines: Mapping[Path, int]) -> int:
+def _line(path: Path, lines: Lines) -> int:
     while path and path not in lines:
         path = path[:-1]
     return lines.get(path, 1)

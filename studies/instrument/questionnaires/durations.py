@@ -8,7 +8,7 @@ from typing import Any
 
 from studies.instrument.questionnaires.conditions import ALL, NOT, Condition, JoinedConditions, Test
 from studies.instrument.questionnaires.questions import Question
-from studies.instrument.questionnaires.schema import KNOWN_IN, Questionnaire
+from studies.instrument.questionnaires.schema import Questionnaire
 
 EVEN = 0.5  # probability assumed for a comparison with uncountable answers
 
@@ -46,7 +46,7 @@ def shares_asked(questionnaire: Questionnaire, block: str) -> dict[str, float]:
     """
     earlier: dict[str, Question] = {}
     shares: dict[str, float] = {}
-    for name in KNOWN_IN[block]:
+    for name in questionnaire.known_in(block):
         for question in questionnaire.block(name):
             shares[question.key] = 1.0 if question.shown_if is None else _chance(question.shown_if, earlier, shares)
             earlier[question.key] = question

@@ -1,7 +1,7 @@
 """Questionnaires: their blocks and scales, the questions that follow from a participant's answers, and their reading.
 
-`block` is one of `BLOCKS` throughout, and `answers` maps the keys of questions to values, as for `known`. Other modules
-import the names of all parts from here.
+`block` is the name of a block throughout, and `answers` maps the keys of questions to values, as for `known`. Other
+modules import the names of all parts from here.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from studies.flow_pages import ABOUT, AFTER, ITEMS, OVERALL
 from studies.instrument.questionnaires.conditions import ERASED, as_text, is_erased, is_number, plain_answer
 from studies.instrument.questionnaires.kinds import KINDS
 from studies.instrument.questionnaires.problems import Notes, Path, Problem, QuestionnaireProblems
@@ -19,20 +20,15 @@ from studies.instrument.questionnaires.questions import DECLINED, OTHER, Questio
 from studies.instrument.questionnaires.reading import KEY, RESERVED_ITEM_KEYS, QuestionReader
 
 __all__ = [
-    "DECLINED", "ERASED", "KINDS", "OTHER", "Question", "QuestionnaireProblems", "is_declined", "is_erased",
-    "own_words", "plain_answer",
+    "ABOUT", "AFTER", "DECLINED", "ERASED", "ITEMS", "KINDS", "OTHER", "OVERALL", "Question", "QuestionnaireProblems",
+    "is_declined", "is_erased", "own_words", "plain_answer",
 ]  # fmt: skip
 
-ABOUT = "about"
-ITEMS = "items"
-OVERALL = "overall"
-AFTER = "after"
-BLOCKS = (ABOUT, ITEMS, OVERALL, AFTER)
-# The blocks whose answers are known when a block is asked; the block itself comes last.
-KNOWN_IN = {ABOUT: (ABOUT,), ITEMS: (ABOUT, ITEMS), OVERALL: (ABOUT, OVERALL), AFTER: (ABOUT, OVERALL, AFTER)}
+BLOCKS = (ABOUT, ITEMS, OVERALL, AFTER)  # of studies without a flow of their own
 EVALUATOR = "evaluator"  # questions that the interviewer answers after a session; no block of the participant's
 LEAST_ANSWERED = 0.5
-PARTS = (*BLOCKS, "scales", "attention", EVALUATOR)
+NO_BLOCKS = ("scales", "attention", EVALUATOR)
+PARTS = (*BLOCKS, *NO_BLOCKS)
 EVALUATOR_KINDS = ("likert", "choice", "yes_no", "number", "text", "long_text")
 NOT_FOR_EVALUATOR = ("shown_if", "scale", "random_group", "other", "is_identifying")
 
@@ -51,26 +47,36 @@ class Scale:
 
 @dataclass(frozen=True)
 class Questionnaire:
-    """The questions of a study in four blocks, and its scales."""
+    """The questions of a study in blocks, and its scales."""
 
-    # `about`, `items`, `overall`, `after`: questions about the participant, about each recommended item, about the
-    # whole list, and at the end
-    about: tuple[Question, ...]
-    items: tuple[Question, ...]
-    overall: tuple[Question, ...]
-    after: tuple[Question, ...] = ()
+    blocks: Mapping[str, tuple[Question, ...]]  # by name, in the order in which they are asked
     scales: tuple[Scale, ...] = ()  # the scales that questions belong to
     attention_ends_after: int = 0  # number of failed attention checks that ends participation; 0 for never
     evaluator: tuple[Question, ...] = ()  # asked of the interviewer after each session
 
     def block(self, name: str) -> tuple[Question, ...]:
-        """The questions of one block."""
-        return {ABOUT: self.about, ITEMS: self.items, OVERALL: self.overall, AFTER: self.after}[name]
+        """The questions of one block; none of a block that the study does not have."""
+        return self.blocks.get(name, ())
+
+    @property
+    def about(self) -> tuple[Question, ...]:
+        """The questions that are answered before the assignment to a condition."""
+        return self.block(ABOUT)
+
+    @property
+    def items(self) -> tuple[Question, ...]:
+        """The questions about each recommended item."""
+        return self.block(ITEMS)
+
+    @property
+    def whole(self) -> tuple[str, ...]:
+        """The blocks about the person or the list, which are answered once."""
+        return tuple(name for name in self.blocks if name != ITEMS)
 
     @property
     def questions(self) -> tuple[Question, ...]:
         """Every question, block by block."""
-        return (*self.about, *self.items, *self.overall, *self.after)
+        return tuple(question for block in self.blocks.values() for question in block)
 
     @property
     def identifying(self) -> frozenset[str]:
@@ -84,13 +90,22 @@ class Questionnaire:
         answers |= {question.key: question.expects for question in self.questions if question.expects is not None}
         return {key: as_text(value) for key, value in answers.items()}
 
+    def known_in(self, block: str) -> tuple[str, ...]:
+        """Return the blocks whose answers are known when a block is asked; the block itself comes last.
+
+        Each recommended item has answers of its own, which are known on its page alone.
+        """
+        names = list(self.blocks)
+        before = names[: names.index(block)] if block in names else ()
+        return (*(name for name in before if name != ITEMS), block)
+
     def known(self, block: str, answers: Mapping[str, Any]) -> dict[str, Any]:
         """Return the answers that conditions in a block may use: those to questions that are themselves shown.
 
         For the items block, `answers` are those about one item.
         """
         known: dict[str, Any] = {}
-        for name in KNOWN_IN[block]:
+        for name in self.known_in(block):
             for question in self.block(name):
                 if answers.get(question.key) is not None and question.is_shown(known):
                     known[question.key] = answers[question.key]
@@ -124,21 +139,25 @@ class Questionnaire:
 class _Reader:
     """Parses a questionnaire and records its problems."""
 
-    def __init__(self, data: Mapping[str, Any]) -> None:
+    def __init__(self, data: Mapping[str, Any], blocks: Sequence[str]) -> None:
         self.data = data
+        self.blocks = blocks
         self.notes = Notes()
         self.seen: dict[str, str] = {}  # key to block
 
     def read(self) -> Questionnaire:
-        for name in sorted(map(str, set(self.data) - set(PARTS))):
-            self.notes.wrong((name,), f"A questionnaire has the parts {', '.join(PARTS)}; got {name!r}.")
-        blocks = {name: self._block(name) for name in BLOCKS}
+        parts = (*self.blocks, *NO_BLOCKS)
+        for name in sorted(
+            str(name) for name in self.data if name not in parts and (self.data[name] or name not in PARTS)
+        ):
+            self.notes.wrong((name,), f"A questionnaire has the parts {', '.join(parts)}; got {name!r}.")
+        blocks = {name: self._block(name) for name in self.blocks}
         scales = self._scales()
         ends_after = self._attention()
         evaluator = self._evaluator()
         if self.notes.problems:
             raise QuestionnaireProblems(self.notes.problems)
-        questionnaire = Questionnaire(**blocks, scales=scales, attention_ends_after=ends_after, evaluator=evaluator)
+        questionnaire = Questionnaire(blocks, scales=scales, attention_ends_after=ends_after, evaluator=evaluator)
         self._check_together(questionnaire)  # once each question is right by itself
         if self.notes.problems:
             raise QuestionnaireProblems(self.notes.problems)
@@ -308,14 +327,14 @@ class _Reader:
 
 
 def _numbered(questionnaire: Questionnaire) -> Iterator[tuple[str, int, Question]]:
-    for block in BLOCKS:
-        for number, question in enumerate(questionnaire.block(block)):
+    for block, questions in questionnaire.blocks.items():
+        for number, question in enumerate(questions):
             yield block, number, question
 
 
 def _earlier(questionnaire: Questionnaire, block: str, number: int) -> dict[str, Question]:
     """Return the questions that a condition at this position may refer to."""
-    before = [question for name in KNOWN_IN[block][:-1] for question in questionnaire.block(name)]
+    before = [question for name in questionnaire.known_in(block)[:-1] for question in questionnaire.block(name)]
     return {question.key: question for question in (*before, *questionnaire.block(block)[:number])}
 
 
@@ -328,23 +347,29 @@ def earlier_questions(questionnaire: Questionnaire, block: str, key: str = "") -
     return _earlier(questionnaire, block, keys.index(key) if key in keys else len(keys))
 
 
+def blocks_in(*documents: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the names of the blocks of questionnaires as plain data: those of 2011, then those of the study's own."""
+    return (*BLOCKS, *sorted({name for document in documents for name in document} - set(PARTS)))
+
+
 @lru_cache(maxsize=64)
-def _read_text(text: str) -> Questionnaire:
+def _read_text(text: str, blocks: tuple[str, ...]) -> Questionnaire:
     # Every page of a participant reads the same questionnaire.
-    return _Reader(json.loads(text)).read()
+    return _Reader(json.loads(text), blocks).read()
 
 
-def questionnaire_from(mapping: Mapping[str, Any]) -> Questionnaire:
+def questionnaire_from(mapping: Mapping[str, Any], blocks: tuple[str, ...] = BLOCKS) -> Questionnaire:
     """Parse a questionnaire from plain data: a preset's YAML or a study's JSON.
 
-    The mapping has a list of questions for each block, and a list of scales under ``scales``. Raises
+    The mapping has a list of questions for each of the blocks, which are in the order in which they are asked, and a
+    list of scales under ``scales``. Raises
     QuestionnaireProblems, a ParameterError with every problem, such as unknown fields, duplicate keys or conditions on
     later questions.
 
     Examples
     --------
     >>> asked = questionnaire_from({"overall": [{"key": "comment", "kind": "text", "text": {"en": "More?"}}]})
-    >>> asked.overall[0].key
+    >>> asked.block("overall")[0].key
     'comment'
     """
     if not isinstance(mapping, Mapping):
@@ -355,7 +380,7 @@ def questionnaire_from(mapping: Mapping[str, Any]) -> Questionnaire:
         raise QuestionnaireProblems(
             [Problem((), f"A questionnaire may contain only texts, numbers, true and false: {problem}. Quote dates.")]
         ) from problem
-    return _read_text(text)
+    return _read_text(text, blocks)
 
 
 def lacking_wordings(questionnaire: Questionnaire, languages: Sequence[str]) -> list[Problem]:

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from studies.instrument.flow import WATCHED
-from studies.instrument.questionnaires.schema import BLOCKS
+from studies.instrument.measures import WATCHED
+from studies.instrument.questionnaires.schema import blocks_in
 
 WORDING = frozenset(
     {"text", "wordings", "help", "unit", "ends", "label", "name"}
@@ -36,7 +36,7 @@ class Wording:
     """
 
     name: str  # its place in the questionnaire, such as "after.why.text"; unique
-    block: str  # one of `BLOCKS`, or "scales"
+    block: str  # name of the block, or "scales"
     key: str  # key of its question or scale
     label: str  # what it is, in words
     by_language: dict[str, Any]  # the part of the questionnaire that holds it
@@ -79,7 +79,7 @@ def wordings_of(questionnaire: Mapping[str, Any], *, consumed: str = "consumed")
     >>> [(wording.name, wording.label, wording.text("en")) for wording in wordings_of(questionnaire)]
     [('after.why.text', 'Question', 'Why?')]
     """
-    for block in BLOCKS:
+    for block in blocks_in(questionnaire):
         for question in questionnaire.get(block) or ():
             yield from _of_question(block, question, consumed)
     for scale in questionnaire.get("scales") or ():
@@ -166,7 +166,7 @@ def reworded(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
     """
     return [
         str(old["key"])
-        for part in (*BLOCKS, "scales")
+        for part in (*blocks_in(before), "scales")
         for old, new in zip(before.get(part, ()), after.get(part, ()), strict=True)
         if old != new
     ]
@@ -178,7 +178,8 @@ def other_than_wording(before: Mapping[str, Any], after: Mapping[str, Any]) -> l
     One sentence per question, scale or setting; empty if answers to both mean the same. Both questionnaires are valid.
     """
     differences = []
-    for part in (*BLOCKS, "scales"):
+    parts = (*blocks_in(before, after), "scales")
+    for part in parts:
         was = {str(entry["key"]): entry for entry in before.get(part, ())}
         now = {str(entry["key"]): entry for entry in after.get(part, ())}
         what = "The scale" if part == "scales" else "The question"
@@ -192,6 +193,6 @@ def other_than_wording(before: Mapping[str, Any], after: Mapping[str, Any]) -> l
             names = sorted(name for name in {*old, *new} if old.get(name) != new.get(name))
             if names:
                 differences.append(f"{what} {key!r} differs in {', '.join(names)}.")
-    rest = sorted({*before, *after} - {*BLOCKS, "scales"})
+    rest = sorted({*before, *after} - set(parts))
     differences += [f"The setting {name!r} differs." for name in rest if before.get(name) != after.get(name)]
     return differences

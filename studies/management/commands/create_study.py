@@ -4,21 +4,25 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-import yaml
 from django.core.management.base import CommandError
 
 from catalog.selectors.datasets import newest_version
 from core.commands import ParallaxCommand
+from core.errors import ParallaxError
+from core.field_problems import FieldProblems
 from evaluation.models import EvaluationRun
 from evaluation.selectors.runs import failed_algorithms
 from studies.allocation.selectors.assignment_seed import seed_sentence
 from studies.design.services.design import create_study
+from studies.instrument.questionnaires.document import DocumentProblems, Lines, located, read_yaml
+from studies.instrument.questionnaires.problems import QuestionnaireProblems
 from studies.known_items import SCALES
 from studies.settings import ITEM_ORDERS
 from studies.team.owners import owner_line, study_owner
 
+SETTINGS, QUESTIONNAIRE = "settings", "questionnaire"  # the parts of a design's file
 # With their options.
-SETTINGS = {
+OPTIONS = {
     "ratings_asked": "min_items",
     "ratings_most": "max_items",
     "elicitation_scale": "scale",
@@ -48,6 +52,12 @@ class Command(ParallaxCommand):
             help="YAML list of factors with their levels, recommenders or presentations, whose full product is the "
             "conditions",
         )
+        parser.add_argument(
+            "--design",
+            type=Path,
+            metavar="FILE",
+            help="YAML with settings, such as the flow, and parts of the questionnaire, which replace the template's",
+        )
         parser.add_argument("--per-condition", type=int, default=30, help="participants per condition")
         parser.add_argument(
             "--seed",
@@ -64,15 +74,24 @@ class Command(ParallaxCommand):
         parser.add_argument("--scale", choices=SCALES, help="scale of the ratings of known items (default: 5-stars)")
         parser.add_argument("--item-order", choices=ITEM_ORDERS, help="order in which items to rate are first shown")
 
-    def factors(self, file: Path | None) -> dict[str, Any]:
-        if file is None:
-            return {}
+    def read(self, file: Path) -> tuple[Any, Lines]:
         try:
-            return {"factors": yaml.safe_load(file.read_text(encoding="utf-8"))}
+            return read_yaml(file.read_text(encoding="utf-8"))
         except OSError as problem:
             raise CommandError(f"{file} cannot be read: {problem.strerror}.") from problem
-        except (yaml.YAMLError, UnicodeDecodeError) as problem:
+        except UnicodeDecodeError as problem:
             raise CommandError(f"{file} is not valid YAML: {problem}") from problem
+        except DocumentProblems as problem:
+            raise CommandError(f"{file}:\n{problem}") from problem
+
+    def design(self, file: Path | None) -> tuple[dict[str, Any], Lines]:
+        if file is None:
+            return {}, {}
+        data, lines = self.read(file)
+        parts = data.values() if isinstance(data, dict) and set(data) <= {SETTINGS, QUESTIONNAIRE} else [None]
+        if not all(isinstance(part, dict) for part in parts):
+            raise CommandError(f"{file}: A design has {SETTINGS} and {QUESTIONNAIRE}, each names with values.")
+        return data, lines
 
     def handle(self, *args: Any, **options: Any) -> None:
         owner = study_owner(options["owner"])
@@ -85,21 +104,29 @@ class Command(ParallaxCommand):
             version = run.version
             if version.dataset.name != options["dataset"]:
                 raise CommandError(f"Run {run.pk} measured {version.dataset.name}, not {options['dataset']}.")
-        study = create_study(
-            slug=options["slug"],
-            template=options["template"],
-            version=version,
-            run=run,
-            per_condition=options["per_condition"],
-            seed=options["seed"],
-            owner=owner,
-            title=options["title"],
-            labels=options["conditions"],
-            settings={
-                **{name: options[option] for name, option in SETTINGS.items() if options[option] is not None},
-                **self.factors(options["factors"]),
-            },
-        )
+        design, lines = self.design(options["design"])
+        factors = {} if options["factors"] is None else {"factors": self.read(options["factors"])[0]}
+        given = {name: options[option] for name, option in OPTIONS.items() if options[option] is not None}
+        try:
+            study = create_study(
+                slug=options["slug"],
+                template=options["template"],
+                version=version,
+                run=run,
+                per_condition=options["per_condition"],
+                seed=options["seed"],
+                owner=owner,
+                title=options["title"],
+                labels=options["conditions"],
+                settings={**design.get(SETTINGS, {}), **given, **factors},
+                questionnaire=design.get(QUESTIONNAIRE),
+            )
+        except ParallaxError as refusal:
+            cause = refusal.__cause__
+            if not lines or not isinstance(cause, FieldProblems):
+                raise
+            part = QUESTIONNAIRE if isinstance(cause, QuestionnaireProblems) else SETTINGS
+            raise CommandError(f"{options['design']}:\n{located(cause.problems, lines, (part,))}") from refusal
         self.stdout.write(
             f"Study {study.slug} created from {study.template}, version {study.template_version}, on "
             f"{study.dataset_version}, run {study.run_id}."

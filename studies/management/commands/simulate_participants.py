@@ -13,7 +13,7 @@ from django.db.models import QuerySet
 from core.errors import ParallaxError, ParameterError
 from studies.design.services.trials import remove_simulated
 from studies.enums import Mode, ParticipantStatus
-from studies.instrument.questionnaires.schema import questionnaire_from
+from studies.instrument.flow import questionnaire_of
 from studies.management.study_command import StudyCommand
 from studies.models import Participant, Study
 from studies.monitoring.selectors.exclusions import by_frequency, exclusions, planned_rule
@@ -75,7 +75,7 @@ class Command(StudyCommand):
         try:
             shifts = yaml.safe_load(file.read_text(encoding="utf-8"))
             labels = list(study.conditions.order_by("position").values_list("label", flat=True))
-            return effects_from(shifts, labels, questionnaire_from(study.questionnaire))
+            return effects_from(shifts, labels, questionnaire_of(study))
         except OSError as problem:
             raise CommandError(f"{file} cannot be read: {problem.strerror}.") from problem
         except (yaml.YAMLError, UnicodeDecodeError) as problem:

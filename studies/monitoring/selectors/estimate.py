@@ -12,7 +12,8 @@ from decimal import ROUND_HALF_UP, Decimal
 from studies.design.selectors.stated_facts import assumed_seconds
 from studies.design.selectors.texts import texts_of
 from studies.enums import Mode, ParticipantStatus
-from studies.instrument import flow
+from studies.flow_pages import ABOUT, AFTER, ELICIT, ITEM_QUESTIONS, LIST, OVERALL
+from studies.instrument.flow import CONSENT, flow_of
 from studies.models import Participant, Study
 from studies.monitoring.selectors.page_times import BROWSER, StepTime, step_times
 
@@ -20,14 +21,18 @@ FEWEST_PEOPLE = 5  # live participants for a usable median
 CENT = Decimal("0.01")
 
 NAMES = {
-    flow.CONSENT: "Consent",
-    flow.ABOUT: "About you",
-    flow.RATE: "Rating known items",
-    flow.RECOMMENDATIONS: "The recommendations",
-    flow.ITEMS: "Questions about each item",
-    flow.OVERALL: "The list as a whole",
-    flow.AFTER: "Questions after the list",
+    ABOUT: "About you",
+    ELICIT: "Rating known items",
+    LIST: "The recommendations",
+    ITEM_QUESTIONS: "Questions about each item",
+    OVERALL: "The list as a whole",
+    AFTER: "Questions after the list",
 }
+
+
+def page_name(study: Study, key: str) -> str:
+    """Return what researchers read of a page of the study's flow, or of consent."""
+    return "Consent" if key == CONSENT else NAMES.get(flow_of(study).page(key).part, f"The page {key}")
 
 
 @dataclass(frozen=True)
@@ -35,12 +40,9 @@ class StepEstimate:
     """Seconds of one step; `timing` is how long participants took, None where the time is assumed."""
 
     step: str
+    name: str
     seconds: float
     timing: StepTime | None = None
-
-    @property
-    def name(self) -> str:
-        return NAMES[self.step]
 
     @property
     def minutes(self) -> float:
@@ -93,7 +95,7 @@ class Estimate:
     @property
     def is_assumed(self) -> bool:
         """Whether any step is assumed, other than consent, which cannot be timed."""
-        return any(step.timing is None and step.step != flow.CONSENT for step in self.steps)
+        return any(step.timing is None and step.step != CONSENT for step in self.steps)
 
 
 @dataclass(frozen=True)
@@ -117,11 +119,11 @@ def estimate_of(study: Study) -> Estimate:
     stated = assumed_seconds(study, str(texts.get("consent", "")), texts.get("consent_boxes", ()))
     steps = []
     for step, seconds in stated.items():
-        timing = timed.get(step)
+        name, timing = page_name(study, step), timed.get(step)
         if timing is None or timing.median is None or timing.n < FEWEST_PEOPLE:
-            steps.append(StepEstimate(step, seconds))
+            steps.append(StepEstimate(step, name, seconds))
         else:
-            steps.append(StepEstimate(step, timing.median, timing))
+            steps.append(StepEstimate(step, name, timing.median, timing))
     planned = sum(study.conditions.values_list("target", flat=True))
     return Estimate(tuple(steps), planned, n)
 

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from studies.enums import ParticipantStatus
 from studies.instrument import flags
 from studies.instrument.flags import Flag
-from studies.instrument.questionnaires.schema import ABOUT, AFTER, ITEMS, OVERALL, questionnaire_from
+from studies.instrument.flow import questionnaire_of
+from studies.instrument.questionnaires.schema import ABOUT, ITEMS
 from studies.instrument.samples import for_items_without
 from studies.models import Exclusion, Study
 from studies.monitoring.selectors.quality import excluded, flags_by_participant
@@ -74,7 +75,7 @@ def by_frequency(reasons: Iterable[str]) -> list[tuple[str, int]]:
 
 def missing_of(study: Study, record: Record) -> list[str]:
     """What is missing from a finished participant's data, in words; empty if they are complete."""
-    questionnaire = questionnaire_from(study.questionnaire)
+    questionnaire = questionnaire_of(study)
     requested, condition = study.design.items_asked, record.participant.condition
     length = study.design.list_length if condition is None else study.design.listed_in(condition.shown)
     missing = []
@@ -92,7 +93,8 @@ def missing_of(study: Study, record: Record) -> list[str]:
         of_item = shorter if item.slot.has_trailer is False else questionnaire
         for key in of_item.missing(ITEMS, {**record.answers, **item.answers}):
             missing.append(f"the answer to {key} of item {item.slot.rank}")
-    for key in (*questionnaire.missing(OVERALL, record.answers), *questionnaire.missing(AFTER, record.answers)):
+    of_list = (block for block in questionnaire.whole if block != ABOUT)
+    for key in (key for block in of_list for key in questionnaire.missing(block, record.answers)):
         missing.append(f"the answer to {key}")
     return missing
 

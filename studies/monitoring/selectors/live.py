@@ -13,7 +13,7 @@ from django.db.models import Count
 
 from core.provenance import digest_of
 from studies.enums import Mode, ParticipantStatus
-from studies.instrument.questionnaires.schema import questionnaire_from
+from studies.instrument.flow import questionnaire_of
 from studies.models import Condition, Participant, Response, Study
 from studies.monitoring.selectors.consort import consort_of
 from studies.monitoring.selectors.monitor import Cell
@@ -71,7 +71,7 @@ def newest_answers(study: Study, mode: str, n: int = 10) -> list[NewAnswer]:
 
     Identifying answers are never shown.
     """
-    questionnaire = questionnaire_from(study.questionnaire)
+    questionnaire = questionnaire_of(study)
     words = {question.key: text_in(question.text, study.design.languages[0]) for question in questionnaire.questions}
     rows = Response.objects.filter(participant__study=study, participant__mode=mode)
     rows = rows.select_related("participant__condition").order_by("-answered_at", "-pk")[:n]

@@ -12,17 +12,19 @@ from django.db.models import Count, F, Q
 from core.models import LogEntry
 from studies.allocation.selectors.allocations import conditions_of, targets
 from studies.enums import Mode, ParticipantStatus
-from studies.instrument import flow
+from studies.flow_pages import AFTER, END, ITEM_QUESTIONS, LIST, OVERALL
+from studies.instrument.flow import flow_of
 from studies.models import Participant, Study
 
 STEP_NAMES = {
     "consent": "Gave consent",
     "assigned": "Took a slot in a condition",
-    flow.RECOMMENDATIONS: "Rated, and got their list",
-    flow.ITEMS: "Looked at the list",
-    flow.OVERALL: "Answered about every item",
-    flow.AFTER: "Answered about the list",
-    flow.THANKS: "Completed",
+    # Pages of the flow of 2011.
+    LIST: "Rated, and got their list",
+    ITEM_QUESTIONS: "Looked at the list",
+    OVERALL: "Answered about every item",
+    AFTER: "Answered about the list",
+    END: "Completed",
 }
 
 
@@ -103,16 +105,15 @@ def counts_by_status(study: Study, mode: str) -> dict[str, int]:
 
 
 def funnel(study: Study, mode: str) -> list[tuple[str, int]]:
-    """Each step, and how many participants reached at least this one, whatever their status."""
+    """Each page from the list on, and how many participants reached at least this one, whatever their status."""
+    flow = flow_of(study)
     people = Participant.objects.filter(study=study, mode=mode)
     by_step = dict(people.order_by().values_list("step").annotate(n=Count("pk")))
     n_assigned = people.filter(assigned_at__isnull=False).count()
     steps = [(STEP_NAMES["consent"], sum(by_step.values())), (STEP_NAMES["assigned"], n_assigned)]
-    after = (flow.AFTER,) if study.questionnaire.get("after") else ()
-    for name in (flow.RECOMMENDATIONS, flow.ITEMS, flow.OVERALL, *after, flow.THANKS):
-        reached = flow.STEPS.index(name)
-        n = sum(n for step, n in by_step.items() if flow.STEPS.index(step) >= reached)
-        steps.append((STEP_NAMES[name], n))
+    for key in flow.with_list:
+        n = sum(n for step, n in by_step.items() if flow.position(step) >= flow.position(key))
+        steps.append((f"Reached the page {key}" if study.design.flow else STEP_NAMES[flow.page(key).part], n))
     return steps
 
 

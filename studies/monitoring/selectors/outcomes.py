@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from studies.enums import Mode, StudyStatus
+from studies.instrument.flow import questionnaire_of
 from studies.instrument.measures import ParticipantMeasures
-from studies.instrument.questionnaires.schema import questionnaire_from
 from studies.instrument.scales import scales_of, score_of_participant
 from studies.models import Study
 from studies.monitoring.selectors.exclusions import planned_exclusions
@@ -64,7 +64,7 @@ def outcomes_of(study: Study, mode: str = Mode.LIVE) -> list[Outcome]:
 def scale_means_of(study: Study, keys: Collection[str], mode: str = Mode.LIVE) -> dict[str, dict[str, float | None]]:
     """Mean scores of these scales by scale and condition, for the participants of `outcomes_of`."""
     out = planned_exclusions(study, [mode])
-    scales = [scale for scale in scales_of(questionnaire_from(study.questionnaire)) if scale.key in keys]
+    scales = [scale for scale in scales_of(questionnaire_of(study)) if scale.key in keys]
     labels = list(study.conditions.order_by("position").values_list("label", flat=True))
     by_scale: dict[str, dict[str, list[float]]] = {scale.key: {label: [] for label in labels} for scale in scales}
     for record in records(study, [mode], completed_only=True):

@@ -11,7 +11,7 @@ from statistics import median, quantiles
 from django.db.models import Count, Min, QuerySet, Sum
 
 from studies.enums import ParticipantStatus
-from studies.instrument import flow
+from studies.instrument.flow import flow_of
 from studies.models import Event, Participant, Study
 
 BROWSER, SERVER = "browser", "server"
@@ -79,7 +79,7 @@ def page_summaries(study: Study, modes: Sequence[str]) -> list[PageSummary]:
     for mode in modes:
         completed = set(_completed(study, mode).values_list("pk", flat=True))
         spent = {pk: pages for pk, pages in time_by_page(study, [mode]).items() if pk in completed}
-        for step in _steps(study)[:-1]:
+        for step in flow_of(study).keys[:-1]:
             timed = [
                 (pk, time.seconds)
                 for pk, pages in spent.items()
@@ -92,10 +92,6 @@ def page_summaries(study: Study, modes: Sequence[str]) -> list[PageSummary]:
     return lines
 
 
-def _steps(study: Study) -> tuple[str, ...]:
-    return tuple(step for step in flow.STEPS if step != flow.AFTER or study.questionnaire.get("after"))
-
-
 def _completed(study: Study, mode: str) -> QuerySet[Participant]:
     return Participant.objects.filter(study=study, mode=mode, status=ParticipantStatus.COMPLETED)
 
@@ -103,7 +99,8 @@ def _completed(study: Study, mode: str) -> QuerySet[Participant]:
 def step_times(study: Study, mode: str) -> list[StepTime]:
     """One line per timed step, in order."""
     ends = dict(_completed(study, mode).values_list("pk", "completed_at"))
-    in_sight: dict[str, dict[int, float]] = {step: defaultdict(float) for step in flow.STEPS}
+    steps = flow_of(study).keys
+    in_sight: dict[str, dict[int, float]] = {step: defaultdict(float) for step in steps}
     for pk, pages in time_by_page(study, [mode]).items():
         for (page, _rank), time in pages.items():
             if pk in ends and page in in_sight and time.seconds is not None:
@@ -113,7 +110,6 @@ def step_times(study: Study, mode: str) -> list[StepTime]:
     for pk, page, at in rows.values_list("participant_id", "page").annotate(at=Min("at")):
         first[pk][page] = at.timestamp()
     lines = []
-    steps = _steps(study)
     for step, following in pairwise(steps):  # the study ends with the last page
         seconds_by_participant = in_sight[step]
         if seconds_by_participant:
@@ -124,7 +120,7 @@ def step_times(study: Study, mode: str) -> list[StepTime]:
         elapsed = []
         for pk, end in ends.items():
             begun = first[pk].get(step)
-            then = end.timestamp() if following == flow.THANKS and end else first[pk].get(following)
+            then = end.timestamp() if following == steps[-1] and end else first[pk].get(following)
             if begun is not None and then is not None and then >= begun:
                 elapsed.append(then - begun)
         lines.append(StepTime(step, len(elapsed), *_spread(elapsed), SERVER if elapsed else ""))

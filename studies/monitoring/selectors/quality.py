@@ -9,15 +9,16 @@ from functools import cached_property
 from typing import Any
 
 from studies.enums import Mode, ParticipantStatus
-from studies.instrument import flags, flow
+from studies.instrument import flags
 from studies.instrument.flags import Evidence, Flag, ScaleAnswers
-from studies.instrument.flow import HEARD, WATCHED
+from studies.instrument.flow import Flow, questionnaire_of, whole_flow
+from studies.instrument.measures import HEARD, WATCHED
 from studies.instrument.questionnaires.questions import OTHER
-from studies.instrument.questionnaires.schema import ABOUT, AFTER, OVERALL, Question, Questionnaire, questionnaire_from
+from studies.instrument.questionnaires.schema import ABOUT, AFTER, OVERALL, Question, Questionnaire
 from studies.instrument.scales import Battery, batteries_of
 from studies.known_items import FIVE_STARS
 from studies.models import Exclusion, ExternalId, Participant, Study
-from studies.participation.selectors.responses import MEASURED, RATING, Record, public_ids, records
+from studies.participation.selectors.responses import MEASURED, RATING, Record, position_reached, public_ids, records
 from studies.settings import StudySettings, Thresholds
 
 PERSON_NAMES = frozenset(
@@ -118,14 +119,15 @@ def _plain(value: Any) -> Any:
     return tuple(map(_plain, value)) if isinstance(value, list) else value
 
 
-def _scale_answers(record: Record, batteries: Sequence[Battery]) -> list[ScaleAnswers]:
-    participant = record.participant
-    step = flow.THANKS if participant.status == ParticipantStatus.COMPLETED else participant.step
-    reached = flow.STEPS.index(step)
+def _scale_answers(record: Record, batteries: Sequence[Battery], flow: Flow) -> list[ScaleAnswers]:
     return [
-        ScaleAnswers(WHERE[battery.block], battery.n_points, battery.points(record.answers))
+        ScaleAnswers(
+            WHERE.get(battery.block, f"on the page of {battery.block}"),
+            battery.n_points,
+            battery.points(record.answers),
+        )
         for battery in batteries
-        if flow.STEPS.index(battery.block) < reached
+        if flow.asking(battery.block) < position_reached(flow, record.participant)
     ]
 
 
@@ -138,7 +140,7 @@ def _evidence(record: Record, sources: FlagSources, shared: dict[int, list[str]]
         ratings=[*sources.ratings_of(record), *(int(answers[RATING]) for answers in answered)],
         failed_checks=_failed(record, sources.checks),
         same_id=shared.get(record.participant.pk, ()),
-        scale_answers=_scale_answers(record, sources.batteries),
+        scale_answers=_scale_answers(record, sources.batteries, whole_flow(sources.design)),
         n_contradictory=sum(
             item.answers.get(WATCHED) is True and item.answers.get(HEARD) is False for item in record.items
         ),
@@ -159,7 +161,7 @@ def _shortest(study: Study, modes: Sequence[str], thresholds: Thresholds) -> dic
 def flags_by_participant(study: Study, modes: Sequence[str]) -> dict[int, tuple[Flag, ...]]:
     """Return the flags of all flagged participants by participant key, in order of entry."""
     thresholds = study.design.quality
-    sources, shared = FlagSources(questionnaire_from(study.questionnaire), study.design), _shared_ids(study)
+    sources, shared = FlagSources(questionnaire_of(study), study.design), _shared_ids(study)
     shortest = _shortest(study, modes, thresholds)
     found = {
         record.participant.pk: flags.flags_of(

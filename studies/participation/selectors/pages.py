@@ -26,20 +26,20 @@ from catalog.selectors.items import (
 )
 from core.errors import ParallaxError
 from studies.design.selectors.placeholders import content_of
-from studies.instrument import flow
+from studies.flow_pages import ABOUT, AFTER, ELICIT, END, ITEM_QUESTIONS, LIST, OVERALL
+from studies.instrument.flow import CONSENT, Flow, Place
 from studies.known_items import FIVE_STARS, ElicitationScale
 from studies.models import Participant, ProfileRating, RecommendedItem, Study
 from studies.presentation import text_in
 
-NAMES: dict[str, Promise] = {
-    "consent": _("Consent"),
-    flow.ABOUT: _("About you"),
-    flow.RATE: _("Your ratings"),
-    flow.RECOMMENDATIONS: _("Your recommendations"),
-    flow.ITEMS: _("Each recommendation"),
-    flow.OVERALL: _("The list as a whole"),
-    flow.AFTER: _("Some more questions"),
-    flow.THANKS: _("Thank you"),
+NAMES: dict[str, Promise] = {  # by what a page is for
+    ABOUT: _("About you"),
+    ELICIT: _("Your ratings"),
+    LIST: _("Your recommendations"),
+    ITEM_QUESTIONS: _("Each recommendation"),
+    OVERALL: _("The list as a whole"),
+    AFTER: _("Some more questions"),
+    END: _("Thank you"),
 }
 CHOICES = _("Your choices")  # in the place of the ratings, where items are chosen
 FactLines = tuple[tuple[str, ...], ...]  # what a card says of an item, line by line
@@ -71,7 +71,7 @@ class Progress:
 
     position: int
     total: int
-    name: Promise
+    name: Promise | str
     states: tuple[str, ...]
 
 
@@ -129,18 +129,28 @@ class Links:
         """Return the address of a page by its name in `studies.urls`, with the key of the item that it is about."""
         return reverse(f"participant:{name}", args=[self.token, *item])
 
-    def to(self, page: flow.Place) -> str:
-        return self.of("item", page.rank) if page.step == flow.ITEMS else self.of(page.step)
+    def to(self, page: Place) -> str:
+        # One page of its kind and one occasion need no numbers.
+        numbers = (page.occasion, page.rank) if page.rank or page.occasion > 1 else ()
+        return reverse("participant:page", args=[self.token, page.page, *numbers])
 
 
-def progress_at(step: str, *, has_after: bool = False, chooses: bool = False) -> Progress:
-    """Return the progress bar with everything before `step` done; `chooses`: items are chosen and not rated."""
-    steps = ("consent", *(step_name for step_name in flow.STEPS if has_after or step_name != flow.AFTER))
-    position = steps.index(step)
-    at = position + (step == flow.THANKS)  # on the last page all is done
-    states = tuple("done" if i < at else "now" if i == at else "" for i in range(len(steps)))
-    name = CHOICES if chooses and step == flow.RATE else NAMES[step]
-    return Progress(position + 1, len(steps), name, states)
+def heading_of(flow: Flow, key: str, language: str) -> Promise | str:
+    """Return the title of a page: the researcher's own in the participant's language, or that of what it is for."""
+    page = flow.page(key)
+    own = page.title.get(language) or next(iter(page.title.values()), "")
+    return own or NAMES.get(page.part, NAMES[AFTER])
+
+
+def progress_at(flow: Flow, key: str, language: str, *, chooses: bool = False) -> Progress:
+    """Return the progress bar with everything before a page done; `chooses`: items are chosen and not rated."""
+    position = 0 if key == CONSENT else flow.position(key) + 1
+    is_choice = chooses and position > 0 and flow.page(key).kind == ELICIT
+    name = CHOICES if is_choice else heading_of(flow, key, language) if position else _("Consent")
+    n = len(flow.pages) + 1
+    at = position + (position == n - 1)  # on the last page all is done
+    states = tuple("done" if i < at else "now" if i == at else "" for i in range(n))
+    return Progress(position + 1, n, name, states)
 
 
 def genre_name(genre: str, kind: ItemType) -> str:

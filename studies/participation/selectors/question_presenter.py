@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from studies.instrument import flow
+from studies.instrument.measures import NEITHER, TRAILER_SEEN, WATCHED
 from studies.instrument.questionnaires import schema
 from studies.instrument.questionnaires.conditions import ALL, NOT, Condition, JoinedConditions, Test, as_text
 from studies.instrument.questionnaires.questions import DECLINE_RAW, joined_controls
@@ -106,9 +106,9 @@ class Asked:
 _UNWATCHED, _TRAILER_SEEN = Test("watched", "equals", False), Test("trailer_seen", "equals", True)
 HAS_WORDING = Test("watched", "answered", True)  # of a question with several wordings: that one of them shows
 WORDING_CONDITIONS: dict[str, Condition] = {
-    flow.WATCHED: Test("watched", "equals", True),
-    flow.TRAILER_SEEN: JoinedConditions(ALL, (_UNWATCHED, _TRAILER_SEEN)),
-    flow.NEITHER: JoinedConditions(ALL, (_UNWATCHED, JoinedConditions(NOT, (_TRAILER_SEEN,)))),
+    WATCHED: Test("watched", "equals", True),
+    TRAILER_SEEN: JoinedConditions(ALL, (_UNWATCHED, _TRAILER_SEEN)),
+    NEITHER: JoinedConditions(ALL, (_UNWATCHED, JoinedConditions(NOT, (_TRAILER_SEEN,)))),
 }
 
 

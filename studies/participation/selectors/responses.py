@@ -19,11 +19,17 @@ from django.db.models.functions import Cast
 
 from catalog.models import Item
 from studies.enums import ParticipantStatus, Provenance
-from studies.instrument import flow
-from studies.instrument.flow import RECOMMENDATIONS, STEPS, missing_of_item
-from studies.instrument.measures import ItemMeasures, ParticipantMeasures, item_measures, participant_measures
+from studies.flow_pages import ITEM_QUESTIONS
+from studies.instrument.flow import Flow, questionnaire_of, whole_flow
+from studies.instrument.measures import (
+    TRAILER_SEEN,
+    ItemMeasures,
+    ParticipantMeasures,
+    item_measures,
+    participant_measures,
+)
 from studies.instrument.questionnaires import schema
-from studies.instrument.questionnaires.schema import DECLINED, ERASED, Questionnaire, questionnaire_from
+from studies.instrument.questionnaires.schema import DECLINED, ERASED, Questionnaire
 from studies.instrument.samples import for_items_without
 from studies.models import (
     Condition,
@@ -47,8 +53,6 @@ OF_LEAN = (
     "completed_at",
 )  # fmt: skip
 LOOKED_AT = ("details_opened", "trailer_opened")
-WHOLE = (schema.ABOUT, schema.OVERALL, schema.AFTER)  # the blocks that are not about items
-WITH_LIST = STEPS[STEPS.index(RECOMMENDATIONS) :]  # the steps of participants who have a list
 MOST_CACHED = 1000  # distinct parsed answers
 
 
@@ -95,7 +99,7 @@ class QuestionFilter:
     def __init__(self, questionnaire: Questionnaire, without_sample: QuestionFilter | None = None) -> None:
         self.questionnaire = questionnaire
         self.without_sample = without_sample
-        self.about = frozenset(question.key for block in WHOLE for question in questionnaire.block(block))
+        self.about = frozenset(question.key for block in questionnaire.whole for question in questionnaire.block(block))
         self.of_items = frozenset(question.key for question in questionnaire.items)
         conditions = [question.shown_if for question in questionnaire.questions if question.shown_if is not None]
         self.mentioned = sorted({test.question for condition in conditions for test in condition.tests()})
@@ -103,7 +107,7 @@ class QuestionFilter:
 
     @classmethod
     def of(cls, study: Study) -> QuestionFilter:
-        questionnaire = questionnaire_from(study.questionnaire)
+        questionnaire = questionnaire_of(study)
         shorter = for_items_without(questionnaire, study.design)
         return cls(questionnaire, None if shorter is questionnaire else cls(shorter))
 
@@ -183,23 +187,18 @@ def public_ids(study: Study) -> dict[int, str]:
     return ids
 
 
+def position_reached(flow: Flow, participant: Participant) -> int:
+    """Return the position of the page that a participant has reached."""
+    is_completed = participant.status == ParticipantStatus.COMPLETED
+    return len(flow.pages) - 1 if is_completed else flow.position(participant.step)
+
+
 @functools.lru_cache(maxsize=1000, typed=True)
 def _measured(watched: Any, heard: Any, trailer_seen: Any, rating: Any) -> ItemMeasures | None:
     # Cached, since few combinations occur.
-    answers = {"watched": watched, "heard": heard, "trailer_seen": trailer_seen, "rating": rating}
-    if missing_of_item(answers):
+    if None in (watched, rating) or (not watched and None in (heard, trailer_seen)):
         return None
     return item_measures(watched=watched, heard=heard, trailer_seen=trailer_seen, rating=rating)
-
-
-def _asked_keys(
-    question_filter: QuestionFilter, block: str, answers: dict[str, Any], participant: Participant
-) -> frozenset[str]:
-    step = participant.step if participant.status != ParticipantStatus.COMPLETED else flow.THANKS
-    # A page that was not reached has asked nothing, whatever its conditions say.
-    if flow.STEPS.index(step) < flow.STEPS.index(block):
-        return frozenset()
-    return question_filter.keys(block, answers)
 
 
 class RecordReader:
@@ -213,6 +212,7 @@ class RecordReader:
         columns = ["participant_id", "rank", "question", "written", "provenance"]
         self.columns = [*columns, "answered_at"] if with_times else columns
         self.question_filter = QuestionFilter.of(study)
+        self.flow = whole_flow(study.design)
         self._parsed: dict[str, Any] = {}
         self.conditions = {condition.pk: condition for condition in Condition.objects.filter(study=study)}
         self.items: dict[int, Item] = {}
@@ -258,7 +258,9 @@ class RecordReader:
     def _opened_items(self, keys: Sequence[int]) -> dict[int, dict[str, set[str]]]:
         """Item events from the recommendation list onwards; the rating page may show the same items earlier."""
         looked: dict[int, dict[str, set[str]]] = defaultdict(dict)
-        events = Event.objects.filter(participant__in=keys, kind__in=LOOKED_AT, page__in=WITH_LIST).order_by("pk")
+        events = Event.objects.filter(participant__in=keys, kind__in=LOOKED_AT, page__in=self.flow.with_list).order_by(
+            "pk"
+        )
         for key, kind, facts in events.values_list("participant_id", "kind", "facts"):
             looked[key].setdefault(str(facts.get("item", "")), set()).add(kind)
         return looked
@@ -288,6 +290,14 @@ class RecordReader:
         missing = sorted(set(keys) - self.items.keys())
         self.items |= {item.pk: item for item in Item.objects.filter(pk__in=missing)} if missing else {}
 
+    def _asked_keys(
+        self, question_filter: QuestionFilter, block: str, answers: dict[str, Any], participant: Participant
+    ) -> frozenset[str]:
+        # A page that was not reached has asked nothing, whatever its conditions say.
+        if position_reached(self.flow, participant) < self.flow.asking(block):
+            return frozenset()
+        return question_filter.keys(block, answers)
+
     def _record(
         self,
         participant: Participant,
@@ -302,20 +312,27 @@ class RecordReader:
         about, of_items = question_filter.about, question_filter.of_items
         whole = rows_by_rank.get(0, {})
         own = {key: row.value for key, row in whole.items()}
-        asked_keys = frozenset[str]().union(*(_asked_keys(question_filter, block, own, participant) for block in WHOLE))
+        asked_keys = frozenset[str]().union(
+            *(
+                self._asked_keys(question_filter, block, own, participant)
+                for block in question_filter.questionnaire.whole
+            )
+        )
         items = []
         for slot in slots:
             rows = rows_by_rank.get(slot.rank, {})
             of_item = {key: row.value for key, row in rows.items()}
-            is_ahead = participant.step == flow.ITEMS and slot.rank > participant.item_rank
+            is_ahead = participant.step == self.flow.key_of(ITEM_QUESTIONS) and slot.rank > participant.item_rank
             of_slot = question_filter.of_slot(slot)
-            shown = frozenset() if is_ahead else _asked_keys(of_slot, schema.ITEMS, {**own, **of_item}, participant)
+            shown = (
+                frozenset() if is_ahead else self._asked_keys(of_slot, schema.ITEMS, {**own, **of_item}, participant)
+            )
             answers = {key: value for key, value in of_item.items() if key in shown or key not in of_items}
             provenance = {key: row.provenance for key, row in rows.items()}
             opened = frozenset(looked_at.get(slot.item.external_id, ()))
             orders = participant.shown_orders.get(schema.ITEMS, {})
             # An item without a sample is never asked about it.
-            trailer_seen = answers.get(flow.TRAILER_SEEN) if flow.TRAILER_SEEN in of_slot.of_items else False
+            trailer_seen = answers.get(TRAILER_SEEN) if TRAILER_SEEN in of_slot.of_items else False
             measured = _measured(answers.get("watched"), answers.get("heard"), trailer_seen, answers.get(RATING))
             text = text_in(slot.explanation, participant.language)
             items.append(Recommended(slot, answers, provenance, measured, opened, of_items - shown, orders, text))
@@ -376,6 +393,6 @@ def completed_answers(study: Study, mode: str) -> Iterator[Record]:
 
 def identifying_answers(study: Study) -> QuerySet[Response]:
     """The answers that name people and are still there: neither declined nor erased."""
-    keys = questionnaire_from(study.questionnaire).identifying
+    keys = questionnaire_of(study).identifying
     rows = Response.objects.filter(participant__study=study, question__in=keys)
     return rows.exclude(value=dict(DECLINED)).exclude(value=dict(ERASED))

@@ -13,18 +13,15 @@ from functools import cached_property
 from typing import Any
 
 from core.errors import ParameterError
-from studies.enums import ParticipantStatus, Provenance
-from studies.instrument import flow
+from studies.enums import Provenance
 from studies.instrument.flow import Place
-from studies.instrument.questionnaires.schema import ABOUT, ITEMS, Question, Questionnaire
+from studies.instrument.questionnaires.schema import ITEMS, Question, Questionnaire
 from studies.models import Participant, Response
 from studies.participation.selectors.participant_rows import questionnaire_at
 from studies.participation.services.events import record_event
 from studies.participation.services.participant_state import (
-    list_length,
-    not_active_error,
-    out_of_order,
-    place_of,
+    flow_of_participant,
+    require_open,
     touch,
 )
 
@@ -43,10 +40,11 @@ class PageAnswers:
     `values` are the answers about the person and the list, with those about the page's item, by question.
     """
 
-    def __init__(self, participant: Participant, block: str, rank: int) -> None:
+    def __init__(self, participant: Participant, at: Place) -> None:
         self.participant = participant
-        self.block = block
-        self.rank = rank
+        self.at = at
+        self.block = flow_of_participant(participant).page(at.page).block
+        self.rank = rank = at.rank
         # Answers about the item come last and take precedence.
         rows = list(Response.objects.filter(participant=participant, rank__in={0, rank}).order_by("rank"))
         self.values: dict[str, Any] = {row.question: row.value for row in rows}
@@ -56,19 +54,14 @@ class PageAnswers:
     def questionnaire(self) -> Questionnaire:
         return questionnaire_at(self.participant, self.rank)
 
+    @cached_property
+    def keys(self) -> frozenset[str]:
+        """The keys of the page's own questions."""
+        return frozenset(question.key for question in self.questionnaire.block(self.block))
+
     @property
     def missing(self) -> tuple[str, ...]:
         return self.questionnaire.missing(self.block, self.values)
-
-    def require_open(self) -> None:
-        """Raise `study.not_active` or `study.out_of_order` unless answers on this page may be given now."""
-        participant, status = self.participant, self.participant.status
-        is_open = status == ParticipantStatus.ACTIVE or (self.block == ABOUT and status == ParticipantStatus.CONSENTED)
-        if not is_open:
-            raise not_active_error(participant)
-        is_here = flow.may_change(place_of(participant), Place(self.block, self.rank))
-        if not is_here or self.rank > list_length(participant):
-            raise out_of_order(participant)
 
     def save(self, checked: Mapping[str, Any], source: AnswerSource) -> None:
         """Store the answers that differ from the stored ones, and clear those that are None.
@@ -84,7 +77,7 @@ class PageAnswers:
         ]
         if not changes:
             return
-        self.require_open()
+        require_open(self.participant, self.at)
         touch(self.participant)
         for question, value in changes:
             if value is None:
@@ -94,8 +87,9 @@ class PageAnswers:
 
     def replace(self, checked: Mapping[str, Any], source: AnswerSource) -> None:
         """Store the whole page's checked answers, and clear those to questions that are no longer asked."""
-        for key in [key for key in self._rows if checked.get(key) is None]:
-            self._clear(key)
+        for key in self.keys:
+            if checked.get(key) is None:
+                self._clear(key)
         for question in self.questionnaire.block(self.block):
             if checked.get(question.key) is not None:
                 self._store(question, checked[question.key], source)
@@ -108,7 +102,7 @@ class PageAnswers:
             record_event(
                 participant=self.participant,
                 kind="rating_changed" if question.key == "rating" else "answer_changed",
-                page=ITEMS,
+                page=self.at.page,
                 rank=self.rank,
                 facts={"question": question.key, "rank": self.rank, **values},
                 client_at=source.client_at,

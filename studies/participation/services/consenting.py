@@ -15,9 +15,9 @@ from core.database import optional_write
 from core.errors import ParallaxError
 from core.provenance import digest_of_token
 from studies.allocation.services.slots import locked_study
+from studies.design.selectors.placeholders import content_of
 from studies.design.selectors.versions import current_consent
 from studies.enums import VOUCHED, Mode
-from studies.instrument import flow
 from studies.models import (
     ConsentVersion,
     DeclinedForm,
@@ -27,6 +27,7 @@ from studies.models import (
     StudyVersion,
 )
 from studies.participation.selectors.participant_rows import participant_by_entry
+from studies.participation.services.enrolment import assign_at_consent
 from studies.participation.services.entry_gate import (
     Admission,
     EntryAttempt,
@@ -125,6 +126,8 @@ def consent(attempt: EntryAttempt) -> Entry:
         participant.token_digest = digest_of_token(token)
     if attempt.mode == Mode.PREVIEW and attempt.ticket is not None:
         choose_condition(participant=participant, ticket=attempt.ticket)
+    if content_of(study).flow.assigns_at_consent:
+        assign_at_consent(participant)
     return Entry(participant, token)
 
 
@@ -152,9 +155,10 @@ def _create(attempt: EntryAttempt, admission: Admission, token: str) -> Particip
     external, parameters = split_parameters(attempt.parameters, panel)
     if attempt.recruiting.signing_key:
         parameters.pop(SIGNATURE, None)  # it would reveal the id in exports without ids
-    # Two visitors with one id wait for each other; visitors without ids need not.
+    # Two visitors with one id wait for each other, and all do where they are assigned; the others need not.
     has_id = attempt.mode == Mode.LIVE and panel.identify(external) is not None
-    study = locked_study(attempt.study.pk) if has_id else Study.objects.get(pk=attempt.study.pk)
+    assigns = content_of(attempt.study).flow.assigns_at_consent
+    study = locked_study(attempt.study.pk) if has_id or assigns else Study.objects.get(pk=attempt.study.pk)
     refuse_unless_open(study, attempt.mode)
     is_known = has_id and known_id(study=study, panel=panel, parameters=external) is not None
     if is_known and not Participant.objects.filter(study=study, entry_key=key).exists():
@@ -169,7 +173,7 @@ def _create(attempt: EntryAttempt, admission: Admission, token: str) -> Particip
         mode=attempt.mode,
         entrance=admission.entrance,
         network=network_of_slot(study, attempt.mode, admission.entrance, attempt.network),
-        step=flow.ABOUT,
+        step=content_of(study).flow.keys[0],
         language=attempt.language,
         consent_version=None if is_preview else _agreed_version(study, attempt.consent_version),
         consent_language=attempt.language,

@@ -12,45 +12,39 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from core.errors import ParallaxError, ParameterError
+from core.errors import ParallaxError
 from core.transitions import move
 from studies.allocation.services.slots import full_quota, locked_study, stratum_for
 from studies.enums import PARTICIPANT_MOVES, ParticipantStatus, Provenance
-from studies.instrument.questionnaires.schema import ABOUT, questionnaire_from
-from studies.models import Participant, Study
-from studies.participation.selectors.participant_rows import answers_about
+from studies.instrument.flow import Place
+from studies.instrument.questionnaires.schema import ABOUT
+from studies.models import Participant
 from studies.participation.services.answers import AnswerSource, PageAnswers, checked_values
 from studies.participation.services.entry_gate import refuse_unless_open
-from studies.participation.services.finishing import ended_by_attention, note_checks
-from studies.participation.services.participant_state import lock, lock_open, not_active_error
+from studies.participation.services.finishing import ended_by_attention, note_checks, submit_page
+from studies.participation.services.participant_state import (
+    flow_of_participant,
+    lock,
+    not_active_error,
+    require_open,
+)
 from studies.participation.services.slot_queue import request_slot
 
 
-def checked_about(*, study: Study, answers: Mapping[str, Any]) -> dict[str, Any]:
-    """The answers about the person as they are stored, or `study.bad_answers` with the problems."""
-    questions = questionnaire_from(study.questionnaire).about
-    posted = dict(answers)
-    problems: dict[str, str] = {}
-    checked: dict[str, Any] = {}
-    for name in sorted(set(posted) - {question.key for question in questions}):
-        problems[name] = f"This study asks no question {name!r} about the person."
-    for question in questions:
-        if not question.is_shown(checked):
-            continue
-        try:
-            checked[question.key] = question.check(posted.get(question.key))
-        except ParameterError as problem:
-            problems[question.key] = str(problem)
-        else:
-            if question.is_incomplete(checked[question.key]):
-                problems[question.key] = f"The answer to {question.key!r} is incomplete."
-    if problems:
+def _checked(page: PageAnswers, answers: Mapping[str, Any]) -> dict[str, Any]:
+    """The answers to all that the form asks as they are stored, or `study.bad_answers` with the problems."""
+    questionnaire = page.questionnaire
+    checked, invalid = checked_values(questionnaire.about, answers)
+    known = {key: value for key, value in page.values.items() if key not in page.keys} | checked
+    asked = [question.key for question in questionnaire.shown(ABOUT, known)]
+    wrong = {*(set(answers) - page.keys), *invalid.keys() & set(asked), *questionnaire.missing(ABOUT, known)}
+    if wrong:
         raise ParallaxError(
             "study.bad_answers",
             _("Some answers are missing or cannot be used. Please look at them again."),
-            {"problems": problems},
+            {"problems": {key: f"The answer to {key!r} is missing or cannot be used." for key in sorted(wrong)}},
         )
-    return checked
+    return {key: checked.get(key) for key in asked}
 
 
 @transaction.atomic
@@ -77,10 +71,12 @@ def accept_about(
             raise not_active_error(current)
         return current
     refuse_unless_open(study, current.mode)
-    checked = checked_about(study=study, answers=answers)
-    PageAnswers(current, ABOUT, 0).replace(checked, AnswerSource(provenance=provenance))
-    now = timezone.now()
-    questionnaire = questionnaire_from(study.questionnaire)
+    at = _assigning(current)
+    require_open(current, at)
+    page = PageAnswers(current, at)
+    checked = _checked(page, answers)
+    page.replace(checked, AnswerSource(provenance=provenance))
+    now, questionnaire = timezone.now(), page.questionnaire
     against = [q.key for q in questionnaire.about if q.key in checked and not q.admits_value(checked[q.key])]
     if against:
         _require_confirmed(against, confirmed)
@@ -99,28 +95,23 @@ def accept_about(
     return current
 
 
+def _assigning(participant: Participant) -> Place:
+    return next(Place(page.key) for page in flow_of_participant(participant).pages if page.assigns)
+
+
+def assign_at_consent(participant: Participant) -> None:
+    """Give a newcomer a slot, as `request_slot` does, in a study that asks nothing before the assignment."""
+    study = locked_study(participant.study_id)
+    lock(participant)
+    if participant.status == ParticipantStatus.CONSENTED and participant.waiting_since is None:
+        participant.stratum = stratum_for(study, {}, participant)
+        request_slot(study=study, participant=participant, now=timezone.now())
+
+
 def _require_confirmed(excluding: Sequence[str], confirmed: Set[str] | None) -> None:
     # A typing error must not end a participation.
     if confirmed is not None and confirmed.isdisjoint(excluding):
         raise ParallaxError("study.unconfirmed", _("Please check this answer."), {"unconfirmed": excluding})
-
-
-@transaction.atomic
-def store_about(
-    *, participant: Participant, answers: Mapping[str, Any], provenance: str = Provenance.PERSON
-) -> tuple[str, ...]:
-    """Store each answer about the person that can be used, and return their keys.
-
-    None clears the stored answer. Half an answer is not an error yet: the form reports it when it is sent.
-
-    Raises `study.not_active`, `study.out_of_order`, `study.closed`.
-    """
-    lock_open(participant)
-    page = PageAnswers(participant, ABOUT, 0)
-    checked, _invalid = checked_values(page.questionnaire.about, answers)
-    page.save(checked, AnswerSource(provenance=provenance))
-    questions = page.questionnaire.shown(ABOUT, page.values)
-    return tuple(question.key for question in questions if checked.get(question.key) is not None)
 
 
 @transaction.atomic
@@ -133,14 +124,16 @@ def submit_about(
 ) -> ParallaxError | None:
     """Accept the form with what is stored of it; where it is refused, store its usable answers and return the refusal.
 
-    `confirmed` is as in `accept_about`. Raises what `store_about` raises.
+    `confirmed` is as in `accept_about`. Raises what `submit_page` raises.
     """
-    answers = {**answers_about(participant, 0), **posted}
+    at, source = _assigning(participant), AnswerSource(provenance=provenance)
+    page = PageAnswers(participant, at)
+    answers = {key: value for key, value in page.values.items() if key in page.keys} | dict(posted)
     answers = {key: value for key, value in answers.items() if value is not None}
     try:
         accept_about(participant=participant, answers=answers, confirmed=confirmed, provenance=provenance)
     # What was filled in is stored all the same, so that the form comes back as it was sent.
     except ParallaxError as refusal:
-        store_about(participant=participant, answers=posted, provenance=provenance)
+        submit_page(participant=participant, at=at, posted=posted, source=source, is_leaving=False)
         return refusal
     return None

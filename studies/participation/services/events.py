@@ -16,9 +16,8 @@ from core.database import optional_write
 from core.errors import ParallaxError
 from core.rate_limits import RateLimit, seconds_to_wait
 from studies.enums import ParticipantStatus
-from studies.instrument.flow import STEPS
 from studies.models import Event, Participant
-from studies.participation.services.participant_state import touch
+from studies.participation.services.participant_state import flow_of_participant, touch
 
 LONGEST_KIND = 40
 LARGEST_FACTS = 4000  # characters of JSON
@@ -112,7 +111,10 @@ def store_events(*, participant_id: int, events: Sequence[Any]) -> tuple[int, di
     """
     participant = (
         # Locked, so that no event is stored behind a withdrawal that erases them.
-        Participant.objects.select_for_update(of=("self",)).only("pk", "status", "erased_at").get(pk=participant_id)
+        Participant.objects.select_for_update(of=("self",))
+        .select_related("study")
+        .only("status", "erased_at", "study__updated_at")
+        .get(pk=participant_id)
     )
     if participant.erased_at is not None or participant.status == ParticipantStatus.WITHDRAWN:
         raise ParallaxError("events.erased", "This participant's data are erased; nothing more is kept of them.")
@@ -148,8 +150,9 @@ def _checked(participant: Participant, data: Any) -> Event:
         raise ValueError("The view of an event has 8 to 36 letters, digits and dashes.")
     if data.get("kind") not in KINDS:
         raise ValueError(f"A browser tells of {' and '.join(sorted(KINDS))}.")
-    if data.get("page") not in STEPS:
-        raise ValueError(f"The page of an event is one of {', '.join(STEPS)}.")
+    pages = flow_of_participant(participant).keys
+    if data.get("page") not in pages:
+        raise ValueError(f"The page of an event is one of {', '.join(pages)}.")
     rank = data.get("rank", 0)
     if not isinstance(rank, int) or isinstance(rank, bool) or not 0 <= rank <= 1000:
         raise ValueError("The rank of an event is a whole number from 0.")

@@ -20,12 +20,11 @@ from core.transitions import move
 from studies.allocation.services.slots import end_participation, locked_study
 from studies.design.selectors.placeholders import content_of
 from studies.enums import PARTICIPANT_MOVES, ParticipantStatus
-from studies.instrument import flow
+from studies.flow_pages import END
 from studies.instrument.flow import Place
-from studies.instrument.questionnaires.schema import ABOUT, AFTER, ITEMS, OVERALL, Questionnaire
+from studies.instrument.questionnaires.schema import ITEMS, Questionnaire
 from studies.models import Event, Participant
 from studies.participation.selectors.participant_rows import (
-    answers_about,
     answers_by_rank,
     questionnaire_at,
     questionnaires_of,
@@ -34,11 +33,11 @@ from studies.participation.selectors.question_presenter import visible
 from studies.participation.services.answers import AnswerSource, PageAnswers, checked_values
 from studies.participation.services.participant_state import (
     advance,
+    flow_of_participant,
     list_length,
     lock_open,
-    out_of_order,
     place_of,
-    require_active,
+    require_open,
 )
 from studies.recruitment.services.tokens import new_code
 
@@ -64,13 +63,7 @@ class PageOutcome:
 
 @transaction.atomic
 def submit_page(
-    *,
-    participant: Participant,
-    block: str,
-    rank: int,
-    posted: Mapping[str, Any],
-    source: AnswerSource,
-    is_leaving: bool,
+    *, participant: Participant, at: Place, posted: Mapping[str, Any], source: AnswerSource, is_leaving: bool
 ) -> PageOutcome:
     """Store the answers of a page that changed; leave the page where `is_leaving` and nothing is wrong or missing.
 
@@ -81,25 +74,23 @@ def submit_page(
         lock_for_leaving(participant)
     else:
         lock_open(participant)
-    page = PageAnswers(participant, block, rank)
-    shown = page.questionnaire.known(block, page.values)
-    checked, invalid = checked_values(page.questionnaire.block(block), posted)
+    page = PageAnswers(participant, at)
+    shown = page.questionnaire.known(page.block, page.values)
+    checked, invalid = checked_values(page.questionnaire.block(page.block), posted)
     page.save(checked, source)
     if not is_leaving:
         return PageOutcome(invalid)
     if page.missing or invalid:
-        questions = {question.key: question for question in page.questionnaire.block(block)}
+        questions = {question.key: question for question in page.questionnaire.block(page.block)}
         values = {**page.values, **checked}
         missing = {
             key: values.get(key) for key in page.missing if key not in invalid and visible(questions[key], shown)
         }
         return PageOutcome(invalid, missing)
     missing_before: Mapping[str, Any] = {}
-    if block == ITEMS:
-        leave_item(participant, rank)
-    elif participant.step == block:
+    if at.rank or at == place_of(participant):
         try:
-            leave_list(participant)
+            leave(participant, at)
         # Answers of this page are stored whatever is missing elsewhere, so the refusal may not end the transaction.
         except ParallaxError as refusal:
             if refusal.code != "study.missing_answers":
@@ -109,14 +100,10 @@ def submit_page(
 
 
 @transaction.atomic
-def finish_recommendations(*, participant: Participant) -> Participant:
-    """Leave the page that shows the list, for the first item."""
-    lock_open(participant)
-    if participant.status != ParticipantStatus.COMPLETED:
-        require_active(participant)
-        if place_of(participant).order < Place(flow.RECOMMENDATIONS).order:
-            raise out_of_order(participant)
-        advance(participant, Place(flow.RECOMMENDATIONS))
+def leave_page(*, participant: Participant, at: Place) -> Participant:
+    """Leave a page once everything up to it is answered; raises as `leave`."""
+    lock_for_leaving(participant)
+    leave(participant, at)
     return participant
 
 
@@ -129,59 +116,42 @@ def lock_for_leaving(participant: Participant) -> None:
     lock_open(participant)
 
 
-def leave_item(participant: Participant, rank: int) -> None:
-    """Leave the page of an item once its questions are answered; failed attention checks may end the participation.
+def leave(participant: Participant, at: Place) -> None:
+    """Leave a page; the caller holds the locks.
 
-    The caller holds the locks. Raises `study.missing_answers` with the keys of what is missing, `study.out_of_order`,
-    `study.not_active`.
-    """
-    if participant.status == ParticipantStatus.COMPLETED:
-        return
-    require_active(participant)
-    if not 1 <= rank <= list_length(participant) or not flow.may_change(place_of(participant), Place(ITEMS, rank)):
-        raise out_of_order(participant)
-    answers = answers_about(participant, rank)
-    missing = questionnaire_at(participant, rank).missing(ITEMS, answers)
-    if missing:
-        raise _missing({str(rank): list(missing)})
-    _leave(participant, ITEMS, rank, answers)
-    if not ended_by_attention(participant=participant, questionnaire=content_of(participant.study).questionnaire):
-        advance(participant, Place(ITEMS, rank))
+    A page about an item needs its own answers, any other also those of the pages before it that are still open. Leaving
+    the last page before the end completes the study: every question is answered, and a completion code is drawn. Failed
+    attention checks may end the participation instead.
 
-
-def leave_list(participant: Participant) -> None:
-    """Leave the questions about the list, or those after it; the caller holds the locks.
-
-    At the end the study is completed: every question is answered, and a completion code is drawn. Failed attention
-    checks may end the participation instead.
-
-    Raises `study.missing_answers` with the missing keys by rank ("0" for the list as a whole),
+    Raises `study.missing_answers` with the missing keys by rank ("0" for the person and the list as a whole),
     `study.out_of_order`, `study.not_active`.
     """
     if participant.status == ParticipantStatus.COMPLETED:
         return
-    require_active(participant)
-    if participant.step not in (flow.OVERALL, flow.AFTER):
-        raise out_of_order(participant)
-    questionnaire, by_rank = content_of(participant.study).questionnaire, answers_by_rank(participant)
-    blocks = (OVERALL,) if participant.step == flow.OVERALL else (OVERALL, AFTER)
-    of_list, of_items = by_rank.get(0, {}), questionnaires_of(participant)
+    require_open(participant, at)
+    flow, length = flow_of_participant(participant), list_length(participant)
+    completes = at == place_of(participant) and flow.page(flow.beside(at, 1, length).page).kind == END
+    is_alone = at.rank and not completes
+    places = [at] if is_alone else [place for place in flow.places(length) if flow.may_look(at, place)]
+    by_rank, at_rank = answers_by_rank(participant), questionnaires_of(participant)
+    of_whole = by_rank.get(0, {})
     missing: dict[str, list[str]] = {}
-    for rank in range(1, list_length(participant) + 1):
-        if of_item := of_items(rank).missing(ITEMS, {**of_list, **by_rank.get(rank, {})}):
-            missing[str(rank)] = list(of_item)
-    if of_blocks := [key for block in blocks for key in questionnaire.missing(block, of_list)]:
-        missing["0"] = of_blocks
+    for place in places:
+        answers = {**of_whole, **by_rank.get(place.rank, {})}
+        if keys := at_rank(place.rank).missing(flow.page(place.page).block, answers):
+            missing.setdefault(str(place.rank), []).extend(keys)
     if missing:
-        raise _missing(missing)
-    for block in blocks:
-        _leave(participant, block, 0, of_list)
-    if ended_by_attention(participant=participant, questionnaire=questionnaire):
+        raise ParallaxError("study.missing_answers", _("Some questions still need an answer."), {"missing": missing})
+    for place in places:
+        if place.rank == at.rank:
+            answers = {**of_whole, **by_rank.get(at.rank, {})}
+            _close(participant, flow.page(place.page).block, at.rank, answers)
+    if ended_by_attention(participant=participant, questionnaire=content_of(participant.study).questionnaire):
         return
-    if participant.step == flow.AFTER or not content_of(participant.study).has_after:
+    if completes:
         _complete(participant)
     else:
-        advance(participant, Place(flow.OVERALL))
+        advance(participant, at)
 
 
 def _complete(participant: Participant) -> None:
@@ -191,7 +161,7 @@ def _complete(participant: Participant) -> None:
         to=ParticipantStatus.COMPLETED,
         allowed=PARTICIPANT_MOVES,
         reason="Answered everything.",
-        step=flow.THANKS,
+        step=flow_of_participant(participant).keys[-1],
         item_rank=0,
         completion_code=new_code(participant),
         completed_at=now,
@@ -201,7 +171,7 @@ def _complete(participant: Participant) -> None:
     logger.info("completed study=%s participant=%s", participant.study.slug, participant.code)
 
 
-def _leave(participant: Participant, block: str, rank: int, answers: Mapping[str, Any]) -> None:
+def _close(participant: Participant, block: str, rank: int, answers: Mapping[str, Any]) -> None:
     """Withdraw the answers of a page to questions that are no longer asked, and record its attention checks.
 
     The event log keeps the withdrawn values, unless they identify a person.
@@ -216,12 +186,6 @@ def _leave(participant: Participant, block: str, rank: int, answers: Mapping[str
             Event.objects.create(participant=participant, kind="answer_withdrawn", facts=facts)
             row.delete()
     note_checks(participant=participant, questionnaire=questionnaire, block=block, rank=rank, answers=answers)
-
-
-def _missing(problems: Mapping[str, Any]) -> ParallaxError:
-    return ParallaxError(
-        "study.missing_answers", _("Some questions still need an answer."), {"missing": dict(problems)}
-    )
 
 
 def note_checks(
@@ -239,7 +203,7 @@ def n_failed(participant: Participant, questionnaire: Questionnaire) -> int:
     """How many checks the participant has failed, by their current answers."""
     by_rank = answers_by_rank(participant)
     own = by_rank.pop(0, {})
-    checks_by_page = [*(questionnaire.failed_checks(block, own) for block in (ABOUT, OVERALL, AFTER))]
+    checks_by_page = [*(questionnaire.failed_checks(block, own) for block in questionnaire.whole)]
     of_items = questionnaires_of(participant)
     checks_by_page += [of_items(rank).failed_checks(ITEMS, {**own, **answers}) for rank, answers in by_rank.items()]
     return sum(not is_passed for checks in checks_by_page for _key, is_passed in checks)

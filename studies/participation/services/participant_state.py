@@ -14,8 +14,7 @@ from core.provenance import derived_seed
 from studies.design.selectors.placeholders import content_of, presentation_of
 from studies.design.selectors.texts import languages_of
 from studies.enums import ParticipantStatus, StudyStatus
-from studies.instrument import flow
-from studies.instrument.flow import Place
+from studies.instrument.flow import Flow, Place
 from studies.instrument.questionnaires.orders import has_random_order, order_of_questions, order_within
 from studies.models import Participant, RecommendationList
 
@@ -31,7 +30,17 @@ _locked_state = Participant.objects.order_by().values(*STATE, "study__status")
 
 def place_of(participant: Participant) -> Place:
     """The participant's current place."""
-    return Place(participant.step, participant.item_rank if participant.step == flow.ITEMS else 0)
+    return Place(participant.step, participant.item_rank)
+
+
+def flow_of_participant(participant: Participant) -> Flow:
+    """The pages of the participant's study."""
+    return content_of(participant.study).flow
+
+
+def kind_of_page(participant: Participant) -> str:
+    """The kind of the page that the participant is at."""
+    return flow_of_participant(participant).page(participant.step).kind
 
 
 def list_length(participant: Participant) -> int:
@@ -99,18 +108,28 @@ def out_of_order(participant: Participant) -> ParallaxError:
     return ParallaxError(
         "study.out_of_order",
         _("This page is not available at this point in the study."),
-        {"step": here.step, "rank": here.rank},
+        {"step": here.page, "rank": here.rank},
     )
+
+
+def require_open(participant: Participant, at: Place) -> None:
+    """Raise `study.not_active` or `study.out_of_order` unless answers on this page may be given now."""
+    flow, status = flow_of_participant(participant), participant.status
+    has_no_slot_yet = status == ParticipantStatus.CONSENTED and flow.is_before_assignment(at)
+    if status != ParticipantStatus.ACTIVE and not has_no_slot_yet:
+        raise not_active_error(participant)
+    if not flow.may_change(place_of(participant), at) or at.rank > list_length(participant):
+        raise out_of_order(participant)
 
 
 def advance(participant: Participant, left: Place) -> None:
     """Move on from `left`, unless the participant has done so already."""
-    here = place_of(participant)
+    flow = flow_of_participant(participant)
     # A page posted twice, or from an older tab, must not bring someone back.
-    if here.order > left.order:
+    if flow.order(place_of(participant)) > flow.order(left):
         return
-    then = flow.next_place(left, list_length(participant), has_after=content_of(participant.study).has_after)
-    touch(participant, step=then.step, item_rank=then.rank, reached_at=timezone.now())
+    then = flow.beside(left, 1, list_length(participant))
+    touch(participant, step=then.page, item_rank=then.rank, reached_at=timezone.now())
 
 
 def recommendation_list(participant: Participant) -> RecommendationList:

@@ -18,11 +18,17 @@ from catalog.models import Item
 from core.errors import ParallaxError
 from studies.design.selectors.placeholders import content_of
 from studies.enums import Provenance
-from studies.instrument import flow
+from studies.flow_pages import ELICIT
 from studies.models import Participant, ProfileRating
 from studies.participation.selectors.participant_rows import ratings_given
 from studies.participation.services.events import record_event
-from studies.participation.services.participant_state import lock_open, out_of_order, require_active, touch
+from studies.participation.services.participant_state import (
+    kind_of_page,
+    lock_open,
+    out_of_order,
+    require_active,
+    touch,
+)
 from studies.participation.services.preparing import is_requested
 from studies.settings import USED, StudySettings
 
@@ -46,7 +52,7 @@ def rate_item(
     """
     lock_open(participant)
     require_active(participant)
-    if participant.step != flow.RATE or is_requested(participant):
+    if kind_of_page(participant) != ELICIT or is_requested(participant):
         raise out_of_order(participant)
     design = participant.study.design
     _require_value(design, rating)
@@ -60,7 +66,7 @@ def rate_item(
         record_event(
             participant=participant,
             kind="rating_changed",
-            page=flow.RATE,
+            page=participant.step,
             facts={"item": item.external_id, "from": scale.value(row.rating), "to": rating and scale.value(rating)},
             client_at=client_at,
         )

@@ -17,12 +17,13 @@ from evaluation.services.serving import Served
 from studies.design.selectors.placeholders import content_of, presentation_of
 from studies.design.services.explaining import ShownExplanation
 from studies.enums import ParticipantStatus
-from studies.instrument import flow
-from studies.instrument.flow import Place
+from studies.flow_pages import ELICIT
 from studies.models import ListRequest, Participant, RecommendationList, RecommendedItem
 from studies.participation.services.participant_state import (
     STATE,
     advance,
+    flow_of_participant,
+    kind_of_page,
     lock_open,
     out_of_order,
     place_of,
@@ -45,7 +46,8 @@ def finish_rating(*, participant: Participant) -> RecommendationList | None:
         # Outside a transaction: scoring may take a second, and the participant's lock would hold their other requests.
         participant.refresh_from_db(fields=STATE)
         profile = profile_of(participant)
-        is_beyond = place_of(participant).order > Place(flow.RATE).order
+        flow = flow_of_participant(participant)
+        is_beyond = flow.position(participant.step) > flow.position(flow.key_of(ELICIT))
         if participant.status == ParticipantStatus.COMPLETED or (
             participant.status == ParticipantStatus.ACTIVE and is_beyond
         ):
@@ -63,7 +65,7 @@ def finish_rating(*, participant: Participant) -> RecommendationList | None:
 
 def _require_profile(participant: Participant, n_rated: int) -> None:
     require_active(participant)
-    if participant.step != flow.RATE:
+    if kind_of_page(participant) != ELICIT:
         raise out_of_order(participant)
     limits, chooses = participant.study.design.items_asked, participant.study.design.is_choice
     if n_rated in limits:
@@ -97,7 +99,7 @@ def _store(
     lock_open(participant)
     require_active(participant)
     # Another submission has stored its list meanwhile; the first one counts.
-    if participant.step != flow.RATE:
+    if kind_of_page(participant) != ELICIT:
         return recommendation_list(participant)
     # A list for other ratings than those stored could not be recomputed from the data.
     if profile_of(participant) != profile:
@@ -126,5 +128,5 @@ def _store(
         )
     )
     ListRequest.objects.filter(participant=participant).update(shown_at=timezone.now())
-    advance(participant, Place(flow.RATE))
+    advance(participant, place_of(participant))
     return stored

@@ -22,6 +22,7 @@ from core.networks import network_of
 from core.provenance import digest_of_token
 from core.transitions import move
 from studies.allocation.services.slots import locked_study
+from studies.design.selectors.placeholders import content_of
 from studies.enums import PARTICIPANT_MOVES, ParticipantStatus, StudyStatus
 from studies.models import Event, ExternalId, Participant, Study
 from studies.participation.selectors.participant_rows import participant_by_token, participants_with_study
@@ -98,7 +99,7 @@ def _request_slot_again(participant: Participant, network: str) -> Participant:
     if not is_waiting:
         # Cleared when the slot was given up, and counted anew for the network they come back from.
         participant.network = network_of_slot(study, participant.mode, participant.entrance, network_of(network))
-    if is_waiting or participant.assigned_at is not None:
+    if is_waiting or participant.assigned_at is not None or content_of(study).flow.assigns_at_consent:
         request_slot(study=study, participant=participant, now=now)
     else:
         to, network = ParticipantStatus.CONSENTED, participant.network

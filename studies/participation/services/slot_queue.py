@@ -19,10 +19,11 @@ from django.utils import timezone
 
 from core.transitions import move
 from studies.allocation.services.slots import claim_slot, end_participation, full_quota, locked_study, retake_slot
+from studies.design.selectors.placeholders import content_of
 from studies.enums import PARTICIPANT_MOVES, Entrance, Mode, ParticipantStatus, StudyStatus
-from studies.instrument import flow
 from studies.models import Condition, ListRequest, Participant, Study
 from studies.participation.services.entry_limits import watch_enrolment
+from studies.participation.services.participant_state import place_of
 from studies.recruitment.selectors.recruitment import RecruitmentSettings, recruiting_of
 
 logger = logging.getLogger(__name__)
@@ -201,7 +202,9 @@ def _take(study: Study, participant: Participant, now: datetime) -> str:
         changes["condition"], slot = assigned
     if participant.assigned_at is None:
         reason = "Took a slot."
-        changes |= {"stratum": participant.stratum, "step": flow.RATE, "assigned_at": now}
+        flow, here = content_of(study).flow, place_of(participant)
+        then = flow.beside(here, 1) if flow.page(here.page).assigns else here
+        changes |= {"stratum": participant.stratum, "step": then.page, "assigned_at": now}
     changes |= {"place": slot, "network": participant.network}
     move(participant, to=ParticipantStatus.ACTIVE, allowed=PARTICIPANT_MOVES, reason=reason, **changes)
     logger.info("slot study=%s participant=%s stratum=%s", study.slug, participant.code, participant.stratum)

@@ -20,7 +20,7 @@ from catalog.models import Item
 from catalog.selectors.items import facts_of_item, item_with_key
 from catalog.views.media import clip_response, poster_response
 from core.errors import ParallaxError
-from studies.instrument import flow
+from studies.flow_pages import ELICIT
 from studies.participation.selectors import pages
 from studies.participation.selectors.pages import sample_of
 from studies.participation.services import events, resuming
@@ -73,7 +73,7 @@ def _note(visit: Visit, kind: str, item: Item, *, is_once: bool = False) -> None
         participant=visit.participant,
         kind=kind,
         is_once=is_once,
-        page=here.step,
+        page=here.page,
         rank=here.rank,
         facts={"item": item.external_id},
         client_at=visit.client_at,
@@ -107,7 +107,7 @@ def details(visit: Visit, item_id: int) -> HttpResponse:
         "in_sheet": visit.is_htmx,
         "back_url": visit.links.to(visit.here),
     }
-    if flow.may_change(visit.here, flow.Place(flow.RATE)):
+    if visit.flow.page(visit.here.page).kind == ELICIT:
         (context["card"],) = pages.cards_of(
             visit.study,
             [shown],
@@ -117,7 +117,7 @@ def details(visit: Visit, item_id: int) -> HttpResponse:
         )
     if visit.is_htmx:
         return render(visit.request, "participant/parts/details.html", context)
-    return visit.page("details", visit.here.step, step="details", **context)
+    return visit.page("details", visit.here, step="details", **context)
 
 
 @of_participant

@@ -1,4 +1,4 @@
-"""Questions about the list as a whole, the last page, withdrawal and exit links."""
+"""The last page, withdrawal and exit links."""
 
 from __future__ import annotations
 
@@ -9,46 +9,13 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from studies.design.selectors import texts as written
-from studies.design.selectors.placeholders import content_of
 from studies.design.selectors.texts import rendered
-from studies.instrument import flow
-from studies.instrument.questionnaires.schema import AFTER, OVERALL
+from studies.instrument.flow import Place
 from studies.participation.services import events, exit_links, withdrawal
 from studies.participation.views.message_pages import hand_back_url, message_page
 from studies.participation.views.message_pages import outcome as outcome_page
-from studies.participation.views.questions import Marks, asked_of, marked, question_page, slots_of
-from studies.participation.views.visit import Visit, at_current_step, of_participant
+from studies.participation.views.visit import Visit, of_participant
 from studies.recruitment.panels import exits
-
-
-@of_participant
-@at_current_step
-def overall(visit: Visit) -> HttpResponse:
-    """The list as a whole."""
-    return question_page(visit, flow.Place(OVERALL), lambda marks: _last_page(visit, OVERALL, marks))
-
-
-@of_participant
-@at_current_step
-def after(visit: Visit) -> HttpResponse:
-    """The study's questions after the list, if any."""
-    return question_page(visit, flow.Place(AFTER), lambda marks: _last_page(visit, AFTER, marks))
-
-
-def _last_page(visit: Visit, block: str, marks: Marks | None) -> HttpResponse:
-    slots = slots_of(visit)
-    before = flow.Place(flow.OVERALL) if block == AFTER else flow.Place(flow.ITEMS, len(slots))
-    is_last = block == AFTER or not content_of(visit.study).has_after
-    context = {
-        "step": block,
-        "questions": asked_of(visit, block, marks=marked(visit, flow.Place(block), marks)),
-        "here_url": visit.address_of(flow.Place(block)),
-        "back_url": "" if visit.is_limited else visit.links.to(before),
-        "next_url": "" if is_last else visit.links.of(AFTER),
-        "thumbs": visit.thumbs(slots, 0) if block == OVERALL else (),
-        "is_last": is_last,
-    }
-    return visit.page(block, block, **context)
 
 
 @partial(of_participant, even_when_over=True)
@@ -69,12 +36,10 @@ def withdraw(visit: Visit) -> HttpResponse:
         visit.participant.refresh_from_db()
         page = outcome_page(visit.request, visit.participant, withdraw_url="", exit_link=exit_link)
         return page or visit.redirect_to_page(visit.here)
-    return visit.page("withdraw", visit.here.step, step="withdraw", back_url=visit.links.to(visit.here))
+    return visit.page("withdraw", visit.here, step="withdraw", back_url=visit.links.to(visit.here))
 
 
-@of_participant
-@at_current_step
-def thanks(visit: Visit) -> HttpResponse:
+def end(visit: Visit, at: Place) -> HttpResponse:
     """The debriefing, the completion code, and the exit link to the referring site."""
     texts = written.texts_of(visit.study, visit.language)
     own_link = visit.request.build_absolute_uri(reverse("participant:resume", args=[visit.token]))
@@ -89,7 +54,7 @@ def thanks(visit: Visit) -> HttpResponse:
         "is_guarded": is_guarded,
         "hand_back_url": hand_back_url(visit.request),
     }
-    return visit.page("thanks", flow.THANKS, **context)
+    return visit.page("thanks", at, **context)
 
 
 @partial(of_participant, even_when_over=True)

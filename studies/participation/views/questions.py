@@ -1,4 +1,4 @@
-"""Questions about the person, the recommendations, and the questions about each of them."""
+"""Pages of questions: about the person, each recommended item, the list, or anything else."""
 
 from __future__ import annotations
 
@@ -11,40 +11,47 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 
 from core.networks import network_of
-from studies.design.selectors.placeholders import content_of, presentation_of
-from studies.instrument import flow
+from studies.design.selectors.placeholders import content_of
+from studies.flow_pages import END
+from studies.instrument.flow import Place
+from studies.instrument.measures import HEARD, NEITHER
 from studies.instrument.questionnaires.questions import confirmed_answers, posted_answers
-from studies.instrument.questionnaires.schema import ABOUT, ITEMS, Question, Questionnaire
+from studies.instrument.questionnaires.schema import ABOUT, ITEMS, OVERALL, Question, Questionnaire
 from studies.participation.selectors import pages, question_presenter
 from studies.participation.selectors.participant_rows import answers_about, questionnaire_at
-from studies.participation.services import finishing
 from studies.participation.services.answers import AnswerSource, checked_values, is_same
-from studies.participation.services.enrolment import store_about, submit_about
+from studies.participation.services.enrolment import submit_about
 from studies.participation.services.entry_limits import ABOUT as ABOUT_FORM
 from studies.participation.services.entry_limits import refuse_if_too_often
 from studies.participation.services.finishing import PageOutcome, submit_page
-from studies.participation.services.participant_state import list_length, shown_orders
+from studies.participation.services.participant_state import shown_orders
 from studies.participation.views import details
-from studies.participation.views.visit import Visit, at_current_step, of_participant
+from studies.participation.views.visit import Visit
 
 
 def _posted(visit: Visit, questions: Sequence[Question]) -> dict[str, Any]:
     return posted_answers(questions, dict(visit.request.POST.lists()))
 
 
-@of_participant
-@at_current_step
-def about(visit: Visit) -> HttpResponse:
+def questions(visit: Visit, at: Place) -> HttpResponse:
+    """A block of questions about the person or the list; those that the assignment needs are sent as a whole."""
+    if visit.flow.page(at.page).assigns:
+        return _about(visit, at)
+    return _question_page(visit, at, lambda marks: _questions_page(visit, at, marks))
+
+
+def _about(visit: Visit, at: Place) -> HttpResponse:
     """Facts about the participant, saved as they are entered; accepting them assigns a condition."""
     if visit.request.method != "POST":
-        return _about_page(visit)
+        return _about_page(visit, at)
     network = network_of(visit.request.META["REMOTE_ADDR"])
     refuse_if_too_often(study_id=visit.study.pk, action=ABOUT_FORM, network=network, mode=visit.participant.mode)
     before = visit.visible_answers().get(0, {})
     questions = content_of(visit.study).questionnaire.about
     posted = _posted(visit, questions)
     if visit.is_htmx:
-        store_about(participant=visit.participant, answers=posted, provenance=visit.provenance)
+        source = AnswerSource(provenance=visit.provenance)
+        submit_page(participant=visit.participant, at=at, posted=posted, source=source, is_leaving=False)
         return HttpResponse(status=204)
     confirmed = confirmed_answers(questions, dict(visit.request.POST.lists()))
     refusal = submit_about(
@@ -57,11 +64,12 @@ def about(visit: Visit) -> HttpResponse:
         raise refusal
     # An answer that this visit does not see cannot be confirmed in it: it is asked for again.
     hidden = unconfirmed & (set(answers_about(visit.participant, 0)) - set(visit.visible_answers().get(0, {})))
-    return _about_page(visit, posted, before, refused | hidden, unconfirmed - hidden)
+    return _about_page(visit, at, posted, before, refused | hidden, unconfirmed - hidden)
 
 
 def _about_page(
     visit: Visit,
+    at: Place,
     posted: Mapping[str, Any] | None = None,
     before: Mapping[str, Any] | None = None,
     refused: Collection[str] = (),
@@ -69,7 +77,7 @@ def _about_page(
 ) -> HttpResponse:
     questionnaire, posted = content_of(visit.study).questionnaire, posted or {}
     known = questionnaire.known(ABOUT, before or {})
-    problems, typed, stored = {}, {}, visit.visible_answers().get(0, {})
+    problems, typed, stored = {}, {}, _shown(visit, at)
     for question in questionnaire.about:
         if question.key not in refused:
             continue
@@ -84,38 +92,13 @@ def _about_page(
         )
         if isinstance(value, str | int | float):
             typed[question.key] = value
-    page = question_presenter.Page(
-        questionnaire,
-        ABOUT,
-        stored,
-        visit.language,
-        orders=shown_orders(participant=visit.participant, block=ABOUT),
-        raw_values=typed,
-        problems=problems,
-        unconfirmed=unconfirmed,
-    )
-    return visit.page(
-        "about", flow.ABOUT, questions=page.questions(), has_problems=bool(problems), is_to_confirm=bool(unconfirmed)
-    )
-
-
-def slots_of(visit: Visit) -> list[pages.Card]:
-    """The participant's list, as it was computed once."""
-    return pages.recommended_cards(visit.participant, links=visit.links)
-
-
-@of_participant
-@at_current_step
-def recommendations(visit: Visit) -> HttpResponse:
-    """The list, as it was computed once."""
-    if visit.request.method == "POST":
-        finishing.finish_recommendations(participant=visit.participant)
-        return visit.redirect_to_page(flow.Place(flow.ITEMS, 1))
-    slots, shown = slots_of(visit), presentation_of(visit.participant)
-    rows = pages.carousel_rows(visit.study, slots, shown.carousel_by) if shown.carousel_by else []
-    next_url = visit.links.to(flow.Place(flow.ITEMS, 1))
-    context = {"slots": slots, "layout": shown.layout, "rows": rows, "next_url": next_url}
-    return visit.page("recommendations", flow.RECOMMENDATIONS, **context)
+    context = {
+        "heading": pages.heading_of(visit.flow, at.page, visit.language),
+        "questions": _asked_of(visit, at, Marks(problems, typed), unconfirmed=unconfirmed),
+        "has_problems": bool(problems),
+        "is_to_confirm": bool(unconfirmed),
+    }
+    return visit.page("about", at, **context)
 
 
 @dataclass
@@ -126,18 +109,17 @@ class Marks:
     typed: dict[str, Any]
 
 
-def question_page(visit: Visit, page: flow.Place, shown: Callable[[Marks | None], HttpResponse]) -> HttpResponse:
+def _question_page(visit: Visit, at: Place, shown: Callable[[Marks | None], HttpResponse]) -> HttpResponse:
     """A page of questions, whose answers are saved as they are entered; leaving the last one may end the study.
 
     `shown` draws it, with marks where answers were refused.
     """
     if visit.request.method != "POST":
         return shown(None)
-    questions = content_of(visit.study).questionnaire.block(page.step)
+    questions = content_of(visit.study).questionnaire.block(visit.flow.page(at.page).block)
     outcome = submit_page(
         participant=visit.participant,
-        block=page.step,
-        rank=page.rank,
+        at=at,
         posted=_posted(visit, questions),
         source=AnswerSource(provenance=visit.provenance, client_at=visit.client_at),
         is_leaving=visit.is_leaving,
@@ -146,18 +128,18 @@ def question_page(visit: Visit, page: flow.Place, shown: Callable[[Marks | None]
         return visit.redirect_to_missing(outcome.missing_before)
     if outcome.is_complete:
         # An item leads on to the next one, also when it was opened again, unless the end of the study led back to it.
-        leads_on = page.step == ITEMS and not visit.is_incomplete(page)
-        following = flow.next_place(page, list_length(visit.participant)) if leads_on else visit.here
+        leads_on = at.rank and not visit.is_incomplete(at)
+        following = visit.flow.beside(at, 1, visit.list_length) if leads_on else visit.here
         return visit.over() or visit.redirect_to_page(following)
     marks = _marks_of(questions, outcome)
     if visit.is_htmx and marks.problems:
         problem = next(iter(marks.problems.values()))
         return HttpResponse(problem, status=409, content_type="text/plain; charset=utf-8")
-    if visit.is_htmx and page.step == ITEMS:
+    if visit.is_htmx and at.rank:
         return HttpResponse(status=204)  # the page already shows the answer
     if visit.is_htmx:
         return render(visit.request, "participant/parts/saved.html", {"has_saved": True})
-    return shown(marks) if marks.problems or visit.is_leaving else visit.go(visit.address_of(page))
+    return shown(marks) if marks.problems or visit.is_leaving else visit.go(visit.address_of(at))
 
 
 def _marks_of(questions: Iterable[Question], outcome: PageOutcome) -> Marks:
@@ -170,14 +152,14 @@ def _marks_of(questions: Iterable[Question], outcome: PageOutcome) -> Marks:
     )
 
 
-def _shown(visit: Visit, block: str, rank: int) -> dict[str, Any]:
+def _shown(visit: Visit, at: Place) -> dict[str, Any]:
     """The stored answers of a page; for its own questions, only those that this visit may see."""
-    stored = answers_about(visit.participant, rank)
+    stored = answers_about(visit.participant, at.rank)
     if not visit.is_limited:
         return stored
-    questions = content_of(visit.study).questionnaire.block(block)
+    questions = content_of(visit.study).questionnaire.block(visit.flow.page(at.page).block)
     recent = visit.visible_answers()
-    may_see = {*recent.get(0, {}), *recent.get(rank, {})}
+    may_see = {*recent.get(0, {}), *recent.get(at.rank, {})}
     # Answers that the form repeats unchanged are visible as well.
     checked, _invalid = checked_values(questions, _posted(visit, questions))
     may_see |= {key for key, value in checked.items() if value is not None and is_same(value, stored.get(key))}
@@ -185,81 +167,93 @@ def _shown(visit: Visit, block: str, rank: int) -> dict[str, Any]:
     return {key: value for key, value in stored.items() if key not in own or key in may_see}
 
 
-def marked(visit: Visit, page: flow.Place, marks: Marks | None) -> Marks | None:
+def _marked(visit: Visit, at: Place, marks: Marks | None) -> Marks | None:
     """The marks of a page, with missing answers if the end led back to it.
 
     Participants who do not see their earlier answers may be asked for more than is missing, so that they can continue.
     """
     if marks is None:
-        return Marks(_incomplete(visit, page), {}) if visit.is_incomplete(page) else None
+        return Marks(_incomplete(visit, at), {}) if visit.is_incomplete(at) else None
     if visit.is_limited and marks.problems:
-        marks.problems = {**_incomplete(visit, page), **marks.problems}
+        marks.problems = {**_incomplete(visit, at), **marks.problems}
     return marks
 
 
-def _incomplete(visit: Visit, page: flow.Place) -> dict[str, str]:
-    questionnaire = questionnaire_at(visit.participant, page.rank)
-    questions = {question.key: question for question in questionnaire.block(page.step)}
-    shown, stored = _shown(visit, page.step, page.rank), answers_about(visit.participant, page.rank)
-    known, lacking = questionnaire.known(page.step, shown), questionnaire.missing(page.step, stored)
+def _incomplete(visit: Visit, at: Place) -> dict[str, str]:
+    questionnaire, block = questionnaire_at(visit.participant, at.rank), visit.flow.page(at.page).block
+    questions = {question.key: question for question in questionnaire.block(block)}
+    shown, stored = _shown(visit, at), answers_about(visit.participant, at.rank)
+    known, lacking = questionnaire.known(block, shown), questionnaire.missing(block, stored)
     keys = [key for key in lacking if question_presenter.visible(questions[key], known)]
     if lacking and not keys:
-        keys = [
-            key for key in questionnaire.missing(page.step, shown) if question_presenter.visible(questions[key], known)
-        ]
+        keys = [key for key in questionnaire.missing(block, shown) if question_presenter.visible(questions[key], known)]
     return {key: question_presenter.incomplete_text(questions[key], shown.get(key)) for key in keys}
 
 
-def asked_of(
+def _asked_of(
     visit: Visit,
-    block: str,
-    rank: int = 0,
+    at: Place,
     marks: Marks | None = None,
     hints: dict[str, str] | None = None,
     questionnaire: Questionnaire | None = None,
+    unconfirmed: Collection[str] = (),
 ) -> list[question_presenter.Asked]:
-    """The questions of a block with their stored answers; `questionnaire` may word them otherwise."""
+    """The questions of a page with their stored answers; `questionnaire` may word them otherwise."""
+    block = visit.flow.page(at.page).block
     return question_presenter.Page(
-        questionnaire or questionnaire_at(visit.participant, rank),
+        questionnaire or questionnaire_at(visit.participant, at.rank),
         block,
-        _shown(visit, block, rank),
+        _shown(visit, at),
         visit.language,
         orders=shown_orders(participant=visit.participant, block=block),
         raw_values=marks.typed if marks else {},
         hints=hints or {},
         problems=marks.problems if marks else {},
+        unconfirmed=unconfirmed,
     ).questions()
 
 
-@of_participant
-@at_current_step
-def item(visit: Visit, rank: int) -> HttpResponse:
+def _questions_page(visit: Visit, at: Place, marks: Marks | None) -> HttpResponse:
+    is_about_list = visit.flow.page(at.page).block == OVERALL
+    thumbs = visit.thumbs(pages.recommended_cards(visit.participant, links=visit.links), 0) if is_about_list else ()
+    following = visit.flow.beside(at, 1, visit.list_length)
+    context = {
+        "heading": pages.heading_of(visit.flow, at.page, visit.language),
+        "questions": _asked_of(visit, at, _marked(visit, at, marks)),
+        "here_url": visit.address_of(at),
+        "back_url": visit.back_url(at),
+        "next_url": visit.next_url(at),
+        "thumbs": thumbs,
+        "is_last": visit.flow.page(following.page).kind == END,
+    }
+    return visit.page("questions", at, **context)
+
+
+def item_questions(visit: Visit, at: Place) -> HttpResponse:
     """The questions about one recommended item; answers are saved as they are entered."""
-    return question_page(visit, flow.Place(flow.ITEMS, rank), lambda marks: _item_page(visit, rank, marks))
+    return _question_page(visit, at, lambda marks: _item_page(visit, at, marks))
 
 
-def _item_page(visit: Visit, rank: int, marks: Marks | None) -> HttpResponse:
-    slots = slots_of(visit)
-    slot, page = slots[rank - 1], flow.Place(flow.ITEMS, rank)
+def _item_page(visit: Visit, at: Place, marks: Marks | None) -> HttpResponse:
+    slots = pages.recommended_cards(visit.participant, links=visit.links)
+    slot = slots[at.rank - 1]
     elsewhere = {"trailer_seen": _("No trailer available here. Have you seen it elsewhere?")}
     hints = {} if slot.sample and slot.sample.url else elsewhere
     worded = None if slot.details_url else content_of(visit.study).for_items_without_details
-    questions = asked_of(visit, ITEMS, rank, marked(visit, page, marks), hints, worded)
+    questions = _asked_of(visit, at, _marked(visit, at, marks), hints, worded)
     of_item = details.described(visit, slot.item)
-    before = flow.Place(flow.ITEMS, rank - 1) if rank > 1 else flow.Place(flow.RECOMMENDATIONS)
     context = {
         "step": "item",
-        "rank": rank,
         "slot": slot,
         "questions": questions,
         "described": _described(visit, questions) if of_item["facts"] or of_item["details"]["plot"].text else None,
         **of_item,
-        "here_url": visit.address_of(page),
-        "back_url": "" if visit.is_limited else visit.links.to(before),
-        "next_url": visit.links.to(flow.next_place(page, len(slots))),
-        "thumbs": visit.thumbs(slots, rank),
+        "here_url": visit.address_of(at),
+        "back_url": visit.back_url(at),
+        "next_url": visit.next_url(at),
+        "thumbs": visit.thumbs(slots, at.rank),
     }
-    return visit.page("item", flow.ITEMS, **context)
+    return visit.page("item", at, **context)
 
 
 @dataclass(frozen=True)
@@ -275,9 +269,9 @@ def _described(visit: Visit, shown: Sequence[question_presenter.Asked]) -> Descr
     """The first question, in the order shown, that asks participants to know the details; None without one."""
     questions = {question.key: question for question in content_of(visit.study).questionnaire.block(ITEMS)}
     for question in shown:
-        if question.key == flow.HEARD:
+        if question.key == HEARD:
             return Described(question.key, question.condition, question.is_hidden)
-        if flow.NEITHER in questions[question.key].wordings:
+        if NEITHER in questions[question.key].wordings:
             wording = question.wordings[-1]  # the one for items neither consumed nor sampled
             return Described(question.key, wording.condition, wording.is_hidden)
     return None

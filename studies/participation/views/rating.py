@@ -22,13 +22,14 @@ from catalog.selectors.search import search_items
 from core.errors import ParallaxError
 from core.provenance import derived_seed
 from studies.design.selectors.placeholders import content_of, elicitation_heading
-from studies.instrument import flow
+from studies.flow_pages import ELICIT
+from studies.instrument.flow import Place
 from studies.instrument.questionnaires.questions import whole_number
 from studies.participation.selectors import pages
 from studies.participation.selectors.pages import Card
 from studies.participation.services import events, preparing, ratings, recommending
 from studies.participation.views.message_pages import message_page
-from studies.participation.views.visit import Visit, at_current_step, item_of_study, of_participant
+from studies.participation.views.visit import Visit, item_of_study, of_participant
 
 PAGE_SIZE = 24
 ENDLESS = 10 * PAGE_SIZE  # items that come by themselves; after them the foot of the page can be reached
@@ -37,25 +38,23 @@ LONG = timedelta(seconds=60)  # after which the page says that a list takes long
 PLACE = "0-place-of-the-token-0"  # never a valid token, and needs no quoting in addresses
 
 
-@of_participant
-@at_current_step
-def rate(visit: Visit) -> HttpResponse:
+def elicit(visit: Visit, at: Place) -> HttpResponse:
     """The catalogue with search and ratings; Continue computes the list, or waits until it is prepared."""
     if visit.request.method == "POST" or preparing.is_requested(visit.participant):
         try:
             if recommending.finish_rating(participant=visit.participant) is None:
-                return _preparation_page(visit)
+                return _preparation_page(visit, at)
         except ParallaxError as refusal:
             if refusal.code == "study.model_unavailable":
                 raise
-            return _rate_page(visit, error=refusal.message)
-        return visit.redirect_to_page(flow.Place(flow.RECOMMENDATIONS))
-    return _rate_page(visit)
+            return _rate_page(visit, at, error=refusal.message)
+        return visit.redirect_to_page(visit.here)
+    return _rate_page(visit, at)
 
 
-def _preparation_page(visit: Visit) -> HttpResponse:
+def _preparation_page(visit: Visit, at: Place) -> HttpResponse:
     """Shown until the list is there; it asks again by itself, without a script too."""
-    here_url = visit.links.to(flow.Place(flow.RATE))
+    here_url = visit.links.to(at)
     if visit.request.method == "POST":
         return visit.go(here_url)  # so that the page can be reloaded
     return message_page(
@@ -71,7 +70,7 @@ def _preparation_page(visit: Visit) -> HttpResponse:
     )
 
 
-def _rate_page(visit: Visit, *, error: str = "") -> HttpResponse:
+def _rate_page(visit: Visit, at: Place, *, error: str = "") -> HttpResponse:
     query = visit.request.GET.get("q", "").replace("\x00", "").strip()[:200]  # PostgreSQL stores no NUL
     genre, decade = visit.request.GET.get("genre", ""), visit.request.GET.get("decade", "")
     offset = max(0, whole_number(visit.request.GET.get("from", "")) or 0)
@@ -90,13 +89,13 @@ def _rate_page(visit: Visit, *, error: str = "") -> HttpResponse:
         events.record_view(
             participant=visit.participant,
             kind="search",
-            page=flow.RATE,
+            page=at.page,
             facts={"query": query, "found": results.total},
             client_at=visit.client_at,
         )
     profile = pages.profile_of(visit.participant, visit.since)
     cards = pages.cards_of(visit.study, results.items, links=visit.links, profile=profile)
-    rate_url = visit.links.to(flow.Place(flow.RATE))
+    rate_url = visit.links.to(at)
     following = urlencode({"q": query, "genre": genre, "decade": decade, "from": offset + PAGE_SIZE})
     context = {
         "cards": [card_html(card, visit.token, visit.language) for card in cards],
@@ -111,7 +110,7 @@ def _rate_page(visit: Visit, *, error: str = "") -> HttpResponse:
         "elicitation": visit.study.design.scale,
         **_tray(visit, profile),
     }
-    return visit.page("rate", flow.RATE, **context)
+    return visit.page("rate", at, **context)
 
 
 def _filters(visit: Visit, genre: str, decade: str) -> SafeString:
@@ -149,14 +148,15 @@ def _tray(visit: Visit, profile: Mapping[int, int]) -> dict[str, Any]:
         "n_rated": n_rated,
         "hidden_slots": range(n_rated - len(rated)),  # rated before a return by an id of another site
         "open_slots": range(max(0, requested.fewest - n_rated)),
-        "rate_url": visit.links.to(flow.Place(flow.RATE)),
+        "rate_url": visit.links.to(visit.here),
     }
 
 
 @of_participant
 def rate_item(visit: Visit, item_id: int) -> HttpResponse:
     """Save, change or clear a rating or choice; respond with the updated tray."""
-    may_change = flow.may_change(visit.here, flow.Place(flow.RATE)) and not preparing.is_requested(visit.participant)
+    is_here = visit.flow.page(visit.here.page).kind == ELICIT
+    may_change = is_here and not preparing.is_requested(visit.participant)
     if visit.request.method != "POST" or not may_change:
         return visit.redirect_to_page(visit.here)
     rated = item_of_study(visit, item_id)
@@ -174,9 +174,9 @@ def rate_item(visit: Visit, item_id: int) -> HttpResponse:
         error = refusal.message
     if not visit.is_htmx:
         if error:
-            return _rate_page(visit, error=error)
+            return _rate_page(visit, visit.here, error=error)
         # A form sent without the script leads back to the page with its search.
-        rate_url = visit.links.to(flow.Place(flow.RATE))
+        rate_url = visit.links.to(visit.here)
         came_from = urlsplit(visit.request.headers.get("Referer", ""))
         search = f"?{came_from.query}" if came_from.path == rate_url and came_from.query else ""
         return redirect(f"{rate_url}{search}#film-{rated.pk}")

@@ -27,7 +27,9 @@ from core.errors import ParallaxError
 from studies.design.selectors import texts as written
 from studies.design.selectors.placeholders import content_of
 from studies.enums import Mode, ParticipantStatus, Provenance, StudyStatus
-from studies.instrument import flow
+from studies.flow_pages import END, ITEM_QUESTIONS
+from studies.instrument.flow import Flow, Place
+from studies.instrument.questionnaires.schema import ITEMS
 from studies.models import Participant, Study
 from studies.participation.selectors import pages
 from studies.participation.selectors.participant_rows import answers_by_rank, questionnaires_of
@@ -64,7 +66,15 @@ class Visit:
         return pages.Links(self.token)
 
     @property
-    def here(self) -> flow.Place:
+    def flow(self) -> Flow:
+        return content_of(self.study).flow
+
+    @property
+    def list_length(self) -> int:
+        return participant_state.list_length(self.participant)
+
+    @property
+    def here(self) -> Place:
         return participant_state.place_of(self.participant)
 
     @property
@@ -108,9 +118,9 @@ class Visit:
         of_items, own = questionnaires_of(self.participant), answers.get(0, {})
         thumbs = []
         for card in cards:
-            page = flow.Place(flow.ITEMS, card.rank)
-            is_done = not of_items(card.rank).missing(flow.ITEMS, {**own, **answers.get(card.rank, {})})
-            url = self.links.to(page) if flow.may_view(self.here, page) and not self.is_limited else ""
+            page = Place(self.flow.key_of(ITEM_QUESTIONS), card.rank)
+            is_done = not of_items(card.rank).missing(ITEMS, {**own, **answers.get(card.rank, {})})
+            url = self.links.to(page) if self.flow.may_look(self.here, page) and not self.is_limited else ""
             state = "now" if card.rank == at else "done" if is_done else ""
             thumbs.append(pages.Thumb(card.title, card.poster_url, url, state, is_done))
         return thumbs
@@ -124,7 +134,7 @@ class Visit:
     def is_ahead(self) -> bool:
         """Whether the browser fetches a page of a list that exists, before the participant has come to it."""
         is_asked = self.request.method == "GET" and AHEAD_HEADER in self.request.headers
-        return is_asked and not self.is_limited and flow.Place(flow.RATE).order < self.here.order
+        return is_asked and not self.is_limited and self.flow.is_after_ratings(self.here)
 
     @property
     def client_at(self) -> datetime | None:
@@ -134,37 +144,52 @@ class Visit:
     def is_leaving(self) -> bool:
         return "continue" in self.request.POST
 
-    def redirect_to_page(self, page: flow.Place) -> HttpResponse:
+    def redirect_to_page(self, page: Place) -> HttpResponse:
         return self.go(self.links.to(page))
 
     def go(self, url: str) -> HttpResponse:
         # htmx follows a plain redirect itself and would put the whole page into a part of this one.
         return HttpResponse(headers={"HX-Redirect": url}) if self.is_htmx else HttpResponseRedirect(url)
 
+    def back_url(self, page: Place) -> str:
+        """The address of the page before this one; empty where it cannot be opened any more."""
+        before = self.flow.beside(page, -1, self.list_length)
+        is_open = before != page and self.flow.may_look(self.here, before) and not self.is_limited
+        return self.links.to(before) if is_open else ""
+
+    def next_url(self, page: Place) -> str:
+        """The address of the page after this one, for browsers that lose their connection; empty where it needs the
+        server.
+        """
+        following = self.flow.beside(page, 1, self.list_length)
+        needs_server = self.flow.page(following.page).kind == END or not self.flow.is_after_ratings(page)
+        return "" if needs_server else self.links.to(following)
+
     def redirect_to_missing(self, missing: Mapping[str, Any]) -> HttpResponse:
-        """Redirect from the end to the first place with a missing answer; `missing` are the questions by rank."""
-        ranks = sorted(int(rank) for rank in missing if rank != "0")
-        if ranks:
-            page = flow.Place(flow.ITEMS, ranks[0])
-        else:
-            of_list = {question.key for question in content_of(self.study).questionnaire.block(flow.OVERALL)}
-            page = flow.Place(flow.AFTER if of_list.isdisjoint(missing["0"]) else flow.OVERALL)
+        """Redirect to the first page with a missing answer; `missing` are the questions by rank."""
+        questionnaire = content_of(self.study).questionnaire
+
+        def lacks(place: Place) -> bool:
+            keys = {question.key for question in questionnaire.block(self.flow.page(place.page).block)}
+            return not keys.isdisjoint(missing.get(str(place.rank), ()))
+
+        page = next(filter(lacks, self.flow.places(self.list_length)))
         return self.go(f"{self.links.to(page)}?{INCOMPLETE}={self._mark_of(page)}")
 
-    def is_incomplete(self, page: flow.Place) -> bool:
+    def is_incomplete(self, page: Place) -> bool:
         """Whether the end led them back to this page, as a signature in the address shows."""
         mark = self.request.GET.get(INCOMPLETE, "")
-        if not mark or self.here.step not in (flow.OVERALL, flow.AFTER):
+        if not mark or not self.flow.may_look(self.here, page):
             return False
         # In constant time, so that a mark cannot be guessed byte by byte.
         return constant_time_compare(mark, self._mark_of(page))
 
-    def address_of(self, page: flow.Place) -> str:
+    def address_of(self, page: Place) -> str:
         """The address of the current page, with its signature if the end led back to it."""
         return self.request.get_full_path() if self.is_incomplete(page) else self.links.to(page)
 
-    def _mark_of(self, page: flow.Place) -> str:
-        return Signer(salt="parallax.incomplete").signature(f"{self.token} {page.step} {page.rank}")
+    def _mark_of(self, page: Place) -> str:
+        return Signer(salt="parallax.incomplete").signature(f"{self.token} {page.page} {page.rank}")
 
     def over(self) -> HttpResponse | None:
         """The message page of a participant who cannot continue, or None; htmx requests redirect the whole page."""
@@ -189,24 +214,24 @@ class Visit:
         is_gone = self.is_outside or self.participant.status == ParticipantStatus.WITHDRAWN
         return exit_link if is_gone else replace(exit_link, url=self.links.of("exit"))
 
-    def page(self, template: str, at: str, **context: Any) -> HttpResponse:
-        """Show one of their pages and record the view; `at` is the step marked in the progress bar."""
-        rank = context.get("rank", 0)
+    def page(self, template: str, at: Place, **context: Any) -> HttpResponse:
+        """Show one of their pages and record the view; `at` is the page marked in the progress bar."""
         is_aside = template in ASIDE
         if self.request.method == "GET" and not (self.is_htmx or self.is_ahead or is_aside):
-            record_view(participant=self.participant, kind="page_view", page=at, rank=rank)
+            record_view(participant=self.participant, kind="page_view", page=at.page, rank=at.rank)
         design = self.study.design
         whole = {
-            "page_of_events": at,
-            "rank": rank,
+            "page_of_events": at.page,
+            "kind": "" if is_aside else self.flow.page(at.page).kind,
+            "rank": at.rank,
             "events_url": "" if is_aside else self.links.of("events"),
             "scope": "" if self.is_limited else self.links.of("resume"),
             "study": titled(self.study, self.language),
             "participant": self.participant,
             "is_limited": self.is_limited,
-            "progress": pages.progress_at(at, has_after=content_of(self.study).has_after, chooses=design.is_choice),
+            "progress": pages.progress_at(self.flow, at.page, self.language, chooses=design.is_choice),
             "chooses": design.is_choice,
-            "step": at,
+            "step": at.page,
             "picture": design.kind_of_item.picture,
             "withdraw_url": self.withdraw_url,
             "contact": written.contact_of(self.study, self.language),
@@ -325,21 +350,3 @@ def _refused(visit: Visit, refusal: ParallaxError) -> HttpResponse:
         participant=visit.participant,
         action_url=reverse("participant:resume", args=[visit.token]),
     )
-
-
-def at_current_step(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Redirect a stray, old or early request to the participant's current step."""
-
-    @wraps(view)
-    def guarded(visit: Visit, **kwargs: Any) -> HttpResponse:
-        if "rank" in kwargs and not 1 <= kwargs["rank"] <= participant_state.list_length(visit.participant):
-            return visit.redirect_to_page(visit.here)
-        at = flow.Place(flow.ITEMS, kwargs["rank"]) if "rank" in kwargs else flow.Place(view.__name__)
-        is_open = flow.may_view(visit.here, at) or (
-            visit.is_ahead and at.step != flow.THANKS and at.order > visit.here.order
-        )
-        if not is_open or (visit.is_limited and at != visit.here and not visit.is_incomplete(at)):
-            return visit.redirect_to_page(visit.here)
-        return view(visit, **kwargs)
-
-    return guarded

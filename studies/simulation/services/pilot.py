@@ -26,7 +26,7 @@ from studies.allocation.services.slots import locked_study
 from studies.design.selectors.stated_facts import age_limits
 from studies.design.services.launch import launch_problems
 from studies.enums import Mode, ParticipantStatus, StudyStatus
-from studies.instrument.questionnaires.schema import questionnaire_from
+from studies.instrument.flow import questionnaire_of
 from studies.instrument.scales import scales_of
 from studies.known_items import ItemsAsked
 from studies.models import Participant, Study
@@ -267,7 +267,7 @@ def _walk_one(
     """
     turn = turn or EntryTurn()
     n_before = 0
-    questionnaire = questionnaire_from(study.questionnaire)
+    questionnaire = questionnaire_of(study)
     try:
         entry = entry_link(study=study, mode=Mode.SIMULATED, entry_key=entry_key_of(study, seed, number))
         for attempt in range(1, MOST_ATTEMPTS + 1):
@@ -322,7 +322,7 @@ def _person_for(
         effect=effects.get(label),
         list_length=list_length(participant),
         effect_rng=rng_for(seed, "effects", study.slug, number),
-        scales=scales_of(questionnaire_from(study.questionnaire)),
+        scales=scales_of(questionnaire_of(study)),
     )
 
 

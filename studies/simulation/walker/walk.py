@@ -18,7 +18,8 @@ import numpy as np
 from lxml import html
 
 from core.errors import ParallaxError
-from studies.instrument.flow import TRAILER_SEEN
+from studies.flow_pages import END, ITEM_QUESTIONS
+from studies.instrument.measures import TRAILER_SEEN
 from studies.instrument.questionnaires.conditions import as_text
 from studies.instrument.questionnaires.schema import Questionnaire
 from studies.known_items import ItemsAsked
@@ -31,6 +32,7 @@ MOST_ROUNDS = 12  # of follow-up questions on one page
 # The site uses UTF-8, but htmx fragments do not declare it.
 PARSER = html.HTMLParser(encoding="utf-8")
 PREPARATION_POLL_SECONDS, LONGEST_PREPARATION_SECONDS = 1.0, 600.0
+THUMBS = "//ol[@class='thumbs']/li"
 CORE = frozenset({"watched", "heard", "trailer_seen", "rating", "satisfaction"})
 
 
@@ -38,7 +40,7 @@ class EntryTurn:
     """One person's turn to enter a condition: it begins when all turns before it are over.
 
     Conditions and source users depend on the order of entry. To make concurrent walks reproducible, each walk waits
-    for its turn before it submits the form about the person and ends the turn once both are assigned.
+    for its turn before it consents and ends the turn once both are assigned.
     """
 
     def __init__(self, before: EntryTurn | None = None) -> None:
@@ -68,8 +70,13 @@ class Page:
 
     @property
     def step(self) -> str:
-        """The step of the study that the page belongs to; `message` for pages outside the steps."""
+        """The page's name; `message` for pages outside the flow."""
         return str(self.find("//body").get("data-step", ""))
+
+    @property
+    def kind(self) -> str:
+        """The kind of a page of the flow; of others their name."""
+        return str(self.find("//body").get("data-kind", "")) or self.step
 
     def find(self, expression: str) -> html.HtmlElement:
         """Return the first element that matches the XPath.
@@ -145,7 +152,7 @@ class Walker:
         """
         for page in self.pages():
             self.walk.outcome = page.step
-        if self.walk.outcome == "thanks":
+        if page.kind == END:
             self.walk.completion_code = page.text("//*[@id='completion-code']")
         return self.walk
 
@@ -158,20 +165,29 @@ class Walker:
         for _ in range(MOST_STEPS):
             self.walk.counts[page.step] = self.walk.counts.get(page.step, 0) + 1
             yield page
-            if page.step in ("thanks", "message"):
+            if page.kind in (END, "message"):
                 return
-            page = getattr(self, f"_at_{page.step}")(page)
+            page = getattr(self, f"_at_{page.kind}")(page)
         raise ParallaxError("walker.in_circles", f"A simulated participant went in circles at {page.url}.")
 
-    # One method per page -------------------------------------------------------------------------------
+    # One method per kind of page -----------------------------------------------------------------------
 
     def _at_consent(self, page: Page) -> Page:
         form = page.find("//form[@method='post']")
         data = self._hidden(form)
         data["box"] = [box.get("value", "") for box in form.xpath(".//input[@name='box']")]
+        self.turn.wait()  # studies may assign at consent
         return self._post(page.url, {**data, "choice": "yes"}, MODELLED)
 
-    def _at_about(self, page: Page) -> Page:
+    def _at_questions(self, page: Page) -> Page:
+        if page.tree.xpath("//form[@id='about']"):
+            return self._assigned_by(page)
+        self._remember(page)
+        if page.tree.xpath("//form[@id='questions']//input[@name='satisfaction']"):
+            self._answer(page, "satisfaction", self._known_person(page).satisfaction())
+        return self._onward(self._answer_the_rest(page))
+
+    def _assigned_by(self, page: Page) -> Page:
         self.walk.code = page.text("//footer//*[@class='code']")
         form = page.find("//form[@method='post']")
         data = {**self._hidden(form), **form_values(form)}
@@ -183,7 +199,12 @@ class Walker:
         self.turn.wait()
         return self._post(page.url, data, MODELLED)
 
-    def _at_rate(self, page: Page) -> Page:
+    def _at_text(self, page: Page) -> Page:
+        return self._post(page.url, self._hidden(page.find("//form[contains(@class, 'onward')]")), MODELLED)
+
+    _at_list = _at_text
+
+    def _at_elicit(self, page: Page) -> Page:
         person = self.respondent.person = self._assigned_person(page)
         tray = page.find("//*[@id='tray']")
         fewest = int(tray.get("data-asked", "5"))
@@ -209,10 +230,7 @@ class Walker:
             page = self._get(page.url)
         return page
 
-    def _at_recommendations(self, page: Page) -> Page:
-        return self._post(page.url, self._hidden(page.find("//form[contains(@class, 'onward')]")), MODELLED)
-
-    def _at_item(self, page: Page) -> Page:
+    def _at_item_questions(self, page: Page) -> Page:
         person = self._known_person(page)
         item = self._item_of(page)
         answers = person.about_item(self.item_indexes[item])
@@ -223,16 +241,6 @@ class Walker:
                 self._answer(page, key, answer)
         return self._onward(self._answer_the_rest(page))
 
-    def _at_overall(self, page: Page) -> Page:
-        self._answer(page, "satisfaction", self._known_person(page).satisfaction())
-        return self._onward(self._answer_the_rest(page))
-
-    def _at_after(self, page: Page) -> Page:
-        if self.respondent.person is None:
-            before = self._get(page.find("//*[@class='onward']/a").get("href", ""))
-            self._known_person(before).satisfaction()
-        return self._onward(self._answer_the_rest(page))
-
     # Shared steps -------------------------------------------------------------------
 
     def _assigned_person(self, page: Page) -> SimulatedPerson:
@@ -240,6 +248,21 @@ class Walker:
         person = self.person_for(self.walk.code)
         self.turn.over()
         return person
+
+    def _remember(self, page: Page) -> None:
+        """After a resume, replay the person's answers up to this page, as far as its links lead back."""
+        at = page
+        while self.respondent.person is None:
+            if at.tree.xpath(THUMBS):
+                person = self._known_person(at)
+                if at is not page and at.kind == ITEM_QUESTIONS:
+                    person.about_item(self.item_indexes[self._item_of(at)])
+                elif at is not page:
+                    person.satisfaction()
+            elif back := at.tree.xpath("//*[@class='onward']/a/@href"):
+                at = self._get(back[0])
+            else:
+                return  # not assigned yet, or nothing was answered
 
     def _known_person(self, page: Page) -> SimulatedPerson:
         """Return the answering person; after a resume, replay their answers before this page.
@@ -250,7 +273,7 @@ class Walker:
         if person is None:
             person = self._assigned_person(page)
             person.profile(self.requested.fewest, self.requested.most)
-            for thumb in page.tree.xpath("//ol[@class='thumbs']/li"):
+            for thumb in page.tree.xpath(THUMBS):
                 if "now" in thumb.get("class", ""):
                     break
                 before = self._get(thumb.xpath("string(a/@href)"))

@@ -16,6 +16,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "parallax.settings")
 django.setup()
 
 from django.conf import settings  # noqa: E402
+from django.test import Client  # noqa: E402
 from walk import ABOUT, Walk  # noqa: E402
 
 from evaluation.models import MetricResult, RunPart, TrainedModel  # noqa: E402
@@ -26,6 +27,11 @@ def main() -> None:
     settings.ALLOWED_HOSTS = ["*"]
     expected = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     items, half = expected["items"], expected["half_finished"]
+
+    places = {
+        name: Client().get(address, follow=True).request["PATH_INFO"].removeprefix(address)
+        for name, address in half.items()
+    }
 
     walk = Walk(6, half["about"])
     walk.post("about/", ABOUT)
@@ -41,6 +47,7 @@ def main() -> None:
     Walk(8, half["items"]).answer_all(n_answered=2)
 
     found = {
+        "places": places,
         "models": sorted(TrainedModel.objects.values_list("digest", flat=True)),
         "results": sorted(RunPart.objects.values_list("result_digest", flat=True)),
         "metrics": sorted(set(MetricResult.objects.values_list("users_digest", flat=True))),
