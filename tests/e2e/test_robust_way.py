@@ -11,12 +11,7 @@ from typing import Any
 
 import psutil
 import pytest
-<<<<<<< HEAD
-from playwright.sync_api import Browser, expect
-=======
-from django.db import connection
 from playwright.sync_api import Browser, Page, expect
->>>>>>> 3140ab68b2c53d9a495f967084f46fce986f802e
 
 from parallax.children import Children
 from studies.enums import ParticipantStatus
