@@ -155,7 +155,7 @@
     const mark = event.target.closest("form.rating label, form.rating input");
     if (mark && event.detail > 0) close(mark.closest("form"));
     const open = document.querySelector(".item details[open]");
-    if (open && event.isTrusted && !open.contains(event.target)) open.open = false;
+    if (open && event.isTrusted && !open.contains(event.target) && !event.target.closest(".sheet")) open.open = false;
     const slot = event.target.closest("#slots a");
     if (slot) {
       event.preventDefault();
@@ -204,7 +204,7 @@
   }, true);
   document.addEventListener("keydown", (event) => {
     const open = document.querySelector(".item details[open]");
-    if (!open || event.altKey || event.ctrlKey || event.metaKey) return;
+    if (!open || document.getElementById("sheet").open || event.altKey || event.ctrlKey || event.metaKey) return;
     if (event.key === "Escape") {
       open.open = false;
       open.firstElementChild.focus();

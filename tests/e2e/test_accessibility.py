@@ -32,7 +32,7 @@ OF_COLOURS = {**ALL_RULES, "runOnly": {"type": "rule", "values": ["color-contras
 SIDEWAYS = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
 CUT_OFF = """() => [...document.querySelectorAll('main *, .tray *, header *, footer *')].filter((part) => {
   const style = getComputedStyle(part);
-  if (!part.offsetParent || part.closest('.vh, .shelf, select, textarea')) return false;
+  if (!part.offsetParent || part.closest('.vh, .shelf, .filters, .slots, select, textarea')) return false;
   const box = part.getBoundingClientRect();
   const hides = ['hidden', 'clip'].includes(style.overflowX) && part.scrollWidth > part.clientWidth + 1;
   return hides || (box.width > 1 && (box.right > innerWidth + 1 || box.left < -1));
