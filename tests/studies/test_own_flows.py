@@ -16,12 +16,13 @@ from evaluation.models import EvaluationRun
 from studies.data.exports.export_files import write_export
 from studies.data.exports.tables import Options
 from studies.design.presets.loader import load_preset
-from studies.design.services.design import create_study
+from studies.design.services.design import change_design, create_study
 from studies.design.services.launch import launch_study, with_defaults
 from studies.enums import Mode, ParticipantStatus
 from studies.models import Participant, Study
 from studies.monitoring.selectors.estimate import estimate_of
 from studies.monitoring.selectors.monitor import funnel
+from studies.participation.services.previewing import preview_link
 from tests.factories.accounts import UserFactory
 from tests.factories.evaluation import make_run_at
 from tests.factories.walking import HTMX, Person, leads, tree
@@ -214,6 +215,17 @@ def test_a_flow_is_never_added(full: Study) -> None:
     other = create_study(slug="other", version=run.version, run=run, owner=UserFactory())
     assert "flow" not in with_defaults(other)
     assert with_defaults(full)["flow"] == FULL
+
+
+def test_previews_of_another_flow_are_removed(full: Study) -> None:
+    run = full.run
+    draft = create_study(slug="draft", version=run.version, run=run, owner=UserFactory())
+    Person(draft).to("rate", preview_link(study=draft))
+    change_design(study=draft, settings={"hypothesis": "Another."})
+    assert draft.participants.count() == 1
+    change_design(study=draft, settings={"flow": [HELLO, ABOUT, RATE, LISTS, THANKS]})
+    assert draft.participants.count() == 0
+    assert [page.step for page in Person(draft).pages(preview_link(study=draft))][-1] == "thanks"
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ def entries() -> str:
     """Every kind; the fields of all questions first."""
     parts = [f"Fields of every kind: {', '.join(map(code, sorted(COMMON)))}."]
     for kind in KINDS:
-        question = questionnaire_from({"overall": [yaml.safe_load(EXAMPLES[kind])]}).overall[0]
+        question = questionnaire_from({"overall": [yaml.safe_load(EXAMPLES[kind])]}).block("overall")[0]
         fields = ", ".join(map(code, sorted(question.fields))) or "none"
         has_parts = question.takes_several or bool(question.rows)
         either = "integer or category" if question.is_check else question.column_type

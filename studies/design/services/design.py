@@ -30,7 +30,7 @@ from studies.design.selectors.texts import CHANGEABLE_TEXTS, languages_in_transl
 from studies.design.services.archiving import refuse_archived
 from studies.design.services.launch import design_snapshot
 from studies.design.services.trials import drop_trial
-from studies.enums import Role, StudyStatus
+from studies.enums import Mode, Role, StudyStatus
 from studies.instrument import samples
 from studies.known_items import FIVE_STARS, proposed_scale
 from studies.models import Condition, Study, StudyMembership
@@ -364,4 +364,8 @@ def change_design(
     record(current, reason="Design changed.", actor=actor)
     if design_snapshot(current) != before:
         drop_trial(study=current, actor=actor)
+    if read_settings(before["settings"]).flow != current.design.flow:
+        # Previews may be on pages that there are no more.
+        current.allocations.filter(mode=Mode.PREVIEW).delete()
+        current.participants.filter(mode=Mode.PREVIEW).delete()
     return current
