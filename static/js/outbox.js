@@ -7,7 +7,7 @@
    parallaxOutbox.send({ url, body, next }) resolves with the server's reply, however late: { status, text, redirect };
    .isEmpty() says whether all was sent; .arrived() resolves once it was. */
 window.parallaxOutbox = (() => {
-  const FIRST_WAIT = 1000, LONGEST_WAIT = 4000, PATIENCE = 12000; // milliseconds
+  const FIRST_WAIT = 1000, LONGEST_WAIT = 3000, PATIENCE = 12000; // milliseconds
   const words = document.body.dataset;
 
   /* The stores: `posts` by number, and `drafts`, the last body of each form by its address. */

@@ -115,6 +115,10 @@ def states(language: str, run: EvaluationRun | None = None) -> dict[str, State]:
 
         return pressed
 
+    def leave_unanswered(page: Any) -> None:
+        page.locator("#continue").click()
+        page.locator(".problem").first.wait_for()
+
     def send_too_few(page: Any) -> None:
         # The button is off until five are rated; without the script's help a form can be sent all the same.
         with page.expect_navigation():
@@ -144,10 +148,10 @@ def states(language: str, run: EvaluationRun | None = None) -> dict[str, State]:
         "recommendations": State(way("recommendations").base),
         "item": State(way("item").base),
         "item, every question": State(way("open").base),
-        "item, answers missing": State(way("item").base, press("#continue")),
+        "item, answers missing": State(way("item").base, leave_unanswered),
         "item 2": State(way("item 2").base),
         "overall": State(way("overall").base),
-        "overall, answer missing": State(way("overall").base, press("#continue")),
+        "overall, answer missing": State(way("overall").base, leave_unanswered),
         "thanks": State(way("thanks").base),
         "withdraw": State(way("item").base + "withdraw/"),
         "wrong personal link": State(f"/s/p/nonsense/{lang}"),

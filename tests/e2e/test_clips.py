@@ -35,7 +35,8 @@ def test_a_clip_plays_and_seeks(live_server: Any, browser: Browser, tmp_path: Pa
     problems: list[str] = []
     page.on("console", lambda message: problems.append(message.text) if message.type == "error" else None)
     page.goto(f"{live_server.url}{Person(study).to('rate').base}rate/?q=Film+01")
-    page.locator(f"a[href*='/details/{item.pk}/']").first.click()
+    page.locator(f"#film-{item.pk} summary").click()
+    page.locator(f"#film-{item.pk} a[href*='/details/{item.pk}/']").click()
     video = page.locator("video")
     expect(video).to_be_visible()
     assert not sent  # nothing is loaded before it is played
