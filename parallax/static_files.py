@@ -9,6 +9,7 @@ import hashlib
 import re
 from collections.abc import Iterator
 from functools import cache
+from os import PathLike
 from pathlib import Path
 from posixpath import splitext
 from typing import Any
@@ -36,8 +37,8 @@ class HashedStorage(StaticFilesStorage):
     def url(self, name: str | None) -> str:
         return super().url(hashed_name(name) if name else name)
 
-    def path(self, name: str) -> str:
-        return str(finders.find(name))
+    def path(self, name: str | PathLike[str]) -> str:
+        return str(finders.find(str(name)))
 
 
 class HashedFinder(BaseFinder):

@@ -52,7 +52,7 @@ def events(request: HttpRequest, token: str) -> HttpResponse:
 @require_safe
 def worker(request: HttpRequest) -> FileResponse:
     """The service worker, at an address above the pages that it may serve."""
-    return FileResponse(Path(finders.find("js/worker.js")).open("rb"), content_type="text/javascript")
+    return FileResponse(Path(str(finders.find("js/worker.js"))).open("rb"), content_type="text/javascript")
 
 
 def _refused(code: str, message: str, status: int) -> JsonResponse:
