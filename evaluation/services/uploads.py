@@ -23,7 +23,7 @@ from evaluation.selectors.uploads import KIND, catalogue_of
 from evaluation.services.case_files import MAX_BYTES, plain_arrays
 from evaluation.services.training import store_training_rows, train_or_reuse
 from recommenders import registry
-from recommenders.uploaded_lists import EVERYONE, KEY, PARTICIPANT, PROFILE, SEGMENT
+from recommenders.uploaded_lists import ANSWER, EVERYONE, KEY, PARTICIPANT, PROFILE, SEGMENT, answer_keys
 
 Arrays = dict[str, NDArray[Any]]
 WEIGHT_COLUMNS = 3
@@ -284,8 +284,10 @@ def _lists(path: Path, version: DatasetVersion) -> tuple[Arrays, list[str]]:
         score = _number(fields[2]) if fields[2:] else np.nan
         if not KEY.fullmatch(key):
             problems.add(OTHER_KEYS, [f"line {line} ({key!r})"])
-        elif key.startswith(SEGMENT) and key.removeprefix(SEGMENT) not in genres:
-            problems.add("Segments that are no genre of the dataset", [f"line {line} ({key!r})"])
+        elif key.startswith(SEGMENT) and key.removeprefix(SEGMENT) not in genres and not ANSWER.fullmatch(key):
+            problems.add(
+                "Segments that are neither a genre of the dataset nor QUESTION=ANSWER", [f"line {line} ({key!r})"]
+            )
         if item not in column_of:
             problems.add("Unknown items", [f"line {line} ({item!r})"])
         if fields[2:] and (score is None or not np.isfinite(score)):
@@ -325,6 +327,9 @@ def _lists(path: Path, version: DatasetVersion) -> tuple[Arrays, list[str]]:
     shortest, longest = f"{sizes.min():,}", f"{sizes.max():,}"
     of_items = longest if shortest == longest else f"{shortest} to {longest}"
     facts = [f"{keys.size:,} list{'s' if keys.size > 1 else ''}, for {kinds}", f"of {of_items} items each"]
+    if answered := answer_keys(numbers, genres):
+        asked = ", ".join(dict.fromkeys(question for question, _answer in answered.values()))
+        facts.append(f"{len(answered):,} of the segments by answers to {asked}: they cover participants alone")
     if EVERYONE not in numbers:
         facts.append("no list for everyone (*): a study cannot serve them to all participants")
     return arrays, facts
