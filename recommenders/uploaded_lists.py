@@ -133,6 +133,11 @@ class Lists(Uploaded):
             is_covered[row] = not np.isin(self.list_items[own], rated).all()
         return is_covered
 
+    def rows_of(self, profile: Profiles) -> dict[int, int]:
+        """The row of the upload of each item that one profile's list has, by item."""
+        own = next(self._lists_of(profile.on(self.scale)))
+        return dict(zip(self.list_items[own].tolist(), range(own.start, own.stop), strict=True))
+
     def _score(self, user_items: sparse.csr_array) -> Floats:
         return self._score_profiles(Profiles(user_items, self.scale))
 
@@ -146,7 +151,7 @@ class Lists(Uploaded):
         """The entries of each profile's list; an empty slice where it has none."""
         for keys in zip(*self._keys_of(profiles), strict=True):
             number = next((self._numbers[key] for key in keys if key in self._numbers), None)
-            yield slice(0) if number is None else slice(*self.list_indptr[number : number + 2])
+            yield slice(0, 0) if number is None else slice(*self.list_indptr[number : number + 2])
 
     def _keys_of(self, profiles: Profiles) -> tuple[Sequence[str], ...]:
         """The keys of each profile by kind, the most specific first; kinds that no list has are left empty."""

@@ -60,7 +60,7 @@ def served_list(participant: Participant, profile: Profile, *, request: str = ""
             "context": {"language": participant.language, **_asked_for(participant, condition, kind)},
         }
         served = recommend_in(**rated, n=list_length(participant), request=request)
-        explanations = explanations_in(**rated, items=served.items, remote_texts=served.explanations)
+        explanations = explanations_in(**rated, items=served.items, listed_texts=served.explanations)
     except Exception as problem:  # an algorithm may be third-party code, and any failure pauses the study
         # For a moment: the page asks to wait, and the study goes on.
         if isinstance(problem, StorageUnavailable) or getattr(problem, "code", "") == UNREACHABLE:
