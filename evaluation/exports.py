@@ -290,7 +290,7 @@ def figure(run: EvaluationRun, name: str) -> str | None:
     if name not in FIGURES.get(run.protocol["name"], ()):
         return None
     if run.protocol["name"] == "one-plus-random":
-        values = {row.label: row.cells[name].by_n for row in table_rows(run)}
+        values = {row.label: row.cells[name].by_n for row in table_rows(run) if row.is_drawn}
         spec = charts.highest_by_n(values, name.capitalize(), n=run.n)
     else:
         spec = next((charts.curve_of_run(curve) for curve in curves_of(run) if curve.name == name), None)

@@ -83,6 +83,7 @@ def results_of(run: EvaluationRun, query: Query) -> dict[str, Any]:
     heads, not_shown = telling_columns([row for _, rows in by_length for row in rows], heads, query.get("sort", ""))
     rows = by_length[0][1]
     labels = [row.label for row in rows]
+    drawn = [row for row in rows if row.is_drawn]
     main = next(iter(heads), "")
     baseline = query.get("baseline", "")
     baseline = baseline if baseline in labels else ""
@@ -101,11 +102,12 @@ def results_of(run: EvaluationRun, query: Query) -> dict[str, Any]:
         "shorter": tables_by_length[1:],
         "is_hits": run.protocol["name"] == "one-plus-random",
         "figures": exports.FIGURES.get(run.protocol["name"], ()),
+        "not_drawn": [f"{row.label} ({row.scored:.1%})" for row in rows if not row.is_drawn],
         "choice": chosen_on_development(run),
     }
     context["curves"] = [(curve, f"chart-{curve.name}", charts.curve_of_run(curve)) for curve in exports.curves_of(run)]
     if main and better_of(main) != "neither":
-        values = {row.label: row.cells[main].value for row in rows if main in row.cells}
+        values = {row.label: row.cells[main].value for row in drawn if main in row.cells}
         name = f"{heads[main]} at {run.n}" if context["is_hits"] else heads[main]
         context["chart_main"] = charts.by_algorithm(values, name, is_lower_better=better_of(main) == "lower")
     context["order_comparison"] = comparison = order_comparison(run)
@@ -116,8 +118,10 @@ def results_of(run: EvaluationRun, query: Query) -> dict[str, Any]:
     if context["is_hits"]:
         recall, fallout = ({row.label: row.cells[name].by_n for row in rows} for name in ("recall", "fallout"))
         context |= {
-            "chart_recall": charts.highest_by_n(recall, "Recall", n=run.n),
-            "chart_fallout": charts.highest_by_n(fallout, "Fallout", n=run.n),
+            "chart_recall": charts.highest_by_n({each.label: recall[each.label] for each in drawn}, "Recall", n=run.n),
+            "chart_fallout": charts.highest_by_n(
+                {each.label: fallout[each.label] for each in drawn}, "Fallout", n=run.n
+            ),
             "curve_heads": tuple(range(1, len(next(iter(recall.values()), ())) + 1)),
             "recall_lines": [(label, list(map(tables.share, values))) for label, values in recall.items()],
             "fallout_lines": [(label, list(map(tables.share, values))) for label, values in fallout.items()],

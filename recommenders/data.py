@@ -191,7 +191,7 @@ class Profiles:
     # Of what the order is: participants are asked about items that they consumed in another order.
     order_kind: OrderKind | None = None
     # One mapping for each profile, such as {"language": "it"}; empty where nothing is known.
-    context: tuple[Mapping[str, str], ...] = field(default=(), repr=False)
+    context: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         user_items = _canonical(self.user_items, "profiles")

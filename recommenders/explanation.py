@@ -12,6 +12,7 @@ from scipy import sparse
 from recommenders.data import Floats, Integers
 
 How = Literal["sum", "max", "noisy-or"]
+LONGEST_TEXT = 160  # characters of an explanation: the space that pages reserve holds about as much
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -103,19 +103,22 @@ def calibration(shares: Floats, wanted: Floats, strength: float) -> Integers:
     [0, 2, 1]
     """
     has_genre: Flags = np.asarray(shares.any(axis=1))
+    without = np.flatnonzero(~has_genre)
     is_wanted = wanted > 0
     p, weighted = wanted[is_wanted], (1.0 - SMOOTHING) * shares[:, is_wanted]
     entropy = -float(p @ np.log(p))
-    mixed = np.empty_like(weighted)
+    mixed, total, n = np.empty_like(weighted), np.zeros(p.size), 0
 
     def loss(chosen: list[int]) -> Floats:
-        described = [position for position in chosen if has_genre[position]]
-        total, n = weighted[described].sum(axis=0), len(described)
+        nonlocal n
+        if chosen and has_genre[chosen[-1]]:
+            np.add(total, weighted[chosen[-1]], out=total)
+            n += 1
         # ln(x / (n + 1)) as ln x - ln(n + 1), because the p(g) sum to 1: one logarithm per genre and candidate.
         np.log(np.add(weighted, total + SMOOTHING * (n + 1) * p, out=mixed), out=mixed)
         divergences = np.log(n + 1) - entropy - mixed @ p
-        # An item without a genre leaves the genres of the list as they are.
-        divergences[~has_genre] = -entropy - np.log(total / max(n, 1) + SMOOTHING * p) @ p
+        if without.size:  # an item without a genre leaves the genres of the list as they are
+            divergences[without] = -entropy - np.log(total / max(n, 1) + SMOOTHING * p) @ p
         return np.asarray(divergences)
 
     return _reordered(len(shares), strength if p.size else 0.0, loss)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -16,6 +16,7 @@ from recommenders.scale import Scale
 from recommenders.uploaded import Uploaded
 
 EVERYONE, SEGMENT, PROFILE, PARTICIPANT = "*", "segment:", "profile:", "participant:"
+ANSWER = re.compile(r"segment:([a-z][a-z0-9_]*)=(.+)")
 KEY = re.compile(r"\*|segment:.+|profile:[0-9a-f]{64}|participant:.+")
 
 
@@ -65,9 +66,26 @@ def segment_keys(user_items: sparse.csr_array, item_genres: sparse.csr_array, ge
     return [SEGMENT + genres[int(own.argmax())] if own.any() else "" for own in counts]
 
 
+def answer_key(question: str, answer: str) -> str:
+    """The key of those who gave an answer to a question."""
+    return f"{SEGMENT}{question}={answer}"
+
+
+def answer_keys(keys: Iterable[str], genres: Collection[str]) -> dict[str, tuple[str, str]]:
+    """The question and the answer of each key of the form ``segment:QUESTION=ANSWER`` that names no genre.
+
+    Examples
+    --------
+    >>> answer_keys(["*", "segment:Drama", "segment:mood=calm", "segment:a=b"], ["Drama", "a=b"])
+    {'segment:mood=calm': ('mood', 'calm')}
+    """
+    matches = {key: ANSWER.fullmatch(key) for key in keys if key.removeprefix(SEGMENT) not in genres}
+    return {key: (match[1], match[2]) for key, match in matches.items() if match}
+
+
 class Lists(Uploaded):
     """Ranked lists by key, of which a profile gets the most specific: of the participant, of exactly these ratings, of
-    the most frequent genre, or of everyone.
+    an answer to a question (of several, the first list of the upload), of the most frequent genre, or of everyone.
 
     Scores are those of the list, or -1, -2, … from its top. Items outside the list have no score, and neither has any
     item for a profile without a list.
@@ -92,7 +110,7 @@ class Lists(Uploaded):
     name = "Lists"
     title = "Uploaded lists by key (Lists)"
     item_fields = frozenset({"ids"})
-    context_fields = frozenset({"participant"})
+    context_fields = frozenset({"participant", "answers"})
     is_partial = True
     arrays = (
         *("is_known", "list_keys", "list_indptr", "list_items", "list_scores"),
@@ -115,6 +133,11 @@ class Lists(Uploaded):
             is_covered[row] = not np.isin(self.list_items[own], rated).all()
         return is_covered
 
+    def rows_of(self, profile: Profiles) -> dict[int, int]:
+        """The row of the upload of each item that one profile's list has, by item."""
+        own = next(self._lists_of(profile.on(self.scale)))
+        return dict(zip(self.list_items[own].tolist(), range(own.start, own.stop), strict=True))
+
     def _score(self, user_items: sparse.csr_array) -> Floats:
         return self._score_profiles(Profiles(user_items, self.scale))
 
@@ -128,12 +151,13 @@ class Lists(Uploaded):
         """The entries of each profile's list; an empty slice where it has none."""
         for keys in zip(*self._keys_of(profiles), strict=True):
             number = next((self._numbers[key] for key in keys if key in self._numbers), None)
-            yield slice(0) if number is None else slice(*self.list_indptr[number : number + 2])
+            yield slice(0, 0) if number is None else slice(*self.list_indptr[number : number + 2])
 
     def _keys_of(self, profiles: Profiles) -> tuple[Sequence[str], ...]:
         """The keys of each profile by kind, the most specific first; kinds that no list has are left empty."""
         nothing = [""] * profiles.n_profiles
         participants = [PARTICIPANT + context.get("participant", "") for context in profiles.context]
+        answers = [self._answer_key(context.get("answers", {})) for context in profiles.context]
         has_profiles = any(key.startswith(PROFILE) for key in self._numbers)
         segments = nothing
         if self.genres.size:
@@ -145,9 +169,14 @@ class Lists(Uploaded):
         return (
             participants or nothing,
             list(profile_keys(profiles, self.items.ids)) if has_profiles else nothing,
+            answers or nothing,
             segments,
             [EVERYONE] * profiles.n_profiles,
         )
+
+    def _answer_key(self, answers: Mapping[str, str]) -> str:
+        own = {answer_key(question, answer) for question, answer in answers.items()}
+        return min(own & self._numbers.keys(), key=self._numbers.__getitem__, default="")
 
     @cached_property
     def _numbers(self) -> dict[str, int]:

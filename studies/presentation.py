@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from core.errors import ParameterError
 from core.field_problems import Path, Problem
+from recommenders.explanation import LONGEST_TEXT
 
 LONGEST_LABEL = 80  # of a condition
 LONGEST_LIST = 20
@@ -29,7 +30,6 @@ STORED: Literal["stored"] = "stored"
 REMOTE: Literal["remote"] = "remote"  # as the service of a remote recommender answers
 FALLBACK = "fallback"  # the kind of a slot without an explanation of its own
 
-LONGEST_TEXT = 160  # characters of an explanation: the space that pages reserve holds about as much
 Wording = Annotated[str, Field(min_length=1, max_length=LONGEST_TEXT)]
 
 
@@ -44,7 +44,8 @@ class Presentation(_Part):
 
     `wording` and `fallback` are by language. A wording holds ``{items}``, in whose place the rated items stand that
     contributed most; without one the platform's own sentence is used. A fallback is shown for items that the algorithm
-    cannot explain, or without a stored text. `texts` is the digest of stored texts.
+    cannot explain, or without a stored text. `texts` is the digest of stored texts; without one, stored texts are those
+    of the recommender's uploaded lists.
     """
 
     layout: Literal["list", "grid", "carousel"] = "list"
@@ -62,10 +63,10 @@ class Presentation(_Part):
             raise ParameterError("A carousel, and no other layout, states the kind of features by which it has rows.")
         if not self.explains and (self.wording or self.fallback):
             raise ParameterError("A wording and a fallback go with an explanation. State it, or leave them out.")
-        if (self.explanation == STORED) != bool(self.texts) or (self.explanation in (STORED, REMOTE) and self.wording):
+        if (self.texts and self.explanation != STORED) or (self.explanation in (STORED, REMOTE) and self.wording):
             raise ParameterError(
-                "Stored explanations, and no others, state their texts by the digest that upload_explanations prints; "
-                "these and remote ones have no wording."
+                "Stored explanations, and no others, state texts by the digest that upload_explanations prints; these "
+                "and remote ones have no wording."
             )
         if wrong := [language for language, text in self.wording.items() if "{items}" not in text]:
             raise ParameterError(f"The wording of an explanation holds {{items}}; the one in {wrong[0]!r} does not.")
@@ -90,8 +91,8 @@ class Presentation(_Part):
         if self.is_shuffled:
             said.append("in random order")
         if self.explains:
-            by = f"the stored text of the item ({self.texts[:12]})" if self.texts else "the participant's own ratings"
-            by = "the remote recommender" if self.explanation == REMOTE else by
+            by = f"the stored text of the item ({self.texts[:12]})" if self.texts else "its text in the uploaded list"
+            by = {MODEL: "the participant's own ratings", REMOTE: "the remote recommender"}.get(self.explanation, by)
             said.append(f"each recommendation explained by {by}")
             said += [f"in the wording {text!r} ({language})" for language, text in self.wording.items()]
             said += [f"with the fallback {text!r} ({language})" for language, text in self.fallback.items()]

@@ -36,6 +36,7 @@ _REPORTED: Mapping[str, Mapping[str, str]] = MappingProxyType(
 REPORTED_PROTOCOLS = tuple(_REPORTED)
 # The share of the test profiles for which there are lists that were made elsewhere; only these have it.
 COVERED_PROFILES = "covered-profiles"
+LEAST_COVERED = 0.8  # share of the test profiles, or of the ranked items, below which a row is not compared with others
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +45,7 @@ class ModelRow:
 
     If the split trained several models, `model_id` is None, `model_hash` and `recipe` are empty, `fold_hashes` are the
     models of the folds, and times are totals. A row of external scores has no algorithm, model and times, and says in
-    `coverage` which cases and users have scores.
+    `coverage` which cases and users have scores; `scored` is as of `scored_share`.
     """
 
     label: str
@@ -60,6 +61,12 @@ class ModelRow:
     users_digest: str
     cells: Mapping[str, MetricResult]
     coverage: str = ""
+    scored: float | None = None
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether charts compare the row: items without a score come last, which flatters a row that lacks many."""
+        return self.scored is None or self.scored >= LEAST_COVERED
 
     @property
     def remark(self) -> str:
@@ -159,9 +166,23 @@ def table_rows(run: EvaluationRun, profile_length: int = 0) -> list[ModelRow]:
             users_digest=scores.users_digest,
             cells={metric: MetricResult(metric=metric, **result) for metric, result in scores.results.items()},
             coverage=scores.coverage,
+            scored=scored_share(run, artefacts.load("results", scores.users_digest).arrays),
         )
         for scores in external
     ]
+
+
+def scored_share(run: EvaluationRun, arrays: Mapping[str, NDArray[Any]]) -> float | None:
+    """The share of ranked items with a score, from measurements; None where single items are not ranked."""
+    is_sampled = is_pooled(run) and run.protocol.get("mode") != "exact"
+    return share_of(arrays, "" if is_sampled else "all_")
+
+
+def share_of(arrays: Mapping[str, NDArray[Any]], ranking: str) -> float | None:
+    """As `scored_share`, among the sampled candidates ("") or all items ("all_")."""
+    if f"{ranking}scored" not in arrays:
+        return None
+    return float(arrays[f"{ranking}scored"].sum() / (arrays[f"{ranking}n_items"].astype(np.int64) + 1).sum())
 
 
 def is_pooled(run: EvaluationRun) -> bool:

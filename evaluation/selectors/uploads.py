@@ -21,6 +21,7 @@ from recommenders.reranking import BAR
 
 KIND = "uploads"
 MODELS, SCORES = "model-upload", "scores-upload"  # kinds of jobs
+TEXT = "text_"  # and a language: an array with a text for each row of uploaded lists
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 

@@ -21,7 +21,7 @@ from evaluation.protocols.blocks import Arrays
 from evaluation.protocols.cases import Cases
 from evaluation.protocols.external_scores import interactions, qrels, read_scores
 from evaluation.selectors.cases import cases_of, training_rows
-from evaluation.selectors.results import no_results
+from evaluation.selectors.results import no_results, scored_share, share_of
 from evaluation.services.case_files import case_arrays, export_cases
 from evaluation.services.measurement import measure_scores
 from evaluation.services.numerics import numeric_threads
@@ -148,7 +148,7 @@ def measure_external_scores(*, run: EvaluationRun, path: Path, name: str, are_ra
         result.metric: {"value": result.value, "reason": result.reason, "by_n": list(result.by_n)}
         for result in whole.values
     }
-    if run.protocol.get("mode") == "sampled" and _share(arrays, "all_") != 1:
+    if run.protocol.get("mode") == "sampled" and share_of(arrays, "all_") != 1:
         # They rank all items, which would flatter a system that scored the candidates alone.
         undefined: dict[str, Any] = {"value": None, "reason": "not all items have a score", "by_n": []}
         results |= {metric: undefined for metric in results if EXACT in metric}
@@ -174,15 +174,7 @@ def _coverage(run: EvaluationRun, cases: Cases, scores: csr_array, arrays: Array
     n_users = int((np.diff(scores.indptr)[users] > 0).sum())
     n_scored = f"{is_scored.sum():,} of {len(is_scored):,} cases ({is_scored.mean():.1%})"
     text = f"scores for {n_scored}, {n_users:,} of {len(users):,} users"
-    is_sampled = run.protocol["name"] == "one-plus-random" and run.protocol.get("mode") != "exact"
-    ranked = _share(arrays, "" if is_sampled else "all_")
+    ranked = scored_share(run, arrays)
     if ranked is None:
         return text
     return f"{text}, {ranked:.1%} of ranked items{'; items without a score come last' if ranked < 1 else ''}"
-
-
-def _share(arrays: Arrays, of: str) -> float | None:
-    """The share of ranked items with a score; None where single items are not ranked."""
-    if f"{of}scored" not in arrays:
-        return None
-    return float(arrays[f"{of}scored"].sum() / (arrays[f"{of}n_items"].astype(np.int64) + 1).sum())

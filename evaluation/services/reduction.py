@@ -37,6 +37,7 @@ from evaluation.services.parts import Outcome as PartOutcome
 from evaluation.services.parts import remove_parts
 from recommenders import registry
 from recommenders.data import Ratings
+from recommenders.uploaded_lists import answer_keys
 
 # Algorithms whose scores are probabilities of the same event for every user.
 COMPARABLE = ("aspect", "aspect-content", "lpca", "naive-bayes")
@@ -231,6 +232,8 @@ def _with_coverage(
         f"its lists cover {n_covered:,} of {n_users:,} test profiles, {shares['covered-cases']:.1%} of the cases and "
         f"{shares['covered-items']:.1%} of the items"
     )
+    if answer_keys(upload.arrays["list_keys"].tolist(), upload.arrays["genres"].tolist()):
+        words += "; those by answers to questions are not measured"
     coverage = (Outcome(name, value, reason=words) for name, value in shares.items())
     return Outcomes((*values, *coverage), arrays)
 

@@ -7,12 +7,13 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 from core import artefacts
 from core.errors import ArtefactError, DataError, ParallaxError, ParameterError
 from evaluation.enums import ModelOrigin
 from evaluation.models import TrainedModel
+from evaluation.selectors.uploads import KIND, TEXT
 from evaluation.services.optional_inputs import items_of_model
 from evaluation.services.remote_lists import remote_list
 from recommenders import registry
@@ -20,6 +21,7 @@ from recommenders.base import Algorithm
 from recommenders.data import History, Profiles, Scale
 from recommenders.explanation import Explanation
 from recommenders.reranking import Reranked
+from recommenders.uploaded_lists import Lists
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ class Served:
     digest: str
     version: str = ""  # of a remote recommender
     attempts: int = 1  # to get the list of a remote recommender
-    explanations: tuple[Mapping[str, str], ...] = ()  # of a remote recommender, by language, one per item
+    explanations: tuple[Mapping[str, str], ...] = ()  # of remote recommenders and uploads, by language, one per item
     facts: Mapping[str, Any] = field(default_factory=dict)  # whatever else a remote recommender said
 
 
@@ -116,10 +118,12 @@ def recommend(
         return Served(is_filled=(False,) * len(answered.items), digest=model.digest, **vars(answered))
     started = time.perf_counter()
     opened = opened_model(model.digest)
+    texts: dict[int, dict[str, str]] = {}
     try:
         if opened.reads_order():
             profile = Profiles.single(list(items), list(ratings), opened.n_items, Scale(*scale), history)
             best = opened.answer_profile(profile, n + len(left_out))
+            texts = _texts(opened, profile)
         else:  # an algorithm may have a faster way of its own
             best = opened.answer(list(items), list(ratings), Scale(*scale), n + len(left_out))
     except DataError as error:
@@ -133,7 +137,22 @@ def recommend(
         is_filled=tuple(bool(best.is_filled[position]) for position in slots),
         seconds=time.perf_counter() - started,
         digest=model.digest,
+        explanations=tuple(texts.get(int(best.items[position]), {}) for position in slots) if texts else (),
     )
+
+
+def _texts(opened: Algorithm, profile: Profiles) -> dict[int, dict[str, str]]:
+    """The texts of the profile's uploaded list, by item and language; empty without any."""
+    lists = opened.base if isinstance(opened, Reranked) else opened
+    if not isinstance(lists, Lists):
+        return {}
+    arrays = artefacts.load(KIND, cast(Lists.Params, lists.params).upload).arrays
+    by_language = {name.removeprefix(TEXT): own for name, own in arrays.items() if name.startswith(TEXT)}
+    texts = {
+        item: {language: str(own[row]) for language, own in by_language.items() if own[row]}
+        for item, row in lists.rows_of(profile).items()
+    }
+    return {item: own for item, own in texts.items() if own}
 
 
 def explain(

@@ -14,16 +14,18 @@ from scipy import sparse
 
 from catalog.models import DatasetVersion
 from catalog.selectors.ratings import genre_names, genre_terms, item_ids_of, mean_utilities, ratings_of
+from catalog.services.item_facts import installed_languages
 from core import artefacts
 from core.errors import DataError, ParallaxError, ParameterError
 from core.file_problems import FileProblems, csv_lines
 from evaluation.models import TrainedModel
 from evaluation.selectors.cases import training_rows
-from evaluation.selectors.uploads import KIND, catalogue_of
+from evaluation.selectors.uploads import KIND, TEXT, catalogue_of
 from evaluation.services.case_files import MAX_BYTES, plain_arrays
 from evaluation.services.training import store_training_rows, train_or_reuse
 from recommenders import registry
-from recommenders.uploaded_lists import EVERYONE, KEY, PARTICIPANT, PROFILE, SEGMENT
+from recommenders.explanation import LONGEST_TEXT
+from recommenders.uploaded_lists import ANSWER, EVERYONE, KEY, PARTICIPANT, PROFILE, SEGMENT, answer_keys
 
 Arrays = dict[str, NDArray[Any]]
 WEIGHT_COLUMNS = 3
@@ -274,18 +276,26 @@ def _lists(path: Path, version: DatasetVersion) -> tuple[Arrays, list[str]]:
     column_of, genres, problems = _column_of(version), set(genre_names(version)), FileProblems()
     numbers: dict[str, int] = {}
     rows: dict[str, array[Any]] = {name: array("q") for name in ("list", "item", "line")} | {"score": array("d")}
+    n_columns, languages, texts = 3, list[str](), list[list[str]]()
     for line, fields in csv_lines(path, MAX_BYTES):
-        if line == 1 and fields[0].lower() == "key":
-            continue  # headings
-        if len(fields) not in {2, 3} or not all(fields[:2]):
-            problems.add("Lines that are not key,item or key,item,score", [f"line {line}"])
+        if line == 1 and fields[0].lower() == "key":  # headings
+            languages = _text_languages(fields, version)
+            n_columns = len(fields) - len(languages) if languages else n_columns
             continue
+        fields, own_texts = fields[:n_columns], fields[n_columns:]
+        if len(fields) not in {2, 3} or not all(fields[:2]) or len(own_texts) != len(languages):
+            problems.add("Lines that are not key,item or key,item,score, then a text per language", [f"line {line}"])
+            continue
+        if any(len(text) > LONGEST_TEXT for text in own_texts) or any(own_texts) != all(own_texts or [""]):
+            problems.add(f"Texts longer than {LONGEST_TEXT} characters, or not in all languages", [f"line {line}"])
         key, item = fields[:2]
         score = _number(fields[2]) if fields[2:] else np.nan
         if not KEY.fullmatch(key):
             problems.add(OTHER_KEYS, [f"line {line} ({key!r})"])
-        elif key.startswith(SEGMENT) and key.removeprefix(SEGMENT) not in genres:
-            problems.add("Segments that are no genre of the dataset", [f"line {line} ({key!r})"])
+        elif key.startswith(SEGMENT) and key.removeprefix(SEGMENT) not in genres and not ANSWER.fullmatch(key):
+            problems.add(
+                "Segments that are neither a genre of the dataset nor QUESTION=ANSWER", [f"line {line} ({key!r})"]
+            )
         if item not in column_of:
             problems.add("Unknown items", [f"line {line} ({item!r})"])
         if fields[2:] and (score is None or not np.isfinite(score)):
@@ -297,6 +307,7 @@ def _lists(path: Path, version: DatasetVersion) -> tuple[Arrays, list[str]]:
                 "line": line,
                 "score": score,
             }
+            texts += [own_texts] if languages else []
             for name, value in values.items():
                 rows[name].append(value)
     entries = {name: np.array(values) for name, values in rows.items()}
@@ -318,6 +329,7 @@ def _lists(path: Path, version: DatasetVersion) -> tuple[Arrays, list[str]]:
         "list_items": entries["item"][order].astype(np.int32),
         "list_scores": np.where(np.isnan(scores), -1.0 - ranks, scores),
         **_genre_arrays(version, numbers),
+        **{f"{TEXT}{each}": np.array([texts[row][at] for row in order]) for at, each in enumerate(languages)},
     }
     starts = {"everyone": EVERYONE, "segments": SEGMENT, "profiles": PROFILE, "participants": PARTICIPANT}
     counts = {kind: sum(key.startswith(start) for key in numbers) for kind, start in starts.items()}
@@ -325,9 +337,32 @@ def _lists(path: Path, version: DatasetVersion) -> tuple[Arrays, list[str]]:
     shortest, longest = f"{sizes.min():,}", f"{sizes.max():,}"
     of_items = longest if shortest == longest else f"{shortest} to {longest}"
     facts = [f"{keys.size:,} list{'s' if keys.size > 1 else ''}, for {kinds}", f"of {of_items} items each"]
+    if languages:
+        facts.append(f"{sum(map(any, texts)):,} rows of them with a text in {', '.join(languages)}")
+    if answered := answer_keys(numbers, genres):
+        asked = ", ".join(dict.fromkeys(question for question, _answer in answered.values()))
+        facts.append(f"{len(answered):,} of the segments by answers to {asked}: they cover participants alone")
     if EVERYONE not in numbers:
         facts.append("no list for everyone (*): a study cannot serve them to all participants")
     return arrays, facts
+
+
+def _text_languages(headings: Sequence[str], version: DatasetVersion) -> list[str]:
+    """The language of each column of texts, the last ones of a file; none where no heading begins with ``text``.
+
+    Raises DataError: a column or its language is unknown.
+    """
+    names = [name.lower() for name in headings]
+    first = next((at for at, name in enumerate(names) if name.startswith("text")), len(names))
+    own = version.dataset.item_language
+    languages = [own if name == "text" else name.removeprefix(TEXT) for name in names[first:]]
+    known = installed_languages()
+    if len(set(languages)) < len(languages) or not set(languages) <= set(known):
+        raise DataError(
+            f"Its last columns are {', '.join(headings[first:])}. Those of texts are called {TEXT}LANGUAGE, once for "
+            f"each of {', '.join(known)}, or text in the language of the dataset's titles ({own or 'unknown'})."
+        )
+    return languages
 
 
 def _check_lists(entries: Mapping[str, NDArray[Any]], problems: FileProblems) -> None:

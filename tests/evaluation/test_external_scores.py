@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
@@ -10,11 +11,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
+from django.test import Client
+from django.urls import reverse
 from scipy.sparse import csr_array
 
 from catalog.selectors.ratings import item_ids_of, user_ids_of
 from core.errors import DataError
-from evaluation.exports import metric_rows, run_document
+from evaluation.exports import figure, metric_rows, run_document
 from evaluation.models import EvaluationRun, ExternalScores
 from evaluation.protocols.external_scores import read_scores
 from evaluation.run_pages import results_of
@@ -164,6 +167,27 @@ def test_partial_scores_state_their_coverage_and_have_no_exact_metrics(run: Eval
     assert all((row.results[name]["value"], row.results[name]["by_n"]) == (None, []) for name in exact)
     uploaded(run, written(tmp_path / "scores", TREC, scores_of(run)))
     assert ExternalScores.objects.get().coverage != row.coverage  # the same name is replaced
+
+
+@pytest.mark.integration
+def test_scores_without_most_candidates_are_in_the_table_and_not_in_charts(
+    run: EvaluationRun, tmp_path: Path, admin_client: Client
+) -> None:
+    cases, users, items = cases_of(run).cases, user_ids_of(run.version), item_ids_of(run.version)
+    hidden = [(str(users[u]), str(items[i]), 1.0) for u, i in zip(cases.users, cases.items, strict=True)]
+    everything = [(user, str(item), 0.0) for user in {user for user, *_ in hidden} for item in items]
+    uploaded(run, written(tmp_path / "scores", TREC, hidden), name="Hidden only")
+    uploaded(run, written(tmp_path / "scores", TREC, everything), name="All alike")
+    *_, flattered, _ = table_rows(run)
+    assert flattered.cells["recall"].value == 1.0  # every candidate comes after the hidden rating
+    shown = results_of(run, {})
+    for chart in ("chart_main", "chart_recall", "chart_fallout"):
+        assert "All alike" in str(shown[chart]), chart
+        assert "Hidden only" not in str(shown[chart]), chart
+    assert "Hidden only" not in str(figure(run, "recall"))
+    assert "Hidden only" in {line["label"] for line in shown["lines"]}
+    page = admin_client.get(reverse("evaluation:detail", args=[run.pk])).text
+    assert re.search(r"less than 80% of the ranked items have a score: Hidden only \(1\d\.\d%\)\.", page)
 
 
 @pytest.mark.integration

@@ -273,6 +273,36 @@ def test_unusable_files_are_refused_with_every_problem(tmp_path: Path) -> None:
     assert_refused_as_approved("uploads", cases, tmp_path)
 
 
+def test_texts_are_stored_beside_their_rows_and_files_without_any_keep_their_digest(tmp_path: Path) -> None:
+    version, file = make_version(), tmp_path / "lists.csv"
+
+    def stored(text: str) -> Any:
+        file.write_text(text, encoding="utf-8")
+        return store_upload(version=version, kind="lists", path=file)
+
+    plain = stored("key,item,score\n*,2,4\n*,1,3\nsegment:Drama,1,1\n")
+    assert plain.digest == "554bb2a27d5609f0d420aecdbbdeb0405ec9ec9d581ff6e8c31474d911d66514"  # before there were texts
+    assert stored("*,2,4\n*,1,3\nsegment:Drama,1,1\n").digest == plain.digest
+    texts = stored('key,item,text_en,text_it\n*,2,"Good, really","Bello, davvero"\nsegment:Drama,1,,\n*,1,Fine,Bene\n')
+    assert "2 rows of them with a text in en, it" in texts.facts
+    arrays = artefacts.load("uploads", texts.digest).arrays
+    assert arrays["list_items"].tolist() == [1, 0, 0]
+    assert arrays["text_en"].tolist() == ["Good, really", "Fine", ""]
+    assert arrays["text_it"].tolist() == ["Bello, davvero", "Bene", ""]
+    version.dataset.item_language = "it"
+    assert "1 rows of them with a text in it" in stored("key,item,score,text\n*,2,4,Bello\n").facts
+    for text, problem in {
+        "key,item,text_en,text_it\n*,2,Good,\n": r"not in all languages \(1\): line 2",
+        f"key,item,text_en\n*,2,{'x' * 161}\n": r"Texts longer than 160 characters, .* line 2",
+        "key,item,text_en\n*,2\n": r"Lines that are not key,item .* line 2",
+        "key,item,text_xx\n": r"last columns are text_xx\. Those of texts are called text_LANGUAGE",
+        "key,item,text_en,score\n": r"last columns are text_en, score\.",
+        "key,item,text_en,text_en\n": r"last columns are text_en, text_en\.",
+    }.items():
+        with pytest.raises(ParallaxError, match=problem):
+            stored(text)
+
+
 def test_parameters_that_name_no_upload_of_the_dataset_are_refused(tmp_path: Path) -> None:
     version = make_version()
     stored = store_upload(

@@ -40,8 +40,10 @@ def model_of(genres: bool = True, **lists: list[int]) -> Lists:
     return model
 
 
-def listed(model: Any, items: list[int], ratings: list[float], participant: str = "") -> list[int]:
-    context = {"language": "en", **({"participant": participant} if participant else {})}
+def listed(
+    model: Any, items: list[int], ratings: list[float], participant: str = "", answers: dict[str, str] | None = None
+) -> list[int]:
+    context = {"language": "en", **({"participant": participant} if participant else {}), "answers": answers or {}}
     profile = Profiles.single(items, ratings, 4, FIVE, History("rating", context=context))
     scores = model.score(profile)[0]
     return [int(item) for item in np.argsort(-scores, kind="stable") if np.isfinite(scores[item])]
@@ -62,6 +64,17 @@ def test_the_most_specific_list_is_served_and_none_is_filled() -> None:
     del lists["*"]
     assert listed(model_of(**lists), [3], [1]) == []
     assert listed(model_of(genres=False, **{"*": [1]}), [2], [1]) == [1]
+
+
+def test_a_list_by_an_answer_comes_before_that_of_a_genre_and_after_that_of_a_profile() -> None:
+    lists = {"*": [0, 1], "segment:Comedy": [3], OWN: [2], "segment:mood=calm": [1, 3], "segment:age=young": [3, 0]}
+    model = model_of(**lists)
+    assert listed(model, [2], [1], answers={"mood": "calm"}) == [1, 3]
+    assert listed(model, [2], [1], answers={"age": "young", "mood": "calm"}) == [1, 3]  # the first of the upload
+    assert listed(model, [2], [1], answers={"age": "young", "mood": "tense"}) == [3, 0]
+    assert listed(model, [2], [1], answers={"mood": "tense"}) == [3]
+    assert listed(model, [0, 1], [5, 4], answers={"mood": "calm"}) == [2]
+    assert listed(model, [2], [1], participant="K3", answers={"mood": "calm"}) == [1, 3]
 
 
 def test_a_profile_is_covered_by_a_list_with_an_item_it_has_not_rated() -> None:
@@ -88,6 +101,6 @@ def test_re_ranked_lists_stay_lists() -> None:
         model_of(**{"participant:K3": [0, 1, 3]}), kind.Params(upload="0" * 64, popularity_strength=1.0), None
     )
     assert kind.is_partial
-    assert kind.context_fields == {"participant"}
+    assert kind.context_fields == {"participant", "answers"}
     assert listed(model, [2], [5], participant="K3") == [3, 0, 1]
     assert listed(model, [2], [5]) == []

@@ -226,10 +226,14 @@ def test_simulated_participants_walk_every_condition(live_server: Any) -> None:
 def test_remote_texts_are_shown_in_all_languages_or_not_at_all(live: Study) -> None:
     condition = live.conditions.get(label="PureSVD4 · explained")
     condition.presentation = {"explanation": "remote", "fallback": {"en": "Many like it.", "it": "Piace a molti."}}
+    condition.model.origin = "remote"
     texts = [{"en": "Like Alien.", "it": "Come Alien.", "fr": "Comme Alien."}, {"en": "Like Alien."}, {}]
-    shown = explanations_in(study=live, condition=condition, ratings={}, items=[0, 1, 2], remote_texts=texts)
+    shown = explanations_in(study=live, condition=condition, ratings={}, items=[0, 1, 2], listed_texts=texts)
     assert [each.kind for each in shown] == ["remote", "fallback", "fallback"]
     assert shown[0].texts == {"en": "Like Alien.", "it": "Come Alien."}
     # Another recommender has none.
     without = explanations_in(study=live, condition=condition, ratings={}, items=[0, 1])
     assert [each.kind for each in without] == ["fallback", "fallback"]
+    condition.model.origin = "lists"  # whose texts are stored ones
+    without = explanations_in(study=live, condition=condition, ratings={}, items=[0, 1, 2], listed_texts=texts)
+    assert {each.kind for each in without} == {"fallback"}

@@ -13,11 +13,13 @@ from catalog.models import DatasetVersion
 from core.errors import ParallaxError
 from evaluation.exports import run_document
 from evaluation.models import EvaluationRun
+from evaluation.selectors.results import COVERED_PROFILES, model_rows
 from recommenders.data import Scale
 from recommenders.uploaded_lists import profile_key
 from studies.data.exports.export_files import write_export
 from studies.design.services.condition_serving import recommend_in
 from studies.design.services.launch import launch_problems
+from studies.design.services.list_coverage import coverage_problems
 from studies.models import Condition, RecommendedItem, Study
 from studies.participation.selectors.responses import public_ids
 from studies.participation.services import ratings, recommending
@@ -50,10 +52,10 @@ def listed(participant: Any) -> list[str]:
     return list(slots.values_list("item__external_id", flat=True))
 
 
-def shown_to(study: Study, ratings_of: list[int] | None = None) -> list[str]:
+def shown_to(study: Study, ratings_of: list[int] | None = None, **about: Any) -> list[str]:
     """What the next participant in the condition of the lists is shown."""
     for _number in range(4):
-        participant = assigned(study)
+        participant = assigned(study, **about)
         if participant.condition is not None and participant.condition.label == "Batch":
             for item, rating in zip(items_of(study, 5), ratings_of or [1, 2, 3, 4, 5], strict=True):
                 ratings.rate_item(participant=participant, item=item, rating=rating)
@@ -86,6 +88,45 @@ def test_participants_get_the_list_of_their_profile_or_that_of_everyone(tmp_path
     assert {row["segment"] for row in first} == {"segment:Comedy"}
 
 
+def test_participants_get_the_list_of_their_answer(tmp_path: Path) -> None:
+    women, others = ["9", "8", "7", "6", *map(str, range(10, 20))], [str(number) for number in range(20, 34)]
+    lists = {"*": EVERYONE, "segment:gender=woman": women, "segment:recommender_experience=no": others}
+    run = run_with(tmp_path, lists)
+    words = model_rows(run)[1].cells[COVERED_PROFILES]
+    assert words.value == 1
+    assert words.reason.endswith("of the items; those by answers to questions are not measured")
+    study = make_study(run=run, per_condition=4)
+    assert shown_to(study) == women[:5]
+    assert shown_to(study, gender="man") == others[:5]  # all women too, whose list comes first in the file
+
+
+def test_lists_by_answers_are_of_questions_that_everyone_is_asked(tmp_path: Path) -> None:
+    levels = ("primary", "lower_secondary", "upper_secondary", "bachelor", "master", "doctorate", "not_said")
+    lists = {f"segment:education={each}": EVERYONE for each in levels}
+    study = make_study(status="draft", run=run_with(tmp_path, lists | {OWN: EVERYONE}))
+    question = next(each for each in study.questionnaire["about"] if each["key"] == "education")
+
+    def problem(**changed: Any) -> str:
+        before = dict(question)
+        question.update(changed)
+        said = " ".join(coverage_problems(study))
+        question.clear()
+        question.update(before)
+        return said
+
+    assert problem() == ""
+    more = [*question["choices"], {"value": "none", "label": {"en": "None", "it": "Nessuno"}}]
+    assert "There is no list for everyone (*), and none of segment:education=none. Upload" in problem(choices=more)
+    assert "no list for everyone (*), and none of segment:education=other" in problem(other={"en": "Other", "it": "x"})
+    assert problem(choices=more, admits={"values": list(levels)}) == ""
+    for changed in ({"may_decline": True}, {"required": False}):
+        assert "There is no list for everyone (*). Upload" in problem(**changed)
+    assert "nobody gets its lists segment:education=not_said." in problem(choices=question["choices"][:6])
+    assert "nobody gets its lists segment:education=primary, segment:education=lower_secondary" in problem(
+        identifies=True
+    )
+
+
 def test_a_list_that_is_too_short_pauses_the_study_and_is_never_filled(tmp_path: Path) -> None:
     study = make_study(run=run_with(tmp_path, {"*": EVERYONE, OWN: ["9", "8"]}), per_condition=3)
     with pytest.raises(ParallaxError) as refused:
@@ -113,9 +154,20 @@ def test_a_list_that_is_too_short_pauses_the_study_and_is_never_filled(tmp_path:
         ),
         ({"segment:Comedy": EVERYONE}, {}, r"Batch covers \d+% of the test profiles of run \d+ .* less than 80%"),
         ({"*": EVERYONE}, {"protocol": {**EXACT, "mode": "sampled"}}, "no recall of it: not measurable from lists"),
+        ({"*": EVERYONE, "segment:mood=calm": EVERYONE}, {}, "nobody gets its lists segment:mood=calm"),
+        ({"*": EVERYONE, "segment:gender=woman": EVERYONE[:7]}, {}, "The list of segment:gender=woman has 7"),
         ({"*": EVERYONE}, {}, ""),
     ],
-    ids=["no list for everyone", "a short segment", "may have seen", "below 80%", "sampled", "nothing"],
+    ids=[
+        "no list for everyone",
+        "a short segment",
+        "may have seen",
+        "below 80%",
+        "sampled",
+        "of nobody",
+        "a short answer",
+        "nothing",
+    ],
 )
 def test_launches_are_refused_with_the_remedy(
     lists: dict[str, list[str]], more: dict[str, Any], said: str, tmp_path: Path

@@ -11,12 +11,14 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
 
 from core.errors import ParallaxError
+from evaluation.exports import run_document
 from parallax.integrity.all_checks import findings
 from studies.console.forms.conditions import ConditionsForm
 from studies.design.services.launch import launch_problems, launch_study
 from studies.design.services.stored_texts import store_texts
 from studies.models import RecommendedItem, Study
 from studies.presentation import Presentation
+from tests.evaluation.test_uploads import upload
 from tests.factories.catalog import make_version
 from tests.factories.console import console_url, owner_of
 from tests.factories.evaluation import make_run_at
@@ -34,7 +36,8 @@ def written(path: Path, ids: list[str], languages: tuple[str, ...] = ("en", "it"
 
 
 def of_texts(digest: str, **shown: Any) -> dict[str, Any]:
-    stored = {"name": "stored", "presentation": {"explanation": "stored", "texts": digest, **shown}}
+    named = {"texts": digest} if digest else {}
+    stored = {"name": "stored", "presentation": {"explanation": "stored", **named, **shown}}
     return {"key": "text", "levels": [{"name": "plain", "presentation": {}}, stored]}
 
 
@@ -130,7 +133,55 @@ def test_texts_are_uploaded_where_conditions_are_chosen(tmp_path: Path, monkeypa
     assert client.get(page).url == console_url("conditions", study)
 
 
-@pytest.mark.parametrize("wrong", [{"explanation": "stored"}, {"explanation": "model", "texts": "0" * 64}])
-def test_stored_explanations_name_their_texts(wrong: dict[str, Any]) -> None:
-    with pytest.raises(Exception, match="Stored explanations, and no others, state their texts"):
-        Presentation.model_validate(wrong)
+def test_only_stored_explanations_name_texts() -> None:
+    with pytest.raises(Exception, match="Stored explanations, and no others, state texts"):
+        Presentation.model_validate({"explanation": "model", "texts": "0" * 64})
+    assert Presentation(explanation="stored").words == "each recommendation explained by its text in the uploaded list"
+
+
+def test_texts_of_uploaded_lists_are_shown_with_their_rows(tmp_path: Path) -> None:
+    exact = {"name": "one-plus-random", "negatives": 20, "relevant": 4.0, "irrelevant": 2.0, "mode": "exact"}
+    version = make_version()
+    first = make_run_at("succeeded", version=version, protocol=exact)
+    ids = list(version.items.order_by("index").values_list("external_id", flat=True))
+
+    def study_of(rows: list[str], *recommenders: str, **shown: Any) -> Study:
+        Study.objects.all().delete()
+        file = tmp_path / "lists.csv"
+        file.write_text("\n".join(["key,item,text_it,text_en", *rows]), encoding="utf-8")
+        model = upload(version, "lists", file, run_document(first)["training_hash"], name="Batch")
+        batch = f"lists:upload={model.params['upload']},name=Batch"
+        run = make_run_at(
+            "succeeded", version=version, protocol=exact, algorithms=f"toppop,{batch},{batch}|popularity:strength=1"
+        )
+        return crossed_study(*recommenders, run=run, texts=of_texts("", **shown))
+
+    labels = ("Batch", "Batch + Popularity 1")
+    rows = [f'{key},{item},<i>{key} {item},"{key}, {item}"' for key in ("*", "segment:gender=woman") for item in ids]
+    half = [row if number % 2 else f"{','.join(row.split(',')[:2])},," for number, row in enumerate(rows)]
+    said = " ".join(launch_problems(study_of(half, "Batch")))
+    assert f"Batch · stored: {len(ids)} of {2 * len(ids)} listed items (50%) have a stored text." in said
+    texts = {"en": "Many like it.", "it": "Piace a molti."}
+    assert launch_problems(study_of(half, "Batch", fallback=texts)) == []
+    said = " ".join(launch_problems(study_of(rows, "TopPop")))
+    assert "TopPop · stored: its stored texts cannot be used. TopPop (toppop): upload=(none) is not the digest" in said
+
+    study = study_of(rows, *labels)
+    launch_study(study=study)
+    study.refresh_from_db()
+    seen = set()
+    for _number in range(4):
+        person = Person(study).to("recommendations")
+        slots = RecommendedItem.objects.filter(recommendation_list__participant=person.me).select_related("item")
+        is_stored = person.me.condition.label.endswith("stored")
+        key = "segment:gender=woman" if person.me.responses.get(question="gender").value == "woman" else "*"
+        expected = [f"{key}, {slot.item.external_id}" if is_stored else "" for slot in slots.order_by("rank")]
+        assert explanations(person.get("recommendations/")) == expected
+        seen.add(person.me.condition.label)
+        person.to("thanks")
+    assert seen == {f"{label} · {text}" for label in labels for text in ("plain", "stored")}
+    exported = Exported(study, "long").rows()
+    assert {(row["factor.text"], row["item.explanation_kind"]) for row in exported} == {
+        ("plain", ""),
+        ("stored", "stored"),
+    }

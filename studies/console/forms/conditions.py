@@ -11,13 +11,14 @@ from django.core.exceptions import ValidationError
 from django.http import QueryDict
 
 from evaluation.models import TrainedModel
+from recommenders.explanation import LONGEST_TEXT
 from studies.console.forms.stage_form import StageForm
 from studies.design.selectors.available_models import AvailableModel, available_models
 from studies.design.selectors.texts import language_name, languages_of
 from studies.design.services.conditions import choose_conditions
 from studies.design.services.design import change_design
 from studies.models import Study
-from studies.presentation import LONGEST_TEXT, PLAIN, Factor, Level, Presentation
+from studies.presentation import PLAIN, Factor, Level, Presentation
 
 
 class TitleForm(StageForm):

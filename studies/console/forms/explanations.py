@@ -7,8 +7,8 @@ from typing import Any
 from django import forms
 
 from catalog.forms.upload_limits import MOST_UPLOADED, DropInput, file_size, require_size
+from recommenders.explanation import LONGEST_TEXT
 from studies.design.services.stored_texts import COLUMNS
-from studies.presentation import LONGEST_TEXT
 
 REMEDY = "Use the command upload_explanations for larger ones."
 

@@ -247,6 +247,12 @@ def sendable_answers(questionnaire: Questionnaire) -> list[str]:
     return [q.key for q in questionnaire.about if not (q.is_identifying or q.is_in_words or q.other)]
 
 
+def questions_of_choice(questionnaire: Questionnaire) -> dict[str, Question]:
+    """The questions before the ratings that are answered by one choice and identify nobody, by key."""
+    asked = (q for q in questionnaire.about if q.is_covariate and not q.is_identifying)
+    return {q.key: q for q in asked if q.possible_answers()}
+
+
 def _check_assignment(design: StudySettings, questions: Mapping[str, Question]) -> None:
     for rule in design.strata:
         question = _question_for(rule.question, questions, "A stratum")

@@ -14,14 +14,13 @@ from evaluation.enums import RunStatus
 from evaluation.models import EvaluationRun, TrainedModel
 from evaluation.reported_kinds import ERRORS, kind_at, kind_word, tested_kinds
 from evaluation.selectors.cases import cases_of
-from evaluation.selectors.results import COVERED_PROFILES, is_pooled, model_rows, reported_metrics
+from evaluation.selectors.results import COVERED_PROFILES, LEAST_COVERED, is_pooled, model_rows, reported_metrics
 from evaluation.selectors.runs import measured_algorithms, succeeded_runs
 from evaluation.selectors.uploads import leak_warning
 from recommenders import registry
 from studies.models import Study
 
 FEWEST_COMPARED = 2
-LEAST_COVERED = 0.8  # share of the test profiles that a model of the primary comparison has lists for
 
 
 def check_run(run: EvaluationRun) -> None:

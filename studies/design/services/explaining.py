@@ -14,7 +14,9 @@ from django.utils.translation import gettext, ngettext
 
 from catalog.models import Item
 from catalog.selectors.items import title_in
-from core.errors import ParallaxError
+from core.errors import ParallaxError, ParameterError
+from evaluation.enums import ModelOrigin
+from evaluation.selectors.uploads import TEXT, opened_upload
 from recommenders.explanation import Explanation
 from studies.design.selectors.sample_profiles import reserved_profiles
 from studies.design.selectors.texts import languages_of
@@ -44,26 +46,26 @@ def explanations_in(
     condition: Condition,
     ratings: Mapping[int, int],
     items: Sequence[int],
-    remote_texts: Sequence[Mapping[str, str]] = (),
+    listed_texts: Sequence[Mapping[str, str]] = (),
     **rated: Any,
 ) -> list[ShownExplanation]:
     """Return what the condition shows with each of the recommended `items`, by item index.
 
     `ratings`, and what else is `rated`, as of `recommend_in`. At most two rated items are named, those that contributed
-    most, in every language of the study; stored texts are looked up instead, and those of a remote recommender are
-    `remote_texts`. An item without either has the fallback of the presentation, or nothing. Raises ArtefactError or
-    ParallaxError as `evaluation.services.serving.explain` and `opened_texts` do.
+    most, in every language of the study; stored texts are looked up instead, and those of a remote recommender or of
+    uploaded lists are `listed_texts`. An item without either has the fallback of the presentation, or nothing.
+    Raises ArtefactError or ParallaxError as `evaluation.services.serving.explain` and `opened_texts` do.
     """
     shown = condition.shown
     if not shown.explains:
         return [ShownExplanation() for _ in items]
     fallback = ShownExplanation(FALLBACK, dict(shown.fallback)) if shown.fallback else ShownExplanation()
-    if shown.explanation == REMOTE:
+    if shown.explanation in (REMOTE, STORED) and not shown.texts:
         languages = languages_of(study)
-        remote = [
-            {each: texts[each] for each in languages if each in texts} for texts in remote_texts or ({},) * len(items)
-        ]
-        return [ShownExplanation(REMOTE, texts) if len(texts) == len(languages) else fallback for texts in remote]
+        kind, is_remote = shown.explanation, condition.model.origin == ModelOrigin.REMOTE
+        own = listed_texts if listed_texts and is_remote == (kind == REMOTE) else ({},) * len(items)
+        listed = [{each: texts[each] for each in languages if each in texts} for texts in own]
+        return [ShownExplanation(kind, texts) if len(texts) == len(languages) else fallback for texts in listed]
     if shown.texts:
         stored = texts_of_items(
             version=study.dataset_version, digest=shown.texts, languages=languages_of(study), items=items
@@ -147,7 +149,7 @@ def explanation_problems(study: Study) -> list[str]:
             lacking = [language for language in languages_of(study) if language not in shown.fallback]
             if lacking:
                 problems.append(f"{condition.label}: its fallback text is missing in {', '.join(lacking)}. Add it.")
-        if shown.texts:
+        if shown.explanation == STORED:
             problems += _text_problem(study, condition)
         elif not shown.fallback:
             problems += _share_problem(study, condition)
@@ -155,18 +157,23 @@ def explanation_problems(study: Study) -> list[str]:
 
 
 def _text_problem(study: Study, condition: Condition) -> list[str]:
+    shown, version, of = condition.shown, study.dataset_version, "items"
     try:
-        stored = opened_texts(study.dataset_version, condition.shown.texts)
-    except ParallaxError as problem:
+        if shown.texts:
+            arrays, n_all = opened_texts(version, shown.texts).arrays, version.n_items
+        else:
+            arrays = opened_upload(version, condition.model.algorithm, condition.model.params).arrays
+            of, n_all = "listed items", len(arrays.get("list_items", ()))
+    except (ParallaxError, ParameterError) as problem:
         return [f"{condition.label}: its stored texts cannot be used. {problem}"]
-    if lacking := [language for language in languages_of(study) if language not in stored.meta["languages"]]:
+    if lacking := [language for language in languages_of(study) if f"{TEXT}{language}" not in arrays]:
         return [f"{condition.label}: its stored texts lack {', '.join(lacking)}. Upload a file that has them."]
-    n_texts, n_items = len(stored.arrays["items"]), study.dataset_version.n_items
-    if n_texts == n_items or condition.shown.fallback:
+    n_texts = int((arrays[f"{TEXT}{languages_of(study)[0]}"] != "").sum())
+    if n_texts == n_all or shown.fallback:
         return []
     return [
-        f"{condition.label}: {n_texts:,} of {n_items:,} items ({int(100 * n_texts / n_items)}%) have a stored text. "
-        "Give its presentation a fallback text in every language, or upload a file with a text for every item."
+        f"{condition.label}: {n_texts:,} of {n_all:,} {of} ({int(100 * n_texts / n_all)}%) have a stored text. Give "
+        "its presentation a fallback text in every language, or upload a file with a text for each of them."
     ]
 
 
@@ -177,7 +184,7 @@ def _share_problem(study: Study, condition: Condition) -> list[str]:
         try:
             served = recommend_in(study=study, condition=condition, ratings=ratings, n=n)
             shown = explanations_in(
-                study=study, condition=condition, ratings=ratings, items=served.items, remote_texts=served.explanations
+                study=study, condition=condition, ratings=ratings, items=served.items, listed_texts=served.explanations
             )
         except Exception as problem:  # an algorithm may be third-party code, and end in any error
             logger.exception("no explanation study=%s condition=%s", study.slug, condition.label)

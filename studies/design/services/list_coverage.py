@@ -6,9 +6,12 @@ import numpy as np
 
 from evaluation.selectors.models import algorithm_of
 from evaluation.selectors.uploads import opened_upload
-from recommenders.uploaded_lists import EVERYONE, SEGMENT
+from recommenders.uploaded_lists import EVERYONE, SEGMENT, answer_key, answer_keys
+from studies.design.presets.loader import questions_of_choice
 from studies.design.selectors.sample_profiles import reserved_profiles
 from studies.design.services.condition_serving import recommend_in
+from studies.instrument.questionnaires.conditions import as_text
+from studies.instrument.questionnaires.schema import questionnaire_from
 from studies.models import Condition, Study
 
 MOST_USERS = 100  # of the measured share
@@ -17,7 +20,8 @@ MOST_USERS = 100  # of the measured share
 def coverage_problems(study: Study) -> list[str]:
     """What keeps uploaded lists from serving every participant, in sentences.
 
-    Lists of a profile or a participant may be missing: then there is one for everyone, as long as any profile needs.
+    Lists of a profile or a participant may be missing: then there is one for everyone, or for each answer to a question
+    that everyone answers, as long as any profile needs.
     """
     conditions = study.conditions.select_related("model").order_by("position")
     return [
@@ -34,13 +38,41 @@ def _problems(study: Study, condition: Condition) -> list[str]:
     needed = study.design.items_asked.most + n
     sizes = dict(zip(lists["list_keys"].tolist(), np.diff(lists["list_indptr"]).tolist(), strict=True))
     short = [key for key, size in sizes.items() if key.startswith((EVERYONE, SEGMENT)) and size < needed]
-    if EVERYONE in sizes and not short:
+    by_answer = answer_keys(sizes, lists["genres"].tolist())
+    asked = questions_of_choice(questionnaire_from(study.questionnaire))
+    unknown = [
+        key
+        for key, (name, answer) in by_answer.items()
+        if name not in asked or answer not in map(as_text, asked[name].possible_answers())
+    ]
+    if unknown:
+        return [
+            f"{condition.label}: nobody gets its lists {', '.join(unknown)}. Each needs a question before the ratings "
+            "that offers this answer, takes a single choice and identifies nobody; those of the study are "
+            f"{', '.join(asked) or 'none'}. Change the question, or upload other lists."
+        ]
+    answered_by_all = [
+        asked[name]
+        for name in dict.fromkeys(name for name, _answer in by_answer.values())
+        if asked[name].required and not asked[name].may_decline and asked[name].shown_if is None
+    ]
+    lacking_by_question = [
+        [
+            key
+            for answer in question.possible_answers()
+            if question.admits_value(answer) and (key := answer_key(question.key, as_text(answer))) not in sizes
+        ]
+        for question in answered_by_all
+    ]
+    if not short and (EVERYONE in sizes or [] in lacking_by_question):
         return []
     profiles = [profile.ratings for profile in reserved_profiles(study, MOST_USERS)]
     served = [recommend_in(study=study, condition=condition, ratings=ratings, n=n) for ratings in profiles]
     n_covered = sum(not any(each.is_filled) for each in served)
     share = f" ({int(100 * n_covered / len(profiles))}%)" if profiles else ""
     lacking = f"The list of {short[0]} has {sizes[short[0]]:,}." if short else "There is no list for everyone (*)."
+    if not short and lacking_by_question:
+        lacking = f"There is no list for everyone (*), and none of {', '.join(lacking_by_question[0])}."
     return [
         f"{condition.label}: its uploaded lists cover {n_covered:,} of {len(profiles):,} reserved users{share}. "
         f"{lacking} Upload lists with the key * in which it and every segment have at least {needed:,} items: "

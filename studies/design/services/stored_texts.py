@@ -15,7 +15,7 @@ from core import artefacts
 from core.errors import DataError, ParallaxError
 from core.file_problems import FileProblems, csv_lines
 from evaluation.selectors.uploads import catalogue_of
-from studies.presentation import LONGEST_TEXT
+from recommenders.explanation import LONGEST_TEXT
 
 KIND = "explanations"
 COLUMNS = ["item", "language", "text"]

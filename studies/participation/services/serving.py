@@ -16,11 +16,14 @@ from evaluation.selectors.models import algorithm_of
 from evaluation.services.remote_lists import UNREACHABLE
 from evaluation.services.serving import Served
 from recommenders.base import Algorithm
+from studies.design.presets.loader import questions_of_choice
 from studies.design.services.condition_serving import recommend_in
 from studies.design.services.explaining import ShownExplanation, explanations_in
 from studies.design.services.launch import pause_study
 from studies.enums import NoticeKind, StudyStatus
-from studies.instrument.questionnaires.questions import is_declined
+from studies.instrument.questionnaires.conditions import as_text
+from studies.instrument.questionnaires.questions import OTHER, is_declined, own_words
+from studies.instrument.questionnaires.schema import questionnaire_from
 from studies.models import Condition, Participant, ProfileRating, Study
 from studies.participation.selectors.responses import public_ids
 from studies.participation.services.participant_state import list_length
@@ -57,7 +60,7 @@ def served_list(participant: Participant, profile: Profile, *, request: str = ""
             "context": {"language": participant.language, **_asked_for(participant, condition, kind)},
         }
         served = recommend_in(**rated, n=list_length(participant), request=request)
-        explanations = explanations_in(**rated, items=served.items, remote_texts=served.explanations)
+        explanations = explanations_in(**rated, items=served.items, listed_texts=served.explanations)
     except Exception as problem:  # an algorithm may be third-party code, and any failure pauses the study
         # For a moment: the page asks to wait, and the study goes on.
         if isinstance(problem, StorageUnavailable) or getattr(problem, "code", "") == UNREACHABLE:
@@ -73,13 +76,25 @@ def served_list(participant: Participant, profile: Profile, *, request: str = ""
 
 
 def _asked_for(participant: Participant, condition: Condition, kind: type[Algorithm] | None) -> dict[str, Any]:
-    """The participant's id in exports, for models that ask for it; for remote ones, the answers of the design."""
+    """The participant's id in exports and answers of one choice, for models that ask for them; for remote ones, the
+    answers of the design.
+    """
+    study = participant.study
+    rows = participant.responses.filter(rank=0)
     if condition.model.origin == ModelOrigin.REMOTE:
-        rows = participant.responses.filter(rank=0, question__in=participant.study.design.sent_answers)
+        rows = rows.filter(question__in=study.design.sent_answers)
         return {"answers": {row.question: row.value for row in rows if not is_declined(row.value)}}
-    if kind is None or "participant" not in kind.context_fields:
-        return {}
-    return {"participant": public_ids(participant.study)[participant.pk]}
+    known: dict[str, Any] = {}
+    if kind is not None and "participant" in kind.context_fields:
+        known["participant"] = public_ids(study)[participant.pk]
+    if kind is not None and "answers" in kind.context_fields:
+        rows = rows.filter(question__in=questions_of_choice(questionnaire_from(study.questionnaire)))
+        known["answers"] = {
+            row.question: as_text(row.value) if own_words(row.value) is None else OTHER
+            for row in rows
+            if not is_declined(row.value)
+        }
+    return known
 
 
 def _unavailable(participant: Participant, condition: Condition, why: str) -> ParallaxError:
