@@ -307,22 +307,12 @@ def test_a_foreign_noun_would_be_found(language: str) -> None:
 
 @pytest.mark.integration
 @pytest.mark.django_db
-@pytest.mark.parametrize(
-    ("key", "lead", "rated", "refusal"),
-    [
-        ("film", "Non importa come li conosci", "1 su 5 valutati", "Ne hai valutati 1 su 5."),
-        ("song", "Non importa come le conosci", "1 su 5 valutate", "Ne hai valutate 1 su 5."),
-    ],
-)
-def test_italian_pages_agree_with_the_noun(key: str, lead: str, rated: str, refusal: str) -> None:
+@pytest.mark.parametrize(("key", "refusal"), [("film", "Ne hai valutati 1 su 5."), ("song", "Ne hai valutate 1 su 5.")])
+def test_italian_pages_agree_with_the_noun(key: str, refusal: str) -> None:
     study = make_study(run=run_of(key))
     person = Person(study).to("rate", f"/s/{study.slug}/?lang=it")
     first = person.study.dataset_version.items.order_by("index")[0]
     person.post(f"rate/{first.pk}/", {"rating": "4"})
-    text = " ".join(read(person.get("rate/").content.decode()).split())
-    assert lead in text
-    assert rated in text
-    assert f"{'valutata' if key == 'song' else 'valutato'} 4" in text
     assert refusal in " ".join(read(person.post("rate/", {}, follow=True).content.decode()).split())
 
 

@@ -65,8 +65,8 @@ def test_the_switch_keeps_what_was_searched_for(study: Study) -> None:
     moved = person.client.get(page.xpath("string(//nav[@class='languages']/a[@lang='it']/@href)"))
     assert moved.headers["Location"].endswith("/rate/?q=film+1&genre=Western")
     shown = tree(person.client.get(moved.headers["Location"]))
-    assert {"Tutti i generi", "Commedia", "Anni 1980"} <= set(shown.xpath("//*[@class='filters']//option/text()"))
-    assert shown.xpath("//*[@id='genre']/option[@selected]/@value") == ["Western"]
+    assert {"Tutti", "Commedia", "Anni 1980"} <= set(shown.xpath("//label[@class='chip']/span/text() | //option/text()"))
+    assert shown.xpath("//input[@name='genre'][@checked]/@value") == ["Western"]
 
 
 def test_a_study_in_one_language_offers_no_switch_and_speaks_it_to_everybody(study: Study) -> None:
@@ -152,7 +152,8 @@ def test_an_answer_to_a_study_that_stopped_shows_the_message_page(study: Study, 
     person = Person(study).to("item")
     stop(study=study)
     answer = person.post("items/1/1/", {"watched": "yes"}, headers=HTMX)
-    assert answer.headers["HX-Redirect"] == person.base
+    assert answer.headers["HX-Redirect"] == f"{person.base}?late"
+    assert ("This study is over" in person.get("?late").text) == (stop is close_study)
     assert not Response.objects.filter(rank=1).exists()
 
 

@@ -512,17 +512,17 @@ def test_pages_allow_nothing_inline_and_nothing_from_elsewhere(study: Study) -> 
 def test_pages_of_the_list_are_given_ahead_and_not_recorded(study: Study) -> None:
     ahead = {"X-Ahead": "1"}
     early = Person(study).to("rate")
-    assert leads(early.get("films/1/", headers=ahead)) == "rate"  # there is no list yet
+    assert leads(early.get("items/1/1/", headers=ahead)) == "rate"  # there is no list yet
     person = Person(study).to("recommendations")
     n_views = Event.objects.filter(kind="page_view").count()
-    item = tree(person.get("films/3/", headers=ahead))
-    assert item.xpath("string(//form[@id='questions']/@data-next)") == f"{person.base}films/4/"
+    item = tree(person.get("items/1/3/", headers=ahead))
+    assert item.xpath("string(//form[@id='questions']/@data-next)") == f"{person.base}items/1/4/"
     assert tree(person.get("overall/", headers=ahead)).xpath("//form[@id='questions'][@data-next='']")
     assert Event.objects.filter(kind="page_view").count() == n_views
-    assert leads(person.get("films/3/")) == "recommendations"
+    assert leads(person.get("items/1/3/")) == "recommendations"
     assert leads(person.get("thanks/", headers=ahead)) == "recommendations"
     assert leads(person.get("rate/", headers=ahead)) == "recommendations"
-    assert leads(person.post("films/3/", {"watched": "yes", "continue": "1"}, headers=ahead)) == "recommendations"
+    assert leads(person.post("items/1/3/", {"watched": "yes", "continue": "1"}, headers=ahead)) == "recommendations"
 
 
 def test_the_service_worker_is_served_above_the_pages(client: Client) -> None:
