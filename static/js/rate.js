@@ -19,7 +19,6 @@
       rated.set(item, { value, url, src: picture.getAttribute("src"), title: picture.alt, href: slot.firstElementChild.getAttribute("href") });
     }
   };
-  const formsOf = (item) => document.querySelectorAll(`form[data-item="${item}"]`);
   const cardOf = (item) => document.getElementById(`film-${item}`);
 
   /* What cards and forms say of an item; without one, of all on the page */
