@@ -281,7 +281,7 @@ def test_a_design_is_created_from_its_file(tmp_path: Path) -> None:
         ("key: rate", "key: taste", "line 5, flow[1].key: The key 'taste' is used twice."),
         ("about: []\n", "", "flow: No page asks the block 'about'"),
         ("kind: yes_no", "kind: yes", "line 15, taste[0]"),
-        ("settings:", "setings:", "A design has settings and questionnaire"),
+        ("settings:", "options:", "A design has settings and questionnaire"),
         ("strata: []", "strata: [", "This is not valid YAML"),
     ],
 )
