@@ -152,13 +152,13 @@ def test_what_is_no_questionnaire_is_refused_in_words(text: str, line: int, said
 def test_orders_are_the_same_for_the_same_seed_and_keep_the_exclusive_choice_last() -> None:
     found = questionnaire_from(every_kind())
     seeds = range(60)
-    orders = {order_of_questions(found.after, seed) for seed in seeds}
+    orders = {order_of_questions(found.block("after"), seed) for seed in seeds}
     assert len(orders) == 2
-    plain = [question.key for question in found.after]
+    plain = [question.key for question in found.block("after")]
     assert all(sorted(order) == sorted(plain) and order[0] == "streams" for order in orders)
-    devices = next(q for q in found.after if q.key == "devices")
+    devices = next(q for q in found.block("after") if q.key == "devices")
     assert order_within(devices, 1) == ("phone", "cinema", "tv", "nowhere")
-    rows = {order_within(next(q for q in found.after if q.key == "views"), seed) for seed in seeds}
+    rows = {order_within(next(q for q in found.block("after") if q.key == "views"), seed) for seed in seeds}
     assert rows == {("again", "never"), ("never", "again")}
     assert shuffled("abcdef", 1, "x") == shuffled("abcdef", 1, "x") != shuffled("abcdef", 2, "x")
 
