@@ -106,4 +106,4 @@ def help_page(request: HttpRequest, path: str = INDEX) -> HttpResponseBase:
 @cache_control(public=True, max_age=86400)
 def favicon(request: HttpRequest) -> HttpResponse:
     """Lead browsers that ask for this address, whatever a page says, to the icon."""
-    return redirect(static("icon.svg"), permanent=True)
+    return redirect(static("icon.svg"))  # not for ever: the name changes with the icon

@@ -26,7 +26,7 @@ from evaluation.selectors.cases import cases_of
 from evaluation.selectors.results import model_rows
 from evaluation.services import upload_jobs
 from evaluation.services.coverage import keyed_profiles
-from evaluation.services.remote import model_of_service, register
+from evaluation.services.remote import model_of_service, register, service_of
 from jobs.models import Job, JobStatus
 from jobs.services import do_job
 from tests.factories.accounts import UserFactory
@@ -345,10 +345,10 @@ def test_api_gives_profiles_and_cases(run: EvaluationRun, tmp_path: Path) -> Non
 def test_api_lists_registered_recommenders_without_addresses(db: None, settings: Any) -> None:
     settings.RECOMMENDER_HOSTS = ["recommender.example.org"]
     address, variable = "https://recommender.example.org", "PARALLAX_RECOMMENDER_TOKEN_A"
-    register(name="Markov", address=address, operator="A lab", token_variable=variable, seconds=5)
+    recommender = register(name="Markov", address=address, operator="A lab", token_variable=variable, seconds=5)
     make_version()
     described = About(protocol=PROTOCOL, version="2.1", catalogue="0" * 64, deterministic=True, max_depth=50)
-    model_of_service(name="Markov", described=described, version=DatasetVersion.objects.get())
+    model_of_service(service=service_of(recommender), described=described, version=DatasetVersion.objects.get())
     response = token_of(UserFactory()).get("/api/v1/recommenders/")
     (row,) = response.json()["results"]
     assert {name: row[name] for name in row if name != "id"} == {

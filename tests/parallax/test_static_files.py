@@ -29,5 +29,6 @@ def test_a_name_holds_the_hash_of_its_content(tmp_path: Path, settings) -> None:
 )
 def test_browsers_keep_what_has_a_hash_and_ask_again_for_the_rest(name: str, is_kept: bool) -> None:
     answer = Client().get(f"/static/{name}")
+    answer.close()  # the file
     assert answer.status_code == 200
     assert ("immutable" in answer.headers["Cache-Control"]) == is_kept

@@ -34,7 +34,8 @@ VARIABLE = {
     r"(?<=partecipante è )\w+": "CODE",
     r"Film \d\d": "Film N",
     r"\(x\)(?= \d (of|su) 5)": "( )",  # which of the rated films come first
-    r"(?m)^\d{4} [^\W\d]+(?: Director \d)?$": "FACTS",
+    r"(?m)(?<=^> Film N).+$": "",
+    r"(?m)(?<=^## Film N) \d{4} [^\W\d]+(?: Director \d)?$": " FACTS",
     r"(?m)^[A-Z0-9]{8}$": "CODE",
     r"/s/p/[\w-]+/": "/s/p/KEY/",
 }

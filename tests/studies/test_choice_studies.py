@@ -195,7 +195,7 @@ def test_without_a_script_a_press_chooses_and_another_removes(study: Study) -> N
         page = tree(person.get(here))
         assert button(page, pk).get("aria-pressed") == pressed
         assert chosen(person.me) == values
-    assert f"Watched {item.title}" in button(page, pk).text_content()
+    assert f"I’ve watched it {item.title}" in button(page, pk).text_content()
     (row,) = page.xpath("//*[@id='tray']//li[@class='full']//img/@alt")
     assert row == item.title
     assert person.me.profile.get().provenance == Provenance.PERSON

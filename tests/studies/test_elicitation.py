@@ -217,7 +217,7 @@ def test_participants_go_on_from_the_fewest_to_the_most() -> None:
     page = tree(person.get("rate/"))
     for number, count in enumerate(("1 of at least 3", "2 of at least 3", "3 of at most 6", "4 of at most 6")):
         page = tree(person.post(f"rate/{items[number].pk}/", {"rating": "4"}, headers=HTMX))
-        assert page.xpath("normalize-space(//*[@class='count'])") == count
+        assert page.xpath("normalize-space(//*[@class='count'])").startswith(count)
         assert bool(page.xpath("//button[@id='continue'][@disabled]")) == (number < 2)
     for item in items[4:6]:
         person.post(f"rate/{item.pk}/", {"rating": "4"}, headers=HTMX)
