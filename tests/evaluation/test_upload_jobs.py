@@ -342,9 +342,12 @@ def test_api_gives_profiles_and_cases(run: EvaluationRun, tmp_path: Path) -> Non
         assert (refused.status_code, refused.json()["code"]) == (409, "run.many_models")
 
 
-def test_api_lists_registered_recommenders_without_addresses(db: None, settings: Any) -> None:
+def test_api_lists_registered_recommenders_without_addresses(
+    db: None, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     settings.RECOMMENDER_HOSTS = ["recommender.example.org"]
     address, variable = "https://recommender.example.org", "PARALLAX_RECOMMENDER_TOKEN_A"
+    monkeypatch.setenv(variable, "secret")
     recommender = register(name="Markov", address=address, operator="A lab", token_variable=variable, seconds=5)
     make_version()
     described = About(protocol=PROTOCOL, version="2.1", catalogue="0" * 64, deterministic=True, max_depth=50)

@@ -23,6 +23,7 @@ def test_a_name_holds_the_hash_of_its_content(tmp_path: Path, settings) -> None:
     assert static("built/vega-1.9.0.post1.js") == "/static/built/vega-1.9.0.post1.js"  # says its version already
 
 
+@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("name", "is_kept"),
     [("css/base.css", False), (hashed_name("css/base.css"), True), (hashed_name("js/outbox.js"), True)],

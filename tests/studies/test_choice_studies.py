@@ -196,7 +196,7 @@ def test_without_a_script_a_press_chooses_and_another_removes(study: Study) -> N
         assert button(page, pk).get("aria-pressed") == pressed
         assert chosen(person.me) == values
     assert f"I’ve watched it {item.title}" in button(page, pk).text_content()
-    (row,) = page.xpath("//*[@id='tray']//li[@class='full']//img/@alt")
+    (row,) = page.xpath("//*[@id='tray']//li[@data-item]//img/@alt")
     assert row == item.title
     assert person.me.profile.get().provenance == Provenance.PERSON
     removed = Event.objects.filter(participant=person.me, kind="rating_changed")
