@@ -25,19 +25,19 @@ class FileProblems:
         """Add what is wrong with the file as a whole, with what to do."""
         self.sentences.append(sentence)
 
-    def add(self, what: str, places: Iterable[str]) -> None:
-        """Add the places of a kind of problem, such as ``line 3 ('x')``; nothing where there are none."""
-        for place in places:
+    def add(self, what: str, positions: Iterable[str]) -> None:
+        """Add the positions of a kind of problem, such as ``line 3 ('x')``; nothing where there are none."""
+        for position in positions:
             self.counts[what] = self.counts.get(what, 0) + 1
             if self.counts[what] <= EXAMPLES:
-                self.examples.setdefault(what, []).append(place)
+                self.examples.setdefault(what, []).append(position)
 
     def refuse(self) -> None:
         """Raise DataError if there are any."""
         located = []
-        for what, places in self.examples.items():
+        for what, examples in self.examples.items():
             more = f" and {self.counts[what] - EXAMPLES:,} more" if self.counts[what] > EXAMPLES else ""
-            located.append(f"{what} ({self.counts[what]:,}): {'; '.join(places)}{more}.")
+            located.append(f"{what} ({self.counts[what]:,}): {'; '.join(examples)}{more}.")
         if located or self.sentences:
             raise DataError(" ".join([*self.sentences, *located, *([REMEDY] if located else [])]))
 

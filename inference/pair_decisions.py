@@ -154,7 +154,7 @@ def within_bounds(pairs: OfflinePairs, bounds: Mapping[str, tuple[float, float]]
     >>> [within_bounds(known, {"B": (0.3, high)}).pairs[0].is_significant for high in (0.31, 0.35)]
     [True, False]
     """
-    found = []
+    widened = []
     for pair in pairs.pairs:
         (low_a, high_a), (low_b, high_b) = (bounds.get(name, (pairs.locations[name],) * 2) for name in (pair.a, pair.b))
         below = pairs.locations[pair.a] - low_a + high_b - pairs.locations[pair.b]
@@ -166,8 +166,8 @@ def within_bounds(pairs: OfflinePairs, bounds: Mapping[str, tuple[float, float]]
             if low <= 0 <= high:
                 reason = "The bounds of the lists leave the sign open."
                 pair = replace(pair, p=None, is_significant=False, reason=reason)
-        found.append(pair)
-    return replace(pairs, pairs=tuple(found))
+        widened.append(pair)
+    return replace(pairs, pairs=tuple(widened))
 
 
 @lru_cache(maxsize=4)

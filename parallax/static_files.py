@@ -24,10 +24,10 @@ HASHED = r"\.[0-9a-f]{12}(?=\.\w+$)"
 @cache
 def hashed_name(name: str) -> str:
     """Return `css/base.css` as `css/base.0123456789ab.css`; other names where there is no such file, or no need."""
-    (stem, suffix), found = splitext(name), finders.find(name)
-    if found is None or not suffix or name.startswith("built/"):
+    (stem, suffix), path = splitext(name), finders.find(name)
+    if path is None or not suffix or name.startswith("built/"):
         return name
-    digest = hashlib.sha256(Path(found).read_bytes()).hexdigest()[:12]
+    digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()[:12]
     return f"{stem}.{digest}{suffix}"
 
 
@@ -49,8 +49,8 @@ class HashedFinder(BaseFinder):
 
     def find(self, path: str, find_all: bool = False, **_deprecated: Any) -> Any:
         name = re.sub(HASHED, "", path)
-        found = finders.find(name) if name != path and hashed_name(name) == path else None
-        return found if found and not find_all else [found] if found else []
+        file = finders.find(name) if name != path and hashed_name(name) == path else None
+        return file if file and not find_all else [file] if file else []
 
     def list(self, ignore_patterns: Any) -> Iterator[tuple[str, HashedStorage]]:
         storage = HashedStorage()

@@ -165,7 +165,7 @@ def by_popularity(length: ProfileLength) -> str:
 
 def lists_note(run: ObjectiveSide, length: ProfileLength) -> str:
     """What lists made elsewhere cover, and between which bounds their metrics lie; empty where all of it is known."""
-    said = []
+    sentences = []
     for name, covered in length.coverage.items():
         bounds = [
             f"{kind_at(kind, run.n)} between {number(own[name][0], 3, True)} and {number(own[name][1], 3, True)}"
@@ -173,17 +173,17 @@ def lists_note(run: ObjectiveSide, length: ProfileLength) -> str:
             if name in own
         ]
         if bounds or min(covered.profiles, covered.cases, covered.items) < 1:
-            said.append(
+            sentences.append(
                 f"{name} has lists for {covered.profiles:.1%} of the test profiles, {covered.cases:.1%} of "
                 f"the cases and {covered.items:.1%} of the items"
                 + (f", so that its {listed(bounds)} lie, whatever follows the lists" if bounds else "")
             )
-    if not said:
+    if not sentences:
         return ""
     profiles = length_words(length.profile_length).capitalize()
     return (
-        f"{profiles}: {'; '.join(said)}. All metrics are of the test profiles with every list, and a pair is undecided "
-        "where bounds leave its sign open."
+        f"{profiles}: {'; '.join(sentences)}. All metrics are of the test profiles with every list, and a pair is "
+        "undecided where bounds leave its sign open."
     )
 
 

@@ -54,11 +54,11 @@ def read_scores(path: Path, user_ids: NDArray[np.str_], item_ids: NDArray[np.str
     is_again = np.zeros(len(pairs), dtype=np.bool_)
     is_again[order[1:]] = pairs[order[1:]] == pairs[order[:-1]]
     problems = FileProblems()
-    problems.add("Unknown users", _places(users < 0, first_line, users_of))
-    problems.add("Unknown items", _places(items < 0, first_line, items_of))
-    problems.add("Scores that are not finite numbers", _places(~np.isfinite(values), first_line, texts))
+    problems.add("Unknown users", _positions(users < 0, first_line, users_of))
+    problems.add("Unknown items", _positions(items < 0, first_line, items_of))
+    problems.add("Scores that are not finite numbers", _positions(~np.isfinite(values), first_line, texts))
     twice = is_again & (users >= 0) & (items >= 0)
-    problems.add("Items that the user has already", _places(twice, first_line, items_of))
+    problems.add("Items that the user has already", _positions(twice, first_line, items_of))
     problems.refuse()
     return csr_array((values[order], (users[order], items[order])), shape=(len(user_ids), len(item_ids)))
 
@@ -101,7 +101,7 @@ def _format(first: str) -> tuple[str, tuple[str, str, str]]:
     raise DataError(f"Its first line is of none of the formats that can be read ({known}): {first[:80]!r}.")
 
 
-def _places(is_wrong: NDArray[np.bool_], first_line: int, texts: Any) -> Iterator[str]:
+def _positions(is_wrong: NDArray[np.bool_], first_line: int, texts: Any) -> Iterator[str]:
     wrong = np.flatnonzero(is_wrong)
     for row, text in zip(wrong.tolist(), texts[wrong], strict=True):
         yield f"line {first_line + row} ({text[:40]!r})"

@@ -261,12 +261,12 @@ def _column_of(version: DatasetVersion) -> dict[str, int]:
 
 def _numbers(arrays: Arrays, name: str, problems: FileProblems) -> NDArray[np.float64]:
     """An array of finite numbers of at least one dimension; empty where it has none, which is a problem."""
-    found = arrays.get(name, np.empty(0))
-    if not found.size or found.dtype.kind not in "iuf":
+    array = arrays.get(name, np.empty(0))
+    if not array.size or array.dtype.kind not in "iuf":
         if name in arrays:
-            problems.say(f"{name} must be an array of numbers; it has the shape {found.shape} and type {found.dtype}.")
+            problems.say(f"{name} must be an array of numbers; it has the shape {array.shape} and type {array.dtype}.")
         return np.empty(0)
-    numbers = np.atleast_1d(found).astype(np.float64)
+    numbers = np.atleast_1d(array).astype(np.float64)
     bad = np.argwhere(~np.isfinite(numbers)).tolist()
     problems.add("Numbers that are not finite", (f"{name}[{', '.join(map(str, at))}]" for at in bad))
     return numbers
@@ -340,8 +340,8 @@ def _lists(path: Path, version: DatasetVersion) -> tuple[Arrays, list[str]]:
     if languages:
         facts.append(f"{sum(map(any, texts)):,} rows of them with a text in {', '.join(languages)}")
     if answered := answer_keys(numbers, genres):
-        asked = ", ".join(dict.fromkeys(question for question, _answer in answered.values()))
-        facts.append(f"{len(answered):,} of the segments by answers to {asked}: they cover participants alone")
+        questions = ", ".join(dict.fromkeys(question for question, _answer in answered.values()))
+        facts.append(f"{len(answered):,} of the segments by answers to {questions}: they cover participants alone")
     if EVERYONE not in numbers:
         facts.append("no list for everyone (*): a study cannot serve them to all participants")
     return arrays, facts

@@ -68,7 +68,7 @@ class Flow:
         """Return the key of the page of a kind that every flow has once: elicit, list, item_questions, end."""
         return next(page.key for page in self.pages if page.kind == kind)
 
-    def asking(self, block: str) -> int:
+    def position_of_block(self, block: str) -> int:
         """Return the position of the page that asks a block."""
         return [page.block for page in self.pages].index(block)
 
@@ -93,14 +93,14 @@ class Flow:
             for rank in (range(1, list_length + 1) if page.kind == ITEM_QUESTIONS else (0,))
         )
 
-    def beside(self, place: Place, step: int, list_length: int = 1) -> Place:
+    def neighbour(self, place: Place, step: int, list_length: int = 1) -> Place:
         """Return the place `step` places on (1) or back (-1); at either end the place itself.
 
         Raises ParameterError for a place that a list of this length does not have.
 
         Examples
         --------
-        >>> Flow(FLOW_2011).beside(Place("items", 5), 1, list_length=5)
+        >>> Flow(FLOW_2011).neighbour(Place("items", 5), 1, list_length=5)
         Place(page='overall', rank=0, occasion=1)
         """
         places = self.places(list_length)

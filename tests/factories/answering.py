@@ -19,7 +19,7 @@ def place_of_question(participant: Participant, question: str, rank: int = 0) ->
     content = content_of(participant.study)
     blocks = (ITEMS,) if rank else content.questionnaire.whole
     block = next(name for name in blocks if question in {asked.key for asked in content.questionnaire.block(name)})
-    return Place(content.flow.keys[content.flow.asking(block)], rank)
+    return Place(content.flow.keys[content.flow.position_of_block(block)], rank)
 
 
 def submit(participant: Participant, page: str, rank: int = 0, **posted: Any) -> PageOutcome:

@@ -56,17 +56,17 @@ def test_the_pages_follow_one_another_and_the_last_one_stays() -> None:
     here = Place("about")
     walked = [here]
     for _ in range(len(DEFAULT.places(3))):
-        here = DEFAULT.beside(here, 1, 3)
+        here = DEFAULT.neighbour(here, 1, 3)
         walked.append(here)
     assert walked == [*DEFAULT.places(3), Place("thanks")]
-    assert DEFAULT.beside(Place("items", 1), -1, 3) == Place("recommendations")
-    assert DEFAULT.beside(Place("about"), -1, 3) == Place("about")
+    assert DEFAULT.neighbour(Place("items", 1), -1, 3) == Place("recommendations")
+    assert DEFAULT.neighbour(Place("about"), -1, 3) == Place("about")
 
 
 @pytest.mark.parametrize("place", [Place("items", 4), Place("items"), Place("rate", 1), Place("rate", 0, 2)])
 def test_a_place_that_a_list_of_this_length_does_not_have_is_refused(place: Place) -> None:
     with pytest.raises(ParameterError, match="There is no page"):
-        DEFAULT.beside(place, 1, 3)
+        DEFAULT.neighbour(place, 1, 3)
 
 
 def test_an_unknown_page_and_an_empty_list_are_refused() -> None:

@@ -121,8 +121,8 @@ def test_lists_by_answers_are_of_questions_that_everyone_is_asked(tmp_path: Path
     assert problem(choices=more, admits={"values": list(levels)}) == ""
     for changed in ({"may_decline": True}, {"required": False}):
         assert "There is no list for everyone (*). Upload" in problem(**changed)
-    assert "nobody gets its lists segment:education=not_said." in problem(choices=question["choices"][:6])
-    assert "nobody gets its lists segment:education=primary, segment:education=lower_secondary" in problem(
+    assert "no participant gets its lists segment:education=not_said." in problem(choices=question["choices"][:6])
+    assert "no participant gets its lists segment:education=primary, segment:education=lower_secondary" in problem(
         identifies=True
     )
 
@@ -154,7 +154,7 @@ def test_a_list_that_is_too_short_pauses_the_study_and_is_never_filled(tmp_path:
         ),
         ({"segment:Comedy": EVERYONE}, {}, r"Batch covers \d+% of the test profiles of run \d+ .* less than 80%"),
         ({"*": EVERYONE}, {"protocol": {**EXACT, "mode": "sampled"}}, "no recall of it: not measurable from lists"),
-        ({"*": EVERYONE, "segment:mood=calm": EVERYONE}, {}, "nobody gets its lists segment:mood=calm"),
+        ({"*": EVERYONE, "segment:mood=calm": EVERYONE}, {}, "no participant gets its lists segment:mood=calm"),
         ({"*": EVERYONE, "segment:gender=woman": EVERYONE[:7]}, {}, "The list of segment:gender=woman has 7"),
         ({"*": EVERYONE}, {}, ""),
     ],

@@ -101,9 +101,9 @@ class Models:
 
     def factors_of(self, digests: Sequence[str]) -> tuple[list[str], list[str]]:
         """The recommenders and post-processing whose product these models are; without one, each is a recommender."""
-        place = {digest: at for at, digest in self.at.items() if at[1] != AS_RANKED}
-        places = [place.get(digest, (digest, AS_RANKED)) for digest in digests]
-        recommenders, doses = (list(dict.fromkeys(each)) for each in zip(*places, strict=True)) if places else ([], [])
+        reranked = {digest: at for at, digest in self.at.items() if at[1] != AS_RANKED}
+        cells = [reranked.get(digest, (digest, AS_RANKED)) for digest in digests]
+        recommenders, doses = (list(dict.fromkeys(each)) for each in zip(*cells, strict=True)) if cells else ([], [])
         if [self.at.get(cell) for cell in product(recommenders, doses)] == list(digests):
             return recommenders, doses
         return list(digests), [AS_RANKED]

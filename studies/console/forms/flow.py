@@ -13,7 +13,7 @@ from studies.design.presets.loader import sendable_answers
 from studies.design.selectors.placeholders import key_in_words
 from studies.design.services.canaries import remote_conditions
 from studies.design.services.design import change_design
-from studies.instrument.questionnaires.schema import questionnaire_from
+from studies.instrument.flow import questionnaire_of
 from studies.known_items import FIVE_STARS, HALF_STARS, LIKES, SCALES, SEVEN_POINTS, TEN_POINTS
 from studies.models import Study
 from studies.settings import LONGEST_PREPARATION, StudySettings
@@ -84,7 +84,7 @@ class FlowForm(StageForm):
         if not is_usage(study.dataset_version):
             del self.fields["taken_from"]
         if remote_conditions(study):
-            sendable = sendable_answers(questionnaire_from(study.questionnaire))
+            sendable = sendable_answers(questionnaire_of(study))
             offer(self, "sent_answers", [(key, key_in_words(key, design)) for key in sendable])
         else:
             for name in REMOTE_SETTINGS:

@@ -248,9 +248,9 @@ def sendable_answers(questionnaire: Questionnaire) -> list[str]:
 
 
 def questions_of_choice(questionnaire: Questionnaire) -> dict[str, Question]:
-    """The questions before the ratings that are answered by one choice and identify nobody, by key."""
-    asked = (q for q in questionnaire.about if q.is_covariate and not q.is_identifying)
-    return {q.key: q for q in asked if q.possible_answers()}
+    """The questions before the ratings that are answered by one choice and do not identify people, by key."""
+    covariates = (q for q in questionnaire.about if q.is_covariate and not q.is_identifying)
+    return {q.key: q for q in covariates if q.possible_answers()}
 
 
 def _check_assignment(design: StudySettings, questions: Mapping[str, Question]) -> None:

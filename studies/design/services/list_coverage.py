@@ -10,8 +10,8 @@ from recommenders.uploaded_lists import EVERYONE, SEGMENT, answer_key, answer_ke
 from studies.design.presets.loader import questions_of_choice
 from studies.design.selectors.sample_profiles import reserved_profiles
 from studies.design.services.condition_serving import recommend_in
+from studies.instrument.flow import questionnaire_of
 from studies.instrument.questionnaires.conditions import as_text
-from studies.instrument.questionnaires.schema import questionnaire_from
 from studies.models import Condition, Study
 
 MOST_USERS = 100  # of the measured share
@@ -39,22 +39,22 @@ def _problems(study: Study, condition: Condition) -> list[str]:
     sizes = dict(zip(lists["list_keys"].tolist(), np.diff(lists["list_indptr"]).tolist(), strict=True))
     short = [key for key, size in sizes.items() if key.startswith((EVERYONE, SEGMENT)) and size < needed]
     by_answer = answer_keys(sizes, lists["genres"].tolist())
-    asked = questions_of_choice(questionnaire_from(study.questionnaire))
+    questions = questions_of_choice(questionnaire_of(study))
     unknown = [
         key
         for key, (name, answer) in by_answer.items()
-        if name not in asked or answer not in map(as_text, asked[name].possible_answers())
+        if name not in questions or answer not in map(as_text, questions[name].possible_answers())
     ]
     if unknown:
         return [
-            f"{condition.label}: nobody gets its lists {', '.join(unknown)}. Each needs a question before the ratings "
-            "that offers this answer, takes a single choice and identifies nobody; those of the study are "
-            f"{', '.join(asked) or 'none'}. Change the question, or upload other lists."
+            f"{condition.label}: no participant gets its lists {', '.join(unknown)}. Each needs a question before the "
+            "ratings that offers this answer, takes a single choice and does not identify people; the study's are "
+            f"{', '.join(questions) or 'none'}. Change the question, or upload other lists."
         ]
     answered_by_all = [
-        asked[name]
+        questions[name]
         for name in dict.fromkeys(name for name, _answer in by_answer.values())
-        if asked[name].required and not asked[name].may_decline and asked[name].shown_if is None
+        if questions[name].required and not questions[name].may_decline and questions[name].shown_if is None
     ]
     lacking_by_question = [
         [

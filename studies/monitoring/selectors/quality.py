@@ -127,7 +127,7 @@ def _scale_answers(record: Record, batteries: Sequence[Battery], flow: Flow) -> 
             battery.points(record.answers),
         )
         for battery in batteries
-        if flow.asking(battery.block) < position_reached(flow, record.participant)
+        if flow.position_of_block(battery.block) < position_reached(flow, record.participant)
     ]
 
 

@@ -294,7 +294,7 @@ class RecordReader:
         self, question_filter: QuestionFilter, block: str, answers: dict[str, Any], participant: Participant
     ) -> frozenset[str]:
         # A page that was not reached has asked nothing, whatever its conditions say.
-        if position_reached(self.flow, participant) < self.flow.asking(block):
+        if position_reached(self.flow, participant) < self.flow.position_of_block(block):
             return frozenset()
         return question_filter.keys(block, answers)
 

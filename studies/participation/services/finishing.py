@@ -130,7 +130,7 @@ def leave(participant: Participant, at: Place) -> None:
         return
     require_open(participant, at)
     flow, length = flow_of_participant(participant), list_length(participant)
-    completes = at == place_of(participant) and flow.page(flow.beside(at, 1, length).page).kind == END
+    completes = at == place_of(participant) and flow.page(flow.neighbour(at, 1, length).page).kind == END
     is_alone = at.rank and not completes
     places = [at] if is_alone else [place for place in flow.places(length) if flow.may_look(at, place)]
     by_rank, at_rank = answers_by_rank(participant), questionnaires_of(participant)

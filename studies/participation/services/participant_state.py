@@ -128,7 +128,7 @@ def advance(participant: Participant, left: Place) -> None:
     # A page posted twice, or from an older tab, must not bring someone back.
     if flow.order(place_of(participant)) > flow.order(left):
         return
-    then = flow.beside(left, 1, list_length(participant))
+    then = flow.neighbour(left, 1, list_length(participant))
     touch(participant, step=then.page, item_rank=then.rank, reached_at=timezone.now())
 
 

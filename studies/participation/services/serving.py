@@ -21,9 +21,9 @@ from studies.design.services.condition_serving import recommend_in
 from studies.design.services.explaining import ShownExplanation, explanations_in
 from studies.design.services.launch import pause_study
 from studies.enums import NoticeKind, StudyStatus
+from studies.instrument.flow import questionnaire_of
 from studies.instrument.questionnaires.conditions import as_text
 from studies.instrument.questionnaires.questions import OTHER, is_declined, own_words
-from studies.instrument.questionnaires.schema import questionnaire_from
 from studies.models import Condition, Participant, ProfileRating, Study
 from studies.participation.selectors.responses import public_ids
 from studies.participation.services.participant_state import list_length
@@ -88,7 +88,7 @@ def _asked_for(participant: Participant, condition: Condition, kind: type[Algori
     if kind is not None and "participant" in kind.context_fields:
         known["participant"] = public_ids(study)[participant.pk]
     if kind is not None and "answers" in kind.context_fields:
-        rows = rows.filter(question__in=questions_of_choice(questionnaire_from(study.questionnaire)))
+        rows = rows.filter(question__in=questions_of_choice(questionnaire_of(study)))
         known["answers"] = {
             row.question: as_text(row.value) if own_words(row.value) is None else OTHER
             for row in rows

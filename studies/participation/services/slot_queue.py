@@ -203,7 +203,7 @@ def _take(study: Study, participant: Participant, now: datetime) -> str:
     if participant.assigned_at is None:
         reason = "Took a slot."
         flow, here = content_of(study).flow, place_of(participant)
-        then = flow.beside(here, 1) if flow.page(here.page).assigns else here
+        then = flow.neighbour(here, 1) if flow.page(here.page).assigns else here
         changes |= {"stratum": participant.stratum, "step": then.page, "assigned_at": now}
     changes |= {"place": slot, "network": participant.network}
     move(participant, to=ParticipantStatus.ACTIVE, allowed=PARTICIPANT_MOVES, reason=reason, **changes)

@@ -51,7 +51,7 @@ def _left(visit: Visit, at: Place) -> HttpResponse:
         if refusal.code != "study.missing_answers":
             raise
         return visit.redirect_to_missing(refusal.extra["missing"])
-    return visit.over() or visit.redirect_to_page(visit.flow.beside(at, 1, visit.list_length))
+    return visit.over() or visit.redirect_to_page(visit.flow.neighbour(at, 1, visit.list_length))
 
 
 PAGES: Mapping[str, Callable[[Visit, Place], HttpResponse]] = {

@@ -129,7 +129,7 @@ def _question_page(visit: Visit, at: Place, shown: Callable[[Marks | None], Http
     if outcome.is_complete:
         # An item leads on to the next one, also when it was opened again, unless the end of the study led back to it.
         leads_on = at.rank and not visit.is_incomplete(at)
-        following = visit.flow.beside(at, 1, visit.list_length) if leads_on else visit.here
+        following = visit.flow.neighbour(at, 1, visit.list_length) if leads_on else visit.here
         return visit.over() or visit.redirect_to_page(following)
     marks = _marks_of(questions, outcome)
     if visit.is_htmx and marks.problems:
@@ -216,7 +216,7 @@ def _asked_of(
 def _questions_page(visit: Visit, at: Place, marks: Marks | None) -> HttpResponse:
     is_about_list = visit.flow.page(at.page).block == OVERALL
     thumbs = visit.thumbs(pages.recommended_cards(visit.participant, links=visit.links), 0) if is_about_list else ()
-    following = visit.flow.beside(at, 1, visit.list_length)
+    following = visit.flow.neighbour(at, 1, visit.list_length)
     context = {
         "heading": pages.heading_of(visit.flow, at.page, visit.language),
         "questions": _asked_of(visit, at, _marked(visit, at, marks)),

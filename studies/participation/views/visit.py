@@ -153,7 +153,7 @@ class Visit:
 
     def back_url(self, page: Place) -> str:
         """The address of the page before this one; empty where it cannot be opened any more."""
-        before = self.flow.beside(page, -1, self.list_length)
+        before = self.flow.neighbour(page, -1, self.list_length)
         is_open = before != page and self.flow.may_look(self.here, before) and not self.is_limited
         return self.links.to(before) if is_open else ""
 
@@ -161,7 +161,7 @@ class Visit:
         """The address of the page after this one, for browsers that lose their connection; empty where it needs the
         server.
         """
-        following = self.flow.beside(page, 1, self.list_length)
+        following = self.flow.neighbour(page, 1, self.list_length)
         needs_server = self.flow.page(following.page).kind == END or not self.flow.is_after_ratings(page)
         return "" if needs_server else self.links.to(following)
 
