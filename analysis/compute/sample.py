@@ -33,7 +33,7 @@ from inference.results import Undefined
 from studies.instrument.questionnaires.conditions import is_number
 from studies.instrument.questionnaires.questions import OTHER, Question
 from studies.instrument.questionnaires.schema import Questionnaire
-from studies.models import ExternalId, Participant
+from studies.models import ExternalId, ListRequest, Participant
 from studies.monitoring.selectors.quality import PERSON_NAMES
 
 Read = Callable[[Respondent], Any]
@@ -204,9 +204,15 @@ DAY = 86_400  # seconds
 
 
 def design_checks(reading: Reading, opened: Opened) -> tuple[results.DesignCheck, ...]:
-    """Everything that the checks found; empty where they found nothing."""
+    """Everything that the checks found, and how long participants waited for remote lists."""
     answers = reading.analysed
-    of_conditions = (*_people(reading), *_lengths(answers), *_days(reading), *_counts(reading, opened))
+    of_conditions = (
+        *_people(reading),
+        *_lengths(answers),
+        *_days(reading),
+        *_waits(reading),
+        *_counts(reading, opened),
+    )
     return (*of_conditions, *_ends(answers), *_ungraded(answers), *_negative_items(answers))
 
 
@@ -248,6 +254,20 @@ def _days(reading: Reading) -> Iterator[results.DesignCheck]:
     tested = kruskal_wallis(days)
     if not isinstance(tested, Undefined) and tested.p < LEVEL:
         yield results.OtherDays(median_day={name: median(own) for name, own in days.items()}, p=tested.p)
+
+
+def _waits(reading: Reading) -> Iterator[results.DesignCheck]:
+    """What participants lived through differs between conditions if some waited longer, whatever their lists were."""
+    requests = ListRequest.objects.filter(participant__in=reading.keys, shown_at__isnull=False)
+    waits: dict[str, list[float]] = defaultdict(list)
+    for request in requests.select_related("participant__condition"):
+        waits[str(request.participant.condition)].append(request.waited_seconds or 0.0)
+    if waits:
+        tested = kruskal_wallis(waits)
+        yield results.Waits(
+            median_seconds={name: median(own) for name, own in waits.items()},
+            p=None if isinstance(tested, Undefined) else tested.p,
+        )
 
 
 def _ends(answers: Answers) -> Iterator[results.DesignCheck]:

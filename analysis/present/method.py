@@ -219,7 +219,8 @@ def sentences(checks: tuple[results_sample.DesignCheck, ...] | None) -> list[str
     """One sentence for each finding, or that there is none; nothing in reports that did not check."""
     if checks is None:
         return []
-    return [_sentence(check) for check in checks] or [NOTHING]
+    nothing = [] if any(not isinstance(check, results_sample.Waits) for check in checks) else [NOTHING]
+    return [*map(_sentence, checks), *nothing]
 
 
 def _sentence(check: results_sample.DesignCheck) -> str:
@@ -235,6 +236,10 @@ def _sentence(check: results_sample.DesignCheck) -> str:
             f"The conditions were not collected at the same time (Kruskal-Wallis, {named_p(check.p)}; median "
             f"{listed(days)}), so differences between them may be differences between days."
         )
+    if isinstance(check, results_sample.Waits):
+        waits = [f"{name} {number(seconds, 1)} s" for name, seconds in check.median_seconds.items()]
+        tested = "" if check.p is None else f" (Kruskal-Wallis, {named_p(check.p)})"
+        return f"Participants waited for their lists, in the median: {listed(waits)}{tested}."
     if isinstance(check, results_sample.SeveralConditions):
         took = "person took" if check.n == 1 else "people took"
         return f"{check.n:,} {took} part in several conditions, by the ids of their links. The tests count each time."

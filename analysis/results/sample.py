@@ -154,6 +154,15 @@ class OtherDays:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Waits:
+    """How long participants waited for their lists, in studies with a remote recommender; `p` is of a rank test."""
+
+    of: Literal["waits"] = "waits"
+    median_seconds: dict[str, float]
+    p: float | None  # None where no difference can be tested
+
+
+@dataclass(frozen=True, kw_only=True)
 class SeveralConditions:
     """People who took part in more than one condition, by the ids that they came with."""
 
@@ -199,4 +208,4 @@ class NegativeItem:
     r: float
 
 
-DesignCheck = OtherLengths | OtherDays | SeveralConditions | Overdispersed | AtTheEnd | Ungraded | NegativeItem
+DesignCheck = OtherLengths | OtherDays | Waits | SeveralConditions | Overdispersed | AtTheEnd | Ungraded | NegativeItem

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 from django.utils import timezone
@@ -21,8 +22,9 @@ from analysis.results.sample import (
     Overdispersed,
     SeveralConditions,
     Ungraded,
+    Waits,
 )
-from studies.models import ExternalId, Participant, Study
+from studies.models import ExternalId, ListRequest, Participant, Study
 from tests.sentences import assert_sentences_approved
 
 
@@ -45,6 +47,7 @@ def found(monkeypatch: pytest.MonkeyPatch) -> object:
     """All checks but those that ask the database."""
     monkeypatch.setattr(checks, "_days", lambda _reading: ())
     monkeypatch.setattr(checks, "_people", lambda _reading: ())
+    monkeypatch.setattr(checks, "_waits", lambda _reading: ())
 
     def of(answers: Answers, details: Mapping[int, int] = {}) -> tuple[DesignCheck, ...]:
         keys = tuple(range(len(answers.people)))
@@ -92,6 +95,32 @@ def test_one_person_in_two_conditions(study: Study) -> None:
     assert_sentences_approved(
         "sentences/one-person", {"several conditions": narrative.sentences((SeveralConditions(n=1),))}
     )
+
+
+@pytest.mark.django_db
+def test_waits_for_remote_lists_are_compared(study: Study) -> None:
+    conditions, now = study.conditions.all()[:2], timezone.now()
+    keys = []
+    for number in range(10):
+        participant = Participant.objects.create(
+            study=study, condition=conditions[number % 2], code=f"P{number}", token_digest=f"{number}",
+            entry_key=f"{number}", consented_at=now, last_seen_at=now,
+        )  # fmt: skip
+        keys.append(participant.pk)
+    answers = answered({"A": GRADED, "B": GRADED})
+    reading = Reading(answers, answers, {}, (), tuple(keys))  # type: ignore[arg-type]
+    assert not tuple(checks._waits(reading))
+    for number, key in enumerate(keys):
+        waited = timedelta(seconds=2 + number / 10 + 30 * (number % 2))
+        ListRequest.objects.create(participant_id=key, requested_at=now, shown_at=now + waited)
+    (finding,) = checks._waits(reading)
+    assert isinstance(finding, Waits)
+    assert finding.median_seconds == {conditions[0].label: pytest.approx(2.4), conditions[1].label: pytest.approx(32.5)}
+    assert finding.p == pytest.approx(0.009, abs=0.001)  # complete separation of five from five: H = 6.82 on 1 df
+    said = narrative.sentences((finding,))
+    assert said[0].startswith("Participants waited for their lists, in the median: ")
+    assert "32.5 s (Kruskal-Wallis, p = .009)." in said[0]
+    assert said[1] == narrative.NOTHING
 
 
 def test_lists_of_other_lengths(found: object) -> None:
