@@ -80,12 +80,12 @@ def test_ratings_and_answers_given_without_a_connection_arrive_once(tunnel: Tunn
     tunnel.cut(context)
     page.locator("#continue").tap()
     for rank in range(1, 6):
-        page.wait_for_url(f"**/films/{rank}/")
+        page.wait_for_url(f"**/items/1/{rank}/")
         expect(page.locator("#question-watched")).to_be_visible()
         tap(page, watched="yes", rating=str(rank))  # and the next page comes by itself
     page.wait_for_url("**/overall/")
     page.keyboard.press("Alt+ArrowLeft")
-    page.wait_for_url("**/films/5/")
+    page.wait_for_url("**/items/1/5/")
     expect(page.locator("input[name=rating][value='5']")).to_be_checked()
     page.reload()
     expect(page.locator("input[name=watched][value=yes]")).to_be_checked()
@@ -137,7 +137,7 @@ def test_a_page_that_was_never_seen_waits_and_goes_on_by_itself(tunnel: Tunnel, 
 
 def test_two_tabs_send_what_was_given_in_both_once(tunnel: Tunnel, context: BrowserContext) -> None:
     person = participant_at("item", make_study(per_condition=3))
-    address = f"{tunnel.url}{person.base}films/1/"
+    address = f"{tunnel.url}{person.base}items/1/1/"
     first, second = context.new_page(), context.new_page()
     for page in (first, second):
         page.goto(address)
@@ -155,7 +155,7 @@ def test_an_answer_after_the_end_is_told_that_the_study_is_over(tunnel: Tunnel, 
     study = make_study(per_condition=3)
     person = participant_at("item", study)
     page = context.new_page()
-    page.goto(f"{tunnel.url}{person.base}films/1/")
+    page.goto(f"{tunnel.url}{person.base}items/1/1/")
     tunnel.cut(context)
     tap(page, watched="no")
     close_study(study=study)
@@ -167,7 +167,7 @@ def test_an_answer_after_the_end_is_told_that_the_study_is_over(tunnel: Tunnel, 
 def test_reloading_after_a_refused_continue_stays_on_the_page(live_server: Any, context: BrowserContext) -> None:
     person = participant_at("item", make_study(per_condition=3))
     page = context.new_page()
-    page.goto(f"{live_server.url}{person.base}films/1/")
+    page.goto(f"{live_server.url}{person.base}items/1/1/")
     with page.expect_navigation():  # as without the script, which would not send it
         page.evaluate("""() => {
           const form = document.getElementById('questions');
@@ -181,14 +181,14 @@ def test_reloading_after_a_refused_continue_stays_on_the_page(live_server: Any, 
         page.keyboard.press("Space")
     until(stored(1, watched=True, rating=4), page, "the answers")
     page.reload()
-    assert page.url.endswith("/films/1/")
+    assert page.url.endswith("/items/1/1/")
     expect(page.locator("input[name=rating][value='4']")).to_be_checked()
 
 
 def test_a_trailer_plays_over_the_picture_and_a_swipe_goes_back(live_server: Any, context: BrowserContext) -> None:
     person = participant_at("item 2", make_study(per_condition=3))
     page = context.new_page()
-    page.goto(f"{live_server.url}{person.base}films/2/")
+    page.goto(f"{live_server.url}{person.base}items/1/2/")
     page.evaluate("""() => {
       const touch = (x) => new Touch({ identifier: 1, target: document.querySelector('h1'), clientX: x, clientY: 200 });
       const send = (name, x) => document.querySelector('h1').dispatchEvent(new TouchEvent(name,
@@ -196,4 +196,4 @@ def test_a_trailer_plays_over_the_picture_and_a_swipe_goes_back(live_server: Any
       send('touchstart', 40);
       send('touchend', 240);
     }""")
-    page.wait_for_url("**/films/1/")
+    page.wait_for_url("**/items/1/1/")

@@ -39,7 +39,8 @@ def test_in_from_prolific_to_the_end_and_back_with_the_code(live_server: Any, br
     study = make_study(per_condition=3)
     recruit_on_prolific(study)
     set_exits(study=study, exits={"complete": Exit("static", "C1A2B3")})
-    page = browser.new_context(viewport={"width": 390, "height": 844}).new_page()
+    # What a service worker asks for cannot be stopped.
+    page = browser.new_context(viewport={"width": 390, "height": 844}, service_workers="block").new_page()
     do = Pointer(page)
     page.goto(f"{live_server.url}/s/{study.slug}/?PROLIFIC_PID=5f1&STUDY_ID=st&SESSION_ID=se&wave=2")
     do.consent()

@@ -517,6 +517,7 @@ def test_pages_of_the_list_are_given_ahead_and_not_recorded(study: Study) -> Non
     n_views = Event.objects.filter(kind="page_view").count()
     item = tree(person.get("items/1/3/", headers=ahead))
     assert item.xpath("string(//form[@id='questions']/@data-next)") == f"{person.base}items/1/4/"
+    assert item.xpath("string(//a[@data-back]/@href)") == f"{person.base}items/1/2/"
     assert tree(person.get("overall/", headers=ahead)).xpath("//form[@id='questions'][@data-next='']")
     assert Event.objects.filter(kind="page_view").count() == n_views
     assert leads(person.get("items/1/3/")) == "recommendations"

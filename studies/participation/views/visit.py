@@ -154,7 +154,7 @@ class Visit:
     def back_url(self, page: Place) -> str:
         """The address of the page before this one; empty where it cannot be opened any more."""
         before = self.flow.neighbour(page, -1, self.list_length)
-        is_open = before != page and self.flow.may_look(self.here, before) and not self.is_limited
+        is_open = before != page and (self.is_ahead or self.flow.may_look(self.here, before)) and not self.is_limited
         return self.links.to(before) if is_open else ""
 
     def next_url(self, page: Place) -> str:
