@@ -138,19 +138,21 @@
     if (!submitter?.matches(".choose") || !isByKey) close(form);
   });
   /* A tap on a mark turns the card back; keys leave it open. */
-  let isByKey = false;
+  let isByKey = false, turning = 0;
   addEventListener("keydown", () => { isByKey = true; }, true);
   addEventListener("pointerdown", () => { isByKey = false; }, true);
   const close = (form) => {
     const card = form.closest("details");
     if (!card) return;
     const hadFocus = card.contains(document.activeElement);
-    setTimeout(() => {
+    clearTimeout(turning);
+    turning = setTimeout(() => {
       card.open = false;
       if (hadFocus && !extra) card.firstElementChild.focus({ preventScroll: true });
     }, isByKey ? 0 : AFTER_A_TAP);
   };
   document.addEventListener("click", (event) => {
+    if (event.target.closest("summary")) clearTimeout(turning); // what is opened meanwhile stays open
     const mark = event.target.closest("form.rating label, form.rating input");
     if (mark && event.detail > 0) close(mark.closest("form"));
     const open = document.querySelector(".item details[open]");

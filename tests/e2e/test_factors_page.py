@@ -89,7 +89,7 @@ def test_a_two_by_three_study_is_designed_and_launched_on_a_phone(
     page.set_viewport_size({"width": 390, "height": 844})
 
     for language in ("English", "Italian"):
-        page.get_by_text("Texts of explanations").click()
+        page.get_by_text("Texts of explanations", exact=True).click()
         page.get_by_label(f"Fallback text, {language}").fill("Many people like it.")
         expect(page.locator("#save-status")).to_have_text("Saved")
         page.reload()
