@@ -92,7 +92,8 @@ window.parallaxOutbox = (() => {
     try {
       do {
         isAskedAgain = false;
-        await (navigator.locks ? navigator.locks.request("parallax-outbox", deliver) : deliver());
+        // Where nothing is stored there is nothing to share with other tabs, and a page in a sandbox may not lock.
+        await (navigator.locks && await database ? navigator.locks.request("parallax-outbox", deliver) : deliver());
       } while (isAskedAgain);
       wait = FIRST_WAIT;
       isStopped = false;

@@ -63,6 +63,7 @@ def test_a_question_opens_by_the_keyboard_saves_itself_and_closes(page: Page, st
     preview = page.frame_locator("iframe.phone")
     text.fill("I rely on them.")
     expect(preview.get_by_text("I rely on them.")).to_be_visible()
+    expect(preview.locator("#connection")).to_be_hidden()
     expect(status).to_have_text("Saved")
     assert question(study, "trust_a")["text"]["en"] == "I rely on them."
 
