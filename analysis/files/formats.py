@@ -18,6 +18,7 @@ from analysis.files.document import DATASET_BADGE, PILOT_BADGE, SYNTHETIC_NOTICE
 from analysis.models import Report
 from analysis.present.verdict import simulated_notice
 from analysis.results.report import SCHEMA_NAME
+from charting.frame import PICTURE
 from charting.render import with_page_colours
 from core.errors import ParallaxError
 from documents import pdf
@@ -59,7 +60,13 @@ def html_of(document: Document, svg: Callable[[Figure], bytes], body: str = "_bo
     """The main report, or its supplement with folded sections, in one file that refers to no other, with the SVG of
     every chart in it; the same bytes but for the date of the report.
     """
-    page = document.with_drawings(lambda figure: f'<div class="drawn">{with_page_colours(svg(figure).decode())}</div>')
+
+    def drawing(figure: Figure) -> str:
+        if PICTURE in figure.spec:
+            return ""  # `figure_html` draws it for wide screens and for phones
+        return f'<div class="drawn">{with_page_colours(svg(figure).decode())}</div>'
+
+    page = document.with_drawings(drawing)
     texts = []
     for name in STYLE_SHEETS:
         path = finders.find(name)

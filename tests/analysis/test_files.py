@@ -105,6 +105,12 @@ def test_figures_say_what_is_simulated_and_what_is_synthetic(study: Study) -> No
 
 
 @pytest.mark.integration
+def test_a_phone_has_its_own_drawings_of_the_verdict(page: str) -> None:
+    assert page.count('<div class="drawn wide">') == page.count('<div class="drawn narrow">') == 2
+    assert 'width="340"' in page.split('<div class="drawn narrow">')[1][:200]
+
+
+@pytest.mark.integration
 def test_peoples_figures_wear_none(page: str) -> None:
     assert "Simulated" not in page
 
