@@ -10,7 +10,7 @@ from typing import Any
 from django import forms
 
 from accounts.models import WRITERS, Project
-from catalog.forms.upload_limits import MOST_UPLOADED, DropInput, file_size, require_size
+from catalog.forms.upload_limits import MOST_UPLOADED, SizedFileField, file_size
 from catalog.importers.auto import FORMATS
 from catalog.importers.detector import GENERIC
 from catalog.importers.detector.file_syntax import SHOWN_DELIMITERS
@@ -253,10 +253,11 @@ class RatingsForm(StepForm):
 class ItemsForm(StepForm):
     """A file of items to add."""
 
-    items_file = forms.FileField(
+    items_file = SizedFileField(
         label="File of items",
         required=False,
-        widget=DropInput(MOST_UPLOADED),
+        most=MOST_UPLOADED,
+        remedy="Upload it on the page of files, together with the ratings.",
         help_text=f"A table with the id and the title of each item, in any format. At most {file_size(MOST_UPLOADED)}.",
     )
 
@@ -265,8 +266,6 @@ class ItemsForm(StepForm):
         upload = self.cleaned_data["items_file"]
         if upload is None and self.data.get("act") == "add":
             raise forms.ValidationError("Choose a file of items.")
-        if upload is not None:
-            require_size(upload.size, MOST_UPLOADED, "Upload it on the page of files, together with the ratings.")
         return upload
 
 

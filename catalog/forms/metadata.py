@@ -12,10 +12,9 @@ from catalog.forms.upload_limits import (
     MOST_FILES,
     MOST_MEDIA,
     MOST_UPLOADED,
-    DropInput,
     FilesField,
+    SizedFileField,
     file_size,
-    require_size,
 )
 from catalog.importers.item_files import PICTURES
 
@@ -25,10 +24,11 @@ BY_COMMAND = "Use the command add_metadata for larger files."
 class MetadataForm(forms.Form):
     """Uploaded item metadata, and pictures and clips; the worker checks their content."""
 
-    file = forms.FileField(
+    file = SizedFileField(
         label="Metadata file",
         required=False,
-        widget=DropInput(MOST_UPLOADED),
+        most=MOST_UPLOADED,
+        remedy=BY_COMMAND,
         help_text=(
             "A table with one fact per row (item, kind, value) or one item per row (plot, genres, people, image, "
             "trailer, excerpt), or JSON; also gzipped. Item ids are those of the dataset. "
@@ -47,13 +47,6 @@ class MetadataForm(forms.Form):
         ),
     )
     on_bad_row = forms.ChoiceField(label="Invalid rows", choices=INVALID_ROWS)
-
-    def clean_file(self) -> Any:
-        """The file, if there is one and it is not too large."""
-        upload = self.cleaned_data["file"]
-        if upload is not None:
-            require_size(upload.size, MOST_UPLOADED, BY_COMMAND)
-        return upload
 
     def clean_item_files(self) -> list[Any]:
         """One archive, or files that are pictures or clips by themselves."""

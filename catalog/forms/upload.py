@@ -9,10 +9,9 @@ from django import forms
 from catalog.forms.upload_limits import (
     MOST_DATASET,
     MOST_UPLOADED,
-    DropInput,
     FilesField,
+    SizedFileField,
     file_size,
-    require_size,
 )
 from catalog.importers.download import SETS
 from catalog.importers.proposal import Proposal, of_recipe
@@ -39,10 +38,11 @@ class UploadForm(forms.Form):
         help_text="Relative to the import folder: a file, an archive or a folder.",
         widget=forms.TextInput(attrs={"autocomplete": "off", "list": "server-files", "spellcheck": "false"}),
     )
-    recipe = forms.FileField(
+    recipe = SizedFileField(
         label="Recipe (optional)",
         required=False,
-        widget=DropInput(MOST_UPLOADED),
+        most=MOST_UPLOADED,
+        remedy="A recipe is a short text.",
         help_text="A saved recipe (.yaml) for these files: columns, scale and choices as in an earlier import.",
     )
 
@@ -68,7 +68,6 @@ class UploadForm(forms.Form):
         upload = self.cleaned_data["recipe"]
         if upload is None:
             return None
-        require_size(upload.size, MOST_UPLOADED, "A recipe is a short text.")
         try:
             return of_recipe(upload.read().decode())
         except (ParameterError, UnicodeDecodeError) as problem:

@@ -30,6 +30,21 @@ class DropInput(forms.FileInput):
         return files.getlist(name) if self.allow_multiple_selected else files.get(name)
 
 
+class SizedFileField(forms.FileField):
+    """A file of at most `most` bytes; `remedy` says what to do with a larger one."""
+
+    def __init__(self, *, most: int, remedy: str, **kwargs: Any) -> None:
+        super().__init__(widget=DropInput(most), **kwargs)
+        self.most, self.remedy = most, remedy
+
+    def clean(self, data: Any, initial: Any = None) -> Any:
+        """The file; None without one."""
+        file = super().clean(data, initial)
+        if file:
+            require_size(file.size, self.most, self.remedy)
+        return file
+
+
 class FilesField(forms.FileField):
     """Several files of at most `most` bytes together; cleaned as a list, which may be empty.
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from django import forms
 
-from catalog.forms.upload_limits import MOST_MODEL, DropInput, file_size, require_size
+from catalog.forms.upload_limits import MOST_MODEL, SizedFileField, file_size
 from core.form_fields import offer
 from core.outcomes import refusals_in
 from evaluation.forms.parameter_fields import SEPARATORS, field_of
@@ -22,8 +22,8 @@ class UploadModelForm(forms.Form):
 
     use_required_attribute = False
     kind = forms.ChoiceField(label="Kind", widget=forms.RadioSelect)
-    file = forms.FileField(
-        widget=DropInput(MOST_MODEL), help_text=f"CSV or .npz, at most {file_size(MOST_MODEL)}. {MODEL_LIMITS}"
+    file = SizedFileField(
+        most=MOST_MODEL, remedy=MODEL_LIMITS, help_text=f"CSV or .npz, at most {file_size(MOST_MODEL)}. {MODEL_LIMITS}"
     )
     learned_from = forms.RegexField(
         r"^[0-9a-f]{64}$",
@@ -46,12 +46,6 @@ class UploadModelForm(forms.Form):
         described = {key: kind.Params.described() for key, kind in kinds.items()}
         self.described = {key: [info for info in own if info.name != "upload"] for key, own in described.items()}
         self.fields.update({info.name: field_of(info) for own in self.described.values() for info in own})
-
-    def clean_file(self) -> Any:
-        """The file, if it is small enough."""
-        file = self.cleaned_data["file"]
-        require_size(file.size, MOST_MODEL, MODEL_LIMITS)
-        return file
 
     def clean(self) -> dict[str, Any]:
         """Check the parameters together."""
@@ -84,17 +78,14 @@ class UploadScoresForm(forms.Form):
         label="Name of the system",
         help_text="In tables. Scores of the same name are replaced.",
     )
-    file = forms.FileField(
-        widget=DropInput(MOST_MODEL), label="Scores", help_text=f"At most {file_size(MOST_MODEL)}. {SCORE_LIMITS}"
+    file = SizedFileField(
+        label="Scores",
+        most=MOST_MODEL,
+        remedy=SCORE_LIMITS,
+        help_text=f"At most {file_size(MOST_MODEL)}. {SCORE_LIMITS}",
     )
     are_ratings = forms.BooleanField(
         required=False,
         label="The scores are predicted ratings",
         help_text="On the scale of the dataset. Without it, only their order counts.",
     )
-
-    def clean_file(self) -> Any:
-        """The file, if it is small enough."""
-        file = self.cleaned_data["file"]
-        require_size(file.size, MOST_MODEL, SCORE_LIMITS)
-        return file

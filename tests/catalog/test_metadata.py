@@ -235,7 +235,7 @@ def test_an_items_page_shows_kinds_it_has_no_place_for(client: Client, tmp_path:
 def test_the_page_refuses_files_too_large_for_it(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     version = make_version()
     client.force_login(UserFactory(is_staff=True))
-    monkeypatch.setattr(metadata_forms, "MOST_UPLOADED", 10)
+    monkeypatch.setattr(metadata_forms.MetadataForm.base_fields["file"], "most", 10)
     upload = SimpleUploadedFile("facts.csv", FACTS.encode())
     page = client.post(f"{version.get_absolute_url()}metadata/", {"file": upload, "on_bad_row": "drop"}).text
     assert "add_metadata" in page

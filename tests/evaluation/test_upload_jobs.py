@@ -20,6 +20,7 @@ from catalog.models import DatasetVersion
 from catalog.selectors.ratings import item_ids_of, user_ids_of
 from catalog.services.dataset_jobs import clean_uploads
 from catalog.services.upload_folders import file_in
+from evaluation.forms.upload import UploadModelForm, UploadScoresForm
 from evaluation.models import EvaluationRun, ExternalScores, TrainedModel
 from evaluation.remote.messages import PROTOCOL, About
 from evaluation.selectors.cases import cases_of
@@ -146,7 +147,7 @@ def test_arrays_that_unpack_to_too_much_are_refused(version: DatasetVersion, mon
 def test_form_refuses_what_no_worker_needs_to_see(
     client: Client, version: DatasetVersion, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("evaluation.forms.upload.MOST_MODEL", 10)
+    monkeypatch.setattr(UploadModelForm.base_fields["file"], "most", 10)
     fields = {"kind": "nearest", "file": whole(), "learned_from": "x", "name": "a,b"}
     page = client.post(address(version), fields)
     assert page.status_code == 400
@@ -262,7 +263,7 @@ def test_scores_are_refused_before_a_worker_sees_them(run: EvaluationRun, monkey
     label = model_rows(run)[0].label
     response = signed_in(run.owner).post(page, {"name": label, "file": scores(run)})
     assert (response.status_code, set(response.context["form"].errors)) == (400, {"name"})
-    monkeypatch.setattr("evaluation.forms.upload.MOST_MODEL", 10)
+    monkeypatch.setattr(UploadScoresForm.base_fields["file"], "most", 10)
     response = signed_in(run.owner).post(page, {"file": scores(run)})
     assert (response.status_code, set(response.context["form"].errors)) == (400, {"name", "file"})
     stranger = signed_in(UserFactory())

@@ -14,6 +14,7 @@ from core.errors import ParallaxError
 from evaluation.exports import run_document
 from parallax.integrity.all_checks import findings
 from studies.console.forms.conditions import ConditionsForm
+from studies.console.forms.explanations import ExplanationsForm
 from studies.design.services.launch import launch_problems, launch_study
 from studies.design.services.stored_texts import store_texts
 from studies.models import RecommendedItem, Study
@@ -127,7 +128,7 @@ def test_texts_are_uploaded_where_conditions_are_chosen(tmp_path: Path, monkeypa
     assert [level.presentation.explanation for level in factor.levels] == ["none", "stored"]
     assert study.conditions.count() == 4
     assert ">Explained<" in done.text
-    monkeypatch.setattr("studies.console.forms.explanations.MOST_UPLOADED", 10)
+    monkeypatch.setattr(ExplanationsForm.base_fields["file"], "most", 10)
     assert "the limit for uploads is" in upload(b"item,language,text\n").text
     launch_study(study=study)
     assert client.get(page).url == console_url("conditions", study)

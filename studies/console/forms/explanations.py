@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django import forms
 
-from catalog.forms.upload_limits import MOST_UPLOADED, DropInput, file_size, require_size
+from catalog.forms.upload_limits import MOST_UPLOADED, SizedFileField, file_size
 from recommenders.explanation import LONGEST_TEXT
 from studies.design.services.stored_texts import COLUMNS
 
@@ -17,14 +15,10 @@ class ExplanationsForm(forms.Form):
     """A CSV file with a text per item and language."""
 
     use_required_attribute = False
-    file = forms.FileField(
-        widget=DropInput(MOST_UPLOADED),
+    file = SizedFileField(
         label="Texts (CSV)",
+        most=MOST_UPLOADED,
+        remedy=REMEDY,
         help_text=f"The first line is <code>{','.join(COLUMNS)}</code>. A text has at most {LONGEST_TEXT} characters, "
         f"the file {file_size(MOST_UPLOADED)}. {REMEDY}",
     )
-
-    def clean_file(self) -> Any:
-        """The file, if it is small enough."""
-        require_size(self.cleaned_data["file"].size, MOST_UPLOADED, REMEDY)
-        return self.cleaned_data["file"]
