@@ -24,6 +24,7 @@ from jobs.models import Job, JobStatus
 from jobs.services import do_job
 from studies.console.forms.flow import FlowForm
 from studies.design.selectors.placeholders import asked_questions
+from studies.design.services.amending import change_consent
 from studies.design.services.design import change_design
 from studies.design.services.launch import design_snapshot, launch_problems, launch_study, resume_study
 from studies.enums import StudyStatus
@@ -331,3 +332,15 @@ def test_consent_text_names_who_runs_the_service(draft: Study, items: Path) -> N
         problems = launch_problems(draft)
     assert [problem for problem in problems if "does not name Another Institute" in problem] == problems
     assert len(problems) == len(draft.texts)
+
+
+def test_a_consent_text_keeps_the_name_when_it_is_changed(draft: Study, items: Path) -> None:
+    with served(draft, items):
+        launch_study(study=draft)
+    operator = RemoteRecommender.objects.get().operator
+    named = draft.texts["en"]["consent"]
+    unnamed = {"en": {"consent": named.replace(operator, "somewhere")}}
+    with pytest.raises(ParallaxError, match=f"does not name {operator}") as refusal:
+        change_consent(study=draft, texts=unnamed, why="Shorter")
+    assert refusal.value.code == "consent.unnamed"
+    change_consent(study=draft, texts={"en": {"consent": f"{named} Thank you."}}, why="Kinder")

@@ -22,7 +22,7 @@ from studies.design.presets.loader import UNEVEN_BOXES, check_design, has_even_b
 from studies.design.selectors.texts import CONSENT_TEXTS, NOTE_TEXTS, with_texts
 from studies.design.selectors.versions import consent_texts
 from studies.design.services.archiving import refuse_archived
-from studies.design.services.launch import design_snapshot, model_problems, store_consent, store_version
+from studies.design.services.launch import design_snapshot, model_problems, not_in_consent, store_consent, store_version
 from studies.design.services.questionnaires import parsed_document
 from studies.enums import STUDY_MOVES, Mode, ParticipantStatus, StudyStatus
 from studies.instrument.questionnaires.wording import other_than_wording, reworded
@@ -243,7 +243,8 @@ def change_consent(
     """Show newcomers another consent text; who has consented before keeps the version they said yes to.
 
     `texts` are, by language, ``consent`` (Markdown) and ``consent_boxes`` (a list). Raises `consent.no_reason`,
-    `consent.not_running`, `consent.same`, `consent.other_boxes`, `study.bad_settings`, `study.archived`.
+    `consent.not_running`, `consent.same`, `consent.other_boxes`, `consent.unnamed`, `study.bad_settings`,
+    `study.archived`.
     """
     reason = _stated(why, "consent.no_reason", "Say why the consent text is changed: the record keeps it.")
     current = _locked_running(
@@ -257,6 +258,8 @@ def change_consent(
         raise ParallaxError("consent.same", "The consent text is the same as before, so there is no new version.")
     if not has_even_boxes(current.texts, current.design.languages):
         raise ParallaxError("consent.other_boxes", UNEVEN_BOXES)
+    if problems := not_in_consent(current):
+        raise ParallaxError("consent.unnamed", " ".join(problems))
     _require_sound(current, "study.bad_settings")
     current.save(update_fields=["texts", "updated_at"])
     version = store_consent(study=current, actor=actor, why=reason)

@@ -257,7 +257,7 @@ def _findings(study: Study) -> tuple[list[OpenPoint], bool]:
     except ParameterError as problem:
         stage = TEXTS if str(problem).startswith("The texts in") else PLAN
         return [*points, OpenPoint(stage, str(problem))], False
-    points += [OpenPoint(TEXTS, text, "consent") for text in _not_in_consent(study)]
+    points += [OpenPoint(TEXTS, text, "consent") for text in not_in_consent(study)]
     if not_crossed := crossing_problem(study):
         points.append(OpenPoint(CONDITIONS, not_crossed, "models"))
     if len(study.design.list_lengths) > 1 and OF_LISTS.search(json.dumps([study.texts, study.questionnaire])):
@@ -290,9 +290,9 @@ def _findings(study: Study) -> tuple[list[OpenPoint], bool]:
     return points, True
 
 
-def _not_in_consent(study: Study) -> list[str]:
-    """Which consent texts do not name who runs a remote recommender and gets the ratings, or quote no question whose
-    answers they get.
+def not_in_consent(study: Study) -> list[str]:
+    """Which consent texts do not name who runs a remote recommender and gets the ratings, or do not quote a question
+    whose answers they get.
     """
     names = {condition.model.provenance["service"] for condition in remote_conditions(study)}
     services = RemoteRecommender.objects.filter(name__in=names)
