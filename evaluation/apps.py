@@ -22,3 +22,4 @@ class EvaluationConfig(AppConfig):
             ("scores-upload", "Upload of scores", "measure_scores"),
         ):
             register(Kind(key, title, work=f"{uploads}.{work}", after=f"{uploads}.drop_file", kept_days=30))
+        register(Kind("lists-collection", "Lists", work=f"{uploads}.collect", is_long=True, kept_days=30))

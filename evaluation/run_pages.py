@@ -9,6 +9,7 @@ from operator import attrgetter
 from typing import Any
 from urllib.parse import urlencode
 
+from catalog.permissions import may_run
 from evaluation import charts, exports, tables
 from evaluation.enums import RUN_OPEN, RUN_STOPPED
 from evaluation.metrics.definition import TASKS
@@ -52,6 +53,7 @@ def state_of(user: Any, run: EvaluationRun) -> dict[str, Any]:
         ),
         "reserved": f"{100 * run.reserve:g}%",
         "again": _settings_query(run),
+        "may_collect": may_run(user, run.version),
         "progress": run_progress,
         "algorithms": list(algorithms_of(run)),
         "failed": list(failed_algorithms(run)),

@@ -27,13 +27,13 @@ from catalog.selectors.datasets import newest_version, newest_versions
 from catalog.selectors.shape import value_counts
 from catalog.views.versions import version_or_404
 from core.errors import NotAllowedInState, ParallaxError
-from core.outcomes import refusals_in
+from core.outcomes import perform, refusals_in
 from evaluation import exports, tables
 from evaluation.enums import RUN_OPEN, RunStatus
 from evaluation.forms.preview import TryForm
 from evaluation.forms.run import ExperimentForm, RunForm
 from evaluation.forms.run_choice import CompareForm, RunFilterForm
-from evaluation.forms.upload import UploadModelForm, UploadScoresForm
+from evaluation.forms.upload import CollectForm, UploadModelForm, UploadScoresForm
 from evaluation.metrics.definition import TASKS
 from evaluation.models import EvaluationRun, RunAlgorithm, TrainedModel
 from evaluation.permissions import may_change
@@ -58,10 +58,11 @@ from evaluation.services.experiment_jobs import runs_of, start_experiment
 from evaluation.services.external_scores import CASE_FILES, case_files
 from evaluation.services.recommend_for_profile import try_models, try_users
 from evaluation.services.runs import cancel_run, create_repeat, create_run, resume_run
-from evaluation.services.upload_jobs import request_scores, request_upload
+from evaluation.services.upload_jobs import request_collection, request_scores, request_upload
 from evaluation.services.upload_summary import ShownUsers
 from evaluation.sorting import Sorting
 from jobs.models import Job, JobStatus
+from jobs.services import cancel
 
 RUNS_PER_PAGE = 25
 MODELS_PER_PAGE = 50
@@ -310,6 +311,29 @@ def run_scores(request: HttpRequest, pk: int) -> HttpResponse:
     }
     template = "_scores" if request.headers.get("HX-Request") else "run_scores"
     return render(request, f"console/evaluation/{template}.html", context, status=400 if form.errors else 200)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def run_lists(request: HttpRequest, pk: int) -> HttpResponse:
+    """Collect the lists of a remote recommender for the test profiles of a run; a worker asks for them."""
+    run = get_object_or_404(runs_shown_to(request.user).filter(status=RunStatus.SUCCEEDED, folds=[]), pk=pk)
+    if not may_run(request.user, run.version):
+        raise PermissionDenied("Lists are collected by those who may start runs on the dataset.")
+    form = CollectForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        with refusals_in(form):
+            job = request_collection(run=run, actor=request.user, **form.cleaned_data)
+            return redirect("evaluation:uploaded", pk=job.pk)
+    context = {"run": run, "form": form}
+    return render(request, "console/evaluation/run_lists.html", context, status=400 if form.errors else 200)
+
+
+@require_POST
+def cancel_upload(request: HttpRequest, pk: int) -> HttpResponse:
+    """Cancel an upload of a model, or a collection of lists."""
+    job = get_object_or_404(uploads_of(request.user), pk=pk)
+    perform(request, cancel, "", job=job)
+    return redirect("evaluation:uploaded", pk=pk)
 
 
 @require_safe

@@ -10,21 +10,17 @@ from catalog.forms.upload_limits import MOST_MODEL, SizedFileField, file_size
 from core.form_fields import offer
 from core.outcomes import refusals_in
 from evaluation.forms.parameter_fields import SEPARATORS, field_of
-from evaluation.models import LONGEST_LABEL
+from evaluation.models import LONGEST_LABEL, RemoteRecommender
 from evaluation.services.upload_jobs import LIMITS
 from recommenders import registry
 
 MODEL_LIMITS, SCORE_LIMITS = LIMITS.format("upload_model"), LIMITS.format("upload_scores")
 
 
-class UploadModelForm(forms.Form):
-    """A file with the parameters of the algorithm that reads it."""
+class _TrainingForm(forms.Form):
+    """Statements on what a model was learned from."""
 
     use_required_attribute = False
-    kind = forms.ChoiceField(label="Kind", widget=forms.RadioSelect)
-    file = SizedFileField(
-        most=MOST_MODEL, remedy=MODEL_LIMITS, help_text=f"CSV or .npz, at most {file_size(MOST_MODEL)}. {MODEL_LIMITS}"
-    )
     learned_from = forms.RegexField(
         r"^[0-9a-f]{64}$",
         required=False,
@@ -38,6 +34,28 @@ class UploadModelForm(forms.Form):
         help_text="Your statement, which Parallax cannot check: it was learned from no rating of the users on whom "
         "runs with this split test.",
     )
+
+
+class CollectForm(_TrainingForm):
+    """A remote recommender, and how fast it is asked for the lists of the test profiles of a run."""
+
+    recommender = forms.ModelChoiceField(
+        RemoteRecommender.objects.order_by("name"),
+        to_field_name="name",
+        help_text="An administrator registers one with the command register_recommender.",
+    )
+    per_second = forms.FloatField(label="Requests per second", min_value=0.1, max_value=1000, initial=10)
+    field_order = ("recommender", "per_second")
+
+
+class UploadModelForm(_TrainingForm):
+    """A file with the parameters of the algorithm that reads it."""
+
+    kind = forms.ChoiceField(label="Kind", widget=forms.RadioSelect)
+    file = SizedFileField(
+        most=MOST_MODEL, remedy=MODEL_LIMITS, help_text=f"CSV or .npz, at most {file_size(MOST_MODEL)}. {MODEL_LIMITS}"
+    )
+    field_order = ("kind", "file")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

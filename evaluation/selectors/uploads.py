@@ -20,14 +20,14 @@ from recommenders import registry
 from recommenders.reranking import BAR
 
 KIND = "uploads"
-MODELS, SCORES = "model-upload", "scores-upload"  # kinds of jobs
+MODELS, SCORES, COLLECTED = "model-upload", "scores-upload", "lists-collection"  # kinds of jobs
 TEXT = "text_"  # and a language: an array with a text for each row of uploaded lists
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 def uploads_of(researcher: Any) -> QuerySet[Job]:
-    """The researcher's own uploads of models on the datasets that they see, newest first."""
-    jobs = Job.objects.filter(kind=MODELS, owner=researcher)
+    """The researcher's own uploads of models, and collections of lists, on the datasets that they see, newest first."""
+    jobs = Job.objects.filter(kind__in=(MODELS, COLLECTED), owner=researcher)
     return jobs.about(DatasetVersion.objects.visible_to(researcher)).prefetch_related("subject__dataset")
 
 

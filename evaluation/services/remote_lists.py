@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import lru_cache
 from types import MappingProxyType
@@ -57,6 +57,8 @@ def remote_list(
 ) -> RemoteList:
     """Ask the service of a model for a list, as `evaluation.services.serving.recommend` describes.
 
+    A failed request is repeated under its id. Without an id it is not: a page waits for the list, as at a launch.
+
     Raises ParallaxError as `evaluation.remote.client.recommend` does; ``remote.unreachable`` at once while the breaker
     is open; ``remote.down`` where it has opened three times in ten minutes; ``remote.other_registration`` where the
     service would be sent other fields of the items than when the model was stored.
@@ -83,6 +85,7 @@ def remote_list(
         context=Context(language=language, answers=context.get("answers", {})),
     )
     try:
+        service = service if request else replace(service, retry_after=())
         reply = client.recommend(service, message, version=model.provenance["release"], known=columns)
     except ParallaxError as refusal:
         if refusal.code == UNREACHABLE:

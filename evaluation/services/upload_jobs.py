@@ -1,4 +1,6 @@
-"""Models and scores uploaded in the console and by the API: stored privately, then checked and measured by a worker."""
+"""Models and scores uploaded in the console and by the API: stored privately, then checked and measured by a worker.
+Lists of remote recommenders are collected by a worker, and stored as an upload.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +9,27 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
+from django.db import transaction
 from django.db.models import Model
 
 from catalog.models import DatasetVersion
-from catalog.services.upload_folders import delete_folder, file_in, new_folder
+from catalog.services.upload_folders import delete_folder, file_in, folder_of, new_folder
 from catalog.services.upload_folders import store_upload as store_privately
 from core.errors import ParallaxError
-from evaluation.models import EvaluationRun
-from evaluation.selectors.uploads import MODELS, SCORES
+from evaluation.models import EvaluationRun, RemoteRecommender
+from evaluation.selectors.cases import cases_of
+from evaluation.selectors.runs import run_numbered
+from evaluation.selectors.uploads import COLLECTED, MODELS, SCORES
+from evaluation.services.collecting import collect_lists, depth_of
 from evaluation.services.external_scores import check_measurable, measure_external_scores
+from evaluation.services.remote import recommender_named
 from evaluation.services.upload_summary import summary_of
 from evaluation.services.uploads import model_of_upload, store_upload
 from jobs.kinds import Progress
-from jobs.models import Job
+from jobs.models import Job, JobStatus
 from jobs.services import request
 
 PART = "upload"
@@ -58,6 +66,41 @@ def request_scores(*, run: EvaluationRun, file: UploadedFile[Any], name: str, ar
     return _requested(SCORES, run, file, actor, {"name": name, "are_ratings": are_ratings})
 
 
+@transaction.atomic
+def request_collection(
+    *,
+    run: EvaluationRun,
+    recommender: RemoteRecommender,
+    per_second: float,
+    learned_from: str,
+    are_strangers_unseen: bool,
+    actor: Any,
+) -> Job:
+    """Request the lists of a remote recommender for the test profiles of a run from a worker; one that stopped is
+    continued. Raises ParallaxError with code ``upload.is_collected`` while a worker asks for the same lists.
+    """
+    locked = DatasetVersion.objects.select_for_update().get(pk=run.version_id)
+    same = locked.jobs.filter(kind=COLLECTED, payload__run=run.pk, payload__params__name=recommender.name)
+    if same.open().exists():
+        raise ParallaxError(
+            "upload.is_collected",
+            f"A worker collects the lists of {recommender.name} for run {run.pk} already. Wait, or let its owner "
+            "cancel it.",
+        )
+    stopped = same.filter(status__in=(JobStatus.FAILED, JobStatus.CANCELLED), owner=actor).first()
+    payload = {
+        "folder": stopped.payload["folder"] if stopped else new_folder(),
+        "source": f"the lists of {recommender.name} for run {run.pk}",
+        "run": run.pk,
+        "per_second": per_second,
+        "kind": "lists",
+        "params": {"name": recommender.name},
+        "learned_from": learned_from,
+        "are_strangers_unseen": are_strangers_unseen,
+    }
+    return request(COLLECTED, owner=actor, subject=run.version, payload=payload)
+
+
 def _requested(kind: str, subject: Model, file: UploadedFile[Any], actor: Any, payload: Mapping[str, Any]) -> Job:
     folder = new_folder()
     try:
@@ -81,16 +124,40 @@ def store_model(job: Job, progress: Progress) -> dict[str, Any]:
 
     Raises `upload.gone`, `upload.too_large`, and as `store_upload` and `model_of_upload` do.
     """
-    version, kind, learned_from = job.subject, job.payload["kind"], job.payload["learned_from"]
     path = _file_of(job)
     progress(f"Checking {path.name}")
     _check_unpacked(path)
+    return _stored_model(job, progress, path)
+
+
+def collect(job: Job, progress: Progress) -> dict[str, Any]:
+    """Ask a remote recommender for the lists of a job, and store them as a model. Lists that an earlier worker stored
+    are not asked for again. Raises as `collect_lists`, and as `store_model` does.
+    """
+    run, recommender = run_numbered(job.payload["run"]), recommender_named(job.payload["params"]["name"])
+    folder = folder_of(job.payload["folder"], PART)
+    folder.mkdir(parents=True, exist_ok=True)
+    n_profiles = np.unique(cases_of(run).cases.users).size * (1 + len(run.profile_lengths))
+    collected = collect_lists(
+        run=run,
+        recommender=recommender,
+        folder=folder,
+        depth=depth_of(run),
+        per_second=job.payload["per_second"],
+        progress=lambda n: progress(f"Asking {recommender.name}", n, n_profiles),
+    )
+    return _stored_model(job, progress, collected.path, collected_from=collected.model.digest)
+
+
+def _stored_model(job: Job, progress: Progress, path: Path, *, collected_from: str = "") -> dict[str, Any]:
+    version, kind, learned_from = job.subject, job.payload["kind"], job.payload["learned_from"]
     upload = store_upload(
         version=version,
         kind=kind,
         path=path,
         learned_from=learned_from,
         are_strangers_unseen=job.payload["are_strangers_unseen"],
+        collected_from=collected_from,
     )
     progress("Storing the model")
     params = {**job.payload["params"], "upload": upload.digest}

@@ -107,7 +107,7 @@ class Scene:
         item = self.version.items.get(index=0)
         if own in ("experiment-job", "experiment-file"):
             return {"pk": self.experiment.pk}
-        if own == "uploaded":
+        if own in ("uploaded", "cancel-upload"):
             return {"pk": self.upload.pk}
         if space == "analysis":
             pk = self.request.pk if own.startswith("request") else self.report.pk

@@ -171,6 +171,13 @@ def test_the_page_of_conditions_crosses_models_with_a_presentation(client: Clien
     save(client, draft, recommenders=digests, presentation=["grid"])
     assert labels_of(draft) == ["TopPop", "PureSVD4"]
     assert {condition.shown.layout for condition in draft.conditions.all()} == {"grid"}
+    _field, _chosen, others = ConditionsForm(draft, researcher=owner).rows[2]
+    assert [words for words in others.values() if "ist of" in words] == ["List of 3", "List of 10"]
+    save(client, draft, recommenders=digests, presentation=["plain", "list of 3"])
+    assert labels_of(draft)[:2] == ["TopPop · plain", "TopPop · list of 3"]
+    draft.refresh_from_db()
+    assert [factor.key for factor in draft.design.factors] == ["recommender", "length"]
+    assert {draft.design.listed_in(condition.shown) for condition in draft.conditions.all()} == {5, 3}
     save(client, draft, recommenders=digests, presentation=["plain"])
     assert labels_of(draft) == ["TopPop", "PureSVD4"]
     draft.refresh_from_db()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -23,10 +25,12 @@ from jobs.archives import clean_jobs
 from jobs.models import Job, JobStatus
 from jobs.services import do_job
 from studies.console.forms.flow import FlowForm
+from studies.data.codebook.cells import iso_time
+from studies.data.exports.export_files import write_export
 from studies.design.selectors.placeholders import asked_questions
 from studies.design.services.amending import change_consent
 from studies.design.services.design import change_design
-from studies.design.services.launch import design_snapshot, launch_problems, launch_study, resume_study
+from studies.design.services.launch import design_snapshot, launch_problems, launch_study, pause_study, resume_study
 from studies.enums import StudyStatus
 from studies.instrument.questionnaires.questions import DECLINED
 from studies.models import Condition, ListRequest, Notice, Participant, RecommendationList, Study
@@ -113,7 +117,18 @@ def ready_again() -> None:
     RemoteRecommender.objects.filter(open_until__isnull=False).update(open_until=timezone.now())
 
 
-def test_list_is_prepared_by_a_worker(draft: Study, items: Path) -> None:
+def rows_of(study: Study, kind: str, name: str, folder: Path) -> list[dict[str, str]]:
+    write_export(study, kind, folder)
+    (codebook,), (data,) = folder.glob(f"{name}_codebook.csv"), folder.glob(f"{name}_data.csv")
+    with codebook.open(encoding="utf-8") as file:
+        variables = [line["name"] for line in csv.DictReader(file)]
+    with data.open(encoding="utf-8") as file:
+        lines = csv.DictReader(file)
+        assert lines.fieldnames == variables
+        return list(lines)
+
+
+def test_list_is_prepared_by_a_worker(draft: Study, items: Path, tmp_path: Path) -> None:
     with served(draft, items):
         assert launch_problems(draft) == []
         launch_study(study=draft)
@@ -137,12 +152,26 @@ def test_list_is_prepared_by_a_worker(draft: Study, items: Path) -> None:
     (row,) = [row for row in Exported(draft, "wide").rows() if row["list.model"]]
     assert (row["list.origin"], row["list.version"], row["list.attempts"]) == ("remote", "1", "1")
     assert float(row["list.waited_seconds"]) >= 60
+    table = rows_of(draft, "wide", "study-*_list-requests", tmp_path / "wide")
+    (asked,) = [each for each in table if each["participant.id"] == row["participant.id"]]
+    ids = list(draft.dataset_version.items.order_by("index").values_list("external_id", flat=True))
+    answer = json.loads(asked["request.answer"])
+    assert answer == {**requested.answer, "items": [ids[index] for index in requested.answer["items"]]}
+    assert (asked["request.attempts"], asked["request.version"], asked["request.error"]) == ("1", "1", "")
+    assert float(asked["request.seconds"]) == requested.seconds
+    assert asked["request.time_shown_utc"] == iso_time(requested.shown_at)
+    assert asked["request.time_requested_utc"] == iso_time(requested.requested_at)
+    assert rows_of(draft, "psych-ds", "data/study-*_description-listrequests", tmp_path / "package") == table
+    assert "listrequests_data.csv`: one row per request" in (tmp_path / "package" / "README.md").read_text()
+    assert not [secret for secret in (participant.code, str(requested.key)) if secret in str(asked)]
     withdraw(participant=participant)
     assert not ListRequest.objects.filter(participant=participant).exists()
     assert not Job.objects.filter(kind="list").exists()
+    table.remove(asked)
+    assert rows_of(draft, "wide", "study-*_list-requests", tmp_path / "later") == table
 
 
-def test_every_condition_waits_alike(draft: Study, items: Path) -> None:
+def test_every_condition_waits_alike(draft: Study, items: Path, tmp_path: Path) -> None:
     draft.settings = {**draft.settings, "preparation_seconds": 30}
     draft.save()
     with served(draft, items):
@@ -154,6 +183,8 @@ def test_every_condition_waits_alike(draft: Study, items: Path) -> None:
         assert all("This page continues by itself." in page_of(person).text for person in people)
         pass_preparation_time()
         assert [leads(page_of(person)) for person in people] == ["recommendations"] * 2
+    of_local = rows_of(draft, "wide", "study-*_list-requests", tmp_path)[-1]
+    assert (of_local["request.attempts"], of_local["request.answer"]) == ("0", "")
 
 
 def test_service_that_is_away_is_asked_again(draft: Study, items: Path) -> None:
@@ -307,6 +338,24 @@ def test_answers_that_cannot_be_sent_are_refused(draft: Study) -> None:
     with pytest.raises(ParallaxError, match="Answers to education, nationality, comment, mood") as refusal:
         change_design(study=draft, settings={"sent_answers": ["gender", "education", "nationality", "comment", "mood"]})
     assert "Choose among" in str(refusal.value)
+
+
+def test_page_asks_a_service_that_does_not_answer_once_and_a_worker_again(draft: Study, items: Path) -> None:
+    with served(draft, items) as condition:
+        launch_study(study=draft)
+        condition.refresh_from_db()
+        fields = {name: getattr(condition, name) for name in ("model", "model_digest", "canaries")}
+        draft.conditions.filter(position=1).update(**fields, presentation={"layout": "grid"})
+        pause_study(study=draft)
+    with served(draft, items, "dead"), pytest.raises(ParallaxError, match=r"gru cannot be used.*does not answer, as"):
+        resume_study(study=draft)
+    assert RemoteRecommender.objects.get().failures == 1  # for both conditions
+    with served(draft, items):
+        resume_study(study=draft)
+    request_canaries()
+    with served(draft, items, "recovering"):
+        assert do_job(job_id=Job.objects.get(kind="canaries").pk)
+    assert RemoteRecommender.objects.get().failures == 0
 
 
 def test_canaries_notice_other_lists_of_the_same_version(draft: Study, items: Path) -> None:

@@ -40,7 +40,8 @@ OFFERED = (
     Level(name="grid", presentation=Presentation(layout="grid")),
     Level(name="shuffled", presentation=Presentation(order="shuffled")),
 )
-NAMING = {"explanation", "layout", "order"}
+LENGTHS = {length: Level(name=f"list of {length}", presentation=Presentation(length=length)) for length in (3, 5, 10)}
+NAMING = {"explanation", "layout", "order", "length"}
 PRESENTATION = "presentation"
 AS_RANKED = "as ranked"
 
@@ -133,7 +134,8 @@ class ConditionsForm(StageForm):
         if len(factors) < 2:
             own = self.levels[PRESENTATION]
             shown = [_without_texts(level) for level in own.values()]
-            own |= {each.name: each for each in OFFERED if each.name not in own and _without_texts(each) not in shown}
+            offered = [*OFFERED, *(level for length, level in LENGTHS.items() if length != study.design.list_length)]
+            own |= {each.name: each for each in offered if each.name not in own and _without_texts(each) not in shown}
         chosen = {"recommenders": recommenders, "doses": doses, PRESENTATION: ["plain"]}
         chosen |= {name: [level.name for level in factor.levels] for name, factor in self.stored.items()}
         if data and "step" in data:
@@ -147,15 +149,15 @@ class ConditionsForm(StageForm):
             for levels in self.levels.values()
             for level in levels.values()
         }
-        offered = {"recommenders": self.models.recommenders, "doses": self.models.doses}
+        menus = {"recommenders": self.models.recommenders, "doses": self.models.doses}
         titles = {"recommenders": "Recommender", "doses": "Post-processing"}
         for name in self.levels:
-            offered[name] = {key: self.words[key] for key in self.levels[name]}
+            menus[name] = {key: self.words[key] for key in self.levels[name]}
             titles[name] = self.stored[name].key.capitalize() if len(self.stored) > 1 else "Presentation"
         # What each level of a factor is called, those of the draft first, in their order.
         self.names = {
             name: {key: names.get(key) or labels[key] for key in [*chosen[name], *names]}
-            for name, names in offered.items()
+            for name, names in menus.items()
         }
         for name, names in self.names.items():
             self.fields[name] = forms.MultipleChoiceField(

@@ -1,4 +1,4 @@
-"""Variables of records over time: ratings of known items, events, page times, and the allocation log."""
+"""Variables of records over time: ratings of known items, list requests, events, page times, the allocation log."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from catalog.selectors.item_fields import field_of
 from recommenders.uploaded_lists import PARTICIPANT
 from studies.allocation.assignment.draws import Seed
 from studies.data.codebook.cells import iso_time
@@ -114,6 +115,41 @@ def profile_variables(study: Study) -> tuple[Variable[KeyedRating], ...]:
                  allowed="segment: and the genre; empty where no item has one"),
         Variable("item", "Rated item", "text", lambda r: r.item, allowed="the dataset's own id"),
         Variable("rating", "Rating on the scale of the dataset", "number", lambda r: r.rating),
+    )  # fmt: skip
+
+
+def list_request_variables(study: Study) -> tuple[Variable[Person], ...]:
+    """Variables of each request for a list, in studies with a remote recommender. Its key is left out: the service
+    knows it, and could tell which of its users a row is about.
+    """
+
+    def requested(name: str) -> Any:
+        return lambda p: getattr(p.record.participant.list_request, name)
+
+    def answer(person: Person) -> dict[str, Any] | None:
+        stored = person.record.participant.list_request.answer
+        if stored is None:
+            return None
+        ids = field_of(study.dataset_version, "ids")
+        return {**stored, "items": [ids[index] for index in stored["items"]]}
+
+    return (
+        Variable("participant.id", "Id of the participant for publication", "text", lambda p: p.record.public_id),
+        Variable("participant.mode", "Mode of the participant", "category", lambda p: p.record.participant.mode,
+                 values=same_as(Mode.values)),
+        Variable("request.time_requested_utc", "When the participant left the page of known items", "datetime",
+                 requested("requested_at"), allowed=CLOCK),
+        Variable("request.time_shown_utc", "When the list was shown", "datetime", requested("shown_at"), allowed=CLOCK),
+        Variable("request.attempts", "How often the remote recommender was asked", "integer", requested("attempts"),
+                 allowed="0 in conditions with another recommender", minimum=0),
+        Variable("request.seconds", "Time that its answer took", "number", requested("seconds"), allowed="seconds",
+                 minimum=0),
+        Variable("request.version", "Its version", "text", requested("version")),
+        Variable("request.error", "Why it gave no list at the last attempt", "text", requested("error"),
+                 identifies=INDIRECTLY),
+        Variable("request.answer", "Its answer: the model, items by the dataset's own id, scores, explanations by "
+                 "language, and what else the service said", "text", answer, allowed="JSON object",
+                 identifies=INDIRECTLY),
     )  # fmt: skip
 
 

@@ -32,6 +32,7 @@ TABLES = {
     "pages": ("pagetimes", "one row per page that a participant finished, with oTree column names"),
     "page-medians": ("pagemedians", "one row per page and mode: median and quartiles of time"),
     "allocation": ("allocation", "the allocation log, from which the assignment can be replayed"),
+    "list-requests": ("listrequests", "one row per request for a list, with the answer of the remote recommender"),
 }
 
 
@@ -44,6 +45,8 @@ def write_package(
     word = re.sub(r"[^a-zA-Z0-9]", "", study.slug)
     mark = "_identifiable-true" if options.include_external_ids else ""
     for kind, (name, _words) in TABLES.items():
+        if kind not in tables:
+            continue
         table = tables[kind]
         files += write_whole(folder, f"data/study-{word}{mark}_description-{name}", table, source)
         for variable in table.variables:

@@ -93,6 +93,10 @@ class Source:
             for key, segment, item, rating in rows:
                 yield KeyedRating(person.record.public_id, key, segment, item, rating)
 
+    def requested(self) -> Iterator[Person]:
+        """The participants whose list was requested, in studies with a remote recommender."""
+        return (person for person in self.people() if hasattr(person.record.participant, "list_request"))
+
     def event_rows(self) -> Iterator[EventRow]:
         """All events, by order of entry and time."""
         people = Participant.objects.filter(study=self.study, mode__in=self.modes)

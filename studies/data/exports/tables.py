@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from evaluation.enums import ModelOrigin
 from studies.data.codebook.event_variables import (
     allocation_variables,
     event_variables,
+    list_request_variables,
     page_summary_variables,
     page_variables,
     profile_variables,
@@ -30,6 +32,7 @@ KEYS = {
     "ratings": ("participant.id", "rating.order"),
     "profiles": ("participant", "item"),
     "allocation": ("allocation.number",),
+    "list-requests": ("participant.id",),
 }
 
 
@@ -56,8 +59,8 @@ class Table:
 
 
 def tables_of(study: Study, *, with_identifying: bool = False) -> dict[str, Table]:
-    """Every table there is, by kind."""
-    return {
+    """Every table there is, by kind; list requests only in studies with a remote recommender."""
+    tables = {
         "long": Table("long", long_variables(study, with_identifying=with_identifying), Source.judged),
         "wide": Table("wide", wide_variables(study, with_identifying=with_identifying), Source.people),
         "events": Table("events", event_variables(study), Source.event_rows),
@@ -67,6 +70,9 @@ def tables_of(study: Study, *, with_identifying: bool = False) -> dict[str, Tabl
         "profiles": Table("profiles", profile_variables(study), Source.keyed),
         "allocation": Table("allocation", allocation_variables(study), Source.allotted),
     }
+    if study.conditions.filter(model__origin=ModelOrigin.REMOTE).exists():
+        tables["list-requests"] = Table("list-requests", list_request_variables(study), Source.requested)
+    return tables
 
 
 def write_whole(folder: Path, stem: str, table: Table, source: Source) -> list[Written]:

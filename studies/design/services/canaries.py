@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 
@@ -24,15 +25,18 @@ def remote_conditions(study: Study) -> Sequence[Condition]:
     return list(remote.select_related("model").order_by("position"))
 
 
-def canary_lists(study: Study, condition: Condition) -> tuple[list[dict[str, Any]], list[float]]:
+def canary_lists(
+    study: Study, condition: Condition, *, is_repeated: bool = False
+) -> tuple[list[dict[str, Any]], list[float]]:
     """The lists of a remote condition for profiles of reserved users, and the seconds that each took.
 
-    Raises ParallaxError as `evaluation.services.serving.recommend` does.
+    `is_repeated`: failed requests are, as a worker does; a launch stops at the first. Raises ParallaxError as
+    `evaluation.services.serving.recommend` does.
     """
     lists, seconds = [], []
     for profile in reserved_profiles(study, N_CANARIES):
-        n = study.design.listed_in(condition.shown)
-        served = recommend_in(study=study, condition=condition, ratings=profile.ratings, n=n)
+        n, request = study.design.listed_in(condition.shown), str(uuid4()) if is_repeated else ""
+        served = recommend_in(study=study, condition=condition, ratings=profile.ratings, n=n, request=request)
         lists.append({"user": profile.user, "items": list(served.items)})
         seconds.append(served.seconds)
     return lists, seconds
@@ -51,7 +55,7 @@ def changed_canaries(study: Study, condition: Condition) -> str:
     """Ask again for the lists of the launch; returns what differs in a sentence, and nothing for a service that does
     not promise the same lists. Raises ParallaxError as `canary_lists` does.
     """
-    lists, _seconds = canary_lists(study, condition)
+    lists, _seconds = canary_lists(study, condition, is_repeated=True)
     if not condition.model.provenance["deterministic"]:
         return ""
     differing = [str(now["user"]) for before, now in zip(condition.canaries, lists, strict=True) if before != now]

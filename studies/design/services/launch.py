@@ -19,6 +19,7 @@ from core.field_problems import FieldProblems, Problem
 from core.provenance import CODE_VERSION, derived_seed, digest_of, versions
 from core.transitions import move
 from evaluation.models import RemoteRecommender
+from evaluation.services.remote_lists import UNREACHABLE
 from studies.allocation.assignment.quotas import max_admitted
 from studies.allocation.selectors.assignment_seed import is_seed_known, seed_commitment
 from studies.allocation.services.slots import locked_study
@@ -130,8 +131,11 @@ def with_defaults(study: Study) -> dict[str, Any]:
 
 
 def model_problems(study: Study) -> list[str]:
-    """What keeps the conditions' models from being used, in sentences: each makes lists as for a participant."""
-    problems = []
+    """What keeps the conditions' models from being used, in sentences: each makes lists as for a participant.
+
+    A service that does not answer is asked once, however many conditions it has: a page waits for this.
+    """
+    problems, silent = [], set()
     profiles = _trial_profiles(study)
     scale = study.design.scale.scale
     expected = (
@@ -143,6 +147,9 @@ def model_problems(study: Study) -> list[str]:
         if condition.model.digest != condition.model_digest:
             problems.append(f"{condition.label}: its model is no longer the one that the study pinned.")
             continue
+        if condition.model_digest in silent:
+            problems.append(f"{condition.label}: its service does not answer, as above.")
+            continue
         try:
             for ratings in profiles:
                 length = study.design.listed_in(condition.shown)
@@ -153,6 +160,8 @@ def model_problems(study: Study) -> list[str]:
             problems.append(f"{condition.label}: {problem}")
         except Exception as problem:  # an algorithm may be anybody's, and end in any error
             logger.exception("no list study=%s condition=%s", study.slug, condition.label)
+            if getattr(problem, "code", "") == UNREACHABLE:
+                silent.add(condition.model_digest)
             problems.append(
                 f"{condition.label}: no recommendations for a profile of {len(profiles[0])} {expected}. "
                 f"{str(problem).rstrip('.')}. Evaluate again without this algorithm, or with a corrected version of "
