@@ -22,4 +22,5 @@ class EvaluationConfig(AppConfig):
             ("scores-upload", "Upload of scores", "measure_scores"),
         ):
             register(Kind(key, title, work=f"{uploads}.{work}", after=f"{uploads}.drop_file", kept_days=30))
-        register(Kind("lists-collection", "Lists", work=f"{uploads}.collect", is_long=True, kept_days=30))
+        work = f"{uploads}.collect"
+        register(Kind("lists-collection", "Lists", work=work, is_long=True, is_continued=True, kept_days=30))

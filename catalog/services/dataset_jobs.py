@@ -33,6 +33,7 @@ from catalog.services.upload_folders import (
 )
 from catalog.subsetting.recipe import Recipe
 from core.errors import NotAllowedInState, ParallaxError
+from jobs import kinds
 from jobs.kinds import Progress
 from jobs.models import Job, JobStatus
 from jobs.services import cancel, enqueue, request
@@ -204,5 +205,6 @@ def clean_uploads() -> None:
         with contextlib.suppress(NotAllowedInState):  # its owner has just started it
             cancel_job(job=job, actor=None)
     of_any_kind = Job.objects.filter(payload__has_key="folder")
-    in_use = of_any_kind.exclude(status__in=(JobStatus.SUCCEEDED, JobStatus.CANCELLED))
+    continued = [kind.key for kind in kinds.KINDS.values() if kind.is_continued]
+    in_use = of_any_kind.exclude(status=JobStatus.SUCCEEDED).exclude(~Q(kind__in=continued), status=JobStatus.CANCELLED)
     delete_orphans({payload["folder"] for payload in in_use.values_list("payload", flat=True)})

@@ -146,7 +146,9 @@ def collect(job: Job, progress: Progress) -> dict[str, Any]:
         per_second=job.payload["per_second"],
         progress=lambda n: progress(f"Asking {recommender.name}", n, n_profiles),
     )
-    return _stored_model(job, progress, collected.path, collected_from=collected.model.digest)
+    fields = _stored_model(job, progress, collected.path, collected_from=collected.model.digest)
+    delete_folder(job.payload["folder"])
+    return fields
 
 
 def _stored_model(job: Job, progress: Progress, path: Path, *, collected_from: str = "") -> dict[str, Any]:

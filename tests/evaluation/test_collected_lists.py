@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -20,6 +21,8 @@ from misbehaving import InOrder
 from service import Catalogue, Handler, Recommender, Server
 
 from analysis.services import build_report
+from catalog.services.dataset_jobs import clean_uploads
+from catalog.services.upload_folders import folder_of
 from evaluation.models import EvaluationRun, TrainedModel
 from evaluation.selectors.results import model_rows
 from evaluation.services.collecting import depth_of
@@ -181,11 +184,15 @@ def test_worker_collects_lists_and_another_continues_without_asking_twice(
         page = client.get(reverse("evaluation:uploaded", args=[job.pk])).text
         assert "This was cancelled" in page
         assert reverse("evaluation:lists", args=[run.pk]) in page
+        folder = folder_of(job.payload["folder"], "").resolve()
+        os.utime(folder, (0, 0))
+        clean_uploads()  # a cancelled collection can be continued for as long as its job is kept
         n_before = len(requests)
         assert len(set(requests)) < n_before < 10
         asked(client, run)
         job = Job.objects.latest("pk")
         assert do_job(job_id=job.pk)
+    assert not folder.exists()
     # Of the lists of a worker that stopped, the last one may be half of one, and is asked for again.
     assert len(requests) - len(set(requests)) == 2
     page = client.get(reverse("evaluation:uploaded", args=[job.pk])).text
