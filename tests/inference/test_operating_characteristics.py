@@ -85,3 +85,33 @@ def test_limits_of_rare_rates_cover_where_the_bootstrap_does_not(simulation, cor
     exact, bootstrap = simulation.limits_coverage(0.004, correlation, 400)
     assert exact >= 0.95
     assert bootstrap < 0.75
+
+
+@pytest.fixture(scope="module")
+def factorial(simulation) -> ModuleType:
+    sys.path.insert(0, BENCHMARKS)
+    try:
+        return importlib.import_module("factorial_characteristics")
+    finally:
+        sys.path.remove(BENCHMARKS)
+
+
+def test_planned_effects_have_the_rates_of_the_documentation(factorial):
+    n_studies = 300
+    rows = factorial.rows_of(n_studies, ("as planned", "sizes inverse to spreads"))
+    powers = {"2 × 2, interaction": (0.783, 128, 0.8), "four doses, trend": (0.869, 160, 0.88)}
+    for name, (power, n, textbook) in powers.items():
+        plain, unequal = (rows[name, strain] for strain in ("as planned", "sizes inverse to spreads"))
+        assert factorial.expected_power(n) == pytest.approx(textbook, abs=0.005)
+        assert near(plain["power"], power, n_studies)
+        assert abs(plain["bias"]) < 0.06
+        for row in (plain, unequal):
+            assert near(row["size"], 0.05, n_studies)
+            assert near(row["other"], 0.05, n_studies)
+            assert near(row["covers"], 0.95, n_studies)
+        assert unequal["pooled"] > 0.08
+
+
+def test_the_dissatisfied_who_leave_some_doses_bias_the_trend(factorial):
+    rows = factorial.rows_of(300, ("the dissatisfied leave two conditions",))
+    assert rows["four doses, trend", "the dissatisfied leave two conditions"]["bias"] > 0.04
