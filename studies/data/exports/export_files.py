@@ -38,6 +38,7 @@ from studies.monitoring.selectors.outcomes import WITHOUT_OUTCOMES, are_outcomes
 from studies.participation.selectors.responses import records
 
 FORMATS = ("long", "wide", "events", "pages", "ratings", "profiles", "json", "psych-ds")
+BESIDE = {"long": ("choices",), "wide": ("choices", "list-requests"), "pages": ("page-medians",)}  # where there are any
 
 
 def exported_modes(study: Study, *, include_simulated: bool) -> list[str]:
@@ -93,9 +94,9 @@ def _written(study: Study, kind: str, source: Source, options: Options, folder: 
         files = _json(source, options, folder, stem)
     else:
         files = write_whole(folder, stem, tables[kind], source)
-        beside = {"pages": "page-medians", "wide": "list-requests"}.get(kind, "")
-        if beside in tables:
-            files += write_whole(folder, f"study-{study.slug}_{beside}", tables[beside], source)
+        for beside in BESIDE.get(kind, ()):
+            if beside in tables:
+                files += write_whole(folder, f"study-{study.slug}_{beside}", tables[beside], source)
     # The log reveals conditions, so page times are exported without it while outcomes are blinded.
     is_blinded = kind in WITHOUT_OUTCOMES and are_outcomes_blinded(study, source.modes)
     if kind != "psych-ds" and not is_blinded:

@@ -18,14 +18,17 @@ from studies.data.codebook.event_variables import (
     rating_variables,
 )
 from studies.data.codebook.items import long_variables, wide_variables
+from studies.data.codebook.participants import choices_variables
 from studies.data.codebook.variable import HEADS, Variable, as_json, line, table_schema
 from studies.data.exports.rows import Source
 from studies.data.exports.table_files import Written, write_json, write_lines, write_table
+from studies.instrument.flow import whole_flow
 from studies.models import Study
 
 KEYS = {
     "long": ("participant.id", "item.rank"),
     "wide": ("participant.id",),
+    "choices": ("participant.id",),
     "events": ("participant.id", "event.order"),
     "pages": ("participant_code", "page_index"),
     "page-medians": ("page_name", "participant_mode"),
@@ -59,7 +62,7 @@ class Table:
 
 
 def tables_of(study: Study, *, with_identifying: bool = False) -> dict[str, Table]:
-    """Every table there is, by kind; list requests only in studies with a remote recommender."""
+    """Every table there is, by kind; requests of lists and choices only in studies that have them."""
     tables = {
         "long": Table("long", long_variables(study, with_identifying=with_identifying), Source.judged),
         "wide": Table("wide", wide_variables(study, with_identifying=with_identifying), Source.people),
@@ -72,6 +75,8 @@ def tables_of(study: Study, *, with_identifying: bool = False) -> dict[str, Tabl
     }
     if study.conditions.filter(model__origin=ModelOrigin.REMOTE).exists():
         tables["list-requests"] = Table("list-requests", list_request_variables(study), Source.requested)
+    if whole_flow(study.design).choice is not None:
+        tables["choices"] = Table("choices", choices_variables(), Source.choosing)
     return tables
 
 
