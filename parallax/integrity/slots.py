@@ -32,17 +32,17 @@ def _log(study: Study, mode: str) -> Iterator[Finding]:
         if row.kind in TAKES:
             if slot in holding:
                 yield _line(study, row, f"gives place {row.place} of {row.stratum!r} to a second participant")
-            holding[slot] = (row.participant_id, row.condition_id)
+            holding[slot] = (row.participant_id, row.arm_id)
         elif row.kind == AllocationKind.RELEASED and holding.pop(slot, None) is None:
             yield _line(study, row, f"releases place {row.place} of {row.stratum!r}, which no participant held")
         if row.kind in (AllocationKind.ASSIGNED, AllocationKind.SKIPPED):
             used[slot] += 1
             if used[slot] == 2:
                 yield _line(study, row, f"uses up place {row.place} of {row.stratum!r} a second time")
-    by_log = {person: (slot, condition) for slot, (person, condition) in holding.items() if person is not None}
+    by_log = {person: (slot, arm) for slot, (person, arm) in holding.items() if person is not None}
     people = Participant.objects.filter(study=study, mode=mode, status__in=HOLDS_SLOT)
     rows = [person for person in people.order_by("pk") if not is_reopened(study, person)]
-    by_row = {person.pk: ((person.stratum, person.place), person.condition_id) for person in rows}
+    by_row = {person.pk: ((person.stratum, person.place), person.arm_id) for person in rows}
     for pk in sorted(by_log.keys() | by_row.keys()):
         if by_log.get(pk) != by_row.get(pk):
             here, there = _described(by_row.get(pk)), _described(by_log.get(pk))
@@ -51,7 +51,7 @@ def _log(study: Study, mode: str) -> Iterator[Finding]:
 
 
 def _described(slot: tuple[tuple[str, int | None], int | None] | None) -> str:
-    return "no slot" if slot is None else f"place {slot[0][1]} of {slot[0][0]!r} in condition {slot[1]}"
+    return "no slot" if slot is None else f"place {slot[0][1]} of {slot[0][0]!r} in arm {slot[1]}"
 
 
 def _line(study: Study, row: Allocation, what: str) -> Finding:
@@ -72,7 +72,7 @@ def _statuses(study: Study) -> Iterator[Finding]:
     """A participant holds a slot if and only if their status says so."""
     for person in Participant.objects.filter(study=study).order_by("pk"):
         is_holder = person.status in HOLDS_SLOT and not is_reopened(study, person)
-        if is_holder and (person.condition_id is None or person.place is None or person.assigned_at is None):
+        if is_holder and (person.arm_id is None or person.place is None or person.assigned_at is None):
             what = f"Participant {person.code} is {person.status} without a slot."
             yield finding("slot.missing", study.slug, what, participant=[person.pk])
         if not is_holder and person.place is not None:

@@ -110,7 +110,7 @@ def log_lines(study: Study, mode: str, conditions: Sequence[Condition]) -> list[
             row.stratum,
             row.place,
             row.block,
-            index_of[row.condition_id],
+            index_of[row.arm_id],
             row.participant_id,
             tuple(now if row.targets is None else row.targets),
         )
