@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from parallax.integrity.findings import Finding, finding
-from studies.allocation.selectors.allocations import replayed_log
+from studies.allocation.selectors.allocations import arms_of, assigned_to, replayed_log
 from studies.enums import HOLDS_SLOT, AllocationKind, Mode
 from studies.models import Allocation, Participant, Study
 from studies.monitoring.services.exclusions import is_reopened
@@ -15,7 +15,7 @@ TAKES = (AllocationKind.ASSIGNED, AllocationKind.RETAKEN)
 
 
 def check_slots(study: Study) -> Iterator[Finding]:
-    """Slots by the log and by the participants' rows agree; no condition exceeds its target."""
+    """Slots by the log and by the participants' rows agree; no arm exceeds its target."""
     for mode in Mode.values:
         yield from _log(study, mode)
         if mode != Mode.PREVIEW and (problem := replayed_log(study, mode).problem):
@@ -60,12 +60,13 @@ def _line(study: Study, row: Allocation, what: str) -> Finding:
 
 
 def _targets(study: Study) -> Iterator[Finding]:
-    for condition in study.conditions.order_by("position"):
-        people = Participant.objects.filter(study=study, mode=Mode.LIVE, condition=condition, status__in=HOLDS_SLOT)
+    for arm in arms_of(study):
+        own = assigned_to(arm)
+        people = Participant.objects.filter(study=study, mode=Mode.LIVE, status__in=HOLDS_SLOT, **own)
         n = sum(not is_reopened(study, person) for person in people)
-        if n > condition.target:
-            what = f"{condition.label} has {n} participants and a target of {condition.target}."
-            yield finding("target.overrun", study.slug, what, condition=[condition.pk])
+        if n > arm.target:
+            what = f"{arm.label} has {n} participants and a target of {arm.target}."
+            yield finding("target.overrun", study.slug, what, **{name: [arm.pk] for name in own})
 
 
 def _statuses(study: Study) -> Iterator[Finding]:

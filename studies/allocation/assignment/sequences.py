@@ -12,8 +12,8 @@ def williams_square(k: int) -> tuple[tuple[int, ...], ...]:
 
     k sequences if k is even, 2k if it is odd. Every condition is equally often at each position, and follows every
     other one equally often, so that neither order nor carry-over favours a condition. Raises ParameterError unless k is
-    2 to 6. Source: Williams (1949), "Experimental designs balanced for the estimation of residual effects of treatments",
-    Australian Journal of Scientific Research A 2(2):149-168.
+    2 to 6. Source: Williams (1949), "Experimental designs balanced for the estimation of residual effects of
+    treatments", Australian Journal of Scientific Research A 2(2):149-168.
 
     Examples
     --------
