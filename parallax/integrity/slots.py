@@ -61,12 +61,12 @@ def _line(study: Study, row: Allocation, what: str) -> Finding:
 
 def _targets(study: Study) -> Iterator[Finding]:
     for arm in arms_of(study):
-        own = assigned_to(arm)
-        people = Participant.objects.filter(study=study, mode=Mode.LIVE, status__in=HOLDS_SLOT, **own)
+        live = Participant.objects.filter(study=study, mode=Mode.LIVE, status__in=HOLDS_SLOT)
+        people = live.filter(**assigned_to(arm))
         n = sum(not is_reopened(study, person) for person in people)
         if n > arm.target:
             what = f"{arm.label} has {n} participants and a target of {arm.target}."
-            yield finding("target.overrun", study.slug, what, **{name: [arm.pk] for name in own})
+            yield finding("target.overrun", study.slug, what, arm=[arm.pk])
 
 
 def _statuses(study: Study) -> Iterator[Finding]:

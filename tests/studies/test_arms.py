@@ -14,13 +14,16 @@ from parallax.integrity.slots import check_slots
 from studies.allocation.selectors.allocations import arms_of, n_slots, replayed_log, slots_held
 from studies.design.services.launch import design_snapshot, launch_study
 from studies.enums import AllocationKind, Mode, ParticipantStatus
-from studies.models import Allocation, Participant, Study
+from studies.models import Allocation, Notice, Participant, Study
+from studies.monitoring.selectors.live import stratum_lines
 from studies.monitoring.selectors.monitor import counts_by_condition
+from studies.monitoring.services.notice_rules import notify_due
 from studies.participation.services import resuming
 from studies.participation.services.enrolment import accept_about
 from studies.participation.services.entry_gate import is_full
 from studies.participation.services.slot_queue import release_idle
 from studies.participation.services.withdrawal import withdraw
+from tests.factories.exports import Exported
 from tests.factories.studies import ABOUT, add_conditions, add_sequences, assigned, enter, make_study
 from tests.studies.test_methods_at_once import METHODS
 
@@ -104,13 +107,40 @@ def test_more_people_than_the_target_and_rows_unlike_the_log_are_found() -> None
     assert {"target.overrun", "slot.differs", "allocation.not_replayed"} <= codes
 
 
-def test_the_monitor_counts_by_sequence() -> None:
+def test_the_live_page_counts_by_sequence() -> None:
     study = in_turn()
     person = assigned(study)
+    (stratum,) = stratum_lines(study, Mode.LIVE, arms_of(study))
+    assert stratum.labels == tuple(LABELS)
+    assert [cell.active for cell in stratum.cells].index(1) == person.sequence.position
     lines = counts_by_condition(study, Mode.LIVE)
     assert [line.label for line in lines] == LABELS
     assert [line.target for line in lines] == [2] * 6
     assert [line.active for line in lines].index(1) == person.sequence.position
+
+
+def test_owners_hear_of_full_sequences_and_of_a_full_study() -> None:
+    study = in_turn(target=1)
+    people = [assigned(study) for _ in range(6)]
+    Participant.objects.filter(pk=people[0].pk).update(status=ParticipantStatus.COMPLETED)
+    notify_due()
+    texts = set(Notice.objects.filter(study=study).values_list("text", flat=True))
+    assert f"{people[0].sequence.label} has reached its target of 1 completed." in texts
+    assert any(text.startswith("The study is full: all 6 slots are held.") for text in texts)
+
+
+def test_exports_name_the_sequence_of_people_and_of_lines_of_the_log() -> None:
+    study = in_turn(target=1)
+    people = [assigned(study) for _ in range(3)]
+    export = Exported(study, "wide")
+    in_order = [person.sequence.label for person in people]
+    assert [row["participant.sequence"] for row in export.rows("_wide_data.csv")] == in_order
+    lines = export.rows("allocation_data.csv")
+    assert [line["allocation.sequence"] for line in lines] == in_order
+    assert {line["allocation.targets"] for line in lines} == {"[1, 1, 1, 1, 1, 1]"}
+    assert "allocation.condition" not in lines[0]
+    of_one_list = Exported(make_study(slug="one-list"), "wide")
+    assert "participant.sequence" not in of_one_list.text("_wide_data.csv").splitlines()[0]
 
 
 def test_sequences_are_part_of_the_frozen_design_of_studies_that_have_some() -> None:

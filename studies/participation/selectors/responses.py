@@ -381,7 +381,7 @@ def records(
     """
     rows = (
         Participant.objects.filter(study=study, mode__in=modes)
-        .select_related("version", "list_request", "interview")
+        .select_related("version", "sequence", "list_request", "interview")
         .defer("version__snapshot")  # the whole design, which would be read anew for every participant
         .order_by("pk")
     )
