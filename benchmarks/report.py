@@ -150,7 +150,12 @@ def _write(people: list[tuple[Any, Any]]) -> None:
         participants = Participant.objects.bulk_create([participant for participant, _ in people])
         walked = [_answers(*how) for _, how in people]
         lists = RecommendationList.objects.bulk_create(
-            RecommendationList(participant=participant, model_digest=how[0].model_digest, seconds=0.0)
+            RecommendationList(
+                participant=participant,
+                condition_id=participant.condition_id,
+                model_digest=how[0].model_digest,
+                seconds=0.0,
+            )
             for participant, (_, how) in zip(participants, people, strict=True)
         )
         RecommendedItem.objects.bulk_create(

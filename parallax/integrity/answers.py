@@ -41,7 +41,7 @@ def check_answers(study: Study) -> Iterator[Finding]:
 
 def _duplicates(study: Study) -> Iterator[Finding]:
     for model, fields in (
-        (Response, ("participant_id", "question", "rank")),
+        (Response, ("participant_id", "question", "rank", "occasion")),
         (ProfileRating, ("participant_id", "item_id")),
     ):
         rows = model._default_manager.filter(participant__study=study).order_by().values(*fields)
@@ -86,6 +86,8 @@ def _lists(study: Study) -> Iterator[Finding]:
             problems.append(f"its ranks are {ranks.get(stored.pk, [])} and not 1 to {length}")
         if person.condition is None:
             problems.append("its participant is in no condition")
+        elif stored.condition_id != person.condition_id:
+            problems.append(f"it is of another condition than {person.condition}")
         elif stored.model_digest != person.condition.model_digest:
             problems.append(f"model {stored.model_digest[:12]} made it, and {person.condition} pins another")
         if any(who == person.pk for who, _item in rated):
@@ -94,7 +96,7 @@ def _lists(study: Study) -> Iterator[Finding]:
             what = f"The list of participant {person.code}: {'; '.join(problems)}."
             yield finding("list.wrong", study.slug, what, participant=[person.pk], list=[stored.pk])
     lost = Participant.objects.filter(
-        study=study, step__in=flow_of(study).with_list, recommendation_list__isnull=True, erased_at__isnull=True
+        study=study, step__in=flow_of(study).with_list, recommendation_lists__isnull=True, erased_at__isnull=True
     ).exclude(status=ParticipantStatus.WITHDRAWN)
     for person in lost.exclude(status=ParticipantStatus.COMPLETED).order_by("pk"):
         what = f"Participant {person.code} is past the ratings and has no list."

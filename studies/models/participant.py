@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.db import models
 
 from core.models import TimeStampedModel
 from studies.enums import AllocationKind, Entrance, Mode, ParticipantStatus
-from studies.models.study import RESEARCHER, Condition, ConsentVersion, Study, StudyVersion
+from studies.models.study import RESEARCHER, Condition, ConsentVersion, Sequence, Study, StudyVersion
 
 
 class Participant(TimeStampedModel):
@@ -26,9 +28,12 @@ class Participant(TimeStampedModel):
     status = models.CharField(max_length=20, choices=ParticipantStatus, default=ParticipantStatus.CONSENTED)
     step = models.CharField(max_length=40, default="about")  # key of a page of the flow
     item_rank = models.PositiveSmallIntegerField(default=0)  # of the item in question, on pages about one
+    occasion = models.PositiveSmallIntegerField(default=1)  # of the list in question, from 1
     condition = models.ForeignKey(
         Condition, null=True, blank=True, on_delete=models.PROTECT, related_name="participants"
     )
+    # In place of the condition, where each person has several lists.
+    sequence = models.ForeignKey(Sequence, null=True, blank=True, on_delete=models.PROTECT, related_name="participants")
     stratum = models.CharField(max_length=120, blank=True)
     place = models.PositiveIntegerField(null=True, blank=True)  # in the stratum's sequence; null without a slot
     language = models.CharField(max_length=8, default="en")
@@ -78,6 +83,16 @@ class Participant(TimeStampedModel):
     def __str__(self) -> str:
         return self.code
 
+    @property
+    def arm_id(self) -> int | None:
+        """The key of what they are assigned to: their sequence, in studies that have some, or their condition."""
+        return self.sequence_id or self.condition_id
+
+    @property
+    def recommendation_list(self) -> Any:
+        """Their list, or the first of several; raises RecommendationList.DoesNotExist before there is one."""
+        return self.recommendation_lists.get(occasion=1)
+
 
 class Allocation(models.Model):
     """One line of the append-only allocation log, from which the assignment can be replayed.
@@ -93,11 +108,12 @@ class Allocation(models.Model):
     stratum = models.CharField(max_length=120)
     place = models.PositiveIntegerField()  # in the stratum's sequence, from 0
     block = models.PositiveIntegerField()
-    condition = models.ForeignKey(Condition, on_delete=models.PROTECT, related_name="+")
+    condition = models.ForeignKey(Condition, null=True, on_delete=models.PROTECT, related_name="+")
+    sequence = models.ForeignKey(Sequence, null=True, on_delete=models.PROTECT, related_name="+")
     participant = models.ForeignKey(
         Participant, null=True, blank=True, on_delete=models.SET_NULL, related_name="allocations"
     )
-    targets = models.JSONField(null=True)  # of all conditions when the line was written; targets can be raised later
+    targets = models.JSONField(null=True)  # of all arms when the line was written; targets can be raised later
     at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -107,11 +123,20 @@ class Allocation(models.Model):
                 fields=["study", "mode", "stratum", "place"],
                 condition=models.Q(kind__in=[AllocationKind.ASSIGNED, AllocationKind.SKIPPED]),
                 name="allocation_place_once",
-            )
+            ),
+            models.CheckConstraint(
+                condition=models.Q(condition__isnull=True) ^ models.Q(sequence__isnull=True),
+                name="allocation_of_one_arm",
+            ),
         ]
 
     def __str__(self) -> str:
-        return f"{self.kind} {self.stratum} {self.place} → {self.condition}"
+        return f"{self.kind} {self.stratum} {self.place} → {self.condition or self.sequence}"
+
+    @property
+    def arm_id(self) -> int:
+        """The key of the sequence or condition."""
+        return int(self.sequence_id or self.condition_id or 0)
 
 
 class Exclusion(models.Model):

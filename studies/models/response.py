@@ -12,17 +12,20 @@ from catalog.models import Item
 from jobs.models import Job
 from studies.enums import Provenance
 from studies.models.participant import Participant
+from studies.models.study import Condition
 
 
 class Response(models.Model):
     """One answer, saved as soon as it is submitted; a changed answer replaces it.
 
-    `rank` is the rank of the recommended item, or 0 for questions about the participant or the whole list.
+    `rank` is the rank of the recommended item, or 0 for questions about the participant or the whole list. `occasion`
+    is that of the list in question, and 1 for questions about the participant.
     """
 
     participant = models.ForeignKey(Participant, on_delete=models.CASCADE, related_name="responses")
     question = models.CharField(max_length=60)
     rank = models.PositiveSmallIntegerField(default=0)
+    occasion = models.PositiveSmallIntegerField(default=1)
     value = models.JSONField()
     provenance = models.CharField(max_length=12, choices=Provenance, default=Provenance.PERSON)
     n_changes = models.PositiveIntegerField(default=0)
@@ -31,7 +34,9 @@ class Response(models.Model):
 
     class Meta:
         ordering = ["participant_id", "rank", "question"]
-        constraints = [models.UniqueConstraint(fields=["participant", "question", "rank"], name="response_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["participant", "question", "rank", "occasion"], name="response_once")
+        ]
 
     def __str__(self) -> str:
         return f"{self.question} of {self.participant}"
@@ -91,12 +96,21 @@ class ListRequest(models.Model):
 
 
 class RecommendationList(models.Model):
-    """A participant's recommendations, computed once and never again."""
+    """A participant's recommendations on one occasion, computed once and never again."""
 
-    participant = models.OneToOneField(Participant, on_delete=models.CASCADE, related_name="recommendation_list")
+    participant = models.ForeignKey(Participant, on_delete=models.CASCADE, related_name="recommendation_lists")
+    occasion = models.PositiveSmallIntegerField(default=1)
+    side = models.PositiveSmallIntegerField(default=1)  # 1 is the leftmost of lists that are shown at once
+    condition = models.ForeignKey(Condition, null=True, on_delete=models.PROTECT, related_name="+")
     model_digest = models.CharField(max_length=64)
     seconds = models.FloatField()
     made_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["participant_id", "occasion", "side"]
+        constraints = [
+            models.UniqueConstraint(fields=["participant", "occasion", "side"], name="list_of_occasion_once")
+        ]
 
     def __str__(self) -> str:
         return f"List of {self.participant}"
@@ -144,6 +158,7 @@ class Event(models.Model):
     key = models.CharField(max_length=36, blank=True)
     page = models.CharField(max_length=40, blank=True)  # key of a page of the flow
     rank = models.PositiveSmallIntegerField(default=0)  # of the item, on pages about one
+    occasion = models.PositiveSmallIntegerField(default=1)  # of the list, on pages of one
     seconds = models.FloatField(null=True, blank=True)  # time the page was visible, if the browser reports it
     hidden_seconds = models.FloatField(null=True, blank=True)  # time it was open but hidden before that
     facts = models.JSONField(default=dict)

@@ -209,6 +209,26 @@ class Condition(models.Model):
         return presentation_from(self.presentation)
 
 
+class Sequence(models.Model):
+    """An arm of a study with several lists for each person: the conditions in the order in which they are met.
+
+    `occasions` holds, for each occasion, the positions of its conditions from left to right; here one condition each.
+    """
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="sequences")
+    position = models.PositiveSmallIntegerField()
+    label = models.CharField(max_length=80)
+    target = models.PositiveIntegerField()
+    occasions = models.JSONField()
+
+    class Meta:
+        ordering = ["study_id", "position"]
+        constraints = [models.UniqueConstraint(fields=["study", "position"], name="sequence_position_once")]
+
+    def __str__(self) -> str:
+        return self.label
+
+
 class DeclinedForm(models.Model):
     """A declined consent form, stored so that it counts once; contains no data about the person or their link."""
 

@@ -52,7 +52,9 @@ def planted_person(
         completed_at=now,
         last_seen_at=now,
     )
-    made = RecommendationList.objects.create(participant=participant, model_digest=condition.model_digest, seconds=0.01)
+    made = RecommendationList.objects.create(
+        participant=participant, condition=condition, model_digest=condition.model_digest, seconds=0.01
+    )
     items = list(study.dataset_version.items.order_by("index")[first_item : first_item + len(ratings)])
     RecommendedItem.objects.bulk_create(
         RecommendedItem(recommendation_list=made, rank=rank, item=item, score=1.0 / rank)

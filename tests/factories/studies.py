@@ -8,11 +8,12 @@ from typing import Any
 
 from catalog.models import DatasetVersion, Item
 from evaluation.models import EvaluationRun
+from studies.allocation.assignment.sequences import williams_square
 from studies.design.services.design import change_design, create_study
 from studies.design.services.launch import close_study, launch_study, pause_study
 from studies.enums import Mode
 from studies.instrument.flow import Place
-from studies.models import Condition, Participant, Study
+from studies.models import Condition, Participant, Sequence, Study
 from studies.participation.services import consenting, enrolment, finishing, ratings, recommending
 from studies.participation.services.entry_gate import EntryAttempt
 from studies.recruitment.panels.exits import Exit
@@ -121,6 +122,19 @@ def add_conditions(study: Study, n: int) -> None:
             model=first.model,
             model_digest=first.model_digest,
             target=first.target,
+        )
+
+
+def add_sequences(study: Study, target: int) -> None:
+    """Let people of a draft meet all its conditions in turn, so many in each sequence."""
+    labels = list(study.conditions.order_by("position").values_list("label", flat=True))
+    for position, conditions in enumerate(williams_square(len(labels))):
+        Sequence.objects.create(
+            study=study,
+            position=position,
+            label=", ".join(labels[condition] for condition in conditions),
+            target=target,
+            occasions=[[condition] for condition in conditions],
         )
 
 

@@ -106,6 +106,10 @@ def _other_model() -> None:
     RecommendationList.objects.filter(participant=_first()).update(model_digest="0" * 64)
 
 
+def _no_condition() -> None:
+    RecommendationList.objects.filter(participant=_first()).update(condition=None)
+
+
 def _lose_list() -> None:
     RecommendationList.objects.filter(participant__status=ParticipantStatus.ACTIVE).delete()
 
@@ -182,6 +186,7 @@ def _gap() -> None:
         (_stray, "answer.stray"),
         (_unlog, "participant.unlogged"),
         (_other_model, "list.wrong"),
+        (_no_condition, "list.wrong"),
         (_lose_list, "list.lost"),
         (_unerase, "erasure.unfinished"),
         (_move_slot, "slot.differs"),

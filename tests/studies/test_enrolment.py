@@ -396,7 +396,7 @@ def test_withdrawing_erases_the_person_and_opens_the_slot(study: Study) -> None:
     assert (row.condition_id, row.place, row.parameters) == (person.condition_id, None, {})
     for left in ("responses", "profile", "events"):
         assert not getattr(row, left).exists()
-    assert not hasattr(row, "recommendation_list")
+    assert not row.recommendation_lists.exists()
     assert sum(_held(study).values()) == 0
     assert _kinds(study) == {"assigned": 1, "released": 1}
 

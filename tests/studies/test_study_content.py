@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from studies.allocation.selectors.allocations import conditions_of
+from studies.allocation.selectors.allocations import arms_of
 from studies.design.selectors.placeholders import content_of
 from studies.models import Study
 from studies.participation.selectors.participant_rows import (
@@ -53,7 +53,7 @@ def test_participants_are_read_with_their_study_in_one_query() -> None:
     assert participant_by_entry(study, "nobody's") is None
     assert study_by_slug(study.slug) == study
     assert study_by_slug("no-study") is None
-    assert conditions_of(study) == list(study.conditions.order_by("position"))
+    assert arms_of(study) == list(study.conditions.order_by("position"))
 
 
 def test_locking_reads_the_row_again_in_place() -> None:

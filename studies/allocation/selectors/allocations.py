@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Hashable, Sequence, Set
 from dataclasses import dataclass
 
-from django.db.models import Count
+from django.db.models import Count, Exists, F, OuterRef
+from django.db.models.functions import Coalesce
 
 from studies.allocation.assignment.ledger import Line, replay
 from studies.allocation.assignment.methods import method_from
@@ -15,39 +16,61 @@ from studies.allocation.selectors.assignment_seed import seeds_by_line
 from studies.enums import HOLDS_SLOT, Mode
 from studies.instrument.questionnaires.schema import plain_answer
 from studies.models import Condition, Participant, Response, Study
+from studies.models import Sequence as ConditionSequence
 from studies.settings import Quota
 
-Held = tuple[str, int | None, int | None]  # stratum, place, and the condition's key
+Arm = Condition | ConditionSequence
+Held = tuple[str, int | None, int | None]  # stratum, place, and the arm's key
+ARM = Coalesce(F("sequence_id"), F("condition_id"))  # the arm's key, of participants; null before the assignment
 
 
-def conditions_of(study: Study) -> list[Condition]:
-    """Return the study's conditions by their position."""
-    return list(Condition.objects.filter(study=study).order_by("position"))
+def arms_of(study: Study) -> list[Arm]:
+    """Return what participants are assigned to, by position: the sequences of a study that has some, else conditions.
+
+    A study's arms are all of one kind, so that their keys tell them apart.
+    """
+    sequences = ConditionSequence.objects.order_by("position")
+    # In the same query, as nearly all studies have none.
+    is_in_turn = Exists(sequences.filter(study=OuterRef("study")))
+    conditions = Condition.objects.filter(study=study).annotate(is_in_turn=is_in_turn).order_by("position")
+    if any(condition.is_in_turn for condition in conditions):
+        return [*sequences.filter(study=study)]
+    return [*conditions]
 
 
-def targets(study: Study, conditions: Sequence[Condition], mode: str) -> list[int | None]:
-    """Return the target of each condition in that mode; None for no limit."""
+def assigned_to(arm: Arm) -> dict[str, Arm]:
+    """Return the arm by the field that holds it, of participants and of the log."""
+    return {"sequence" if isinstance(arm, ConditionSequence) else "condition": arm}
+
+
+def n_slots(study: Study) -> int:
+    """Count the slots for people that the study has."""
+    return sum(arm.target for arm in arms_of(study))
+
+
+def targets(study: Study, arms: Sequence[Arm], mode: str) -> list[int | None]:
+    """Return the target of each arm in that mode; None for no limit."""
     # Previews take slots of their own and must never run out of them.
     if mode == Mode.PREVIEW:
-        return [None] * len(conditions)
+        return [None] * len(arms)
     simulated = study.design.simulated_per_condition
     if mode == Mode.SIMULATED and simulated is not None:
-        return [int(simulated)] * len(conditions)
-    return [condition.target for condition in conditions]
+        return [int(simulated)] * len(arms)
+    return [arm.target for arm in arms]
 
 
 def slots_held_by_stratum(study: Study, mode: str) -> dict[tuple[str, int], int]:
-    """Count the slots held, by stratum and key of the condition."""
+    """Count the slots held, by stratum and key of the arm."""
     holders = Participant.objects.filter(study=study, mode=mode, status__in=HOLDS_SLOT, place__isnull=False)
-    counts = holders.order_by().values_list("stratum", "condition_id").annotate(n=Count("pk"))
-    return {(stratum, condition): n for stratum, condition, n in counts if condition is not None}
+    counts = holders.order_by().values_list("stratum", ARM).annotate(n=Count("pk"))
+    return {(stratum, arm): n for stratum, arm, n in counts if arm is not None}
 
 
 def slots_held(study: Study, mode: str) -> dict[int, int]:
-    """Count the slots held, by key of the condition."""
+    """Count the slots held, by key of the arm."""
     totals: Counter[int] = Counter()
-    for (_stratum, condition), n in slots_held_by_stratum(study, mode).items():
-        totals[condition] += n
+    for (_stratum, arm), n in slots_held_by_stratum(study, mode).items():
+        totals[arm] += n
     return dict(totals)
 
 
@@ -99,10 +122,10 @@ class ReplayedLog:
     problem: str
 
 
-def log_lines(study: Study, mode: str, conditions: Sequence[Condition]) -> list[Line]:
+def log_lines(study: Study, mode: str, arms: Sequence[Arm]) -> list[Line]:
     """Return the allocation log of one mode, for the replay."""
-    index_of = {condition.pk: index for index, condition in enumerate(conditions)}
-    now = targets(study, conditions, mode)  # for lines older than the logging of targets
+    index_of = {arm.pk: index for index, arm in enumerate(arms)}
+    now = targets(study, arms, mode)  # for lines older than the logging of targets
     rows = study.allocations.filter(mode=mode).order_by("id")
     return [
         Line(
@@ -110,7 +133,7 @@ def log_lines(study: Study, mode: str, conditions: Sequence[Condition]) -> list[
             row.stratum,
             row.place,
             row.block,
-            index_of[row.condition_id],
+            index_of[row.arm_id],
             row.participant_id,
             tuple(now if row.targets is None else row.targets),
         )
@@ -123,30 +146,29 @@ def replayed_log(study: Study, mode: str) -> ReplayedLog:
 
     The log is compared line by line; then the resulting slots are compared with the participants' rows.
     """
-    conditions = list(study.conditions.order_by("position"))
-    lines = log_lines(study, mode, conditions)
+    arms = arms_of(study)
+    lines = log_lines(study, mode, arms)
     seeds = seeds_by_line(study, mode)
     replayed = replay(method_from(study.design), seeds[0], lines, later_seeds=seeds)
     if replayed.difference is not None:
         difference = replayed.difference
         problem = (
-            f"Line {difference.number} differs: the log has {_described(difference.logged, conditions)}, "
-            f"but the replay has {_described(difference.expected, conditions)}."
+            f"Line {difference.number} differs: the log has {_described(difference.logged, arms)}, "
+            f"but the replay has {_described(difference.expected, arms)}."
         )
         return ReplayedLog(replayed.n_lines, len(replayed.holding), problem)
     rows = Participant.objects.filter(study=study, mode=mode, status__in=HOLDS_SLOT, place__isnull=False)
-    by_rows: dict[Hashable, Held] = {row.pk: (row.stratum, row.place, row.condition_id) for row in rows}
+    by_rows: dict[Hashable, Held] = {row.pk: (row.stratum, row.place, row.arm_id) for row in rows}
     by_log: dict[Hashable, Held] = {
-        person: (stratum, slot.place, conditions[slot.condition].pk)
-        for person, (stratum, slot) in replayed.holding.items()
+        person: (stratum, slot.place, arms[slot.condition].pk) for person, (stratum, slot) in replayed.holding.items()
     }
     wrong = sorted(str(pk) for pk in by_rows.keys() | by_log.keys() if by_rows.get(pk) != by_log.get(pk))
     problem = f"The log replays, but these participants' rows do not match it: {', '.join(wrong)}." if wrong else ""
     return ReplayedLog(replayed.n_lines, len(replayed.holding), problem)
 
 
-def _described(line: Line | None, conditions: Sequence[Condition]) -> str:
+def _described(line: Line | None, arms: Sequence[Arm]) -> str:
     if line is None:
         return "nothing"
     who = "" if line.person is None else f" to participant {line.person}"
-    return f"{line.kind} place {line.place} of {line.stratum!r} in {conditions[line.condition].label}{who}"
+    return f"{line.kind} place {line.place} of {line.stratum!r} in {arms[line.condition].label}{who}"

@@ -1,4 +1,6 @@
-"""Slots in conditions: assigned, released and reassigned under the study's lock; every change is logged.
+"""Slots in arms: assigned, released and reassigned under the study's lock; every change is logged.
+
+Arms are a study's conditions, or sequences of them where each person has several lists.
 
 Call `locked_study` first, in the transaction that changes slots: concurrent arrivals are serialised. On PostgreSQL it
 locks the study's row; on SQLite the transaction already holds the write lock.
@@ -15,11 +17,18 @@ from studies.allocation.assignment.draws import Slot
 from studies.allocation.assignment.methods import PERMUTED_BLOCKS, Occupancy, assign, method_from, own_slot
 from studies.allocation.assignment.quotas import first_full
 from studies.allocation.assignment.strata import margins_of, strata_from, with_interviewer
-from studies.allocation.selectors.allocations import answers_of_holders, conditions_of, slots_held_by_stratum, targets
+from studies.allocation.selectors.allocations import (
+    Arm,
+    answers_of_holders,
+    arms_of,
+    assigned_to,
+    slots_held_by_stratum,
+    targets,
+)
 from studies.allocation.selectors.assignment_seed import assignment_seed
 from studies.enums import HOLDS_SLOT, PARTICIPANT_MOVES, AllocationKind, Mode
 from studies.instrument.questionnaires.schema import plain_answer
-from studies.models import Allocation, Condition, Interview, Participant, Study
+from studies.models import Allocation, Interview, Participant, Study
 from studies.settings import Quota
 
 USES_UP = (AllocationKind.ASSIGNED, AllocationKind.SKIPPED)
@@ -46,16 +55,13 @@ def stratum_for(study: Study, answers: Mapping[str, Any], participant: Participa
     return stratum if interview is None else with_interviewer(stratum, interview.number)
 
 
-def open_targets(study: Study, conditions: list[Condition], participant: Participant) -> list[int | None]:
+def open_targets(study: Study, arms: list[Arm], participant: Participant) -> list[int | None]:
     """Return the targets open to a newcomer: 0 if their interviewer is nested in another condition."""
-    every = targets(study, conditions, participant.mode)
+    every = targets(study, arms, participant.mode)
     interview = Interview.objects.filter(participant=participant).order_by("pk").first()
     if interview is None or interview.condition_id is None:
         return every
-    return [
-        target if condition.pk == interview.condition_id else 0
-        for condition, target in zip(conditions, every, strict=True)
-    ]
+    return [target if arm == interview.condition else 0 for arm, target in zip(arms, every, strict=True)]
 
 
 def full_quota(study: Study, mode: str, answers: Mapping[str, Any], statuses: Set[str] = HOLDS_SLOT) -> Quota | None:
@@ -67,15 +73,15 @@ def full_quota(study: Study, mode: str, answers: Mapping[str, Any], statuses: Se
     return first_full(quotas, _plain(answers), answers_of_holders(study, mode, quotas, statuses)) if quotas else None
 
 
-def _occupancy(study: Study, mode: str, stratum: str, conditions: list[Condition]) -> Occupancy:
-    index_of = {condition.pk: index for index, condition in enumerate(conditions)}
+def _occupancy(study: Study, mode: str, stratum: str, arms: list[Arm]) -> Occupancy:
+    index_of = {arm.pk: index for index, arm in enumerate(arms)}
     by_stratum = slots_held_by_stratum(study, mode)
-    counts = {(name, index_of[condition_id]): n for (name, condition_id), n in by_stratum.items()}
-    margins = margins_of(stratum, counts, len(conditions))
+    counts = {(name, index_of[arm_id]): n for (name, arm_id), n in by_stratum.items()}
+    margins = margins_of(stratum, counts, len(arms))
     used = _used(study, mode, stratum)
     participants = Participant.objects.filter(study=study, mode=mode, stratum=stratum).order_by()
     return Occupancy(
-        targets=targets(study, conditions, mode),
+        targets=targets(study, arms, mode),
         counts=margins[-1],
         margins=margins,
         occupied=frozenset(n for n in participants.values_list("place", flat=True) if n is not None),
@@ -93,7 +99,7 @@ def _log(
     stratum: str,
     kind: str,
     slot: Slot,
-    conditions: list[Condition],
+    arms: list[Arm],
     *,
     open_now: list[int | None],
 ) -> Allocation:
@@ -104,38 +110,38 @@ def _log(
         stratum=stratum,
         place=slot.place,
         block=slot.block,
-        condition=conditions[slot.condition],
+        **assigned_to(arms[slot.condition]),
         participant=None if kind == AllocationKind.SKIPPED else participant,
         targets=open_now,
     )
 
 
-def claim_slot(*, study: Study, participant: Participant, stratum: str) -> tuple[Condition, int] | None:
+def claim_slot(*, study: Study, participant: Participant, stratum: str) -> tuple[Arm, int] | None:
     """Find and log the slot of a newcomer; None when the study is full.
 
-    The caller holds the study's lock and stores condition, stratum and place on the participant.
+    The caller holds the study's lock and stores arm, stratum and place on the participant.
     """
-    conditions = conditions_of(study)
+    arms = arms_of(study)
     mode = participant.mode
-    open_now = open_targets(study, conditions, participant)
+    open_now = open_targets(study, arms, participant)
     assignment = assign(
         method_from(study.design),
         seed=assignment_seed(study, mode),
         stratum=stratum,
-        occupancy=replace(_occupancy(study, mode, stratum, conditions), targets=open_now),
+        occupancy=replace(_occupancy(study, mode, stratum, arms), targets=open_now),
     )
     if assignment is None:
         return None
     used = _used(study, mode, stratum)
     lines = [
-        _log(participant, stratum, AllocationKind.SKIPPED, slot, conditions, open_now=open_now)
+        _log(participant, stratum, AllocationKind.SKIPPED, slot, arms, open_now=open_now)
         for slot in assignment.passed_over
         if slot.place not in used
     ]
     kind = AllocationKind.RETAKEN if assignment.slot.place in used else AllocationKind.ASSIGNED
-    lines.append(_log(participant, stratum, kind, assignment.slot, conditions, open_now=open_now))
+    lines.append(_log(participant, stratum, kind, assignment.slot, arms, open_now=open_now))
     Allocation.objects.bulk_create(lines)
-    return conditions[assignment.slot.condition], assignment.slot.place
+    return arms[assignment.slot.condition], assignment.slot.place
 
 
 def release_slot(*, participant: Participant) -> None:
@@ -143,16 +149,16 @@ def release_slot(*, participant: Participant) -> None:
 
     The caller holds the study's lock and clears the place in the same status change.
     """
-    if participant.place is None or participant.condition is None:
+    if participant.place is None or participant.arm_id is None:
         return
     study, mode, stratum = participant.study, participant.mode, participant.stratum
-    conditions = conditions_of(study)
+    arms = arms_of(study)
     # The block is on the log's line only; participants' rows hold the place, from which it could not be derived.
     line = Allocation.objects.filter(study=study, mode=mode, stratum=stratum, place=participant.place).first()
-    index = next(i for i, condition in enumerate(conditions) if condition.pk == participant.condition_id)
+    index = next(i for i, arm in enumerate(arms) if arm.pk == participant.arm_id)
     slot = Slot(participant.place, line.block if line else 0, index)
-    open_now = targets(study, conditions, mode)
-    _log(participant, stratum, AllocationKind.RELEASED, slot, conditions, open_now=open_now).save()
+    open_now = targets(study, arms, mode)
+    _log(participant, stratum, AllocationKind.RELEASED, slot, arms, open_now=open_now).save()
 
 
 def end_participation(*, participant: Participant, to: str, reason: str, actor: Any = None, **changes: Any) -> None:
@@ -167,19 +173,19 @@ def end_participation(*, participant: Participant, to: str, reason: str, actor: 
 
 
 def retake_slot(*, study: Study, participant: Participant) -> int | None:
-    """Find and log a slot in the participant's own condition; None when it is full.
+    """Find and log a slot in the participant's own arm; None when it is full.
 
     The caller holds the study's lock and stores the place on the participant.
     """
-    conditions = conditions_of(study)
+    arms = arms_of(study)
     mode, stratum = participant.mode, participant.stratum
     released = Allocation.objects.filter(participant=participant, kind=AllocationKind.RELEASED).order_by("-id")
     slot = own_slot(
         method_from(study.design),
         seed=assignment_seed(study, mode),
         stratum=stratum,
-        occupancy=_occupancy(study, mode, stratum, conditions),
-        condition=next(i for i, condition in enumerate(conditions) if condition.pk == participant.condition_id),
+        occupancy=_occupancy(study, mode, stratum, arms),
+        condition=next(i for i, arm in enumerate(arms) if arm.pk == participant.arm_id),
         before=released.values_list("place", flat=True).first(),
     )
     if slot is None:
@@ -187,5 +193,5 @@ def retake_slot(*, study: Study, participant: Participant) -> int | None:
     is_used = slot.place in _used(study, mode, stratum)
     # A slot ahead in the sequence counts as assigned; no other participant will get it.
     kind = AllocationKind.RETAKEN if is_used else AllocationKind.ASSIGNED
-    _log(participant, stratum, kind, slot, conditions, open_now=targets(study, conditions, mode)).save()
+    _log(participant, stratum, kind, slot, arms, open_now=targets(study, arms, mode)).save()
     return slot.place

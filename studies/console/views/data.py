@@ -86,7 +86,7 @@ def export_file(request: HttpRequest, membership: Membership, pk: int) -> HttpRe
 
 def _monitored(study: Study) -> list[dict[str, Any]]:
     shown = []
-    conditions = list(study.conditions.order_by("position"))
+    arms = allocations.arms_of(study)
     for mode in monitor.modes_of(study):
         times = live.cached_step_times(study, mode)
         shown.append(
@@ -96,7 +96,7 @@ def _monitored(study: Study) -> list[dict[str, Any]]:
                 "refills": mode == Mode.LIVE and study.design.refill_excluded,
                 "counts": monitor.counts_by_condition(study, mode),
                 "quotas": allocations.quota_counts(study) if mode == Mode.LIVE else (),
-                "strata": live.stratum_lines(study, mode, conditions),
+                "strata": live.stratum_lines(study, mode, arms),
                 "answers": live.newest_answers(study, mode),
                 "is_blinded": live.is_blinded(study, mode),
                 "times": [(page_name(study, step_time.step), step_time) for step_time in times],

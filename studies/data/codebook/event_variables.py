@@ -240,6 +240,7 @@ def page_summary_variables(study: Study) -> tuple[Variable[PageSummary], ...]:
 
 def allocation_variables(study: Study) -> tuple[Variable[AllocationRow], ...]:
     """The allocation log, enough to replay the assignment with the study's seed."""
+    arm = "sequence" if study.sequences.exists() else "condition"
     return (
         Variable("allocation.number", "Number of the line", "integer", lambda a: a.number, minimum=1),
         Variable("allocation.mode", "Mode of the participant", "category", lambda a: a.row.mode,
@@ -249,8 +250,8 @@ def allocation_variables(study: Study) -> tuple[Variable[AllocationRow], ...]:
         Variable("allocation.stratum", "Stratum", "text", lambda a: a.row.stratum, identifies=INDIRECTLY),
         Variable("allocation.block", "Block of the stratum's sequence", "integer", lambda a: a.row.block, minimum=0),
         Variable("allocation.place", "Place in the stratum's sequence", "integer", lambda a: a.row.place, minimum=0),
-        Variable("allocation.condition", "Condition", "category", lambda a: a.row.condition.label),
-        Variable("allocation.targets", "Targets of all conditions at that moment", "text",
+        Variable(f"allocation.{arm}", arm.capitalize(), "category", lambda a: getattr(a.row, arm).label),
+        Variable("allocation.targets", f"Targets of all {arm}s at that moment", "text",
                  lambda a: getattr(a.row, "targets", None), allowed="JSON list; empty where not logged"),
         Variable("allocation.participant", "Participant, by the id for publication", "text", lambda a: a.public_id),
         Variable("allocation.time_utc", "When", "datetime", lambda a: a.row.at, allowed=CLOCK),

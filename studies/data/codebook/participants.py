@@ -111,6 +111,14 @@ def _factors(study: Study) -> Iterator[Of]:
         )
 
 
+def _sequence(study: Study) -> Iterator[Of]:
+    """The order in which the participant met the conditions, where each person has several lists."""
+    labels = list(study.sequences.order_by("position").values_list("label", flat=True))
+    if labels:
+        meaning = "Sequence (the conditions in the order in which the participant met them)"
+        yield _own("sequence", meaning, "category", _linked("sequence", "label"), values=same_as(labels))
+
+
 def _level(person: Person, key: str) -> Any:
     condition = person.record.participant.condition
     return None if condition is None else condition.levels.get(key)
@@ -195,6 +203,7 @@ def _identity_variables(study: Study) -> tuple[Of, ...]:
         _field("step", "Step of the study the participant reached", "category", values=same_as(flow_of(study).keys)),
         _own("condition", "Condition (the recommender the participant met)", "category", _condition,
              values=same_as(labels)),
+        *_sequence(study),
         *_factors(study),
         _field("stratum", "Stratum within which conditions were assigned", "category",
                allowed="as the design's rules name them", identifies=INDIRECTLY),

@@ -158,7 +158,7 @@ class Source:
     def allotted(self) -> Iterator[AllocationRow]:
         """The allocation log in order, including excluded participants, since it serves to replay the assignment."""
         n_lines: Counter[str] = Counter()
-        rows = Allocation.objects.filter(study=self.study, mode__in=self.modes).select_related("condition")
+        rows = Allocation.objects.filter(study=self.study, mode__in=self.modes).select_related("condition", "sequence")
         for number, row in enumerate(rows.order_by("id").iterator(ROWS_AT_ONCE), start=1):
             public = self.ids.get(row.participant_id) if row.participant_id else None
             yield AllocationRow(number, public, row, revealed_seed(self.study, row.mode, n_lines[row.mode]))

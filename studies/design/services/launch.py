@@ -86,6 +86,10 @@ def design_snapshot(study: Study) -> dict[str, Any]:
 
     A study launched before plans were frozen has none in its settings, and none in its snapshot.
     """
+    sequences = [
+        {"label": sequence.label, "occasions": sequence.occasions, "target": sequence.target}
+        for sequence in study.sequences.order_by("position")
+    ]
     return {
         "format": 1,
         "template": study.template,
@@ -102,6 +106,7 @@ def design_snapshot(study: Study) -> dict[str, Any]:
             }
             for condition in study.conditions.select_related("model").order_by("position")
         ],
+        **({"sequences": sequences} if sequences else {}),
         "questionnaire": study.questionnaire,
         "texts": study.texts,
         "settings": {name: value for name, value in study.settings.items() if name not in TRIAL},

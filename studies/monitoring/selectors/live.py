@@ -12,9 +12,10 @@ from django.core.cache import cache
 from django.db.models import Count
 
 from core.provenance import digest_of
+from studies.allocation.selectors.allocations import ARM, Arm
 from studies.enums import Mode, ParticipantStatus
 from studies.instrument.flow import questionnaire_of
-from studies.models import Condition, Participant, Response, Study
+from studies.models import Participant, Response, Study
 from studies.monitoring.selectors.consort import consort_of
 from studies.monitoring.selectors.monitor import Cell
 from studies.monitoring.selectors.outcomes import are_outcomes_open
@@ -44,7 +45,7 @@ class NewAnswer:
 
 @dataclass(frozen=True)
 class StratumLine:
-    """One stratum over the conditions in design order, with participants turned away before assignment."""
+    """One stratum over the arms in design order, with participants turned away before assignment."""
 
     stratum: str
     labels: tuple[str, ...]
@@ -94,29 +95,26 @@ def newest_answers(study: Study, mode: str, n: int = 10) -> list[NewAnswer]:
     return answers
 
 
-def stratum_lines(study: Study, mode: str, conditions: Sequence[Condition]) -> list[StratumLine]:
+def stratum_lines(study: Study, mode: str, arms: Sequence[Arm]) -> list[StratumLine]:
     """One line per stratum with participants; those turned away without a stratum have an empty name."""
     rows = Participant.objects.filter(study=study, mode=mode).order_by()
-    rows_of = rows.values_list("stratum", "condition_id", "status")
+    rows_of = rows.values_list("stratum", ARM, "status")
     placed: dict[str, dict[int, Counter[str]]] = {}
     reopened: Counter[tuple[str, int]] = Counter()
     refills = study.design.refill_excluded
     waiting: dict[str, Counter[str]] = {}
     counts = rows_of.annotate(n=Count("pk"), placed=Count("assigned_at"), n_held=Count("place"))
-    for stratum, condition_id, status, n, n_placed, n_held in counts:
-        if n_placed and condition_id is not None:
-            placed.setdefault(stratum, {}).setdefault(condition_id, Counter())[status] += n_placed
+    for stratum, arm_id, status, n, n_placed, n_held in counts:
+        if n_placed and arm_id is not None:
+            placed.setdefault(stratum, {}).setdefault(arm_id, Counter())[status] += n_placed
             if refills and status == ParticipantStatus.COMPLETED:
-                reopened[stratum, condition_id] += n - n_held
+                reopened[stratum, arm_id] += n - n_held
         waiting.setdefault(stratum, Counter())[status] += n - n_placed
-    labels = tuple(condition.label for condition in conditions)
+    labels = tuple(arm.label for arm in arms)
     lines = []
     for stratum, away in sorted(waiting.items()):
-        of_conditions = placed.get(stratum, {})
-        cells = tuple(
-            Cell.of(of_conditions.get(condition.pk, Counter()), reopened[stratum, condition.pk])
-            for condition in conditions
-        )
+        of_arms = placed.get(stratum, {})
+        cells = tuple(Cell.of(of_arms.get(arm.pk, Counter()), reopened[stratum, arm.pk]) for arm in arms)
         line = StratumLine(stratum, labels, cells, *(away[status] for status in NOT_PLACED))
         if stratum or line.n_screened_out or line.n_quota_full:
             lines.append(line)

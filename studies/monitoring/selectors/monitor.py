@@ -10,7 +10,7 @@ from typing import Any, Self
 from django.db.models import Count, F, Q
 
 from core.models import LogEntry
-from studies.allocation.selectors.allocations import conditions_of, targets
+from studies.allocation.selectors.allocations import ARM, arms_of, targets
 from studies.enums import Mode, ParticipantStatus
 from studies.flow_pages import AFTER, END, ITEM_QUESTIONS, LIST, OVERALL
 from studies.instrument.flow import flow_of
@@ -62,7 +62,7 @@ class Cell:
 
 @dataclass(frozen=True, kw_only=True)
 class ConditionCount(Cell):
-    """Participants of one condition."""
+    """Participants of one condition, or of one sequence where each person has several lists."""
 
     label: str
     target: int | None
@@ -75,25 +75,23 @@ def modes_of(study: Study) -> list[str]:
 
 
 def counts_by_condition(study: Study, mode: str) -> list[ConditionCount]:
-    """One line per condition, in design order."""
+    """One line per arm, in design order."""
     rows = (
-        Participant.objects.filter(study=study, mode=mode, condition__isnull=False, assigned_at__isnull=False)
+        Participant.objects.filter(study=study, mode=mode, assigned_at__isnull=False)
         .order_by()
-        .values_list("condition_id", "status")
+        .values_list(ARM, "status")
         .annotate(n=Count("pk"), n_held=Count("place"))
     )
     counted: dict[int, Counter[str]] = {}
     reopened: Counter[int] = Counter()
-    for condition_id, status, n, n_held in rows:
-        counted.setdefault(condition_id, Counter())[status] = n
+    for arm_id, status, n, n_held in rows:
+        counted.setdefault(arm_id, Counter())[status] = n
         if status == ParticipantStatus.COMPLETED and study.design.refill_excluded:
-            reopened[condition_id] = n - n_held
-    conditions = conditions_of(study)
+            reopened[arm_id] = n - n_held
+    arms = arms_of(study)
     return [
-        ConditionCount.of(
-            counted.get(condition.pk, Counter()), reopened[condition.pk], label=condition.label, target=target
-        )
-        for condition, target in zip(conditions, targets(study, conditions, mode), strict=True)
+        ConditionCount.of(counted.get(arm.pk, Counter()), reopened[arm.pk], label=arm.label, target=target)
+        for arm, target in zip(arms, targets(study, arms, mode), strict=True)
     ]
 
 

@@ -11,6 +11,7 @@ from django.db.models import Count, Q
 from django.utils import timezone
 
 from jobs.models import Job, JobStatus
+from studies.allocation.selectors.allocations import ARM, arms_of
 from studies.enums import HOLDS_SLOT, Mode, NoticeKind, ParticipantStatus, StudyStatus
 from studies.models import ExternalId, Notice, Participant, Study
 from studies.monitoring.selectors.quality import flags_by_participant
@@ -47,28 +48,28 @@ def notify_due(*, now: datetime | None = None) -> int:
 
 def _counted(studies: Collection[Study]) -> DueNotices:
     people = Participant.objects.filter(study__in=studies, mode=Mode.LIVE).order_by()
-    rows = people.values_list("study_id", "condition_id").annotate(
+    rows = people.values_list("study_id", ARM).annotate(
         n=Count("pk"),
         # A slot that the plan's rule has opened again counts towards nothing.
         n_completed=Count("place", filter=Q(status=ParticipantStatus.COMPLETED)),
         n_held=Count("place", filter=Q(status__in=HOLDS_SLOT)),
     )
     counted: dict[int, dict[int | None, tuple[int, int]]] = {}
-    for study_id, condition_id, _n, n_completed, n_held in rows:
-        counted.setdefault(study_id, {})[condition_id] = (n_completed, n_held)
+    for study_id, arm_id, _n, n_completed, n_held in rows:
+        counted.setdefault(study_id, {})[arm_id] = (n_completed, n_held)
     for study in studies:
         if study.pk not in counted:
             continue
-        by_condition = counted[study.pk]
+        by_arm = counted[study.pk]
         yield study, NoticeKind.FIRST_PARTICIPANT, "first_participant", "The first participant has entered."
-        conditions = list(study.conditions.order_by("position"))
-        for condition in conditions:
-            if by_condition.get(condition.pk, (0, 0))[0] >= condition.target:
-                text = f"{condition.label} has reached its target of {condition.target} completed."
-                yield study, NoticeKind.TARGET_REACHED, f"target:{condition.pk}:{condition.target}", text
-        is_full = all(by_condition.get(condition.pk, (0, 0))[1] >= condition.target for condition in conditions)
-        if conditions and is_full:
-            n_slots = sum(condition.target for condition in conditions)
+        arms = arms_of(study)
+        for arm in arms:
+            if by_arm.get(arm.pk, (0, 0))[0] >= arm.target:
+                text = f"{arm.label} has reached its target of {arm.target} completed."
+                yield study, NoticeKind.TARGET_REACHED, f"target:{arm.pk}:{arm.target}", text
+        is_full = all(by_arm.get(arm.pk, (0, 0))[1] >= arm.target for arm in arms)
+        if arms and is_full:
+            n_slots = sum(arm.target for arm in arms)
             text = f"The study is full: all {n_slots} slots are held. Further participants are turned away with thanks."
             yield study, NoticeKind.STUDY_FULL, f"full:{n_slots}", text
 

@@ -90,6 +90,11 @@ def _rated(keys: Sequence[int]) -> dict[int, tuple[int, int]]:
     return {key: (n, modelled) for key, n, modelled in counted}
 
 
+def _first_lists(keys: Sequence[int]) -> dict[int, RecommendationList]:
+    lists = RecommendationList.objects.filter(participant__in=keys, occasion=1)
+    return {stored.participant_id: stored for stored in lists.order_by()}
+
+
 class QuestionFilter:
     """Determines which questions of a block are asked; cached by the answers that conditions depend on.
 
@@ -224,7 +229,7 @@ class RecordReader:
             keys = [participant.pk for participant in at_once]
             answers, slots = self._answers(keys), self._slots(keys)
             profiles, looked = ({}, {}) if self.is_lean else (self._profiles(keys), self._opened_items(keys))
-            rated = _rated(keys) if self.is_lean else {}
+            rated, lists = (_rated(keys), {}) if self.is_lean else ({}, _first_lists(keys))
             for participant in at_once:
                 pk = participant.pk
                 if ids is not None and pk not in ids:
@@ -235,7 +240,9 @@ class RecordReader:
                 n_modelled = sum(rating.provenance == Provenance.MODELLED for rating in profile)
                 counts = rated.get(pk, (0, 0)) if self.is_lean else (len(profile), n_modelled)
                 own, items, public_id = answers.get(pk, {}), slots.get(pk, []), ids[pk] if ids else ""
-                yield self._record(participant, public_id, own, items, looked.get(pk, {}), profile, counts)
+                yield self._record(
+                    participant, public_id, own, lists.get(pk), items, looked.get(pk, {}), profile, counts
+                )
 
     def _answers(self, keys: Sequence[int]) -> dict[int, dict[int, dict[str, AnswerRow]]]:
         answers: dict[int, dict[int, dict[str, AnswerRow]]] = defaultdict(dict)
@@ -303,6 +310,7 @@ class RecordReader:
         participant: Participant,
         public_id: str,
         rows_by_rank: dict[int, dict[str, AnswerRow]],
+        recommendations: RecommendationList | None,
         slots: Sequence[Slot],
         looked_at: dict[str, set[str]],
         profile: tuple[ProfileRating, ...],
@@ -349,7 +357,7 @@ class RecordReader:
             answers={key: value for key, value in own.items() if key in asked_keys or key not in about},
             provenance={key: row.provenance for key, row in whole.items()},
             profile=profile,
-            recommendations=None if self.is_lean else getattr(participant, "recommendation_list", None),
+            recommendations=recommendations,
             items=tuple(items),
             measures=measures,
             n_answers=len(origins) + n_rated,
@@ -373,7 +381,7 @@ def records(
     """
     rows = (
         Participant.objects.filter(study=study, mode__in=modes)
-        .select_related("version", "recommendation_list", "list_request", "interview")
+        .select_related("version", "sequence", "list_request", "interview")
         .defer("version__snapshot")  # the whole design, which would be read anew for every participant
         .order_by("pk")
     )

@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from core.errors import ParallaxError
-from studies.allocation.selectors.allocations import conditions_of, slots_held, targets
+from studies.allocation.selectors.allocations import arms_of, slots_held, targets
 from studies.enums import Entrance, Mode, ParticipantStatus, StudyStatus
 from studies.models import ExternalId, Guest, Interview, Participant, PersonalLink, Study
 from studies.participation.selectors.participant_rows import participant_by_entry
@@ -48,13 +48,13 @@ def refuse_unless_open(study: Study, mode: str) -> None:
 
 
 def is_full(study: Study, mode: str) -> bool:
-    """Whether every condition has reached its target in that mode, and no slot is about to yield to a newcomer."""
-    conditions = conditions_of(study)
+    """Whether every arm has reached its target in that mode, and no slot is about to yield to a newcomer."""
+    arms = arms_of(study)
     counts = slots_held(study, mode)
-    # No target is no limit: such a condition always has room.
+    # No target is no limit: such an arm always has room.
     is_taken = all(
-        target is not None and counts.get(condition.pk, 0) >= target
-        for condition, target in zip(conditions, targets(study, conditions, mode), strict=True)
+        target is not None and counts.get(arm.pk, 0) >= target
+        for arm, target in zip(arms, targets(study, arms, mode), strict=True)
     )
     return is_taken and (mode != Mode.LIVE or has_excess_queue(study, timezone.now()))
 

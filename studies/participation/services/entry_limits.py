@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from core.errors import NotAllowedInState, ParallaxError
 from core.models import LogEntry
 from core.rate_limits import RateLimit, seconds_to_wait
+from studies.allocation.selectors.allocations import n_slots
 from studies.design.services.launch import pause_study
 from studies.enums import VOUCHED, Mode, NoticeKind, StudyStatus
 from studies.models import Participant, Study
@@ -81,9 +82,8 @@ def network_of_slot(study: Study, mode: str, entrance: str, network: str) -> str
 
 def default_pause_threshold(study: Study, recruiting: RecruitmentSettings) -> int:
     """The number of slots taken within WINDOW at which a study is paused whose researcher has set none."""
-    wanted = sum(study.conditions.values_list("target", flat=True))
     factor = PAUSE_FACTOR if recruiting.panel.key == NONE else PAUSE_FACTOR_OF_PANEL
-    return max(LEAST_PAUSE, round(factor * wanted))
+    return max(LEAST_PAUSE, round(factor * n_slots(study)))
 
 
 def watch_enrolment(*, study: Study, recruiting: RecruitmentSettings, now: datetime | None = None) -> None:

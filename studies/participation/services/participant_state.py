@@ -134,7 +134,8 @@ def advance(participant: Participant, left: Place) -> None:
 
 def recommendation_list(participant: Participant) -> RecommendationList:
     """The participant's list with its items; raises `study.no_list` before there is one."""
-    stored = RecommendationList.objects.filter(participant=participant.pk).prefetch_related("slots__item").first()
+    lists = RecommendationList.objects.filter(participant=participant.pk, occasion=participant.occasion)
+    stored = lists.prefetch_related("slots__item").first()
     if stored is None:
         raise ParallaxError(
             "study.no_list", _("There are no recommendations yet. Please finish the previous step first.")

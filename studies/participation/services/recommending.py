@@ -107,7 +107,10 @@ def _store(
     items = participant.study.dataset_version.items.filter(index__in=served.items)
     by_index = {item.index: item for item in items.only("index", "trailer_url", "clip", "excerpt")}
     stored = RecommendationList.objects.create(
-        participant=participant, model_digest=served.digest, seconds=served.seconds
+        participant=participant,
+        condition_id=participant.condition_id,
+        model_digest=served.digest,
+        seconds=served.seconds,
     )
     places = _places(participant, len(served.items))
     RecommendedItem.objects.bulk_create(

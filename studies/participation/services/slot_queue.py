@@ -14,14 +14,15 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, Q, QuerySet, Sum
+from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
 from core.transitions import move
+from studies.allocation.selectors.allocations import assigned_to, n_slots
 from studies.allocation.services.slots import claim_slot, end_participation, full_quota, locked_study, retake_slot
 from studies.design.selectors.placeholders import content_of
 from studies.enums import PARTICIPANT_MOVES, Entrance, Mode, ParticipantStatus, StudyStatus
-from studies.models import Condition, ListRequest, Participant, Study
+from studies.models import ListRequest, Participant, Study
 from studies.participation.services.entry_limits import watch_enrolment
 from studies.participation.services.participant_state import place_of
 from studies.recruitment.selectors.recruitment import RecruitmentSettings, recruiting_of
@@ -74,8 +75,7 @@ def queue_length(study: Study, moment: datetime, before: Participant | None = No
 
 def _n_open(study: Study) -> int:
     slots = Participant.objects.filter(study=study, mode=Mode.LIVE, place__isnull=False)
-    wanted = Condition.objects.filter(study=study).aggregate(n=Sum("target"))["n"] or 0
-    return max(0, int(wanted) - slots.filter(status=ParticipantStatus.COMPLETED).count())
+    return max(0, n_slots(study) - slots.filter(status=ParticipantStatus.COMPLETED).count())
 
 
 def _most_of_network(study: Study, recruiting: RecruitmentSettings) -> int:
@@ -96,7 +96,7 @@ def request_slot(*, study: Study, participant: Participant, now: datetime) -> No
     """
     queued: Sequence[Participant] = ()
     if participant.mode == Mode.LIVE and study.status == StudyStatus.LIVE:
-        waiting = _queue(study, now).exclude(pk=participant.pk).select_related("condition")
+        waiting = _queue(study, now).exclude(pk=participant.pk)
         # In the queue's order for every request, so that two of them cannot wait for each other's rows.
         queued = list(waiting.select_for_update(of=("self",)))
     # By time, then key: the order must be one that does not change between two requests.
@@ -190,7 +190,7 @@ def _take(study: Study, participant: Participant, now: datetime) -> str:
         return f"The quota {quota.name} is full."
     changes: dict[str, Any] = {"progressed_at": now, "reached_at": now, "last_seen_at": now, "waiting_since": None}
     reason = "Came back to their own condition."
-    is_chosen = participant.mode == Mode.PREVIEW and participant.condition is not None
+    is_chosen = participant.mode == Mode.PREVIEW and participant.arm_id is not None
     if is_chosen or participant.assigned_at is not None:
         slot = retake_slot(study=study, participant=participant)
         if slot is None:
@@ -199,7 +199,8 @@ def _take(study: Study, participant: Participant, now: datetime) -> str:
         assigned = claim_slot(study=study, participant=participant, stratum=participant.stratum)
         if assigned is None:
             return FULL
-        changes["condition"], slot = assigned
+        arm, slot = assigned
+        changes |= assigned_to(arm)
     if participant.assigned_at is None:
         reason = "Took a slot."
         flow, here = content_of(study).flow, place_of(participant)
