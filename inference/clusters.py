@@ -18,16 +18,7 @@ import numpy as np
 from inference.ancova import Estimate, FTest, ParticipantValues, estimates_of, read_conditions
 from inference.covariates import numbered
 from inference.results import Undefined
-from inference.variance_components import (
-    LARGEST_RATIO,
-    LARGEST_SHARE,
-    Design,
-    Fit,
-    RestrictedLikelihood,
-    model_estimates,
-)
-
-GRID = 40  # values of the intraclass correlation at which the search for the maximum starts
+from inference.variance_components import LARGEST_RATIO, Design, RestrictedLikelihood, model_estimates
 
 
 @dataclass(frozen=True)
@@ -84,7 +75,7 @@ def clustered(
     likelihood = RestrictedLikelihood(
         Design(values, condition, np.arange(len(values)), cluster, np.zeros_like(condition))
     )
-    fit = _maximum(likelihood)
+    fit = likelihood.maximum_of_one(1)
     if fit.is_at_limit:
         return Undefined("Interviewers and conditions reproduce all values: there is no residual variance.")
     estimates, k, ratio = model_estimates(likelihood, fit), len(names), min(fit.ratios[1], LARGEST_RATIO)
@@ -118,17 +109,3 @@ def _why_not(k: int, condition: Sequence[int], cluster: Sequence[int]) -> str:
     if n_cells == n_clusters <= k:
         return "Every condition has one interviewer: interviewers and conditions cannot be separated."
     return ""
-
-
-def _maximum(likelihood: RestrictedLikelihood) -> Fit:
-    from scipy import optimize
-
-    def deviance(share: float) -> float:
-        return likelihood.deviance((0.0, share / (1 - share)))
-
-    grid = np.append(np.linspace(0, 0.975, GRID), LARGEST_SHARE)
-    best = int(np.argmin([deviance(share) for share in grid]))
-    bounds = (grid[max(best - 1, 0)], grid[min(best + 1, GRID)])
-    end = optimize.minimize_scalar(deviance, bounds=bounds, method="bounded", options={"xatol": 1e-10}).x
-    fits = [likelihood.at((0.0, float(share) / (1 - float(share)))) for share in (0.0, end, LARGEST_SHARE)]
-    return max(fits, key=lambda fit: fit.log_likelihood)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from itertools import combinations
 
 from inference.anova import why_not_pooled
-from inference.groups import Group, Groups, GroupValues
+from inference.groups import Groups, GroupValues
 from inference.results import Pair, PairwiseResult, Undefined
 from inference.studentized_range import critical_range, upper_tail
 from inference.t_tests import satterthwaite_df
@@ -38,7 +38,7 @@ def tukey_hsd(groups: GroupValues, alpha: float = 0.05, least_n: int = 1) -> Pai
     # Half, because the studentized range is in units of one mean's error and a difference has that of two.
     half_ms_within = read.ss_within / df / 2
     pairs = (
-        _compare(a, b, half_ms_within * (1 / a.n + 1 / b.n), read.k, df, alpha)
+        compare(a.name, b.name, float(a.mean - b.mean), half_ms_within * (1 / a.n + 1 / b.n), read.k, df, alpha)
         for a, b in combinations(read.members, 2)
     )
     return pairwise(TUKEY, alpha, read, pairs, read.means)
@@ -72,18 +72,26 @@ def games_howell(groups: GroupValues, alpha: float = 0.05) -> PairwiseResult | U
             continue
         # For each pair its own, from its own two variances: those of the other conditions say nothing about it.
         df = satterthwaite_df([(of_a, a.n - 1), (of_b, b.n - 1)])
-        pairs.append(_compare(a, b, (of_a + of_b) / 2, read.k, df, alpha))
+        pairs.append(compare(a.name, b.name, float(a.mean - b.mean), (of_a + of_b) / 2, read.k, df, alpha))
     return pairwise(GAMES_HOWELL, alpha, read, pairs, read.means)
 
 
-def _compare(a: Group, b: Group, squared_unit: float, k: int, df: float, alpha: float) -> Pair:
-    """Compare two means in units of their studentized range, whose square is given."""
-    difference, unit, critical = float(a.mean - b.mean), math.sqrt(squared_unit), critical_range(alpha, k, df)
+def compare(a: str, b: str, difference: float, squared_unit: float, k: int, df: float, alpha: float) -> Pair:
+    """Compare two of `k` means by their difference, in units of the studentized range, whose square is given: half the
+    squared error of the difference.
+
+    Examples
+    --------
+    >>> pair = compare("A", "B", 1.0, 0.125, 3, 20, 0.05)
+    >>> pair.se, round(pair.statistic, 3), round(pair.p, 4)
+    (0.5, 2.828, 0.1381)
+    """
+    unit, critical = math.sqrt(squared_unit), critical_range(alpha, k, df)
     q = abs(difference) / unit
     p = upper_tail(q, k, df)
     return Pair(
-        a.name,
-        b.name,
+        a,
+        b,
         difference,
         p,
         p < alpha,

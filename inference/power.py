@@ -1,6 +1,6 @@
 """Power of a one-way ANOVA (power, sample size, smallest detectable effect), of an equivalence test, and of the primary
-test of a study: the average advantage, or a planned contrast. On a bounded discrete scale, for which there is no
-formula, power is simulated.
+test of a study: the average advantage, a planned contrast, or a comparison of conditions that participants meet in
+turn. On a bounded discrete scale, for which there is no formula, power is simulated.
 
 All effects are *stated* a priori. Post hoc power, computed from the observed effect, adds nothing to the p value and
 is not offered.
@@ -206,14 +206,17 @@ def check_design(conditions: int, alpha: float) -> None:
 
 
 def _power(conditions: int, n: int, f: float, alpha: float) -> float:
+    return _noncentral_f(conditions - 1, conditions * (n - 1), f * f * conditions * n, alpha)
+
+
+def _noncentral_f(between: int, within: int, noncentrality: float, alpha: float) -> float:
     from scipy import special, stats
 
-    between, within = conditions - 1, conditions * (n - 1)
     critical = float(special.fdtri(between, within, 1 - alpha))
-    if f == 0.0:
+    if noncentrality == 0.0:
         return alpha  # the noncentral distribution is not defined at 0; there the test has its level
     # The survival function, not 1 - cdf: the power of small effects would lose its digits in the subtraction.
-    power = float(stats.ncf.sf(critical, between, within, f * f * conditions * n))
+    power = float(stats.ncf.sf(critical, between, within, noncentrality))
     # Far out scipy's series gives up with NaN; there, nothing is left of the lower tail.
     return 1.0 if math.isnan(power) else min(max(power, 0.0), 1.0)
 
@@ -384,6 +387,60 @@ def participants_for_advantage(conditions: int, f: float, *, power: float, alpha
     if not 0 < power < 1:
         raise ParameterError(f"The power is between 0 and 1; got {power!r}.")
     return fewest_participants(lambda n: advantage_power(conditions, n, f, alpha=alpha), power, f)
+
+
+def within_power(
+    conditions: int, n: int, f: float, correlation: float, *, contrast: bool = False, alpha: float = 0.05
+) -> float:
+    r"""Power of a comparison of conditions that each of `n` participants meets in turn.
+
+    .. math:: \lambda = \frac{n k f^2}{1 - \rho}, \quad F'_{k-1,\,(n-1)(k-1)}; \qquad
+        d_z = f \sqrt{\frac{k}{1 - \rho}}, \quad t'_{(n-1)(k-1)}(d_z \sqrt{n})
+
+    of all conditions, or with `contrast` of the two outermost ones, with all others in the middle between them; t is
+    two-sided. `f` is Cohen's f, above 0, of the spread within conditions, `correlation` that of a participant's values
+    under two conditions, at least 0 and below 1, and the same for all pairs. The k - 1 degrees of freedom of positions
+    are not taken off. Raises ParameterError for a number outside its range. Sources: Cohen (1988), Statistical
+    Power Analysis for the Behavioral Sciences, chapters 2 and 8; Faul, Erdfelder, Lang & Buchner (2007), Behavior
+    Research Methods 39(2):175-191, "repeated measures, within factors".
+
+    Examples
+    --------
+    >>> round(within_power(3, 36, 0.25, 0.5), 3), round(within_power(2, 36, 0.25, 0.5, contrast=True), 3)
+    (0.906, 0.831)
+    """
+    check_design(conditions, alpha)
+    check_participants(n)
+    check_effect(f)
+    if not 0 <= correlation < 1:
+        raise ParameterError(f"The correlation within participants is at least 0 and below 1; got {correlation:g}.")
+    noncentrality, within = n * conditions * f * f / (1 - correlation), (n - 1) * (conditions - 1)
+    if contrast:
+        return _two_sided(math.sqrt(noncentrality), within, alpha)
+    return _noncentral_f(conditions - 1, within, noncentrality, alpha)
+
+
+def participants_within(
+    conditions: int,
+    f: float,
+    correlation: float,
+    *,
+    contrast: bool = False,
+    power: float = TARGET,
+    alpha: float = 0.05,
+) -> int:
+    """The fewest participants with this power, each of whom meets all conditions; parameters and errors as
+    `within_power`.
+
+    Examples
+    --------
+    >>> participants_within(3, 0.25, 0.5), participants_within(3, 0.25, 0.5, contrast=True)
+    (28, 22)
+    """
+    _check_power(power, alpha)
+    return fewest_participants(
+        lambda n: within_power(conditions, n, f, correlation, contrast=contrast, alpha=alpha), power, f
+    )
 
 
 def _two_sided(noncentrality: float, df: int, alpha: float) -> float:

@@ -31,6 +31,7 @@ from inference.t_tests import Contrast, t_test
 LARGEST_RATIO = 1e6  # of a random intercept's variance to the residual's
 LARGEST_SHARE = LARGEST_RATIO / (1 + LARGEST_RATIO)
 GRID = (0.0, 0.05, 0.2, 0.5, 0.8, 0.97)
+SINGLE_GRID = 40  # starts of the search where one ratio is free
 STEP = 1e-6  # of the numerical slope
 MOST_DENSE = 10_000  # cells of a matrix that is quicker as an array than as a sparse matrix
 SMALLEST_SHARE = 1e-5  # below, zero is tried
@@ -158,6 +159,27 @@ class RestrictedLikelihood:
         # Reversed, so that of equal likelihoods the variance of exactly zero wins.
         return max((self.at(_ratios(end)) for end in reversed(ends)), key=lambda fit: fit.log_likelihood)
 
+    def maximum_of_one(self, which: int) -> Fit:
+        """The fit at the largest restricted likelihood with one variance ratio, 0 for participants and 1 for items, and
+        none of the other.
+        """
+        from scipy import optimize
+
+        def ratios(share: float) -> tuple[float, float]:
+            ratio = share / (1 - share)
+            return (0.0, ratio) if which else (ratio, 0.0)
+
+        def deviance(share: float) -> float:
+            return self.deviance(ratios(share))
+
+        grid = np.append(np.linspace(0, 0.975, SINGLE_GRID), LARGEST_SHARE)
+        best = int(np.argmin([deviance(share) for share in grid]))
+        bounds = (grid[max(best - 1, 0)], grid[min(best + 1, SINGLE_GRID)])
+        end = optimize.minimize_scalar(deviance, bounds=bounds, method="bounded", options={"xatol": 1e-10}).x
+        return max(
+            (self.at(ratios(share)) for share in (0.0, float(end), LARGEST_SHARE)), key=lambda fit: fit.log_likelihood
+        )
+
 
 def _ratios(shares: Floats) -> tuple[float, float]:
     persons, items = (float(share) / (1 - float(share)) for share in shares)
@@ -249,12 +271,12 @@ class Estimates:
         rotated = vectors.T @ contrasts
         q, f = len(values), float(((rotated @ self.means) ** 2 / values).mean())
         single = np.array([self.df(row) for row in rotated])
-        # Of F with no more than two denominator degrees of freedom there is no mean to match.
-        if single.min() <= 2:
-            return f, 2.0
         # With equal degrees of freedom the formula divides 0 by 0 up to rounding; its limit is their common value.
         if np.ptp(single) < 1e-8:
             return f, float(single.mean())
+        # Of F with no more than two denominator degrees of freedom there is no mean to match.
+        if single.min() <= 2:
+            return f, 2.0
         expected = float((single / (single - 2)).sum())
         return f, 2 * expected / (expected - q)
 

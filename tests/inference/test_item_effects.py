@@ -254,6 +254,14 @@ def test_empty_conditions_are_named_and_others_refused() -> None:
 
 
 def test_with_two_degrees_of_freedom_or_fewer_the_joint_test_has_two() -> None:
+    changes = np.diag([1.0, 2.0, 3.0])
+    estimates = Estimates(np.array([1.0, 2.0, 4.0]), np.eye(3), (changes,), np.array([[0.2]]))
+    rows = np.array([[1.0, 0, 0], [0, 1, 0]])
+    assert [estimates.df(row) for row in rows] == pytest.approx([5, 1.25])
+    assert estimates.joint(rows) == (pytest.approx(2.5), 2.0)
+
+
+def test_one_contrast_has_the_same_degrees_of_freedom_alone_and_jointly() -> None:
     estimates = Estimates(np.array([1.0, 2.0]), np.eye(2), (np.eye(2),), np.array([[1.0]]))
     assert estimates.df(np.array([1.0, -1.0])) == 1
-    assert estimates.joint(np.array([[1.0, -1.0]])) == (pytest.approx(0.5), 2.0)
+    assert estimates.joint(np.array([[1.0, -1.0]])) == (pytest.approx(0.5), 1.0)

@@ -95,6 +95,31 @@ def test_people_all_alike_are_counted_as_not_significant() -> None:
 
 
 @pytest.mark.unit
+def test_participants_who_meet_all_conditions_are_counted_as_by_published_examples() -> None:
+    # G*Power, "repeated measures, within factors": without correlation a third of the 252 of a comparison of groups.
+    assert power.participants_within(3, 0.25, 0.0, power=0.95) == 84
+    assert power.participants_needed(3, 0.25, power=0.95).n_total == 3 * 84
+    assert [power.participants_within(4, 0.25, 0.5, power=target) for target in (0.8, 0.95)] == [24, 36]
+    # Wuensch (2005) with G*Power, whose version then took 128 instead of 126 degrees of freedom.
+    assert power.within_power(3, 64, 0.1, 0.79) == pytest.approx(0.7677, abs=1e-3)
+    # R's pwr.t.test(d = .5, power = .8, type = "paired") has n = 33.37.
+    assert power.participants_within(2, 0.25, 0.5, contrast=True) == 34
+
+
+@pytest.mark.unit
+@pytest.mark.parametrize(("k", "n", "f", "rho"), [(2, 10, 0.3, 0.0), (3, 36, 0.25, 0.5), (5, 12, 0.2, 0.7)])
+def test_within_power_is_that_of_the_noncentral_distributions(k: int, n: int, f: float, rho: float) -> None:
+    df, critical = (n - 1) * (k - 1), stats.f.isf(0.05, k - 1, (n - 1) * (k - 1))
+    assert power.within_power(k, n, f, rho) == pytest.approx(
+        stats.ncf.sf(critical, k - 1, df, n * k * f**2 / (1 - rho))
+    )
+    # The outermost of k conditions are f √(2k) apart, and a difference has the variance 2 (1 − ρ).
+    shift, t = f * math.sqrt(2 * k) / math.sqrt(2 * (1 - rho)) * math.sqrt(n), stats.t.isf(0.025, df)
+    expected = stats.nct.sf(t, df, shift) + stats.nct.cdf(-t, df, shift)
+    assert power.within_power(k, n, f, rho, contrast=True) == pytest.approx(expected)
+
+
+@pytest.mark.unit
 @pytest.mark.parametrize(
     ("call", "words"),
     [
@@ -108,6 +133,11 @@ def test_people_all_alike_are_counted_as_not_significant() -> None:
         (lambda: power.participants_needed(3, 0.0), "above 0"),
         (lambda: power.participants_needed(3, 1e-6), "more than 1,000,000 participants"),
         (lambda: power.participants_needed(3, 0.2, power=0.05), "target power"),
+        (lambda: power.within_power(3, 30, 0.2, 1.0), "below 1; got 1"),
+        (lambda: power.within_power(3, 30, 0.0, 0.5), "above 0"),
+        (lambda: power.participants_within(1, 0.2, 0.5), "at least two conditions"),
+        (lambda: power.participants_within(3, 0.2, -0.1), "at least 0"),
+        (lambda: power.participants_within(3, 0.2, 0.5, power=1.0), "target power"),
         (lambda: power.detectable_effect(3, 1), "at least two participants"),
         (lambda: power.detectable_effect(3, 7.5), "participants per condition is a whole number; got 7.5"),
         (lambda: power.effect_of_means([3.0], 1.0), "at least two conditions"),
