@@ -143,11 +143,9 @@ def mean_contrast(
     value, se = float(vector @ cells.means), math.sqrt(parts.sum())
     df = satterthwaite_df(zip(parts.tolist(), (cells.ns - 1).tolist(), strict=True))
     p, interval = t_test(value, se, df, 1 - alpha)
-    p_family, wide = p, interval
-    if n_means > 2 or n_tests > 1:
-        p_family = min(1.0, n_tests * upper_tail(math.sqrt(2) * abs(value / se), n_means, df))
-        half = critical_range(alpha / n_tests, n_means, df) / math.sqrt(2) * se
-        wide = Interval(value - half, value + half)
+    p_family = min(1.0, n_tests * upper_tail(math.sqrt(2) * abs(value / se), n_means, df))
+    half = critical_range(alpha / n_tests, n_means, df) / math.sqrt(2) * se
+    wide = Interval(value - half, value + half)
     return MeanContrast(value, se, df, value / se, p, interval, p_family, wide, dict(weights))
 
 
@@ -258,7 +256,7 @@ def factorial_anova(groups: GroupValues, cells: Cells) -> dict[str, FTest] | Und
     table = anova_lm(ols(f"y ~ {' * '.join(columns)}", data).fit(), typ=3)
     return {
         TIMES.join(columns[part] for part in name.split(":")): FTest(
-            float(line["F"]), int(line["df"]), float(table.loc["Residual", "df"]), float(line["PR(>F)"])
+            float(line["F"]), int(line["df"]), int(table.loc["Residual", "df"]), float(line["PR(>F)"])
         )
         for name, line in table.iterrows()
         if name not in ("Intercept", "Residual")

@@ -56,7 +56,10 @@ def factorial_of(
         alpha=alpha,
         doses=doses,
         variables=tuple(_effects_on(answers, each, crossed, doses, alpha) for each in tested),
-        planned=next((_planned(answers, each, effect, cells, doses, alpha) for each in tested[:1] if effect), None),
+        planned=next(
+            (_planned(answers, each, effect, cells, doses, alpha) for each in tested if effect and each.key == primary),
+            None,
+        ),
     )
 
 
