@@ -3,20 +3,19 @@ r"""Factorial designs and doses: contrasts of the conditions' means with a varia
 .. math:: L = \sum_j c_j \bar y_j, \qquad se^2 = \sum_j c_j^2 s_j^2 / n_j, \qquad t = L / se
 
 with Satterthwaite's degrees of freedom. The conditions are the full product of the factors' levels; a marginal mean
-gives every condition of its level the same weight, however many participants it has. Several contrasts at once are
-tested by the approximation of Welch and James in Johansen's form, which is t squared for one contrast and Welch's
-analysis of variance for all differences of one factor. The type III analysis of variance has one pooled variance.
+gives every condition of its level the same weight, however many participants it has.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 
+from inference.ancova import FTest
 from inference.anova import why_not_pooled
 from inference.groups import Groups, GroupValues, in_words
 from inference.results import Floats, Integers, Interval, Undefined
@@ -26,7 +25,7 @@ from inference.t_tests import satterthwaite_df, t_test
 Weights = Mapping[str, float]  # of the conditions in a contrast; one that is missing has 0
 Cells = Mapping[str, Mapping[str, str]]  # condition -> its level of every factor; the full product of the levels
 TIMES = " × "  # between factors of an interaction
-SINGULAR = 1e-12  # of the largest eigenvalue
+NEGLIGIBLE = 1e-9  # of the largest singular value
 
 
 @dataclass(frozen=True)
@@ -65,99 +64,21 @@ class MeanContrast:
     se: float
     df: float
     t: float
-    p: float  # of this contrast alone
-    interval: Interval  # coverage 1 - α, of this contrast alone
+    p: float  # of this contrast alone, as `interval`
+    interval: Interval  # coverage 1 - α
     p_family: float  # adjusted for all contrasts of the family; the same as `p` for a family of one
     family_interval: Interval  # holds together with those of the family
+    weights: dict[str, float]
 
 
 @dataclass(frozen=True)
-class JointTest:
-    """Whether several contrasts are all 0."""
+class Term:
+    """An effect of the design: of a factor, of two factors together, or of doses."""
 
-    f: float
-    df: int
-    df_within: float
-    p: float
-
-
-@dataclass(frozen=True)
-class LevelMean:
-    """The marginal mean of a level, every condition of it weighted alike; the limits are of this mean alone."""
-
-    level: str
-    mean: float
-    interval: Interval | None  # None where nobody's value differs within the level's conditions
-
-
-@dataclass(frozen=True)
-class LevelPair:
-    """The marginal difference of two levels, `a` minus `b`; `a` is the later one."""
-
-    a: str
-    b: str
-    contrast: MeanContrast | Undefined
-
-
-@dataclass(frozen=True)
-class FactorEffect:
-    """A factor with its marginal means, every pair of its levels, and the joint test of all differences."""
-
-    factor: str
-    levels: tuple[LevelMean, ...]
-    pairs: tuple[LevelPair, ...]
-    joint: JointTest | Undefined
-
-
-@dataclass(frozen=True)
-class InteractionContrast:
-    """By how much the difference of two levels of the first factor, `a` minus `b`, is larger at the level `at` of the
-    second than at `than`.
-    """
-
-    a: str
-    b: str
-    at: str
-    than: str
-    contrast: MeanContrast | Undefined
-
-
-@dataclass(frozen=True)
-class Interaction:
-    """The interaction of two factors, averaged over the levels of all others."""
-
-    factors: tuple[str, str]
-    contrasts: tuple[InteractionContrast, ...]
-    joint: JointTest | Undefined
-
-
-@dataclass(frozen=True)
-class AnovaTerm:
-    """A line of the analysis of variance; several factors are joined by "×"."""
-
-    term: str
-    ss: float
-    df: int
-    f: float
-    p: float
-
-
-@dataclass(frozen=True)
-class FactorialAnova:
-    """Type III analysis of variance with sum coding and one pooled variance."""
-
-    terms: tuple[AnovaTerm, ...]
-    ss_within: float
-    df_within: int
-
-
-@dataclass(frozen=True)
-class Trend:
-    """The linear trend over doses, every dose weighted alike."""
-
-    slope: MeanContrast | Undefined  # in points for each unit of the dose
-    in_sd: float | None  # the trend from the lowest to the highest dose, in standard deviations within conditions
-    departure: JointTest | Undefined  # whether the means leave the straight line
+    contrasts: dict[str, MeanContrast | Undefined]  # by name, the later level against the earlier one
+    joint: FTest | Undefined  # whether all are 0; of a trend, whether the doses' means leave the straight line
+    means: dict[str, float] | None = None  # marginal means of the levels of one factor
+    in_sd: float | None = None  # of a trend: from the lowest to the highest dose, in SDs within conditions
 
 
 def levels_of(cells: Cells, factor: str) -> tuple[str, ...]:
@@ -165,38 +86,22 @@ def levels_of(cells: Cells, factor: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(levels[factor] for levels in cells.values()))
 
 
-def marginal_weights(cells: Cells, factor: str) -> dict[str, dict[str, float]]:
-    """The weights of the marginal mean of each level.
-
-    Examples
-    --------
-    >>> marginal_weights({"A1": {"x": "A"}, "A2": {"x": "A"}, "B": {"x": "B"}}, "x")
-    {'A': {'A1': 0.5, 'A2': 0.5}, 'B': {'B': 1.0}}
-    """
-    members = {level: [name for name in cells if cells[name][factor] == level] for level in levels_of(cells, factor)}
-    return {level: dict.fromkeys(names, 1 / len(names)) for level, names in members.items()}
+def pair_weights(cells: Cells, factor: str, a: str, b: str) -> dict[str, float]:
+    """The weights of a marginal difference of two levels, `a` minus `b`."""
+    own = {name: (levels[factor] == a) - (levels[factor] == b) for name, levels in cells.items()}
+    return {name: sign / list(own.values()).count(sign) for name, sign in own.items() if sign}
 
 
-def difference(plus: Weights, minus: Weights) -> dict[str, float]:
-    """The weights of a difference of two weighted sums."""
-    return {name: plus.get(name, 0.0) - minus.get(name, 0.0) for name in {**plus, **minus}}
-
-
-def interaction_weights(cells: Cells, first: tuple[str, str, str], second: tuple[str, str, str]) -> dict[str, float]:
-    """The weights of a difference of differences; each argument is a factor with its levels `a` and `b`.
+def interaction_weights(cells: Cells, first: Weights, second: Weights) -> dict[str, float]:
+    """The weights of a difference of differences, from those of a pair of each of two factors.
 
     Examples
     --------
     >>> cells = {x + y: {"x": x, "y": y} for x in "AB" for y in "12"}
-    >>> interaction_weights(cells, ("x", "B", "A"), ("y", "2", "1"))
-    {'B2': 1.0, 'A2': -1.0, 'B1': -1.0, 'A1': 1.0}
+    >>> interaction_weights(cells, pair_weights(cells, "x", "B", "A"), pair_weights(cells, "y", "2", "1"))
+    {'A1': 1.0, 'A2': -1.0, 'B1': -1.0, 'B2': 1.0}
     """
-    (factor, a, b), (other, at, than) = first, second
-    simple = []
-    for level in (at, than):
-        weights = marginal_weights({name: own for name, own in cells.items() if own[other] == level}, factor)
-        simple.append(difference(weights[a], weights[b]))
-    return difference(*simple)
+    return {name: len(cells) * first[name] * second[name] for name in cells if name in first and name in second}
 
 
 def trend_weights(doses: Mapping[str, float]) -> dict[str, float]:
@@ -238,154 +143,121 @@ def mean_contrast(
     value, se = float(vector @ cells.means), math.sqrt(parts.sum())
     df = satterthwaite_df(zip(parts.tolist(), (cells.ns - 1).tolist(), strict=True))
     p, interval = t_test(value, se, df, 1 - alpha)
-    p_family, wide = p, interval
-    if n_means > 2 or n_tests > 1:
-        p_family = min(1.0, n_tests * upper_tail(math.sqrt(2) * abs(value / se), n_means, df))
-        half = critical_range(alpha / n_tests, n_means, df) / math.sqrt(2) * se
-        wide = Interval(value - half, value + half)
-    return MeanContrast(value, se, df, value / se, p, interval, p_family, wide)
+    p_family = min(1.0, n_tests * upper_tail(math.sqrt(2) * abs(value / se), n_means, df))
+    half = critical_range(alpha / n_tests, n_means, df) / math.sqrt(2) * se
+    wide = Interval(value - half, value + half)
+    return MeanContrast(value, se, df, value / se, p, interval, p_family, wide, dict(weights))
 
 
-def joint_test(cells: CellMeans, contrasts: Sequence[Weights]) -> JointTest | Undefined:
-    r"""Test whether several linearly independent contrasts are all 0, without assuming equal variances.
+def joint_test(cells: CellMeans, contrasts: Iterable[Weights]) -> FTest | Undefined:
+    r"""Test whether several contrasts are all 0, without assuming equal variances; some may follow from the others.
 
     .. math::
         T = (Cm)'(CSC')^{-1}Cm, \quad A = \sum_j \frac{M_{jj}^2}{n_j - 1}, \quad M = SC'(CSC')^{-1}C, \quad
         F = T \Big/ \Big(q + 2A - \frac{6A}{q + 2}\Big)
 
-    with q contrasts and q(q + 2) / (3A) degrees of freedom. Undefined where the conditions vary too little to tell the
-    contrasts apart. Sources: Johansen (1980), Biometrika 67(1):85-92; Lix & Keselman (1995), Psychological Bulletin
-    117(3):547-560.
+    C holds q independent contrasts; F has q and q(q + 2) / (3A) degrees of freedom. This is t squared for one contrast,
+    and Welch's analysis of variance for all differences of one factor. Undefined where conditions without variance
+    leave contrasts without an error. Sources: Johansen (1980), Biometrika 67(1):85-92; Lix & Keselman (1995),
+    Psychological Bulletin 117(3):547-560.
 
     Examples
     --------
     >>> cells = CellMeans.of_groups({"A": [1, 2, 3], "B": [2, 4, 6]}, "AB")
-    >>> found = joint_test(cells, [{"A": -1.0, "B": 1.0}])
-    >>> contrast = mean_contrast(cells, {"A": -1.0, "B": 1.0})
+    >>> found, contrast = joint_test(cells, [{"A": -1.0, "B": 1.0}]), mean_contrast(cells, {"A": -1.0, "B": 1.0})
     >>> math.isclose(found.f, contrast.t**2), math.isclose(found.df_within, contrast.df)
     (True, True)
     """
     from scipy import special
 
-    matrix = np.array([cells.vector(weights) for weights in contrasts])
+    _left, sizes, rows = np.linalg.svd(np.array([cells.vector(weights) for weights in contrasts]), full_matrices=False)
+    matrix = rows[sizes > NEGLIGIBLE * sizes[0]]
     spread = (matrix * cells.squared_errors) @ matrix.T
     eigenvalues = np.linalg.eigvalsh(spread)
-    if eigenvalues[0] <= SINGULAR * eigenvalues[-1]:
+    if eigenvalues[0] <= NEGLIGIBLE * eigenvalues[-1]:
         return Undefined("Too many conditions have no variance for a joint test.")
     values, q = matrix @ cells.means, len(matrix)
     shares = np.einsum("ij,ij->j", matrix, np.linalg.solve(spread, matrix)) * cells.squared_errors
     uncertainty = float((shares**2 / (cells.ns - 1)).sum())
     f = float(values @ np.linalg.solve(spread, values)) / (q + 2 * uncertainty - 6 * uncertainty / (q + 2))
     df_within = q * (q + 2) / (3 * uncertainty)
-    return JointTest(f, q, df_within, float(special.fdtrc(q, df_within, f)))
+    return FTest(f, q, df_within, float(special.fdtrc(q, df_within, f)))
 
 
-def factor_effect(means: CellMeans, cells: Cells, factor: str, *, alpha: float = 0.05) -> FactorEffect:
-    """The marginal means of a factor with two or more levels, every pair of them, and their joint test."""
-    weights = marginal_weights(cells, factor)
-    levels = list(weights)
-    margins = {level: mean_contrast(means, weights[level], alpha=alpha) for level in levels}
-    pairs = tuple(
-        LevelPair(a, b, mean_contrast(means, difference(weights[a], weights[b]), alpha=alpha, n_means=len(levels)))
-        for b, a in combinations(levels, 2)
-    )
-    return FactorEffect(
-        factor,
-        tuple(
-            LevelMean(
-                level,
-                float(means.vector(weights[level]) @ means.means),
-                None if isinstance(margin, Undefined) else margin.interval,
-            )
-            for level, margin in margins.items()
-        ),
-        pairs,
-        joint_test(means, [difference(weights[level], weights[levels[0]]) for level in levels[1:]]),
-    )
+def factor_term(means: CellMeans, cells: Cells, factor: str, *, alpha: float = 0.05) -> Term:
+    """A factor with two or more levels: marginal means, and every pair by Games and Howell's studentized range."""
+    levels = levels_of(cells, factor)
+    pairs = {f"{a} against {b}": pair_weights(cells, factor, a, b) for b, a in combinations(levels, 2)}
+    contrasts = {name: mean_contrast(means, own, alpha=alpha, n_means=len(levels)) for name, own in pairs.items()}
+    at = {level: [cells[name][factor] == level for name in means.names] for level in levels}
+    margins = {level: float(means.means[own].mean()) for level, own in at.items()}
+    return Term(contrasts, joint_test(means, pairs.values()), margins)
 
 
-def interaction(means: CellMeans, cells: Cells, first: str, second: str, *, alpha: float = 0.05) -> Interaction:
-    """The interaction contrasts of two factors with two or more levels each, and their joint test.
-
-    With more than two levels, every pair of levels of one factor with every pair of the other, corrected by Bonferroni.
+def interaction_term(means: CellMeans, cells: Cells, first: str, second: str, *, alpha: float = 0.05) -> Term:
+    """By how much a difference of two levels of one factor exceeds that at another level of the other factor, averaged
+    over all further factors; with more than two levels for every pair with every pair, corrected by Bonferroni.
     """
-    ours, theirs = levels_of(cells, first), levels_of(cells, second)
-    tetrads = [(a, b, at, than) for b, a in combinations(ours, 2) for than, at in combinations(theirs, 2)]
-    weights = {each: interaction_weights(cells, (first, *each[:2]), (second, *each[2:])) for each in tetrads}
-    return Interaction(
-        (first, second),
-        tuple(
-            InteractionContrast(*each, mean_contrast(means, weights[each], alpha=alpha, n_tests=len(tetrads)))
-            for each in tetrads
-        ),
-        joint_test(means, [weights[a, ours[0], at, theirs[0]] for a in ours[1:] for at in theirs[1:]]),
-    )
+    tetrads = {
+        f"{a} against {b}, {at} against {than}": interaction_weights(
+            cells, pair_weights(cells, first, a, b), pair_weights(cells, second, at, than)
+        )
+        for b, a in combinations(levels_of(cells, first), 2)
+        for than, at in combinations(levels_of(cells, second), 2)
+    }
+    contrasts = {name: mean_contrast(means, own, alpha=alpha, n_tests=len(tetrads)) for name, own in tetrads.items()}
+    return Term(contrasts, joint_test(means, tetrads.values()))
 
 
-def factorial_anova(groups: GroupValues, cells: Cells) -> FactorialAnova | Undefined:
-    """Type III analysis of variance of all factors with two or more levels, by statsmodels with sum coding.
+def trend_term(means: CellMeans, doses: Mapping[str, float], *, alpha: float = 0.05) -> Term:
+    """The linear trend over two or more doses, every dose weighted alike; `means` are of the conditions of `doses`."""
+    slope = mean_contrast(means, trend_weights(doses), alpha=alpha)
+    sd = math.sqrt(float((means.squared_errors * means.ns).mean()))
+    levels = sorted(set(doses.values()))
+    in_sd = None if isinstance(slope, Undefined) else slope.value * (levels[-1] - levels[0]) / sd
+    line = np.vander(levels, 2)
+    bends = np.eye(len(levels)) - line @ np.linalg.pinv(line)  # what a straight line leaves of each dose's mean
+    at = {level: [name for name, dose in doses.items() if dose == level] for level in levels}
+    curves = [
+        {name: own / len(at[level]) for level, own in zip(levels, row, strict=True) for name in at[level]}
+        for row in bends.tolist()
+    ]
+    departure = joint_test(means, curves) if len(levels) > 2 else Undefined("Two doses always lie on a straight line.")
+    return Term({"trend": slope}, departure, in_sd=in_sd)
 
-    Undefined where a condition has no observation, and where one-way analysis of variance is. Source: Maxwell, Delaney
-    & Kelley (2018), Designing Experiments and Analyzing Data, chapter 7.
+
+def factorial_anova(groups: GroupValues, cells: Cells) -> dict[str, FTest] | Undefined:
+    """Type III analysis of variance of all factors with two or more levels, with one pooled variance, by statsmodels
+    with sum coding.
+
+    Every condition has an observation. Undefined where one-way analysis of variance is. Source: Maxwell, Delaney &
+    Kelley (2018), Designing Experiments and Analyzing Data, chapter 7.
 
     Examples
     --------
     >>> cells = {x + y: {"x": x, "y": y} for x in "AB" for y in "12"}
     >>> found = factorial_anova({"A1": [1, 2], "A2": [2, 3], "B1": [3, 4], "B2": [1, 1]}, cells)
-    >>> [(each.term, round(each.f, 4)) for each in found.terms]
-    [('x', 0.3333), ('y', 3.0), ('x × y', 16.3333)]
+    >>> {term: round(test.f, 4) for term, test in found.items()}
+    {'x': 0.3333, 'y': 3.0, 'x × y': 16.3333}
     """
     import pandas as pd
     from statsmodels.formula.api import ols
     from statsmodels.stats.anova import anova_lm
 
-    read = Groups.read({name: list(groups[name]) for name in cells if name in groups})
-    if missing := [name for name in cells if name not in read.names]:
-        return Undefined(f"Nobody took part in {in_words(missing)}: the design needs every condition.")
+    read = Groups.read(groups)
     if undefined := why_not_pooled(read):
         return undefined
     factors = [factor for factor in next(iter(cells.values())) if len(levels_of(cells, factor)) > 1]
     columns = {f"C(f{place}, Sum)": factor for place, factor in enumerate(factors)}
-    data = pd.DataFrame(
-        [
-            {"y": value, **{f"f{place}": cells[group.name][factor] for place, factor in enumerate(factors)}}
-            for group in read.members
-            for value in group.floats
-        ]
-    )
+    rows = [
+        [value, *(cells[group.name][factor] for factor in factors)] for group in read.members for value in group.floats
+    ]
+    data = pd.DataFrame(rows, columns=["y", *(f"f{place}" for place in range(len(factors)))])
     table = anova_lm(ols(f"y ~ {' * '.join(columns)}", data).fit(), typ=3)
-    lines = {name: table.loc[name] for name in table.index if name not in ("Intercept", "Residual")}
-    return FactorialAnova(
-        tuple(
-            AnovaTerm(
-                TIMES.join(columns[part] for part in name.split(":")),
-                float(line["sum_sq"]),
-                int(line["df"]),
-                float(line["F"]),
-                float(line["PR(>F)"]),
-            )
-            for name, line in lines.items()
-        ),
-        float(table.loc["Residual", "sum_sq"]),
-        int(table.loc["Residual", "df"]),
-    )
-
-
-def linear_trend(means: CellMeans, doses: Mapping[str, float], *, alpha: float = 0.05) -> Trend:
-    """The linear trend over two or more doses, and whether three or more leave the straight line.
-
-    `means` are of the conditions of `doses`. The joint test of the departure is over any contrasts of the doses' means
-    that a straight line does not change.
-    """
-    slope = mean_contrast(means, trend_weights(doses), alpha=alpha)
-    levels = sorted(set(doses.values()))
-    variance = float((means.squared_errors * means.ns).mean())
-    in_sd = None if isinstance(slope, Undefined) else slope.value * (levels[-1] - levels[0]) / math.sqrt(variance)
-    if len(levels) < 3:
-        return Trend(slope, in_sd, Undefined("Two doses always lie on a straight line."))
-    line = np.vander(np.array(levels), 2)
-    # What remains of an orthogonal basis beside the straight line.
-    rest = np.linalg.qr(line, mode="complete")[0][:, 2:].T
-    n_at = {level: list(doses.values()).count(level) for level in levels}
-    curves = [{name: float(row[levels.index(dose)]) / n_at[dose] for name, dose in doses.items()} for row in rest]
-    return Trend(slope, in_sd, joint_test(means, curves))
+    return {
+        TIMES.join(columns[part] for part in name.split(":")): FTest(
+            float(line["F"]), int(line["df"]), int(table.loc["Residual", "df"]), float(line["PR(>F)"])
+        )
+        for name, line in table.iterrows()
+        if name not in ("Intercept", "Residual")
+    }

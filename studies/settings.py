@@ -261,11 +261,6 @@ class Effect(_Settings):
         return self
 
     @property
-    def factors(self) -> tuple[str, ...]:
-        """The factors it is about; none for a trend."""
-        return (self.factor,) if self.factor else self.interaction
-
-    @property
     def words(self) -> str:
         """The effect within a sentence."""
         if self.trend:

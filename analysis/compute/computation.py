@@ -189,7 +189,7 @@ def compute(inputs: Inputs, progress: Progress = no_progress) -> dict[str, Any]:
         matrix=matrix,
         exploratory=exploratory,
         factorial=factorial_of(
-            inputs.reading, conditions_of(study), perceived, pair[0], inputs.plan.primary.planned_effect, alpha=alpha
+            answers, conditions_of(study), perceived, pair[0], inputs.plan.primary.planned_effect, alpha=alpha
         ),
         design_checks=design_checks(inputs.reading, inputs.opened),
         **of_primary,

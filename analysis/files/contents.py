@@ -111,12 +111,12 @@ def write_plan(report: Report, folder: Path) -> None:
         labels = [("higher", label) for label in test.higher] + [("lower", label) for label in test.lower]
         rows = [[contrast.variable_key, name, cell(label), test.sides] for name, label in labels]
         _write_lines(data / "contrast.csv", ["variable", "set", "condition", "sides"], rows)
-    if (factorial := results.factorial) is not None:
+    if results.factorial is not None:
         rows = [
-            [effects.variable_key, cell(name), cell(label), weight]
-            for effects in factorial.variables
-            for name, weights, _result in factorial.contrasts(effects)
-            for label, weight in weights.items()
+            [of.variable_key, cell(name), cell(label), weight]
+            for of, name, contrast in results.factorial.contrasts
+            for label, weight in contrast.weights.items()
+            if weight
         ]
         _write_lines(data / "effects.csv", ["variable", "effect", "condition", "weight"], rows)
     if equivalence is not None:

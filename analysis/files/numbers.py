@@ -77,10 +77,8 @@ def lines_of(results: Results) -> Iterator[Line]:
         yield from _statistics(names, results.advantage.overall, ("value", "se", "df", "t", "p"))
     if results.contrast is not None:
         yield from _of_contrast(results.contrast)
-    if results.factorial is not None:
-        for effects in results.factorial.variables:
-            for name, _weights, result in results.factorial.contrasts(effects):
-                yield from _statistics((effects.variable_key, "effect", name, ""), result, PER_EFFECT)
+    for of, name, contrast in results.factorial.contrasts if results.factorial else ():
+        yield from _statistics((of.variable_key, "effect", name, ""), contrast, PER_EFFECT)
     if results.equivalence is not None:
         yield from _of_equivalence(results.equivalence)
     # The scripts enumerate the orders of up to eight algorithms; with more, only the coefficients are compared.

@@ -2,291 +2,142 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from analysis.enums import Variable
-from analysis.present.words import MISSING, cell_of, coverage, decimal, limits, probability
-from analysis.results.factorial import Factorial, FactorialVariable, PlannedEffect
-from analysis.results.lists_shown import DOSE_METRICS, LIST_METRIC_OF
+from analysis.present.words import coverage, decimal, interval_cell, probability
+from analysis.results.factorial import TREND, Factorial, FactorialVariable, PlannedEffect
 from analysis.results.report import Results
 from charting import marks
 from documents.blocks import FigureMaker, Section
 from documents.numbers import capital, f_statistic, interval, named_p, number
-from documents.tables import Cell, Numbers, Table, Words, table
-from inference.factorial import JointTest, MeanContrast
+from documents.tables import Numbers, Table, Words, table
+from inference.ancova import FTest
+from inference.factorial import TIMES, MeanContrast
 from inference.results import Undefined
 
 
 def factors_section(results: Results, figure: FigureMaker) -> Section:
     """The planned effect, and every effect of factors and doses on every variable; empty without a design of them."""
-    effects = results.factorial
-    section = Section("factors", "Factors" if effects is not None and effects.cells else "Doses", "perceived")
+    section, effects = Section("factors", "Factors and doses", "perceived"), results.factorial
     if effects is None or not results.flow.analysed:
         return section
-    if effects.planned is not None:
-        section.say(planned_sentence(effects.planned, effects.alpha), style="says")
+    section.say(*sentences(effects), style="says")
     section.say(
         "Levels of the other factors have equal weights, and each condition has its own variance (Welch, with "
         "Satterthwaite's degrees of freedom). Effects that are not planned are exploratory."
     )
-    section.say(*(_sentence(effects, variable) for variable in effects.variables))
-    _draw(section, effects, figure)
-    for each in _tables(results, effects):
-        section.put(each)
-    return section
-
-
-def _draw(section: Section, effects: Factorial, figure: FigureMaker) -> None:
-    """The forest of the effects on the first variable, the primary one, with all effects as its table."""
-    first, confidence = effects.variables[0], coverage(effects.alpha)
-    found = [
-        (name, contrast)
-        for name, _weights, contrast in effects.contrasts(first)
-        if isinstance(contrast, MeanContrast) and name not in ("planned", "trend")
+    first, confidence, numbers = effects.variables[0].variable, coverage(effects.alpha), _table(effects)
+    differences = [
+        marks.Difference(name, "", each.value, ends.low, ends.high, "", each.p_family < effects.alpha)
+        for of, name, each in effects.contrasts
+        for ends in [each.family_interval]
+        if of is effects.variables[0] and not name.startswith(TREND)
     ]
-    if not found:
-        section.put(_effects_table(effects))
-    else:
-        chart = marks.forest(
-            [
-                marks.Difference(name, "", each.value, *_ends(each), "", each.p_family < effects.alpha)
-                for name, each in found
-            ],
-            title=f"Effects of factors on {first.variable.in_text}",
-            x_title=f"Difference of means, with {confidence} CI",
-            is_share=first.variable.is_share,
-            interval_name=f"{confidence} CI",
-        )
-        caption = (
-            f"Differences of marginal means, and differences of differences for interactions, with {confidence} "
-            "intervals, simultaneous for factors and interactions of more than two levels."
-        )
-        section.draw(figure("factor-effects", chart, caption, _effects_table(effects)))
-
-
-def _ends(contrast: MeanContrast) -> tuple[float, float]:
-    return contrast.family_interval.low, contrast.family_interval.high
+    if not differences:
+        section.put(numbers)
+        return section
+    chart = marks.forest(
+        differences,
+        title=f"Effects of factors on {first.in_text}",
+        x_title=f"Difference of means, with {confidence} CI",
+        is_share=first.is_share,
+        interval_name=f"{confidence} CI",
+    )
+    caption = "Marginal differences, and differences of differences for interactions; intervals hold for each family."
+    section.draw(figure("factor-effects", chart, caption, numbers))
+    return section
 
 
 # Sentences
 
 
-def planned_of(results: Results) -> PlannedEffect | None:
-    """The planned effect on the primary variable."""
-    return None if results.factorial is None else results.factorial.planned
-
-
-def finding(planned: PlannedEffect, alpha: float) -> tuple[str, str]:
+def finding(effect: PlannedEffect, alpha: float) -> tuple[str, str]:
     """The words before and after the variable's name in a headline."""
-    effect, result = planned.planned, planned.result
+    planned, result = effect.planned, effect.result
     if isinstance(result, Undefined):
         return "The planned effect could not be tested in ", ""
-    is_found = result.p < alpha
-    if effect.interaction:
-        first, second = effect.interaction
+    is_found, direction = result.p < alpha, "higher" if result.value > 0 else "lower"
+    if planned.interaction:
+        first, second = planned.interaction
         return f"{'The' if is_found else 'No evidence that the'} effect of {first} on ", f" depends on {second}"
-    if effect.trend:
-        if not is_found:
-            return "No evidence of a trend in ", " over the strength of the re-ranking"
-        return f"Stronger re-ranking went with {'higher' if result.value > 0 else 'lower'} ", ""
+    if planned.trend:
+        if is_found:
+            return f"Stronger re-ranking went with {direction} ", ""
+        return "No evidence of a trend in ", " over the strength of the re-ranking"
     a, b = planned.levels
-    if not is_found:
-        return "No evidence of a difference in ", f": {a} against {b}"
-    return f"{'Higher' if result.value > 0 else 'Lower'} ", f" with {a} than with {b}"
+    if is_found:
+        return f"{capital(direction)} ", f" with {a} than with {b}"
+    return "No evidence of a difference in ", f": {a} against {b}"
 
 
-def planned_sentence(planned: PlannedEffect, alpha: float) -> str:
+def planned_sentence(effect: PlannedEffect, alpha: float) -> str:
     """The planned effect with its interval and test."""
-    opening = f"Planned effect (primary test) on {planned.variable.in_text}, {planned.planned.words}"
-    if isinstance(planned.result, Undefined):
-        return f"{opening}: no result. {planned.result.reason}"
-    unit = " for each unit of λ" if planned.planned.trend else ""
-    return f"{opening}: {_numbers(planned.result, planned.variable, alpha, unit)}, {_t(planned.result)}."
-
-
-def exclusion_sentence(planned: PlannedEffect, alpha: float) -> str:
-    """Whether the conclusion depends on the exclusions."""
-    analysed, completers = planned.result, planned.completers
-    if not isinstance(analysed, MeanContrast) or not isinstance(completers, MeanContrast):
-        return "The planned effect cannot be compared: it has no result on one side."
-    signs = [(each.value > 0) - (each.value < 0) if each.p < alpha else 0 for each in (analysed, completers)]
-    return (
-        f"The conclusion of the planned effect {'is the same' if signs[0] == signs[1] else 'changes'} ({_t(analysed)} "
-        f"with exclusions, {_t(completers)} without)."
-    )
+    opening = f"Planned effect (primary test) on {effect.variable.in_text}, {effect.planned.words}"
+    if isinstance(effect.result, Undefined):
+        return f"{opening}: no result. {effect.result.reason}"
+    return f"{opening}: {_numbers(effect.result, effect.variable, alpha, is_trend=bool(effect.planned.trend))}."
 
 
 def sentences(effects: Factorial) -> list[str]:
     """The planned effect, and the effects on every variable."""
     planned = [planned_sentence(effects.planned, effects.alpha)] if effects.planned is not None else []
-    return [*planned, *(_sentence(effects, variable) for variable in effects.variables)]
+    return [*planned, *(_sentence(of, effects.alpha) for of in effects.variables)]
 
 
-def _sentence(effects: Factorial, of: FactorialVariable) -> str:
-    """The effects on one variable: of each factor, whether it depends on others, and the trend."""
-    variable, alpha = of.variable, effects.alpha
-    if of.reason:
-        return f"{capital(variable.in_text)}: {of.reason}"
-    parts = []
-    for factor in of.factors:
-        if len(factor.pairs) > 1:
-            parts.append(f"{capital(variable.in_text)} by {factor.factor}: {_joint(factor.joint)}.")
-        elif isinstance(factor.pairs[0].contrast, MeanContrast):
-            (pair,), contrast = factor.pairs, factor.pairs[0].contrast
-            direction = "higher" if contrast.value >= 0 else "lower"
-            parts.append(
-                f"{capital(variable.in_text)} was {number(abs(contrast.value), 2, variable.is_share)}"
-                f"{_points(variable)} {direction} with {pair.a} than with {pair.b} ({factor.factor}), "
-                f"{_interval(contrast, variable, alpha)}, {named_p(contrast.p)}."
-            )
-    for crossed in of.interactions:
-        first, second = crossed.factors
-        tested = crossed.joint if len(crossed.contrasts) > 1 else crossed.contrasts[0].contrast
-        evidence = _numbers(tested, variable, alpha) if isinstance(tested, MeanContrast) else _joint(tested)
-        is_found = not isinstance(tested, Undefined) and tested.p < alpha
-        opening = "The" if is_found else "We found no evidence that the"
-        parts.append(f"{opening} effect of {first} {'depended' if is_found else 'depends'} on {second} ({evidence}).")
-    if of.trend is not None and isinstance(of.trend.slope, MeanContrast):
-        departure = ""
-        if isinstance(of.trend.departure, JointTest):
-            departure = f" Departure from a straight line: {_joint(of.trend.departure)}."
-        in_sd = f" ({number(of.trend.in_sd)} SD from the lowest to the highest dose)"
-        parts.append(
-            f"{capital(variable.in_text)} changed by {_numbers(of.trend.slope, variable, alpha, ' for each unit of λ')}"
-            f"{in_sd}, {_t(of.trend.slope)}.{departure}"
-        )
-    return " ".join(parts)
+def _sentence(of: FactorialVariable, alpha: float) -> str:
+    variable, parts = of.variable, [of.reason] if of.reason else []
+    for name, term in of.terms.items():
+        contrast = next(iter(term.contrasts.values()))
+        tested = contrast if len(term.contrasts) == 1 and isinstance(contrast, MeanContrast) else term.joint
+        evidence = _numbers(tested, variable, alpha, is_trend=name == TREND)
+        if name in of.anova:
+            evidence += f"; type III analysis of variance {_numbers(of.anova[name], variable, alpha)}"
+        if name == TREND:
+            sd = "" if term.in_sd is None else f"; {number(term.in_sd)} SD from the lowest to the highest dose"
+            departure = _numbers(term.joint, variable, alpha)
+            parts.append(f"{capital(name)}: {evidence}{sd}. Departure from a straight line: {departure}.")
+        elif TIMES not in name:
+            margins = (f"{level} {number(mean, 2, variable.is_share)}" for level, mean in (term.means or {}).items())
+            against = f"{next(iter(term.contrasts))}, " if len(term.contrasts) == 1 else ""
+            parts.append(f"Effect of {name}: {against}{evidence}. Marginal means: {', '.join(margins)}.")
+        else:
+            first, second = name.split(TIMES)
+            if not isinstance(tested, Undefined) and tested.p < alpha:
+                parts.append(f"The effect of {first} depended on {second} ({evidence}).")
+            else:
+                parts.append(f"We found no evidence that the effect of {first} depends on {second} ({evidence}).")
+    return f"{capital(variable.in_text)}. {' '.join(parts)}"
 
 
-def _points(variable: Variable) -> str:
-    return "" if variable.is_share else " points"
+def _numbers(
+    test: MeanContrast | FTest | Undefined, variable: Variable, alpha: float, *, is_trend: bool = False
+) -> str:
+    """A contrast with its interval and t test, or an F test."""
+    if isinstance(test, Undefined):
+        return test.reason.removesuffix(".")
+    if isinstance(test, FTest):
+        return f"{f_statistic(test.df, test.df_within, test.f)}, {named_p(test.p)}"
+    ends = interval(test.interval.low, test.interval.high, 2, variable.is_share)
+    unit = f"{'' if variable.is_share else ' points'}{' for each unit of λ' if is_trend else ''}"
+    t = f"t({number(test.df)}) = {number(test.t)}, {named_p(test.p)}"
+    return f"{number(test.value, 2, variable.is_share)}{unit}, {coverage(alpha)} CI {ends}, {t}"
 
 
-def _numbers(contrast: MeanContrast, variable: Variable, alpha: float, unit: str = "") -> str:
-    value = number(contrast.value, 2, variable.is_share)
-    return f"{value}{_points(variable)}{unit}, {_interval(contrast, variable, alpha)}"
-
-
-def _interval(contrast: MeanContrast, variable: Variable, alpha: float) -> str:
-    return f"{coverage(alpha)} CI {interval(contrast.interval.low, contrast.interval.high, 2, variable.is_share)}"
-
-
-def _t(contrast: MeanContrast) -> str:
-    return f"t({number(contrast.df)}) = {number(contrast.t)}, {named_p(contrast.p)}"
-
-
-def _joint(test: JointTest | Undefined) -> str:
-    return (
-        test.reason
-        if isinstance(test, Undefined)
-        else f"{f_statistic(test.df, test.df_within, test.f)}, {named_p(test.p)}"
-    )
-
-
-# Tables
-
-
-def _tables(results: Results, effects: Factorial) -> Iterator[Table]:
-    if effects.cells:
-        lines = [(of, factor, level) for of in effects.variables for factor in of.factors for level in factor.levels]
-        yield table(
-            "factor-means",
-            "Marginal means",
-            lines,
-            Words("Factor", lambda line: line[1].factor),
-            Words("Level", lambda line: line[2].level),
-            Numbers("M", lambda line: decimal(line[2].mean, 2, line[0].variable.is_share), "perceived"),
-            Numbers(
-                f"{coverage(effects.alpha)} CI", lambda line: limits(line[2].interval, 2, line[0].variable.is_share)
-            ),
-            note="Means of the conditions' means, each condition weighted alike.",
-            group_name="Variable",
-            group=lambda line: line[0].variable.name,
-        )
-        yield _anova_table(effects)
-    if effects.doses:
-        yield _doses_table(results, effects)
-
-
-def _effects_table(effects: Factorial) -> Table:
-    lines = [(of, *each) for of in effects.variables for each in effects.contrasts(of) if each[0] != "planned"]
-    confidence = coverage(effects.alpha)
-
-    def write(line: tuple[FactorialVariable, str, dict[str, float], MeanContrast | Undefined], statistic: str) -> Cell:
-        return cell_of(line[3], lambda found: decimal(getattr(found, statistic), 2, line[0].variable.is_share))
-
+def _table(effects: Factorial) -> Table:
     return table(
         "factor-effects",
         "Effects of factors and doses",
-        lines,
+        effects.contrasts,
         Words("Effect", lambda line: line[1]),
-        Numbers("Difference", lambda line: write(line, "value"), "perceived"),
-        Numbers("SE", lambda line: write(line, "se")),
+        Numbers("Difference", lambda line: decimal(line[2].value, 2, line[0].variable.is_share), "perceived"),
         Numbers(
-            f"{confidence} CI",
-            lambda line: cell_of(line[3], lambda found: limits(found.interval, 2, line[0].variable.is_share)),
+            f"{coverage(effects.alpha)} CI",
+            lambda line: interval_cell(line[2].interval.low, line[2].interval.high, 2, line[0].variable.is_share),
         ),
-        Numbers("df", lambda line: cell_of(line[3], lambda found: decimal(found.df))),
-        Numbers("p", lambda line: cell_of(line[3], lambda found: probability(found.p))),
-        Numbers("p, family", lambda line: cell_of(line[3], lambda found: probability(found.p_family))),
-        note="Of an interaction the difference of differences, of a trend the change for each unit of λ. The family: "
-        "all pairs of a factor's levels (Games and Howell's studentized range), or all contrasts of an interaction "
-        "(Bonferroni).",
-        group_name="Variable",
-        group=lambda line: line[0].variable.name,
-    )
-
-
-def _anova_table(effects: Factorial) -> Table:
-    lines = [
-        (of, of.anova, term)
-        for of in effects.variables
-        if of.anova is not None and not isinstance(of.anova, Undefined)
-        for term in of.anova.terms
-    ]
-    return table(
-        "factor-anova",
-        "Type III analysis of variance",
-        lines,
-        Words("Term", lambda line: line[2].term),
-        Numbers("SS", lambda line: decimal(line[2].ss)),
-        Numbers("df", lambda line: Cell(f"{line[2].df}, {line[1].df_within}", line[2].df)),
-        Numbers("F", lambda line: decimal(line[2].f)),
+        Numbers("df", lambda line: decimal(line[2].df)),
         Numbers("p", lambda line: probability(line[2].p)),
-        note="Sum coding, one pooled variance; shown beside, not the planned test.",
+        Numbers("p, family", lambda line: probability(line[2].p_family)),
+        note="Of an interaction the difference of differences, of a trend the change for each unit of λ. The family: "
+        "pairs of a factor's levels (studentized range), or contrasts of an interaction (Bonferroni).",
         group_name="Variable",
         group=lambda line: line[0].variable.name,
-    )
-
-
-def _doses_table(results: Results, effects: Factorial) -> Table:
-    """The planned doses beside what the lists were and what participants answered."""
-    measured = {} if results.lists_shown is None else {each.metric: each for each in results.lists_shown.metrics}
-
-    def of_lists(metric: str, label: str) -> Cell:
-        rows = measured[metric].conditions if metric in measured else ()
-        unit = LIST_METRIC_OF[metric]
-        return next((decimal(row.mean, unit.digits, unit.is_share) for row in rows if row.condition == label), MISSING)
-
-    def answered(key: str, label: str) -> Cell:
-        variable = results.variable(key)
-        if variable is None or label not in variable.described:
-            return MISSING
-        return decimal(variable.described[label].mean, 2, variable.variable.is_share)
-
-    def answers(of: FactorialVariable) -> Numbers[str]:
-        return Numbers(f"{of.variable.name}, M", lambda label: answered(of.variable_key, label), "perceived")
-
-    def lists(metric: str) -> Numbers[str]:
-        return Numbers(LIST_METRIC_OF[metric].title, lambda label: of_lists(metric, label))
-
-    return table(
-        "dose-means",
-        "Planned and measured doses",
-        sorted(effects.doses, key=lambda label: effects.doses[label]),
-        Words[str]("Condition", str),
-        Numbers("λ", lambda label: decimal(effects.doses[label], 2, is_share=True)),
-        *map(lists, DOSE_METRICS),
-        *map(answers, effects.variables),
-        note="The trend is over the planned doses λ; the measured ones are means of the lists shown, descriptive.",
     )

@@ -55,7 +55,7 @@ def _finding(results: Results) -> tuple[Run, ...]:
     if (planned := results.contrast) is not None:
         before, after = contrast.finding(planned.test)
         return (Run(before), Run(planned.variable.in_text, "perceived"), Run(f"{after}."))
-    if (effect := factorial.planned_of(results)) is not None:
+    if results.factorial is not None and (effect := results.factorial.planned) is not None:
         before, after = factorial.finding(effect, results.plan.alpha)
         return (Run(before), Run(effect.variable.in_text, "perceived"), Run(f"{after}."))
     if results.advantage is None or results.plan.primary_test == "rank correlation":
@@ -123,7 +123,7 @@ def evidence(results: Results) -> tuple[str, ...]:
     paragraphs = []
     if planned is not None:
         paragraphs += [contrast.sentence(planned), contrast.metric_sentence(planned, results.objective.n)]
-    elif (effect := factorial.planned_of(results)) is not None:
+    elif results.factorial is not None and (effect := results.factorial.planned) is not None:
         paragraphs.append(factorial.planned_sentence(effect, results.plan.alpha))
     elif isinstance(tau := comparison.tau, AgreementResult) and (
         advantage is None or results.plan.primary_test == "rank correlation"

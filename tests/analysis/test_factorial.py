@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,11 +21,11 @@ from analysis.models import Report
 from analysis.present import factorial as said
 from analysis.present import verdict
 from analysis.present.apa import apa_sentences
-from analysis.results.factorial import Factorial, PlannedEffect
+from analysis.results.factorial import TREND, Factorial, FactorialVariable, PlannedEffect
 from analysis.results.schema import report_schema
 from analysis.services.report_builder import build_report
 from core.errors import ParallaxError, ParameterError
-from inference.factorial import MeanContrast
+from inference.factorial import MeanContrast, Term
 from inference.results import Interval, Undefined
 from studies import plans
 from studies.design.narrative.preregistration import preregistration
@@ -33,13 +34,12 @@ from studies.design.selectors.planning import preregistration_plan
 from studies.design.services.conditions import choose_conditions
 from studies.design.services.design import change_design, create_study
 from studies.design.services.launch import launch_problems, launch_study
-from studies.effects import doses_of, effect_weights
+from studies.effects import design_of, effect_weights
 from studies.models import Study, StudyMembership
-from studies.monitoring.services.exclusions import exclude
 from studies.settings import Effect, Primary, settings_problems
 from tests.analysis.conftest import FEW_RESAMPLES
 from tests.factories.accounts import UserFactory
-from tests.factories.analysis import page_without_pictures, plant, planted_person
+from tests.factories.analysis import page_without_pictures, plant
 from tests.factories.evaluation import make_run_at
 from tests.factories.packages import write_numbers
 from tests.studies.test_factors import CROSSED, TEXTS
@@ -72,14 +72,15 @@ def _reported(effect: dict[str, Any] | None, variables: tuple[str, ...] = ("accu
 
 def contrast(value: float, p: float) -> MeanContrast:
     ends = Interval(value - 1, value + 1)
-    return MeanContrast(value, 0.5, 20.0, value / 0.5, p, ends, p, ends)
+    return MeanContrast(value, 0.5, 20.0, value / 0.5, p, ends, p, ends, {})
 
 
-def planned(effect: Effect, result: MeanContrast | Undefined, levels: tuple[str, ...] = ()) -> PlannedEffect:
-    return PlannedEffect(variable_key="accuracy", effect=effect.stored(), levels=levels, weights={}, result=result)
+def planned(effect: Effect, result: MeanContrast | Undefined) -> PlannedEffect:
+    return PlannedEffect(variable_key="accuracy", effect=effect.stored(), result=result)
 
 
-TEXT, BOTH, TREND = Effect(factor="text"), Effect(interaction=("text", "recommender")), Effect(trend="strength")
+TEXT = Effect(factor="text", levels=("explained", "plain"))
+BOTH, STRENGTH = Effect(interaction=("text", "recommender")), Effect(trend="strength")
 
 
 @pytest.mark.integration
@@ -92,20 +93,19 @@ def test_a_planned_effect_decides_the_headline() -> None:
     of_text -= (means["PureSVD4 · plain"] + means["CorNgr · plain"]) / 2
     assert results.plan.primary_test == "effect"
     assert results.factorial is not None
-    effect = said.planned_of(results)
+    effect = results.factorial.planned
     assert effect is not None
     assert isinstance(effect.result, MeanContrast)
     assert effect.result.value == pytest.approx(of_text)
-    assert effect.levels == ("explained", "plain")
+    assert effect.planned.levels == ("explained", "plain")
     page = page_without_pictures(report)
-    assert "Planned effect (primary test) on perceived accuracy, the effect of text: " in page
+    assert "Planned effect (primary test) on perceived accuracy, the effect of text, explained against plain: " in page
     assert "We found no evidence that the effect of recommender depends on text (" in page
     first, second = results.factorial.variables
     assert (first.variable_key, second.variable_key) == ("accuracy", "satisfaction")
-    assert [factor.factor for factor in first.factors] == ["recommender", "text"]
-    assert first.anova is not None
-    assert not isinstance(first.anova, Undefined)
-    assert [term.term for term in first.anova.terms] == ["recommender", "text", "recommender × text"]
+    assert set(first.terms) == {"recommender", "text", "recommender × text"}
+    assert set(first.anova) == set(first.terms)
+    assert first.terms["text"].means == pytest.approx({"plain": 2.6667, "explained": 4.0}, abs=0.5)
     text = "".join(run.text for run in verdict.headline(results))
     if not results.flow.is_collecting:
         assert text == "Higher perceived accuracy with explained than with plain."
@@ -121,7 +121,7 @@ def test_both_scripts_recompute_the_effects(rscript: str, tmp_path: Path) -> Non
     report = _reported({"interaction": ["text", "recommender"]}, ("accuracy",))
     write_numbers(report, tmp_path)
     lines = {line[:5] for line in lines_of(report.read_results())}
-    assert len({line[2] for line in lines if line[1] == "effect"}) == 4
+    assert len({line[2] for line in lines if line[1] == "effect"}) == 3
     for command in ([sys.executable, "scripts/recompute.py"], [rscript, "--vanilla", "scripts/recompute.R"]):
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
         differing = [line for line in done.stdout.splitlines()[1:-1] if not line.endswith("yes")]
@@ -140,19 +140,18 @@ def test_doses_are_read_from_the_recipes_and_tested_as_a_trend() -> None:
     study.refresh_from_db()
     labels = [condition.label for condition in study.conditions.order_by("position")]
     plant(study, dict(zip(labels, DOSED.values(), strict=True)))
-    exclude(participant=planted_person(study, labels[0], [5] * 5, 5), reason="Under age")
     report = build_report(study=study)
     effects = report.read_results().factorial
     assert effects is not None
-    assert (effects.cells, effects.doses) == ({}, dict(zip(labels, (0.0, 0.3, 0.6), strict=True)))
+    assert effects.doses == dict(zip(labels, (0.0, 0.3, 0.6), strict=True))
+    assert list(effects.variables[0].terms) == [TREND]
     assert effects.planned is not None
     slope = effects.planned.result
     assert isinstance(slope, MeanContrast)
     assert slope.value == pytest.approx((np.mean(DOSED["More"]) - np.mean(DOSED["TopPop"])) / 0.6)
     page = page_without_pictures(report)
-    assert "Planned and measured doses" in page
     assert "Departure from a straight line: " in page
-    assert "The conclusion of the planned effect " in page
+    assert "Manipulation check: lists" in page
 
 
 @pytest.mark.integration
@@ -160,7 +159,7 @@ def test_doses_are_read_from_the_recipes_and_tested_as_a_trend() -> None:
 def test_without_a_planned_effect_all_effects_are_exploratory() -> None:
     results = _reported(None, ("accuracy",)).read_results()
     assert results.factorial is not None
-    assert results.factorial.planned is said.planned_of(results) is None
+    assert results.factorial.planned is None
     assert results.plan.primary_test == "advantage"
 
 
@@ -220,10 +219,10 @@ CELLS = {f"{x}{y}": {"x": x, "y": y, "z": "only"} for x in "ABC" for y in "12"}
 @pytest.mark.parametrize(
     ("effect", "words"),
     [
-        (Effect(factor="z"), "'z', which has one level"),
-        (Effect(factor="x"), r"two of its levels, the one expected to be higher first; they are A, B, C\."),
-        (Effect(factor="x", levels=("A", "D")), "they are A, B, C"),
-        (Effect(interaction=("x", "y")), "'x' has 3. Plan the effect of a factor instead"),
+        (Effect(factor="z"), r"'z' needs two levels: .* They are only\."),
+        (Effect(factor="x"), r"the one expected to be higher first\. They are A, B, C\."),
+        (Effect(factor="x", levels=("A", "D")), "They are A, B, C"),
+        (Effect(interaction=("x", "y")), "'x' needs two levels: a factor of an interaction has just two"),
         (Effect(interaction=("y", "colour")), "'colour', which is no factor of the design; it has x, y, z"),
         (Effect(trend="strength"), "conditions that re-rank one model by one method"),
     ],
@@ -241,6 +240,14 @@ def test_the_weights_of_effects() -> None:
     assert named == pytest.approx({"A1": 0.5, "A2": 0.5, "C1": -0.5, "C2": -0.5})
     two = {name: own for name, own in CELLS.items() if own["x"] != "C"}
     assert effect_weights(Effect(interaction=("x", "y")), two, {}) == {"B2": 1, "A2": -1, "B1": -1, "A1": 1}
+
+
+def doses_of(models: dict[str, tuple[str, dict[str, Any]]]) -> dict[str, float]:
+    stored = [
+        SimpleNamespace(label=label, levels={}, model=SimpleNamespace(algorithm=algorithm, params=params))
+        for label, (algorithm, params) in models.items()
+    ]
+    return design_of(stored)[1]
 
 
 @pytest.mark.unit
@@ -281,7 +288,7 @@ def test_a_plan_has_one_primary_test_and_old_plans_their_words() -> None:
     plain = Primary(perceived="accuracy", objective="recall")
     assert "effect" not in plans.tests_of(plain)
     assert plain.stored() == PAIR
-    trend = Primary(perceived="accuracy", objective="recall", effect=TREND)
+    trend = Primary(perceived="accuracy", objective="recall", effect=STRENGTH)
     assert plans.tests_of(trend)["effect"].startswith(
         "the linear trend over the strength of the re-ranking on the primary"
     )
@@ -297,13 +304,13 @@ def test_a_plan_has_one_primary_test_and_old_plans_their_words() -> None:
         (TEXT, 0.4, 0.2, "No evidence of a difference in perceived accuracy: explained against plain"),
         (BOTH, 0.4, 0.01, "The effect of text on perceived accuracy depends on recommender"),
         (BOTH, 0.4, 0.2, "No evidence that the effect of text on perceived accuracy depends on recommender"),
-        (TREND, 0.4, 0.01, "Stronger re-ranking went with higher perceived accuracy"),
-        (TREND, -0.4, 0.01, "Stronger re-ranking went with lower perceived accuracy"),
-        (TREND, 0.4, 0.2, "No evidence of a trend in perceived accuracy over the strength of the re-ranking"),
+        (STRENGTH, 0.4, 0.01, "Stronger re-ranking went with higher perceived accuracy"),
+        (STRENGTH, -0.4, 0.01, "Stronger re-ranking went with lower perceived accuracy"),
+        (STRENGTH, 0.4, 0.2, "No evidence of a trend in perceived accuracy over the strength of the re-ranking"),
     ],
 )
 def test_headlines_say_direction_and_lack_of_evidence(effect: Effect, value: float, p: float, headline: str) -> None:
-    before, after = said.finding(planned(effect, contrast(value, p), ("explained", "plain")), 0.05)
+    before, after = said.finding(planned(effect, contrast(value, p)), 0.05)
     assert f"{before}perceived accuracy{after}" == headline
 
 
@@ -313,9 +320,22 @@ def test_what_has_no_result_says_why() -> None:
     assert said.finding(undefined, 0.05)[0] == "The planned effect could not be tested in "
     assert said.planned_sentence(undefined, 0.05).endswith("no result. Too few participants in A: the design needs "
                                                            "every condition.")  # fmt: skip
-    assert said.exclusion_sentence(undefined, 0.05) == (
-        "The planned effect cannot be compared: it has no result on one side."
-    )
-    assert said.sentences(Factorial(alpha=0.05, cells={}, variables=(), planned=undefined)) == [
-        said.planned_sentence(undefined, 0.05)
-    ]
+    effects = Factorial(
+        alpha=0.05,
+        planned=undefined,
+        variables=(
+            FactorialVariable(variable_key="accuracy", terms={}, reason="Too few participants in A."),
+            FactorialVariable(
+                variable_key="son",
+                terms={
+                    "text": Term({"b against a": contrast(0.1, 0.3), "c against a": contrast(0.1, 0.3)},
+                                 Undefined("Too many conditions have no variance for a joint test."), {"a": 0.2}),
+                    "text × look": Term({"b against a, d against c": contrast(0.4, 0.001)}, Undefined("No.")),
+                },
+            ),
+        ),
+    )  # fmt: skip
+    _planned, accuracy, son = said.sentences(effects)
+    assert accuracy == "Perceived accuracy. Too few participants in A."
+    assert "Effect of text: Too many conditions have no variance for a joint test. Marginal means: a .20." in son
+    assert "The effect of text depended on look (.40, 95% CI [−.60, 1.40]" in son

@@ -326,7 +326,6 @@ contrast.test <- function(of, groups, higher, lower, sides) {
 # A weighted sum of the conditions' means, with variances of their own.
 effect <- function(of, groups, name, weights) {
   own <- weights^2 * sapply(groups, var) / lengths(groups)
-  if (sum(own) < 1e-15) return(invisible())
   value <- sum(weights * sapply(groups, mean))
   se <- sqrt(sum(own))
   df <- sum(own)^2 / sum(own^2 / (lengths(groups) - 1))
@@ -573,13 +572,12 @@ if (file.exists(file.path(folder, "data/contrast.csv"))) {
 
 if (file.exists(file.path(folder, "data/effects.csv"))) {
   rows <- read("data/effects.csv")
-  rows <- rows[rows[["weight"]] != 0, ]
   for (own in split(rows, list(rows[["variable"]], rows[["effect"]]), drop = TRUE)) {
     variable <- as.character(own[["variable"]][1])
     named <- as.character(own[["condition"]])
     column <- people[[variable]]
     groups <- lapply(named, function(name) column[people[["condition"]] == name & !is.na(column)])
-    if (all(lengths(groups) > 1)) effect(variable, groups, as.character(own[["effect"]][1]), own[["weight"]])
+    effect(variable, groups, as.character(own[["effect"]][1]), own[["weight"]])
   }
 }
 

@@ -13,7 +13,7 @@ from catalog.selectors.items import untranslated
 from core.provenance import digest_of
 from evaluation.enums import ModelOrigin
 from evaluation.tables import parameters_in_words
-from inference.power import advantage_power, contrast_power, effect_power
+from inference.power import advantage_power, contrast_power
 from recommenders import registry
 from studies.allocation.selectors.assignment_seed import is_seed_known, seed_sentence
 from studies.design.narrative.plan import (
@@ -281,7 +281,7 @@ def planned_power(study: Study, n: int) -> float:
     design = study.design
     alpha, contrast = design.plan.alpha, design.primary.contrast
     if design.primary.effect is not None:
-        return effect_power(k, n, design.effect, alpha=alpha)
+        return contrast_power(1, 1, k, n, design.effect, alpha=alpha).power  # the same for all weights of one f
     if contrast is None:
         return advantage_power(k, n, design.effect, alpha=alpha)
     sizes = len(contrast.higher), len(contrast.lower)

@@ -16,7 +16,6 @@ from inference.power import (
     contrast_power,
     detectable_effect,
     effect_of_means,
-    effect_power,
     participants_needed,
     simulated_power,
 )
@@ -33,12 +32,13 @@ from studies.allocation.selectors.assignment_seed import (
 from studies.design.narrative.plan import (
     advantage_power_sentence,
     contrast_power_sentence,
-    effect_power_sentence,
     equivalence_power_sentence,
+    level,
     metric_label,
     needed_sentence,
     perceived_labels,
     planned_sentence,
+    share,
     simulated_sentence,
 )
 from studies.design.narrative.preregistration import ConditionPlan, Plan, scale_in_words
@@ -158,8 +158,11 @@ def primary_power_sentence(study: Study, *, n: int, f: float, alpha: float) -> s
         return ""
     variable = perceived_labels(asked_questions(study))[primary.perceived]
     if primary.effect is not None:
-        power = effect_power(k, n, f, alpha=alpha)
-        primary_test = effect_power_sentence(power, primary.effect, n=n, f=f, alpha=alpha)
+        by_t = contrast_power(1, 1, k, n, f, alpha=alpha)  # the same for all weights, if the effect makes all of f
+        primary_test = (
+            f"With {n:,} participants per condition the test of {primary.effect.words} (two-sided, α = {level(alpha)}) "
+            f"has a power of {share(by_t.power)} if that effect makes all of f = {f:.2f}."
+        )
     elif (contrast := primary.contrast) is not None:
         sizes = len(contrast.higher), len(contrast.lower)
         by_t = contrast_power(*sizes, k, n, f, sides=contrast.sides, alpha=alpha)

@@ -66,9 +66,8 @@ for (name in unique(all.data$design)) {
     table <- suppressMessages(aov_car(as.formula(paste("value ~", paste(factors, collapse = "*"), "+ Error(id)")), data,
                                       type = 3, return = "univariate"))
     for (term in setdiff(rownames(table), c("(Intercept)", "Residuals"))) {
-      emit(name, paste0("anova.", term), table[term, c("Sum Sq", "Df", "F value", "Pr(>F)")])
+      emit(name, paste0("anova.", term), c(table[term, c("F value", "Df")], table["Residuals", "Df"], table[term, "Pr(>F)"]))
     }
-    emit(name, "anova.within", table["Residuals", c("Sum Sq", "Df")])
   }
   for (f in factors) {
     levels <- unique(cells[[f]])
