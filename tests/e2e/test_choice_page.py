@@ -1,4 +1,4 @@
-"""The page of a choice in Chromium: by touch on a phone and by keys at a desk, in every layout, and without a script."""
+"""The page of a choice in Chromium: by touch on a phone, by keys at a desk, in every layout, and without a script."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.studies.test_own_flows import ABOUT, RATE, THANKS, make
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
-SMALL = """() => [...document.querySelectorAll('.pick')].filter((label) => label.getBoundingClientRect().height < 44).length"""
+SMALL = "() => [...document.querySelectorAll('.pick')].filter((e) => e.getBoundingClientRect().height < 44).length"
 
 
 @pytest.mark.parametrize(("hands", "width", "has_touch"), [(Pointer, 390, True), (Keyboard, 1280, False)])
