@@ -69,9 +69,10 @@
     if (!playing.has(player)) return;
     tell({ id: newId(), kind: "sample_played", page, rank, view, at: Date.now(), item: player.dataset.item, seconds: inSeconds(performance.now() - playing.get(player)) });
     playing.delete(player);
+    later(400);
   };
-  if ("plays" in document.body.dataset) {
-    document.addEventListener("playing", ({ target }) => { if (target.dataset.item) playing.set(target, performance.now()); }, true);
+  if ("timesSamples" in document.body.dataset) {
+    document.addEventListener("playing", ({ target }) => { if (target.dataset.item && !playing.has(target)) playing.set(target, performance.now()); }, true);
     for (const name of ["pause", "waiting", "ended"]) document.addEventListener(name, ({ target }) => { stopped(target); }, true);
     window.addEventListener("pagehide", () => { for (const player of playing.keys()) stopped(player); });
   }

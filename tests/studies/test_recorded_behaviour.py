@@ -99,7 +99,7 @@ def test_a_consent_text_that_is_changed_later_keeps_naming_it() -> None:
 def test_what_is_not_recorded_is_refused_and_not_asked_for() -> None:
     person = Person(live("opened")).to("recommendations")
     item = person.me.recommendation_list.slots.get(rank=1).item.external_id
-    assert not tree(person.get("recommendations/")).xpath("//body[@data-plays]")
+    assert not tree(person.get("recommendations/")).xpath("//body[@data-times-samples]")
     assert "A browser tells of" in send(person, item=item, seconds=1)["event-0001"]
 
 
@@ -128,7 +128,7 @@ def test_exports_count_what_was_opened_and_played(tmp_path: Path) -> None:
         person.get(f"details/{first.pk}/")
     assert Event.objects.filter(kind="details_opened").count() == before + 2
     assert tree(person.get(f"details/{second.pk}/")).xpath("//audio/@data-item") == [second.external_id]
-    assert tree(person.get("recommendations/")).xpath("//body[@data-plays]")
+    assert tree(person.get("recommendations/")).xpath("//body[@data-times-samples]")
     assert send(person, item=second.external_id, seconds=12.5) == {}
     assert send(person, item=second.external_id, seconds=12.5) == {}  # the same event
     assert send(person, item=second.external_id, seconds=2, id="event-0002") == {}

@@ -328,7 +328,7 @@ class Walker:
         if self.rng.random() < probability:
             for address in page.tree.xpath(f"//a[contains(@href, '/details/{item}/')]/@href")[:1]:
                 details = self._get(address, is_htmx=True)
-                if page.kind != ELICIT and page.tree.xpath("//body[@data-plays]"):
+                if page.kind != ELICIT and page.tree.xpath("//body[@data-times-samples]"):
                     self._play(page, item, details.tree.xpath("//*[self::audio or self::video]/@data-item"))
 
     def _play(self, page: Page, item: int, names: list[str]) -> None:
