@@ -65,6 +65,8 @@ REQUIRED = (
 TRIAL = ("simulated_per_condition", "planted_effects")  # of simulated participants: no part of the design
 
 Elicitation = Literal["stars", "choice"]
+Behaviour = Literal["opened", "played"]
+OPENED, PLAYED = get_args(Behaviour)  # details of recommended items, and their samples
 ItemOrder = Literal["random", "popularity", "title", "strata", "entropy0", "pop-entropy"]
 MethodName = Literal["permuted_blocks", "minimisation", "least_filled", "simple"]
 Interviewers = Literal["crossed", "nested"]
@@ -526,6 +528,8 @@ class StudySettings(_Settings):
     samples: bool | None = None
     # The pages in order, as `studies.flow_pages` reads them; empty for the flow of 2011.
     flow: Annotated[tuple[Page, ...], PlainValidator(read_flow)] = ()
+    # What counts as behaviour beside the time on each page; the consent text has to name it by {recorded_behaviour}.
+    recorded: Annotated[tuple[Behaviour, ...], AfterValidator(_distinct)] = ()
     factors: tuple[Factor, ...] = ()  # their full product is the conditions; empty where each is a model alone
     # Of the simulated participants, no part of the design.
     simulated_per_condition: Whole | None = Field(default=None, ge=1)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from analysis.compute import comparison as both_sides
+from analysis.compute.choices import choices_by_condition
 from analysis.compute.covariates import covariate_analyses
 from analysis.compute.exclusions import TestedVariable, by_key, with_and_without
 from analysis.compute.factorial import factorial_of
@@ -51,6 +52,7 @@ from inference.results import Undefined
 from studies.design.selectors.placeholders import asked_questions, item_words
 from studies.enums import Mode
 from studies.models import Study
+from studies.participation.selectors.outcomes import Chosen
 from studies.usage_data import CHOICE, is_usage
 
 
@@ -70,6 +72,7 @@ class Inputs:
     metrics: tuple[StoredMetric, ...] = ()
     is_pilot: bool = False
     repetitions: Repetitions | None = None
+    choices: Mapping[int, Chosen] = field(default_factory=dict)  # by the participant's key
 
 
 def compute(inputs: Inputs, progress: Progress = no_progress) -> dict[str, Any]:
@@ -181,6 +184,7 @@ def compute(inputs: Inputs, progress: Progress = no_progress) -> dict[str, Any]:
         constructs=constructs_of(answers, rng_for(study.seed, "report", "constructs"), progress),
         covariates=covariates,
         lists_shown=shown,
+        choices=choices_by_condition(inputs.reading, inputs.choices),
         doses=() if shown is None else doses(shown, compared, presentations),
         objective=_objective(inputs, lengths),
         offline_effects=offline_effects(lengths, tested_kinds(inputs.run.protocol)),

@@ -9,6 +9,7 @@ from typing import Any
 from analysis.models import Report
 from analysis.present import (
     bayesian,
+    choices,
     covariates,
     exclusions,
     factorial,
@@ -200,6 +201,7 @@ def document_of(report: Report) -> Document:
             *perceived.variable_sections(results, figure),
             perceived.classic_section(results),
             lists_shown.distributions_section(results),
+            choices.choices_section(results),
             follow_up.effects_section(results),
             follow_up.ordinal_section(results),
             follow_up.correlations_section(results),

@@ -20,6 +20,7 @@ from studies.instrument.questionnaires.questions import Question
 from studies.instrument.questionnaires.schema import ABOUT, Questionnaire
 from studies.models import Event, Interview, Response, Study
 from studies.monitoring.selectors.exclusions import exclusions
+from studies.participation.selectors.outcomes import Chosen
 from studies.participation.selectors.responses import LOOKED_AT, Record, completed_answers
 
 
@@ -99,11 +100,18 @@ def opened_by(study: Study, mode: str) -> Opened:
     return Opened(details, trailers)
 
 
-def sample_digest(respondents: Sequence[Respondent], keys: Sequence[int], opened: Opened) -> str:
+def sample_digest(
+    respondents: Sequence[Respondent], keys: Sequence[int], opened: Opened, choices: Mapping[int, Chosen]
+) -> str:
     """Digest of everything that the sample is described from, in order of entry."""
     return digest_of(
         [
-            {**vars(person), "details": opened.details.get(key, 0), "trailers": opened.trailers.get(key, 0)}
+            {
+                **vars(person),
+                "details": opened.details.get(key, 0),
+                "trailers": opened.trailers.get(key, 0),
+                **({"choice": vars(choices[key])} if key in choices else {}),
+            }
             for person, key in zip(respondents, keys, strict=True)
         ]
     )

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from analysis.enums import ScaleVariable
+from analysis.results.choices import ChoicesOfCondition
 from analysis.results.codec import stored
 from analysis.results.comparison import Advantage, Alternative, Comparison, Equivalence, Matrix, PlannedContrast
 from analysis.results.covariates import CovariateAnalyses
@@ -192,6 +193,7 @@ class Results:
     constructs: Constructs | None = field(default=None, metadata=stored(is_omitted=True))
     covariates: CovariateAnalyses | None = field(default=None, metadata=stored(is_omitted=True))
     lists_shown: ListsShown | None = field(default=None, metadata=stored(is_omitted=True))
+    choices: tuple[ChoicesOfCondition, ...] = field(default=(), metadata=stored(is_omitted=True))
     doses: tuple[Dose, ...] = field(default=(), metadata=stored(is_omitted=True))
     objective: ObjectiveSide
     offline_effects: tuple[OfflineMetric, ...] = field(default=(), metadata=stored(is_omitted=True))

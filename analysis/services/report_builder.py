@@ -31,6 +31,7 @@ from studies.enums import Mode, ParticipantStatus, StudyStatus
 from studies.models import Study
 from studies.monitoring.selectors.exclusions import exclusions
 from studies.monitoring.services.blinding import note_opened_by
+from studies.participation.selectors.outcomes import choices_of
 
 logger = logging.getLogger(__name__)
 
@@ -116,7 +117,7 @@ def _read(
     compared = _compared(flow)
     positions = [at for at, name in zip(positions, reading.analysed.conditions, strict=True) if name in compared]
     reading = reading.among(compared)
-    opened = opened_by(study, mode)
+    opened, choices = opened_by(study, mode), choices_of(study, mode)
     progress("Reading the results of the run")
     lengths = (0, *run.profile_lengths)
     measured = tuple(measured_by(run, reading.analysed.conditions, positions, length) for length in lengths)
@@ -151,7 +152,7 @@ def _read(
         completers_digest=reading.completers.digest if reading.n_left_out else "",
         repetitions=() if repetitions is None else repetitions.digests,
         metric_runs=stored.digests,
-        sample_digest=sample_digest(reading.respondents, reading.keys, opened),
+        sample_digest=sample_digest(reading.respondents, reading.keys, opened, choices),
     )
     planned = Planned(
         is_frozen=frozen.is_frozen,
@@ -171,6 +172,7 @@ def _read(
         opened=opened,
         is_pilot=draft is not None,
         repetitions=repetitions,
+        choices=choices,
     )
     return inputs, provenance
 

@@ -63,6 +63,20 @@
   };
   setInterval(() => { if (stretch) note(); }, TICK);
 
+  /* Samples that are played, in studies that record it: each stretch with the item that it is of. */
+  const playing = new Map(); // player to when it began
+  const stopped = (player) => {
+    if (!playing.has(player)) return;
+    tell({ id: newId(), kind: "sample_played", page, rank, view, at: Date.now(), item: player.dataset.item, seconds: inSeconds(performance.now() - playing.get(player)) });
+    playing.delete(player);
+    later(400);
+  };
+  if ("timesSamples" in document.body.dataset) {
+    document.addEventListener("playing", ({ target }) => { if (target.dataset.item && !playing.has(target)) playing.set(target, performance.now()); }, true);
+    for (const name of ["pause", "waiting", "ended"]) document.addEventListener(name, ({ target }) => { stopped(target); }, true);
+    window.addEventListener("pagehide", () => { for (const player of playing.keys()) stopped(player); });
+  }
+
   /* Sending: one batch at a time, forgotten once the server has answered, tried again later where it has not. */
   let isSending = false, waits = TICK, timer = 0;
   const batch = () => keysOf(TOLD).slice(0, BATCH).map(read).filter(Boolean);

@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, expect
 
 from catalog.demo.works import CLIPS_FOLDER
 from catalog.services import add_metadata
+from studies.design.services.launch import launch_study
 from studies.models import Event
 from tests.e2e.clicker import until
 from tests.factories.catalog import make_version
@@ -53,3 +54,29 @@ def test_a_clip_plays_and_seeks(live_server: Any, browser: Browser, tmp_path: Pa
     until(lambda: bool(video.evaluate("video => video.paused")), page, "the clip to stop")
     assert problems == []
     context.close()
+
+
+def test_the_seconds_that_a_clip_plays_are_counted(live_server: Any, browser: Browser, tmp_path: Path) -> None:
+    (tmp_path / "facts.csv").write_text("item,video\n1,drama.webm\n")
+    version = add_metadata(version=make_version(), path=tmp_path / "facts.csv", media=CLIPS_FOLDER / "drama.webm")
+    version.items.update(clip=version.items.get(index=0).clip)
+    run = make_run_at("succeeded", version=version)
+    study = make_study(status="draft", run=run, settings={"recorded": ["played"]})
+    for texts in study.texts.values():
+        texts["consent"] += " {recorded_behaviour}"
+    study.save()
+    launch_study(study=study)
+    study.refresh_from_db()
+    page = browser.new_page(viewport={"width": 390, "height": 800})
+    page.goto(f"{live_server.url}{Person(study).to('item').base}items/1/1/")
+    page.locator("[data-plays]").click()
+    video = page.locator("#player video")
+    until(lambda: bool(video.evaluate(PLAYING)), page, "the clip to play")
+    page.wait_for_timeout(1500)
+    page.locator("#player button").click()
+    until(Event.objects.filter(kind="sample_played").exists, page, "how long it was played")
+    event = Event.objects.get(kind="sample_played")
+    assert (event.page, event.rank, event.seconds) == ("items", 1, None)
+    assert event.facts["item"] == event.participant.recommendation_list.slots.get(rank=1).item.external_id
+    assert 1.5 <= event.facts["seconds"] <= 10
+    page.close()

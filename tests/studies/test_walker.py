@@ -13,6 +13,7 @@ from django.test import Client
 
 from studies.data.exports.export_files import write_export
 from studies.data.exports.tables import Options
+from studies.design.services.launch import launch_study
 from studies.enums import Mode, ParticipantStatus
 from studies.models import Participant, RecommendedItem, Response, Study
 from studies.participation.selectors.responses import records
@@ -21,8 +22,10 @@ from studies.simulation.answer_model import SimulatedPerson, SourceUser, Trainin
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import make_study
 from tests.factories.walking import Site, walker_of
+from tests.studies.test_choice_pages import CHOICE, ITEMS, LIST, OVERALL
 from tests.studies.test_details_to_see import study_of
 from tests.studies.test_item_words import run_of
+from tests.studies.test_own_flows import ABOUT, RATE, THANKS
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db, pytest.mark.slow]
 
@@ -127,3 +130,34 @@ def test_a_walk_answers_about_trailers_only_of_items_with_one() -> None:
 def test_a_walk_passes_items_whose_details_no_page_leads_to() -> None:
     participant, _n_requests = walk(study_of(), secrets.token_hex(20))
     assert participant.status == ParticipantStatus.COMPLETED
+
+
+def test_a_walk_chooses_by_interest_and_plays_samples_where_that_is_recorded() -> None:
+    run = make_run_at("succeeded")
+    run.version.items.update(clip="clips/ab/abcd.mp3", trailer_url="")
+    study = make_study(
+        status="draft",
+        run=run,
+        per_condition=60,
+        settings={
+            "recorded": ["opened", "played"],
+            "flow": [ABOUT, RATE, {"lists": {"pages": [LIST, ITEMS, CHOICE, OVERALL]}}, THANKS],
+        },
+    )
+    for texts in study.texts.values():
+        texts["consent"] += " {recorded_behaviour}"
+    study.save()
+    launch_study(study=study)
+    study.refresh_from_db()
+    key = secrets.token_hex(20)
+    whole, n_requests = walk(study, secrets.token_hex(20))
+    with pytest.raises(httpx.RemoteProtocolError):
+        walk(study, key, after=n_requests - 8)
+    again, _n = walk(study, key)
+    for person in (whole, again):
+        assert person.status == ParticipantStatus.COMPLETED
+        assert person.responses.get(question="chosen").value in {"1", "2", "3", "4", "5", "none"}
+        assert person.responses.get(question="chosen").provenance == "modelled"
+    played = [event.facts["seconds"] for event in whole.events.filter(kind="sample_played")]
+    assert played
+    assert all(4 <= seconds <= 20 for seconds in played)

@@ -17,6 +17,7 @@ from studies.flow_pages import CHOICE, ELICIT, ITEM_QUESTIONS, QUESTIONS
 from studies.instrument.flow import CONSENT, flow_of, whole_flow
 from studies.models import Allocation, Event, ProfileRating, Study
 from studies.monitoring.selectors.page_times import PageSummary, TimeOnPage
+from studies.settings import PLAYED
 
 CLOCK = "ISO 8601, UTC, the server's clock"
 
@@ -155,6 +156,7 @@ def list_request_variables(study: Study) -> tuple[Variable[Person], ...]:
 
 def event_variables(study: Study) -> tuple[Variable[EventRow], ...]:
     """Variables of each event; facts without their own column are in the last one."""
+    played = ", and sample_played with its seconds among the facts" if PLAYED in study.design.recorded else ""
     return (
         Variable("participant.id", "Id of the participant for publication", "text", lambda h: h.public_id),
         Variable("participant.mode", "Mode of the participant", "category", lambda h: h.mode,
@@ -164,7 +166,8 @@ def event_variables(study: Study) -> tuple[Variable[EventRow], ...]:
                  minimum=1),
         Variable("event.kind", "What happened", "text", lambda h: h.event.kind,
                  allowed="page_view, search, details_opened, trailer_opened, rating_changed, answer_changed and "
-                         "answer_withdrawn are recorded by the server, page_shown and page_left by the browser"),
+                         "answer_withdrawn are recorded by the server, page_shown and page_left by the browser"
+                         f"{played}"),
         Variable("event.source", "Source of the event", "category", lambda h: "browser" if h.event.key else "server",
                  values=same_as(("server", "browser"))),
         Variable("event.page", "Page it happened on", "text", lambda h: h.event.page or _fact("page")(h)),

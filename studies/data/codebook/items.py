@@ -16,8 +16,9 @@ from studies.instrument.measures import BRANCHES, WATCHED
 from studies.instrument.questionnaires import schema
 from studies.instrument.scales import ScaleOfStudy, scales_of
 from studies.models import Study
-from studies.participation.selectors.responses import Recommended
+from studies.participation.selectors.responses import SAMPLE_PLAYED, Recommended, is_played
 from studies.presentation import FALLBACK, MODEL, REMOTE, STORED
+from studies.settings import OPENED, PLAYED
 
 EXPLAINED_BY = {
     MODEL: "the algorithm's decomposition of the score by the participant's ratings",
@@ -76,6 +77,24 @@ def _explanations(study: Study) -> tuple[Variable[Recommended], ...]:
     )  # fmt: skip
 
 
+def _behaviour(study: Study) -> tuple[Variable[Recommended], ...]:
+    """What was counted of each item, in studies that say so."""
+    of_kinds: dict[str, tuple[Variable[Recommended], ...]] = {
+        OPENED: (
+            Variable("item.opened", "How often its details were opened", "integer",
+                     lambda i: int(i.looked_at.get("details_opened", 0)), minimum=0, derivation=FROM_EVENTS),
+        ),
+        PLAYED: (
+            Variable("item.played", "Whether its sample was played, or opened on another site", "boolean",
+                     is_played, values=YES_NO, derivation=FROM_EVENTS),
+            Variable("item.played_seconds", "Time that its sample was played in the page", "number",
+                     lambda i: float(i.looked_at.get(SAMPLE_PLAYED, 0)), minimum=0, derivation=FROM_EVENTS,
+                     allowed="seconds; 0 for a sample on another site, whose time is not known"),
+        ),
+    }  # fmt: skip
+    return tuple(variable for kind in study.design.recorded for variable in of_kinds[kind])
+
+
 def item_variables(study: Study) -> tuple[Variable[Recommended], ...]:
     """Variables of each recommended item."""
     questionnaire = asked_questions(study)
@@ -117,6 +136,7 @@ def item_variables(study: Study) -> tuple[Variable[Recommended], ...]:
                  allowed="for an item without one, questions refer to its details; empty if unknown"),
         Variable("item.trailer_opened", f"Whether its {sample} was opened", "boolean",
                  lambda i: "trailer_opened" in i.looked_at, values=YES_NO, derivation=FROM_EVENTS),
+        *_behaviour(study),
         Variable("item.rating_provenance", "Where the rating comes from", "category",
                  lambda i: i.provenance.get("rating"), values=same_as(Provenance.values)),
     )  # fmt: skip

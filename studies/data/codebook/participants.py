@@ -23,9 +23,9 @@ from studies.instrument.scales import ScaleOfStudy, scales_of, score_of_particip
 from studies.known_items import scale_rule
 from studies.models import Study
 from studies.monitoring.selectors.exclusions import planned_rule
-from studies.participation.selectors.responses import Recommended, Record
+from studies.participation.selectors.responses import Recommended, Record, is_opened, is_played
 from studies.recruitment.selectors.recruitment import places_of
-from studies.settings import USED
+from studies.settings import OPENED, PLAYED, USED
 from studies.usage_data import is_usage, taken_rule
 
 UTC_TIME = "ISO 8601, UTC"
@@ -311,6 +311,18 @@ def _of_chosen(read: Callable[[Recommended], Any], without: str | None = None) -
     return read_person
 
 
+def _behaviour_variables(study: Study) -> Iterator[Of]:
+    """Counts over the recommended items, in studies that say they record them."""
+    for kind, is_so, done in ((OPENED, is_opened, "details were opened"), (PLAYED, is_played, "sample was played")):
+
+        def count(person: Person, is_so: Callable[[Recommended], bool] = is_so) -> int | None:
+            return sum(map(is_so, person.record.items)) if person.record.items else None
+
+        if kind in study.design.recorded:
+            meaning, derivation = f"Recommended items whose {done}", "from the events since the list was there"
+            yield Variable(f"behaviour.{kind}", meaning, "integer", count, minimum=0, derivation=derivation)
+
+
 def _choice_variables(block: str, question: Question) -> tuple[Of, ...]:
     wording, source = next(iter(question.text.values())), f"The page of {block}"
     return (
@@ -364,6 +376,7 @@ def participant_variables(study: Study) -> tuple[Of, ...]:
         *(_scored(scale) for scale in scales_of(questionnaire)),
         *_measures(item_words(study.design, FALLBACK_LANGUAGE).consumed),
         *_lists(study),
+        *_behaviour_variables(study),
     )
 
 

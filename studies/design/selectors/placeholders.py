@@ -40,7 +40,7 @@ from studies.instrument.samples import for_items_without
 from studies.known_items import ItemsAsked
 from studies.models import Condition, Participant, Study
 from studies.presentation import PLAIN, Presentation
-from studies.settings import StudySettings
+from studies.settings import OPENED, PLAYED, StudySettings
 
 TO_DETAILS = re.compile(r"\{look_at_details\} (?=\S)| \{look_at_details\}", re.IGNORECASE)
 NAMES = {
@@ -64,6 +64,8 @@ NAMES = {
     "known_items": "number and noun of these items (five films that you know, or five films you have watched)",
     "your_ratings": "what participants tell of them (your ratings, or your choices)",
     "recommendations": "number of recommendations with the word (five recommendations)",
+    "recorded_behaviour": "what the study records beside answers (how long you spend on each page and which "
+    "recommendations you open)",
     "minutes": "how long taking part takes, from the estimate (8)",
     "your_age": "the ages of those who may take part (between 20 and 50 years old)",
 }
@@ -72,6 +74,10 @@ LOOK_AT = {  # by what a sample is called
     CLIP: gettext_lazy("Look at its details, and listen to the clip if there is one."),
     EXCERPT: gettext_lazy("Look at its details, and read the excerpt if there is one."),
     SAMPLE: gettext_lazy("Look at its details, and at the sample if there is one."),
+}
+BEHAVIOUR = {
+    OPENED: gettext_lazy("which recommendations you open"),
+    PLAYED: gettext_lazy("which trailers or samples you play and for how long"),
 }
 IN_WORDS = (
     gettext_lazy("one"), gettext_lazy("two"), gettext_lazy("three"), gettext_lazy("four"), gettext_lazy("five"),
@@ -93,6 +99,13 @@ def range_words(counts: ItemsAsked) -> str:
     if not counts.is_range:
         return number_word(counts.fewest)
     return gettext("%(fewest)s to %(most)s") % {"fewest": counts.fewest, "most": counts.most}
+
+
+def _behaviour_words(design: StudySettings) -> str:
+    """What is recorded beside answers, in the active language: "how long …, which … and which …"."""
+    parts = [gettext("how long you spend on each page"), *(str(BEHAVIOUR[kind]) for kind in design.recorded)]
+    *first, last = parts
+    return gettext("%(first)s and %(second)s") % {"first": ", ".join(first), "second": last} if first else last
 
 
 def item_words(design: StudySettings, language: str) -> Words:
@@ -168,6 +181,7 @@ def _values(design: StudySettings, language: str, facts: StatedFacts | None = No
             ),
             "rated_items": rated_items,
             "you_rate": gettext("choose") if chooses else gettext("rate"),
+            "recorded_behaviour": _behaviour_words(design),
             "known_items": known % {"items": rated_items, "consumed": words.consumed},
             "your_ratings": gettext("your choices") if chooses else gettext("your ratings"),
             "recommended_items": f"{number_word(listed)} {singular if listed == 1 else plural}",

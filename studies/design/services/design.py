@@ -297,6 +297,7 @@ def _changed(settings: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[st
         "ratings_most": design.ratings_asked,
         "preparation_seconds": None,
         "sent_answers": [],
+        "recorded": [],
     }
     return {name: value for name, value in changed.items() if name not in no_progress or value != no_progress[name]}
 

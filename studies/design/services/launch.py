@@ -305,8 +305,8 @@ def _findings(study: Study) -> tuple[list[OpenPoint], bool]:
 
 
 def not_in_consent(study: Study) -> list[str]:
-    """Which consent texts do not name who runs a remote recommender and gets the ratings, or do not quote a question
-    whose answers they get.
+    """Which consent texts do not name who runs a remote recommender and gets the ratings, do not quote a question
+    whose answers they get, or do not say which behaviour is recorded.
     """
     names = {condition.model.provenance["service"] for condition in remote_conditions(study)}
     services = RemoteRecommender.objects.filter(name__in=names)
@@ -326,6 +326,12 @@ def not_in_consent(study: Study) -> list[str]:
             for question in sent
             if services and question.text.get(language, "").casefold() not in consent.casefold()
         ]
+        if study.design.recorded and "{recorded_behaviour}" not in texts["consent"].casefold():
+            words = filled("{recorded_behaviour}", study.design, language)
+            problems.append(
+                f"The consent text in {language_name(language)} does not say which behaviour is recorded. Write "
+                f"{{recorded_behaviour}} in it: participants then read “{words}”."
+            )
     return problems
 
 

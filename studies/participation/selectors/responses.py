@@ -7,7 +7,7 @@ import functools
 import hmac
 import itertools
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -53,6 +53,7 @@ OF_LEAN = (
     "completed_at",
 )  # fmt: skip
 LOOKED_AT = ("details_opened", "trailer_opened")
+SAMPLE_PLAYED = "sample_played"
 MOST_CACHED = 1000  # distinct parsed answers
 
 
@@ -141,10 +142,20 @@ class Recommended:
     answers: dict[str, Any]
     provenance: dict[str, str]
     measures: ItemMeasures | None
-    looked_at: frozenset[str]
+    looked_at: Mapping[str, float]  # how often each event of `LOOKED_AT` was; of samples, the seconds played
     not_asked: frozenset[str] = frozenset()
     orders: Mapping[str, Any] = field(default_factory=dict)
     explanation: str = ""  # as shown, in the participant's language
+
+
+def is_opened(item: Recommended) -> bool:
+    """Whether an item's details were opened."""
+    return "details_opened" in item.looked_at
+
+
+def is_played(item: Recommended) -> bool:
+    """Whether an item's sample was played, or opened on another site."""
+    return "trailer_opened" in item.looked_at or SAMPLE_PLAYED in item.looked_at
 
 
 @dataclass(frozen=True)
@@ -262,14 +273,15 @@ class RecordReader:
             self._parsed[written] = value
         return self._parsed[written]
 
-    def _opened_items(self, keys: Sequence[int]) -> dict[int, dict[str, set[str]]]:
+    def _opened_items(self, keys: Sequence[int]) -> dict[int, dict[str, Counter[str]]]:
         """Item events from the recommendation list onwards; the rating page may show the same items earlier."""
-        looked: dict[int, dict[str, set[str]]] = defaultdict(dict)
-        events = Event.objects.filter(participant__in=keys, kind__in=LOOKED_AT, page__in=self.flow.with_list).order_by(
-            "pk"
-        )
+        looked: dict[int, dict[str, Counter[str]]] = defaultdict(dict)
+        events = Event.objects.filter(
+            participant__in=keys, kind__in=(*LOOKED_AT, SAMPLE_PLAYED), page__in=self.flow.with_list
+        ).order_by("pk")
         for key, kind, facts in events.values_list("participant_id", "kind", "facts"):
-            looked[key].setdefault(str(facts.get("item", "")), set()).add(kind)
+            amount = facts["seconds"] if kind == SAMPLE_PLAYED else 1
+            looked[key].setdefault(str(facts.get("item", "")), Counter())[kind] += amount
         return looked
 
     def _profiles(self, keys: Sequence[int]) -> dict[int, list[ProfileRating]]:
@@ -312,7 +324,7 @@ class RecordReader:
         rows_by_rank: dict[int, dict[str, AnswerRow]],
         recommendations: RecommendationList | None,
         slots: Sequence[Slot],
-        looked_at: dict[str, set[str]],
+        looked_at: dict[str, Counter[str]],
         profile: tuple[ProfileRating, ...],
         rated: tuple[int, int],
     ) -> Record:
@@ -337,7 +349,7 @@ class RecordReader:
             )
             answers = {key: value for key, value in of_item.items() if key in shown or key not in of_items}
             provenance = {key: row.provenance for key, row in rows.items()}
-            opened = frozenset(looked_at.get(slot.item.external_id, ()))
+            opened = looked_at.get(slot.item.external_id, Counter())
             orders = participant.shown_orders.get(schema.ITEMS, {})
             # An item without a sample is never asked about it.
             trailer_seen = answers.get(TRAILER_SEEN) if TRAILER_SEEN in of_slot.of_items else False

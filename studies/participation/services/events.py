@@ -12,12 +12,15 @@ from typing import Any
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from catalog.models import Item
 from core.database import optional_write
 from core.errors import ParallaxError
 from core.rate_limits import RateLimit, seconds_to_wait
 from studies.enums import ParticipantStatus
 from studies.models import Event, Participant
+from studies.participation.selectors.responses import SAMPLE_PLAYED  # only in studies that record it
 from studies.participation.services.participant_state import flow_of_participant, touch
+from studies.settings import PLAYED
 
 LONGEST_KIND = 40
 LARGEST_FACTS = 4000  # characters of JSON
@@ -29,7 +32,7 @@ LONGEST_SECONDS = 7 * 24 * 3600.0
 PROGRESS = frozenset({"search", "details_opened", "trailer_opened"})  # as answers and new pages are
 PAGE_SHOWN, PAGE_LEFT = "page_shown", "page_left"
 KINDS = frozenset({PAGE_SHOWN, PAGE_LEFT})
-FIELDS = frozenset({"id", "kind", "page", "rank", "at", "seconds", "hidden_seconds", "view"})
+FIELDS = frozenset({"id", "kind", "page", "rank", "at", "seconds", "hidden_seconds", "view", "item"})
 _KEY = re.compile(r"[0-9A-Za-z-]{8,36}")
 
 
@@ -113,7 +116,7 @@ def store_events(*, participant_id: int, events: Sequence[Any]) -> tuple[int, di
         # Locked, so that no event is stored behind a withdrawal that erases them.
         Participant.objects.select_for_update(of=("self",))
         .select_related("study")
-        .only("status", "erased_at", "study__updated_at")
+        .only("status", "erased_at", "study__updated_at", "study__settings", "study__dataset_version")
         .get(pk=participant_id)
     )
     if participant.erased_at is not None or participant.status == ParticipantStatus.WITHDRAWN:
@@ -148,8 +151,12 @@ def _checked(participant: Participant, data: Any) -> Event:
         raise ValueError("The id of an event has 8 to 36 letters, digits and dashes.")
     if not isinstance(view, str) or (view and not _KEY.fullmatch(view)):
         raise ValueError("The view of an event has 8 to 36 letters, digits and dashes.")
-    if data.get("kind") not in KINDS:
-        raise ValueError(f"A browser tells of {' and '.join(sorted(KINDS))}.")
+    kinds = {*KINDS, SAMPLE_PLAYED} if PLAYED in participant.study.design.recorded else KINDS
+    if data.get("kind") not in kinds:
+        raise ValueError(f"A browser tells of {' and '.join(sorted(kinds))}.")
+    is_sample = data["kind"] == SAMPLE_PLAYED
+    if is_sample != ("item" in data):
+        raise ValueError(f"An event of the kind {SAMPLE_PLAYED} has an item, and no other.")
     pages = flow_of_participant(participant).keys
     if data.get("page") not in pages:
         raise ValueError(f"The page of an event is one of {', '.join(pages)}.")
@@ -159,17 +166,28 @@ def _checked(participant: Participant, data: Any) -> Event:
     moment = client_time(data.get("at"))
     if moment is None:
         raise ValueError("The time of an event is in milliseconds since 1970.")
+    seconds = _seconds(data, "seconds")
+    facts: dict[str, Any] = {"view": view} if view else {}
+    if is_sample:
+        facts |= {"item": _item_of_study(participant, data["item"]), "seconds": seconds or 0.0}
     return Event(
         participant=participant,
         kind=data["kind"],
         key=key,
         page=data["page"],
         rank=rank,
-        seconds=_seconds(data, "seconds"),
+        seconds=None if is_sample else seconds,  # of the page
         hidden_seconds=_seconds(data, "hidden_seconds"),
-        facts={"view": view} if view else {},
+        facts=facts,
         client_at=moment,
     )
+
+
+def _item_of_study(participant: Participant, item: Any) -> str:
+    items = Item.objects.filter(version=participant.study.dataset_version_id, external_id=item)
+    if not isinstance(item, str) or not items.exists():
+        raise ValueError("The item of an event is one of the study's dataset, by the dataset's own id.")
+    return item
 
 
 def _seconds(data: Mapping[str, Any], name: str) -> float | None:

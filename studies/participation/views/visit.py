@@ -38,6 +38,7 @@ from studies.participation.services.entry_limits import NetworkLimitReached
 from studies.participation.services.events import client_time, record_view
 from studies.participation.views.language import browser_language, switches, without_language
 from studies.participation.views.message_pages import LATE, message_page, outcome, titled, too_often_page
+from studies.settings import PLAYED
 
 PROVENANCE_HEADER = "X-Answer-Provenance"
 ASIDE = frozenset({"details", "withdraw"})  # pages outside the sequence of steps
@@ -241,6 +242,7 @@ class Visit:
             "picture": design.kind_of_item.picture,
             "withdraw_url": self.withdraw_url,
             "contact": written.contact_of(self.study, self.language),
+            "records_played": PLAYED in design.recorded,
             "languages": switches(self.request, self.study, self.language),
             **context,
         }

@@ -18,7 +18,7 @@ import numpy as np
 from lxml import html
 
 from core.errors import ParallaxError
-from studies.flow_pages import CHOSEN, END, ITEM_QUESTIONS, NONE
+from studies.flow_pages import CHOSEN, ELICIT, END, ITEM_QUESTIONS, NONE
 from studies.instrument.measures import TRAILER_SEEN
 from studies.instrument.questionnaires.conditions import as_text
 from studies.instrument.questionnaires.schema import Questionnaire
@@ -31,6 +31,7 @@ MOST_STEPS = 60
 MOST_ROUNDS = 12  # of follow-up questions on one page
 # The site uses UTF-8, but htmx fragments do not declare it.
 PARSER = html.HTMLParser(encoding="utf-8")
+SECONDS_PLAYED = 4.0  # of a sample, for each point of interest in its item, from 1 to 5
 PREPARATION_POLL_SECONDS, LONGEST_PREPARATION_SECONDS = 1.0, 600.0
 THUMBS = "//ol[@class='thumbs']/li"
 CORE = frozenset({"watched", "heard", "trailer_seen", "rating", "satisfaction"})
@@ -326,7 +327,25 @@ class Walker:
     def _look_at_details(self, page: Page, item: int, *, probability: float) -> None:
         if self.rng.random() < probability:
             for address in page.tree.xpath(f"//a[contains(@href, '/details/{item}/')]/@href")[:1]:
-                self._get(address, is_htmx=True)
+                details = self._get(address, is_htmx=True)
+                if page.kind != ELICIT and page.tree.xpath("//body[@data-times-samples]"):
+                    self._play(page, item, details.tree.xpath("//*[self::audio or self::video]/@data-item"))
+
+    def _play(self, page: Page, item: int, names: list[str]) -> None:
+        """Play the sample in an item's details, the longer the greater the interest is, as a browser reports it."""
+        body, person = page.find("//body"), self._known_person(page)
+        seconds = SECONDS_PLAYED * person.interest(self.item_indexes[item])
+        for name in names:
+            event = {
+                "id": self.rng.bytes(8).hex(),
+                "kind": "sample_played",
+                "page": body.get("data-page"),
+                "rank": int(body.get("data-rank", 0)),
+                "at": 1000 * time.time(),
+                "item": name,
+                "seconds": seconds,
+            }
+            self._checked("POST", self.client.post(body.get("data-events", ""), json={"events": [event]}))
 
     @staticmethod
     def _hidden(form: html.HtmlElement) -> dict[str, Any]:

@@ -1,0 +1,76 @@
+"""What participants chose and did: outcomes by participant, and the table of choices in reports."""
+
+from __future__ import annotations
+
+import pytest
+
+from analysis.services.report_builder import build_report
+from studies.design.services.launch import launch_study
+from studies.enums import Mode
+from studies.models import Event, Response, Study
+from studies.participation.selectors.outcomes import Chosen, choices_of, outcomes_of
+from tests.factories.analysis import page_without_pictures, plant
+from tests.factories.studies import make_study
+from tests.studies.test_choice_pages import CHOICE, ITEMS, LIST, OVERALL
+from tests.studies.test_own_flows import ABOUT, RATE, THANKS
+
+pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+
+
+@pytest.fixture
+def study() -> Study:
+    """The first condition's four participants pick rank 2 three times, and the other's pick nothing."""
+    flow = [ABOUT, RATE, {"lists": {"pages": [LIST, ITEMS, CHOICE, OVERALL]}}, THANKS]
+    study = make_study(status="draft", settings={"flow": flow, "recorded": ["opened", "played"]})
+    for texts in study.texts.values():
+        texts["consent"] += " {recorded_behaviour}"
+    study.save()
+    launch_study(study=study)
+    study.refresh_from_db()
+    labels = list(study.conditions.values_list("label", flat=True))
+    plant(study, {label: [3, 4, 2, 5] for label in labels})
+    study.dataset_version.items.filter(index=1).update(n_ratings=7)
+    for number, participant in enumerate(study.participants.order_by("pk")):
+        picks = participant.condition.label == labels[0] and number % 4 < 3
+        Response.objects.create(participant=participant, question="chosen", value="2" if picks else "none")
+    return study
+
+
+def test_outcomes_are_one_number_for_each_completer(study: Study) -> None:
+    first, second = study.participants.order_by("pk")[:2]
+    items = [slot.item.external_id for slot in first.recommendation_list.slots.order_by("rank")]
+    for item in (*items[:2], items[0], "another"):
+        Event.objects.create(participant=first, kind="details_opened", page="recommendations", facts={"item": item})
+    Event.objects.create(participant=first, kind="details_opened", page="rate", facts={"item": items[3]})
+    facts = {"item": items[4], "seconds": 3.0}
+    Event.objects.create(participant=second, kind="sample_played", page="items", rank=5, facts=facts)
+    choice, opened, played = outcomes_of(study, Mode.LIVE)
+    n = study.participants.count()
+    assert [each.key for each in (choice, opened, played)] == ["choice", "behaviour.opened", "behaviour.played"]
+    assert [len(each.values) for each in (choice, opened, played)] == [n, n, n]
+    assert (sum(choice.values.values()), choice.values[first.pk]) == (3.0, 1.0)
+    assert (opened.values[first.pk], opened.values[second.pk]) == (0.4, 0.0)
+    assert (played.values[first.pk], played.values[second.pk]) == (0.0, 0.2)
+    assert choices_of(study, Mode.LIVE)[first.pk] == Chosen(2, 7)
+    assert outcomes_of(study, Mode.SIMULATED)[0].values == {}
+
+
+def test_studies_without_a_choice_have_no_such_outcome() -> None:
+    study = make_study()
+    assert outcomes_of(study, Mode.LIVE) == ()
+    assert choices_of(study, Mode.LIVE) == {}
+
+
+def test_the_report_describes_the_choices_of_each_condition(study: Study) -> None:
+    report = build_report(study=study)
+    first, *others = report.read_results().choices
+    assert (first.n, first.n_chosen, first.share, first.rank, first.popularity) == (4, 3, 0.75, 2.0, 7.0)
+    assert (first.low, first.high) == pytest.approx((0.3006, 0.9544), abs=5e-5)  # by the formula
+    assert others
+    assert {(each.n_chosen, each.share, each.rank, each.popularity) for each in others} == {(0, 0.0, None, None)}
+    page = page_without_pictures(report)
+    assert "Choices by condition" in page
+    assert "75%" in page
+    digest = report.read_provenance().sample_digest
+    Response.objects.filter(question="chosen", value="2").first().delete()
+    assert build_report(study=study).read_provenance().sample_digest != digest
