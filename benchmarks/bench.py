@@ -28,6 +28,7 @@ PROGRAMS = {
     "evaluation": ["rows", "--repeats", "1"],
     "serving": [],
     "operating_characteristics": ["--studies", "200"],
+    "within_subject_characteristics": ["--studies", "200"],
     "imports": ["--ratings", "2000000", "--parts", "parse file,import file"],
 }
 PEERS = ("implicit", "sklearn", "surprise", "pytrec_eval")
