@@ -6,7 +6,10 @@ import math
 from collections.abc import Iterable
 from itertools import combinations
 
+import numpy as np
+
 from inference.anova import why_not_pooled
+from inference.average_advantage import MeanEstimates
 from inference.groups import Groups, GroupValues
 from inference.results import Pair, PairwiseResult, Undefined
 from inference.studentized_range import critical_range, upper_tail
@@ -38,7 +41,7 @@ def tukey_hsd(groups: GroupValues, alpha: float = 0.05, least_n: int = 1) -> Pai
     # Half, because the studentized range is in units of one mean's error and a difference has that of two.
     half_ms_within = read.ss_within / df / 2
     pairs = (
-        compare(a.name, b.name, float(a.mean - b.mean), half_ms_within * (1 / a.n + 1 / b.n), read.k, df, alpha)
+        _compare(a.name, b.name, float(a.mean - b.mean), half_ms_within * (1 / a.n + 1 / b.n), read.k, df, alpha)
         for a, b in combinations(read.members, 2)
     )
     return pairwise(TUKEY, alpha, read, pairs, read.means)
@@ -72,19 +75,13 @@ def games_howell(groups: GroupValues, alpha: float = 0.05) -> PairwiseResult | U
             continue
         # For each pair its own, from its own two variances: those of the other conditions say nothing about it.
         df = satterthwaite_df([(of_a, a.n - 1), (of_b, b.n - 1)])
-        pairs.append(compare(a.name, b.name, float(a.mean - b.mean), (of_a + of_b) / 2, read.k, df, alpha))
+        pairs.append(_compare(a.name, b.name, float(a.mean - b.mean), (of_a + of_b) / 2, read.k, df, alpha))
     return pairwise(GAMES_HOWELL, alpha, read, pairs, read.means)
 
 
-def compare(a: str, b: str, difference: float, squared_unit: float, k: int, df: float, alpha: float) -> Pair:
+def _compare(a: str, b: str, difference: float, squared_unit: float, k: int, df: float, alpha: float) -> Pair:
     """Compare two of `k` means by their difference, in units of the studentized range, whose square is given: half the
     squared error of the difference.
-
-    Examples
-    --------
-    >>> pair = compare("A", "B", 1.0, 0.125, 3, 20, 0.05)
-    >>> pair.se, round(pair.statistic, 3), round(pair.p, 4)
-    (0.5, 2.828, 0.1381)
     """
     unit, critical = math.sqrt(squared_unit), critical_range(alpha, k, df)
     q = abs(difference) / unit
@@ -101,6 +98,28 @@ def compare(a: str, b: str, difference: float, squared_unit: float, k: int, df: 
         df=float(df),
         se=math.sqrt(2 * squared_unit),
     )
+
+
+def pairs_of_means(
+    test: str, alpha: float, estimates: MeanEstimates, n: dict[str, int], left_out: tuple[str, ...]
+) -> PairwiseResult:
+    """Every pair of estimates with a covariance, each with its own degrees of freedom, as R's ``emmeans`` has them.
+
+    Examples
+    --------
+    >>> means = MeanEstimates(("A", "B"), np.array([2.0, 1.0]), np.diag([0.09, 0.16]), lambda _contrast: 20.0)
+    >>> pair = pairs_of_means("Tukey", 0.05, means, {"A": 11, "B": 11}, ()).pairs[0]
+    >>> pair.difference, pair.se, round(pair.p, 4)
+    (1.0, 0.5, 0.0593)
+    """
+    pairs, rows, k = [], np.eye(len(estimates.names)), len(estimates.names)
+    for a, b in combinations(range(k), 2):
+        contrast = rows[a] - rows[b]
+        difference, half = float(contrast @ estimates.means), float(contrast @ estimates.covariance @ contrast) / 2
+        names = estimates.names[a], estimates.names[b]
+        pairs.append(_compare(*names, difference, half, k, estimates.df(contrast), alpha))
+    locations = dict(zip(estimates.names, estimates.means.tolist(), strict=True))
+    return PairwiseResult(test, alpha, tuple(pairs), locations, n, left_out)
 
 
 def pairwise(

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, compress
+from itertools import compress
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,7 +22,7 @@ from inference.ancova import AdjustedMean, FTest, ParticipantValues, read_condit
 from inference.average_advantage import MeanEstimates
 from inference.covariates import numbered
 from inference.paired import by_algorithm
-from inference.posthoc import compare
+from inference.posthoc import pairs_of_means
 from inference.results import Floats, PairwiseResult, Undefined
 from inference.variance_components import Design, Estimates, Fit, RestrictedLikelihood, model_estimates
 
@@ -164,22 +164,9 @@ class WithinFit:
         return FTest(f, len(rows), df_within, float(special.fdtrc(len(rows), df_within, f)))
 
     def pairs(self, alpha: float) -> PairwiseResult:
-        """Every pair of conditions, as R's ``emmeans`` has them: each pair with its own degrees of freedom."""
-        means, rows, k = self.means, np.eye(len(self.names)), len(self.names)
-        pairs = []
-        for a, b in combinations(range(k), 2):
-            contrast = rows[a] - rows[b]
-            half = float(contrast @ means.covariance @ contrast) / 2
-            difference = float(contrast @ means.means)
-            pairs.append(compare(self.names[a], self.names[b], difference, half, k, means.df(contrast), alpha))
-        return PairwiseResult(
-            TUKEY_MIXED,
-            alpha,
-            tuple(pairs),
-            dict(zip(self.names, means.means.tolist(), strict=True)),
-            self.n,
-            tuple(name for name in self.occasions.order if name not in self.names),
-        )
+        """Every pair of conditions, with simultaneous intervals and p by the studentized range."""
+        left_out = tuple(name for name in self.occasions.order if name not in self.names)
+        return pairs_of_means(TUKEY_MIXED, alpha, self.means, self.n, left_out)
 
     def result(self, alpha: float = 0.05) -> WithinResult:
         """Means, every pair, and all conditions and positions together."""
