@@ -8,7 +8,7 @@ from statistics import fmean
 from analysis.read.responses import Reading
 from analysis.results.choices import ChoicesOfCondition
 from inference.power import wilson
-from studies.participation.selectors.outcomes import Chosen
+from studies.participation.selectors.choices import Chosen
 
 
 def choices_by_condition(reading: Reading, choices: Mapping[int, Chosen]) -> tuple[ChoicesOfCondition, ...]:

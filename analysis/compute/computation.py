@@ -54,7 +54,7 @@ from studies.enums import Mode
 from studies.instrument.flow import questionnaire_of
 from studies.instrument.questionnaires.core import measures_of
 from studies.models import Study
-from studies.participation.selectors.outcomes import Chosen
+from studies.participation.selectors.choices import Chosen
 from studies.settings import PERCEIVED
 from studies.usage_data import CHOICE, is_usage
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -34,15 +35,16 @@ from studies.data.exports.tables import Table, tables_of, write_codebook
 from studies.design.narrative.preregistration import preregistration
 from studies.design.selectors.planning import preregistration_plan
 from studies.enums import ParticipantStatus
-from studies.instrument.flow import questionnaire_of, whole_flow
+from studies.instrument.flow import questionnaire_of
 from studies.instrument.outcomes import planned_outcomes
 from studies.instrument.questionnaires.schema import ITEMS, Questionnaire
 from studies.instrument.scales import ScaleOfStudy, scales_of, score_of_participant
+from studies.participation.selectors.responses import Record
 from studies.settings import SCALE_PREFIX
 
 SCRIPTED_ALPHA = "0.05"  # occurs once in each script
 SCRIPTS = Path(__file__).parent / "scripts"
-Scales = Mapping[str, ScaleOfStudy]
+Scores = Mapping[str, Callable[[Record], Fraction | None]]  # of scales and outcomes, by key
 
 
 def write_people(report: Report, folder: Path) -> None:
@@ -54,11 +56,13 @@ def write_people(report: Report, folder: Path) -> None:
     people = list(source.people())
     compared = {facts.label for facts in report.read_results().conditions}
     analysed = [person for person in people if _is_analysed(person, plan) and _condition(person) in compared]
-    questionnaire, design = questionnaire_of(report.study), report.study.design
+    questionnaire = questionnaire_of(report.study)
     scales = {scale.key: scale for scale in scales_of(questionnaire)}
-    outcomes = planned_outcomes(questionnaire, whole_flow(design), design.plan.outcomes)
+    outcomes = planned_outcomes(questionnaire, report.study.design)
     scales |= {outcome.key: outcome.scale for outcome in outcomes if outcome.scale is not None}
-    if any(_values(analysed, variable.variable, scales) != _reported_values(variable) for variable in tested):
+    scores: Scores = {key: partial(_score, scale) for key, scale in scales.items()}
+    scores |= {outcome.key: outcome.value for outcome in outcomes}
+    if any(_values(analysed, variable.variable, scores) != _reported_values(variable) for variable in tested):
         raise ParallaxError(
             "report.answers_changed",
             "The answers have changed since this report was built: a participant has withdrawn, or was excluded or "
@@ -75,13 +79,13 @@ def write_people(report: Report, folder: Path) -> None:
     heads = ["participant.id", "condition", *(variable.key for variable in variables)]
     lines = []
     for person in analysed:
-        values = (_value(person, variable, scales) for variable in variables)
+        values = (_value(person, variable, scores) for variable in variables)
         own = ("" if value is None else float(value) for value in values)
         lines.append([person.record.public_id, cell(_condition(person)), *own])
     _write_lines(folder / "data" / "analysed.csv", heads, lines)
     if report.read_results().lists_shown is not None:
         write_lists(report, analysed, folder)
-    planned = [scales[variable.variable.scale] for variable in tested if variable.variable.scale]
+    planned = [scales[variable.variable.scale] for variable in tested if variable.variable.scale in scales]
     if planned:
         heads = ["scale", "about", "column", "low", "high", "is_reversed", "least_answered", "score_low", "score_high"]
         members = _members(planned, questionnaire)
@@ -148,11 +152,15 @@ def _is_analysed(person: Person, plan: ReportPlan) -> bool:
     return is_whole and participant.status == ParticipantStatus.COMPLETED
 
 
-def _value(person: Person, variable: Variable, scales: Scales) -> Fraction | None:
+def _score(scale: ScaleOfStudy, record: Record) -> Fraction | None:
+    return score_of_participant(scale, record.answers, [item.answers for item in record.items])
+
+
+def _value(person: Person, variable: Variable, scores: Scores) -> Fraction | None:
     """A participant's value; None where too little of a scale was answered for a score."""
     measures, record = person.record.measures, person.record
     if variable.scale:
-        return score_of_participant(scales[variable.scale], record.answers, [item.answers for item in record.items])
+        return scores[variable.scale](record)
     return Fraction(getattr(measures, variable.sum_field), measures.n_items if measures and variable.per_item else 1)
 
 
@@ -161,8 +169,8 @@ def _condition(person: Person) -> str:
     return condition.label if condition else ""
 
 
-def _values(people: list[Person], variable: Variable, scales: Scales) -> Counter[tuple[str, Fraction]]:
-    values = ((_condition(person), _value(person, variable, scales)) for person in people)
+def _values(people: list[Person], variable: Variable, scores: Scores) -> Counter[tuple[str, Fraction]]:
+    values = ((_condition(person), _value(person, variable, scores)) for person in people)
     return Counter((condition, value) for condition, value in values if value is not None)
 
 

@@ -17,7 +17,6 @@ from analysis.results.exclusions import ExclusionReason
 from analysis.results.sample import ConditionFlow, Flow, Interviews
 from studies.design.selectors.placeholders import asked_questions
 from studies.enums import Mode, ParticipantStatus, StudyStatus
-from studies.instrument.flow import whole_flow
 from studies.instrument.outcomes import Outcome, planned_outcomes
 from studies.instrument.questionnaires.schema import Questionnaire
 from studies.instrument.scales import ScaleOfStudy, answers_of_member, scales_of, score_of_participant
@@ -25,7 +24,7 @@ from studies.models import Interview, Participant, ProfileRating, Study
 from studies.monitoring.selectors.consort import consort_of
 from studies.monitoring.selectors.exclusions import Exclusions
 from studies.monitoring.selectors.monitor import ConditionCount, counts_by_condition, counts_by_status
-from studies.participation.selectors.responses import Record, completed_answers
+from studies.participation.selectors.responses import Record, completed_answers, records
 from studies.recruitment.selectors.recruitment import is_nested
 
 ScaleRow = tuple[str, str | None, tuple[str | None, ...]]
@@ -144,11 +143,10 @@ def read_answers(study: Study, mode: str, excluded: Exclusions) -> Reading:
     """Read the answers of all completers of one mode, in order of entry, with and without the excluded ones."""
     questionnaire = asked_questions(study)
     scales = scales_of(questionnaire)
-    outcomes = planned_outcomes(questionnaire, whole_flow(study.design), study.design.plan.outcomes)
-    rows = {
-        record.participant.pk: _row(record, scales, outcomes, questionnaire)
-        for record in completed_answers(study, mode)
-    }
+    outcomes = planned_outcomes(questionnaire, study.design)
+    is_of_events = any(outcome.is_of_events for outcome in outcomes)
+    completers = records(study, [mode], completed_only=True) if is_of_events else completed_answers(study, mode)
+    rows = {record.participant.pk: _row(record, scales, outcomes, questionnaire) for record in completers}
     analysed = [row for key, row in rows.items() if key not in excluded]
     counts = Counter(excluded[key] for key in rows if key in excluded)
     conditions = tuple(condition.label for condition in conditions_of(study))

@@ -20,7 +20,7 @@ from studies.instrument.questionnaires.questions import Question
 from studies.instrument.questionnaires.schema import ABOUT, Questionnaire
 from studies.models import Event, Interview, Response, Study
 from studies.monitoring.selectors.exclusions import exclusions
-from studies.participation.selectors.outcomes import Chosen
+from studies.participation.selectors.choices import Chosen
 from studies.participation.selectors.responses import LOOKED_AT, Record, completed_answers
 
 

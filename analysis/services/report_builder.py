@@ -31,7 +31,7 @@ from studies.enums import Mode, ParticipantStatus, StudyStatus
 from studies.models import Study
 from studies.monitoring.selectors.exclusions import exclusions
 from studies.monitoring.services.blinding import note_opened_by
-from studies.participation.selectors.outcomes import choices_of
+from studies.participation.selectors.choices import choices_of
 
 logger = logging.getLogger(__name__)
 

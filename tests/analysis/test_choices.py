@@ -8,7 +8,7 @@ from analysis.services.report_builder import build_report
 from studies.design.services.launch import launch_study
 from studies.enums import Mode
 from studies.models import Event, Response, Study
-from studies.participation.selectors.outcomes import Chosen, choices_of, outcomes_of
+from studies.participation.selectors.choices import Chosen, choices_of, outcomes_of
 from tests.factories.analysis import page_without_pictures, plant
 from tests.factories.studies import make_study
 from tests.studies.test_choice_pages import CHOICE, ITEMS, LIST, OVERALL

@@ -13,11 +13,12 @@ from studies.data.codebook.variable import YES_NO, Variable, lifted, shown
 from studies.design.selectors.placeholders import asked_questions, item_words
 from studies.enums import Provenance
 from studies.instrument.measures import BRANCHES, WATCHED
+from studies.instrument.outcomes import SAMPLE_PLAYED, is_played
 from studies.instrument.questionnaires import schema
 from studies.instrument.questionnaires.core import measures_of
 from studies.instrument.scales import ScaleOfStudy, scales_of
 from studies.models import Study
-from studies.participation.selectors.responses import SAMPLE_PLAYED, Recommended, is_played
+from studies.participation.selectors.responses import Recommended
 from studies.presentation import FALLBACK, MODEL, REMOTE, STORED
 from studies.settings import OPENED, PLAYED
 

@@ -17,6 +17,7 @@ from studies.enums import Entrance, Mode, ParticipantStatus, Provenance
 from studies.flow_pages import CHOSEN, NONE
 from studies.instrument import flags
 from studies.instrument.flow import flow_of, whole_flow
+from studies.instrument.outcomes import is_opened, is_played
 from studies.instrument.questionnaires import schema
 from studies.instrument.questionnaires.core import measures_of
 from studies.instrument.questionnaires.questions import Question, whole_number
@@ -24,7 +25,7 @@ from studies.instrument.scales import ScaleOfStudy, scales_of, score_of_particip
 from studies.known_items import scale_rule
 from studies.models import Study
 from studies.monitoring.selectors.exclusions import planned_rule
-from studies.participation.selectors.responses import Recommended, Record, is_opened, is_played
+from studies.participation.selectors.responses import Recommended, Record
 from studies.recruitment.selectors.recruitment import places_of
 from studies.settings import OPENED, PLAYED, USED
 from studies.usage_data import is_usage, taken_rule

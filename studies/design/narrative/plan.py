@@ -20,7 +20,6 @@ from inference.power import (
     participants_for_advantage,
 )
 from studies.instrument import flags
-from studies.instrument.flow import whole_flow
 from studies.instrument.outcomes import possible_outcomes
 from studies.instrument.questionnaires.core import is_measured, measures_of
 from studies.instrument.questionnaires.schema import Questionnaire
@@ -42,7 +41,7 @@ def perceived_labels(questionnaire: Questionnaire, design: StudySettings) -> dic
 
     The key of a scale is ``scale.`` and its key in the questionnaire, as in the plan.
     """
-    asked, outcomes = measures_of(questionnaire), possible_outcomes(questionnaire, whole_flow(design))
+    asked, outcomes = measures_of(questionnaire), possible_outcomes(questionnaire, design)
     return {
         **{key: label for key, label in PERCEIVED_LABELS.items() if key in asked},
         **{f"{SCALE_PREFIX}{scale.key}": next(iter(scale.name.values())) for scale in scales_of(questionnaire)},

@@ -48,8 +48,7 @@ def scale_in_words(scale: ScaleOfStudy) -> str:
 
 def outcome_in_words(outcome: Outcome) -> str:
     """What an outcome is, as a line of the dependent variables."""
-    how = "the mean of a participant's answers about the items" if outcome.is_about_items else "one answer"
-    return f"**{escaped(outcome.name)}**: `{outcome.key}`, {how}, {outcome.low:g} to {outcome.high:g}."
+    return f"**{escaped(outcome.name)}**: `{outcome.key}`, {outcome.how}, {outcome.low:g} to {outcome.high:g}."
 
 
 @dataclass(frozen=True, kw_only=True)

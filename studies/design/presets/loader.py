@@ -17,7 +17,7 @@ from core.errors import ParameterError
 from core.field_problems import FieldProblems, Problem, read_model
 from studies.allocation.assignment.strata import strata_from, with_interviewer
 from studies.flow_pages import block_problems, text_problems
-from studies.instrument.flow import Designed, questionnaire_of, read_questions, whole_flow, with_choice
+from studies.instrument.flow import Designed, questionnaire_of, read_questions, with_choice
 from studies.instrument.outcomes import planned_outcomes
 from studies.instrument.questionnaires.core import core_problems
 from studies.instrument.questionnaires.document import read_document
@@ -230,7 +230,7 @@ def _check_plan(design: StudySettings, questionnaire: Questionnaire, about: Mapp
                 f"The plan names the scale {key!r}, and no question belongs to it. Add a question to the scale, or "
                 "take the scale out of the plan."
             )
-    planned_outcomes(questionnaire, whole_flow(design), plan.outcomes)
+    planned_outcomes(questionnaire, design)
     for key in plan.covariates:
         question = _question_for(key, about, "A covariate")
         if not question.is_covariate:

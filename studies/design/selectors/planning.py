@@ -45,7 +45,6 @@ from studies.design.narrative.preregistration import ConditionPlan, Plan, outcom
 from studies.design.selectors.placeholders import asked_questions, item_words, key_in_words, known_items_phrase
 from studies.design.selectors.versions import frozen_tests
 from studies.enums import Mode
-from studies.instrument.flow import whole_flow
 from studies.instrument.outcomes import planned_outcomes
 from studies.instrument.questionnaires.schema import Question
 from studies.instrument.scales import scales_of
@@ -292,9 +291,6 @@ def preregistration_plan(study: Study) -> Plan:
             for scale in scales_of(questionnaire)
             if scale.key in analysis.scales
         }
-        | {
-            outcome.key: outcome_in_words(outcome)
-            for outcome in planned_outcomes(questionnaire, whole_flow(design), analysis.outcomes)
-        },
+        | {outcome.key: outcome_in_words(outcome) for outcome in planned_outcomes(questionnaire, design)},
         frozen_tests=() if tests == tests_of(primary) else tuple(tests.values()),
     )

@@ -28,6 +28,7 @@ from studies.instrument.measures import (
     item_measures,
     participant_measures,
 )
+from studies.instrument.outcomes import DETAILS_OPENED, SAMPLE_PLAYED, TRAILER_OPENED
 from studies.instrument.questionnaires import schema
 from studies.instrument.questionnaires.core import is_measured, measures_of
 from studies.instrument.questionnaires.schema import DECLINED, ERASED, Questionnaire
@@ -53,8 +54,7 @@ OF_LEAN = (
     "study", "condition", "mode", "status", "step", "language", "item_rank", "shown_orders", "consented_at",
     "completed_at",
 )  # fmt: skip
-LOOKED_AT = ("details_opened", "trailer_opened")
-SAMPLE_PLAYED = "sample_played"
+LOOKED_AT = (DETAILS_OPENED, TRAILER_OPENED)
 MOST_CACHED = 1000  # distinct parsed answers
 
 
@@ -149,16 +149,6 @@ class Recommended:
     not_asked: frozenset[str] = frozenset()
     orders: Mapping[str, Any] = field(default_factory=dict)
     explanation: str = ""  # as shown, in the participant's language
-
-
-def is_opened(item: Recommended) -> bool:
-    """Whether an item's details were opened."""
-    return "details_opened" in item.looked_at
-
-
-def is_played(item: Recommended) -> bool:
-    """Whether an item's sample was played, or opened on another site."""
-    return "trailer_opened" in item.looked_at or SAMPLE_PLAYED in item.looked_at
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ from core.database import optional_write
 from core.errors import ParallaxError
 from core.rate_limits import RateLimit, seconds_to_wait
 from studies.enums import ParticipantStatus
+from studies.instrument.outcomes import SAMPLE_PLAYED  # only in studies that record it
 from studies.models import Event, Participant
-from studies.participation.selectors.responses import SAMPLE_PLAYED  # only in studies that record it
 from studies.participation.services.participant_state import flow_of_participant, touch
 from studies.settings import PLAYED
 
