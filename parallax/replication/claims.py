@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,8 +44,8 @@ EFFECT = "effect on "
 Ratings = Sequence[int]
 Columns = Mapping[str, NDArray[np.float64]]
 
-# Quantities of one participant, from the sums and the single ratings.
-MEANS: Mapping[str, Callable[[Person, Ratings], Fraction | int]] = {
+# Quantities of one participant, from the sums and the single ratings. A replication asks all questions, so no sum is None.
+MEANS: Mapping[str, Callable[[Any, Ratings], Fraction | int]] = {
     ACCURACY: lambda person, ratings: Fraction(person.accuracy_sum, person.n_items),
     FON: lambda person, ratings: Fraction(person.fon_sum, person.n_items),
     SON: lambda person, ratings: Fraction(person.son_sum, person.n_items),
@@ -52,7 +53,7 @@ MEANS: Mapping[str, Callable[[Person, Ratings], Fraction | int]] = {
     "ratings of 2 or less": lambda person, ratings: Fraction(sum(rating <= 2 for rating in ratings), len(ratings)),
     "items rated 3 or more": lambda person, ratings: sum(rating >= 3 for rating in ratings),
 }
-SHARES: Mapping[str, Callable[[Person, Ratings], bool]] = {
+SHARES: Mapping[str, Callable[[Any, Ratings], bool]] = {
     "perceived accuracy of 3 or more": lambda person, ratings: person.accuracy_sum >= 3 * person.n_items,
     "no unheard-of item": lambda person, ratings: person.son_sum == 0,
 }
@@ -116,7 +117,11 @@ class StudyEvidence:
         answers = read_answers(study, results.mode, excluded).analysed
         shown = iter(answers.shown)
         people = [
-            (names[person.condition], person, [next(shown).rating for _ in range(person.n_items)])
+            (
+                names[person.condition],
+                person,
+                [rating for _ in range(person.n_items) if (rating := next(shown).rating) is not None],
+            )
             for person in answers.people
         ]
         positions = positions_in(study, run)

@@ -448,7 +448,7 @@ class TestPlanOfTheAnalysis:
         ("change", "said"),
         [
             ({"variables": ["fon"]}, "leaves out accuracy, the variable of its primary pair"),
-            ({"variables": []}, "This field is required"),
+            ({"variables": []}, "The plan tests nothing"),
             ({"alpha": "0.5"}, "less than or equal to 0.2"),
             ({"resamples": "10"}, "greater than or equal to 200"),
         ],

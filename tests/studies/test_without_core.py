@@ -11,7 +11,7 @@ from django.test import Client
 
 from analysis.files.contents import write_people
 from analysis.services.report_builder import build_report
-from core.errors import ParallaxError
+from core.errors import DataError, ParallaxError
 from studies.data.exports.export_files import write_export
 from studies.data.exports.tables import Options
 from studies.design.presets.loader import load_preset
@@ -147,6 +147,12 @@ def test_measures_that_are_not_asked_are_none() -> None:
     assert (new.rating, new.fon, new.son, new.branch) == (None, 1, None, "neither")
     known = participant_measures([new, item_measures(watched=True, asked=["fon"])], 4)
     assert (known.fon, known.n_liking, known.n_interest, known.liking, known.interest) == (0.5, 1, 1, None, None)
+
+
+@pytest.mark.unit
+def test_an_answer_that_a_measure_lacks_is_an_error() -> None:
+    with pytest.raises(DataError, match="First-order novelty needs the answer `watched`"):
+        item_measures(rating=3)
 
 
 @pytest.mark.unit
