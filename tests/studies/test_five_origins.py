@@ -171,7 +171,7 @@ def test_five_origins_are_walked_while_the_service_is_killed_twice(service: Serv
     assert study.status == StudyStatus.LIVE
     assert not Notice.objects.exists()
 
-    people = Participant.objects.filter(study=study).select_related("condition", "list_request", "recommendation_list")
+    people = Participant.objects.filter(study=study).select_related("condition", "list_request")
     assert Counter(each.condition.position for each in people) == dict.fromkeys(range(5), PER_CONDITION)
     attempts = []
     for participant in people:

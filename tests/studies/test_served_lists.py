@@ -81,7 +81,7 @@ def test_participants_get_the_list_of_their_profile_or_that_of_everyone(tmp_path
         rows = list(csv.DictReader(file))
     assert {row["participant"] for row in rows} == {
         f"participant:{public_ids(study)[pk]}"
-        for pk in study.participants.exclude(recommendation_list=None).values_list("pk", flat=True)
+        for pk in study.participants.exclude(recommendation_lists=None).values_list("pk", flat=True)
     }
     first = [row for row in rows if row["key"] == OWN]
     assert [(row["item"], float(row["rating"])) for row in first] == [(str(n), n) for n in (1, 2, 3, 4, 5)]
