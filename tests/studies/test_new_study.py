@@ -120,6 +120,7 @@ def test_a_template_decides_what_is_compared(client: Client, kind: str, given: d
     form = page.context["form"]
     assert [card.get("title") if isinstance(card, dict) else card.title for card in form.cards] == ["Quick comparison"]
     assert form["kind"].value() == "quick"
+    assert client.get(reverse(NEW), {"kind": "quick", "run": 1}).context["form"]["kind"].value() == "quick"
     assert "+ MMR 0.6 and PureSVD" in page.text
     said = html.unescape(page.text)
     assert all(preset.description in said for preset in form.templates)

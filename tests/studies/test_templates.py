@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import httpx
+import numpy as np
 import pytest
 
 from analysis.services import build_report
@@ -16,6 +18,7 @@ from core.errors import ParallaxError
 from evaluation.models import EvaluationRun
 from evaluation.run_spec import named_settings
 from evaluation.services.run_proposals import proposals_for
+from studies.allocation.selectors.allocations import replayed_log
 from studies.data.exports.export_files import write_export
 from studies.data.exports.tables import Options
 from studies.design.presets.loader import check_design, load_preset, preset_keys
@@ -25,12 +28,18 @@ from studies.design.services.design import create_study
 from studies.design.services.duplicating import duplicate_study
 from studies.design.services.launch import launch_study
 from studies.enums import Mode, ParticipantStatus
-from studies.models import Study
+from studies.instrument.flow import questionnaire_of
+from studies.instrument.scales import scales_of
+from studies.models import Participant, Study
+from studies.participation.services.withdrawal import withdraw
+from studies.recruitment.services.entry_links import entry_link
+from studies.simulation.answer_model import SimulatedPerson, SourceUser, TrainingSide
 from tests.factories.accounts import UserFactory
 from tests.factories.catalog import make_items, make_version
 from tests.factories.evaluation import make_run, make_run_at
 from tests.factories.studies import make_usage_run
-from tests.studies.test_walker import walk
+from tests.factories.walking import walker_of
+from tests.studies.test_walker import Cut, walk
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
@@ -44,6 +53,11 @@ TWO = f"nncosngr, {PURESVD}"
 SHOWN = ["NNCosNgr · plain", "NNCosNgr · explained", "PureSVD4 · plain", "PureSVD4 · explained"]
 DOSES = ["PureSVD4", "PureSVD4 + MMR 0.3", "PureSVD4 + MMR 0.6", "PureSVD4 + MMR 0.9"]
 CONDITIONS = {"explanations": SHOWN, "diversity-dose": DOSES}
+# Shifts of answers by condition, as simulated participants of these templates have them.
+PLANTED: dict[str, dict[str, float]] = {
+    **{label: {"scale.transparency": 1.2} for label in SHOWN if label.endswith("explained")},
+    **{label: {"scale.diversity": 0.5 * dose} for dose, label in enumerate(DOSES)},
+}
 
 
 def films(algorithms: str) -> EvaluationRun:
@@ -111,6 +125,54 @@ def test_a_template_is_walked_exported_and_reported(key: str, data: str, tmp_pat
     results = report.read_results()
     assert set(study.design.plan.tested) <= {variable.key for variable in results.variables}
     assert [dose.condition for dose in results.doses] == (DOSES[1:] if key == "diversity-dose" else [])
+
+
+def enter(study: Study, seed: int, *, after: int = 10_000) -> None:
+    """A simulated participant with the planted effect of their condition, who quits after so many requests."""
+    items = range(study.dataset_version.items.count())
+    user = SourceUser("u", {index: 1.0 + (index + seed) % 5 for index in items[::3]})
+    side = TrainingSide(3.0, np.linspace(0.5, -0.5, len(items)), np.array(items)[::-1], 1.0, 5.0)
+
+    def person_for(code: str) -> SimulatedPerson:
+        condition = Participant.objects.get(study=study, code=code).condition
+        return SimulatedPerson(
+            user, side, np.random.default_rng(seed), elicitation=study.design.scale,
+            effect=PLANTED.get(condition.label if condition else ""), list_length=study.design.list_length,
+            effect_rng=np.random.default_rng(seed), scales=scales_of(questionnaire_of(study)),
+        )  # fmt: skip
+
+    client = httpx.Client(transport=Cut(after), base_url="http://testserver")
+    link = entry_link(study=study, mode=Mode.SIMULATED, entry_key=secrets.token_hex(20))
+    walker_of(study, client, link, person_for=person_for, rng=np.random.default_rng(seed)).run()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("key", OWN)
+def test_sixty_complete_five_quit_and_two_withdraw(key: str) -> None:
+    study = created(key, films(ALGORITHMS.get(key, TWO)), settings={"block_multiples": [1]})
+    launch_study(study=study)
+    for seed in range(5):
+        with pytest.raises(httpx.RemoteProtocolError):
+            enter(study, seed, after=20 + seed)
+    for seed in range(5, 65):
+        enter(study, seed)
+    people = study.participants.filter(mode=Mode.SIMULATED)
+    complete = people.filter(status=ParticipantStatus.COMPLETED)
+    assert complete.count() == 60
+    arms = [people.filter(condition=each).count() for each in study.conditions.all()]
+    assert max(arms) - min(arms) <= 1
+    asked = {person.pk: person.responses.count() for person in complete}
+    for person in complete.order_by("pk")[:2]:
+        withdraw(participant=person)
+        assert not person.responses.exists()
+    kept = complete.order_by("pk")[2:]
+    assert {person.pk: person.responses.count() for person in kept} == {each.pk: asked[each.pk] for each in kept}
+    assert replayed_log(study, Mode.SIMULATED).problem == ""
+    results = build_report(study=study, mode=Mode.SIMULATED).read_results()
+    assert sum(condition.n for condition in results.conditions) == 58
+    tests = {variable.key: variable.welch for variable in results.variables}
+    for name in {name for effect in PLANTED.values() for name in effect} & set(tests):
+        assert tests[name].p < 0.05, name
 
 
 def test_explanations_cross_the_named_recommenders_and_stay_crossed() -> None:

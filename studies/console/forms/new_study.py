@@ -64,7 +64,7 @@ class NewStudyForm(forms.Form):
         self.chosen = next((each for each in self.templates if each.key == self["template"].value()), self.templates[0])
         kinds = TITLES if self.chosen.key == DEFAULT_TEMPLATE else {QUICK: TITLES[QUICK]}
         offer(self, "kind", [*kinds.items(), (CUSTOM, "Custom")])
-        kind = CUSTOM if self.initial.get("run") else self.initial.get("kind")
+        kind = self.initial.get("kind") or (CUSTOM if self.initial.get("run") else QUICK)
         self.initial["kind"] = kind if kind in {*kinds, CUSTOM} else QUICK
         version = self.newest.get(str(self["dataset"].value() or ""))
         proposals = proposals_for(version, self.chosen.quick_algorithms or COMPARED) if version else {}

@@ -45,8 +45,8 @@ class Command(ParallaxCommand):
             nargs="+",
             default=[],
             metavar="ALGORITHM",
-            help="labels of the run's algorithms to compare, such as TopPop PureSVD50 (default: all of the run that the "
-            "template can use)",
+            help="labels of the run's algorithms to compare, such as TopPop PureSVD50 (default: all of the run that "
+            "the template can use)",
         )
         parser.add_argument(
             "--factors",
