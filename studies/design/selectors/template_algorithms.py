@@ -46,18 +46,18 @@ def _with_rerankings(
     bases = [algorithm for algorithm in chosen if BAR not in algorithm.algorithm]
     if not bases:
         raise ParallaxError("study.bad_conditions", f"Name the recommender whose lists {preset.key} re-ranks.")
-    found = {(each.algorithm, registry.params_of(each.algorithm, each.params)): each for each in measured}
+    by_parameters = {(each.algorithm, registry.params_of(each.algorithm, each.params)): each for each in measured}
     wanted = {base: [registry.parse(text) for text in _texts(preset, base)] for base in bases}
     usual, _, _options = preset.compared.partition(":")
-    base = max(bases, key=lambda each: (sum(key in found for key in wanted[each]), each.algorithm == usual))
-    if missing := [registry.label(key, params.as_dict()) for key, params in wanted[base] if (key, params) not in found]:
+    base = max(bases, key=lambda each: (sum(key in by_parameters for key in wanted[each]), each.algorithm == usual))
+    if missing := [registry.label(key, params.as_dict()) for key, params in wanted[base] if (key, params) not in by_parameters]:
         raise ParallaxError(
             "study.bad_conditions",
             f"{preset.key} compares {base.label} with its re-rankings, and run {run.pk} did not measure "
             f"{', '.join(missing)}. Evaluate them in one run, and create the study on that run:\n"
             f"{_command(run, _texts(preset, base))}",
         )
-    return [found[key] for key in wanted[base]]
+    return [by_parameters[key] for key in wanted[base]]
 
 
 def _texts(preset: Preset, base: RunAlgorithm) -> list[str]:
