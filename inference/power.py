@@ -338,6 +338,21 @@ def contrast_power(
     return ContrastPower(min(1.0, max(0.0, power)), difference, df, noncentrality)
 
 
+def effect_power(conditions: int, n_per_condition: int, f: float, *, alpha: float = 0.05) -> float:
+    r"""Power of a two-sided t test of a contrast to which the conditions' means are proportional, whatever its weights:
+    an interaction, a marginal difference or a linear trend that makes all of `f`, Cohen's f over all conditions.
+
+    The noncentrality is :math:`f \sqrt{kn}`. Raises ParameterError for a number outside its range. Source: Cohen
+    (1988), Statistical Power Analysis for the Behavioral Sciences, chapter 8.
+
+    Examples
+    --------
+    >>> round(effect_power(4, 32, 0.25), 2), round(effect_power(4, 40, 0.25), 2)
+    (0.8, 0.88)
+    """
+    return contrast_power(1, 1, conditions, n_per_condition, f, alpha=alpha).power
+
+
 def advantage_power(conditions: int, n_per_condition: int, f: float, *, alpha: float = 0.05) -> float:
     r"""Power of the two-sided t test of the average advantage.
 

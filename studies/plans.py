@@ -8,7 +8,7 @@ from typing import Literal
 
 from studies.settings import Primary
 
-PrimaryTest = Literal["contrast", "advantage", "rank correlation"]
+PrimaryTest = Literal["contrast", "effect", "advantage", "rank correlation"]
 ADVANTAGE_TEST = "average advantage of the metric's better conditions, a t test with separate variances"
 
 # The analyses of every report, described in words for the frozen design. Designs that were frozen with other words keep
@@ -24,6 +24,7 @@ TESTS: Mapping[str, str] = MappingProxyType(
     }
 )
 CONTRAST_TEST = "planned contrast of the primary variable, a t test with the variance pooled over all conditions"
+EFFECT_TEST = "a t test with separate variances and Satterthwaite's degrees of freedom, conditions weighted alike"
 EQUIVALENCE_TEST = (
     "two one-sided tests and a minimum-effect test of every pair, and of the planned contrast, against the smallest "
     "effect of interest, with Welch's standard errors; the pairs corrected by Holm"
@@ -41,18 +42,16 @@ def in_text(name: str) -> str:
     return name if name[1:2].isupper() else name[:1].lower() + name[1:]
 
 
-def primary_test_of(tests: Mapping[str, str], *, has_contrast: bool) -> PrimaryTest:
-    """The primary test of a plan, from the analyses in the words that were frozen.
+def primary_test_of(tests: Mapping[str, str]) -> PrimaryTest:
+    """The primary test of a plan without a contrast or an effect, from the analyses in the words that were frozen.
 
     Examples
     --------
-    >>> primary_test_of(TESTS, has_contrast=False)
+    >>> primary_test_of(TESTS)
     'advantage'
-    >>> primary_test_of({"comparison": "Kendall's tau-b with the exact two-sided p"}, has_contrast=False)
+    >>> primary_test_of({"comparison": "Kendall's tau-b with the exact two-sided p"})
     'rank correlation'
     """
-    if has_contrast:
-        return "contrast"
     return "advantage" if tests.get("comparison") == ADVANTAGE_TEST else "rank correlation"
 
 
@@ -61,6 +60,8 @@ def tests_of(primary: Primary) -> dict[str, str]:
     tests = dict(TESTS)
     if primary.contrast is not None:
         tests["contrast"] = CONTRAST_TEST
+    if primary.effect is not None:
+        tests["effect"] = f"{primary.effect.words} on the primary variable, {EFFECT_TEST}"
     if primary.smallest_effect is not None:
         tests["equivalence"] = EQUIVALENCE_TEST
     return tests

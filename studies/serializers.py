@@ -97,6 +97,15 @@ class ContrastSerializer(serializers.Serializer[Any]):
     sides = serializers.IntegerField(min_value=1, max_value=2)
 
 
+class EffectSerializer(serializers.Serializer[Any]):
+    """A planned effect: of a factor, of two factors together, or a trend."""
+
+    factor = serializers.CharField(required=False)
+    levels = serializers.ListField(child=serializers.CharField(), required=False)
+    interaction = serializers.ListField(child=serializers.CharField(), required=False)
+    trend = serializers.ChoiceField(choices=["strength"], required=False)
+
+
 class PrimarySerializer(serializers.Serializer[Any]):
     """The primary pair of a study."""
 
@@ -105,6 +114,7 @@ class PrimarySerializer(serializers.Serializer[Any]):
     contrast = ContrastSerializer(
         required=False, help_text="Only if the primary test is a planned contrast instead of the rank correlation."
     )
+    effect = EffectSerializer(required=False, help_text="Only if the primary test is an effect of factors or doses.")
     smallest_effect = serializers.FloatField(
         required=False, help_text="Smallest effect of interest, in points of the perceived variable, if one is planned."
     )

@@ -242,6 +242,39 @@ class Contrast(_Settings):
             )
 
 
+class Effect(_Settings):
+    """A planned effect as the primary test: of a factor, of two factors together, or of doses; one of the three."""
+
+    factor: str = ""
+    levels: tuple[str, ...] = ()  # of the factor, the first against the second; where it has two, may be left out
+    interaction: tuple[str, ...] = ()
+    trend: Literal["strength"] | None = None  # over the strengths of one re-ranking
+
+    @model_validator(mode="after")
+    def _is_one(self) -> Effect:
+        if sum(map(bool, (self.factor, self.interaction, self.trend))) != 1:
+            raise ParameterError("A planned effect has one of factor, interaction and trend.")
+        if self.interaction and len(set(self.interaction)) != 2:
+            raise ParameterError("A planned interaction names two different factors.")
+        if self.levels and (not self.factor or len(set(self.levels)) != 2):
+            raise ParameterError("A planned effect of a factor, and no other, states two different levels, or none.")
+        return self
+
+    @property
+    def factors(self) -> tuple[str, ...]:
+        """The factors it is about; none for a trend."""
+        return (self.factor,) if self.factor else self.interaction
+
+    @property
+    def words(self) -> str:
+        """The effect within a sentence."""
+        if self.trend:
+            return "the linear trend over the strength of the re-ranking"
+        if self.interaction:
+            return f"the interaction of {' and '.join(self.interaction)}"
+        return f"the effect of {self.factor}{f', {self.levels[0]} against {self.levels[1]}' if self.levels else ''}"
+
+
 class Primary(_Settings):
     """The one pair of a perceived variable and an offline metric that the study is about, and how it is tested."""
 
@@ -252,6 +285,7 @@ class Primary(_Settings):
     )
     objective: str = Field(title="Primary offline metric")
     contrast: Contrast | None = None
+    effect: Effect | None = None
     # In points of the variable.
     smallest_effect: Annotated[Number, Field(gt=0)] | None = Field(
         default=None,
@@ -270,6 +304,12 @@ class Primary(_Settings):
                 f"{SCALE_PREFIX}trust; got {perceived!r}."
             )
         return perceived
+
+    @model_validator(mode="after")
+    def _has_one_test(self) -> Primary:
+        if self.contrast is not None and self.effect is not None:
+            raise ParameterError("A plan has one primary test: leave out the contrast or the effect.")
+        return self
 
     @field_validator("objective")
     @classmethod

@@ -10,6 +10,7 @@ from typing import Any
 from analysis.compute import comparison as both_sides
 from analysis.compute.covariates import covariate_analyses
 from analysis.compute.exclusions import TestedVariable, by_key, with_and_without
+from analysis.compute.factorial import factorial_of
 from analysis.compute.follow_up import achieved_power, correlations_of, effects_of_all, nested_model
 from analysis.compute.lists_shown import doses, lists_shown
 from analysis.compute.objective import offline_effects, pooled_repeats, study_measured
@@ -187,6 +188,9 @@ def compute(inputs: Inputs, progress: Progress = no_progress) -> dict[str, Any]:
         comparisons=comparisons,
         matrix=matrix,
         exploratory=exploratory,
+        factorial=factorial_of(
+            inputs.reading, conditions_of(study), perceived, pair[0], inputs.plan.primary.planned_effect, alpha=alpha
+        ),
         design_checks=design_checks(inputs.reading, inputs.opened),
         **of_primary,
     )

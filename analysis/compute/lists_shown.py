@@ -34,7 +34,7 @@ from inference.correlation import within_conditions
 from inference.descriptive import describe
 from inference.groups import ExactGroups
 from inference.results import AgreementResult, Undefined
-from recommenders.reranking import BAR
+from studies.effects import Recipe
 
 GRID = 10**DECIMALS  # parts of a unit in which values are whole numbers, so that sums are exact
 FEWEST_CONDITIONS = 3
@@ -96,20 +96,15 @@ def doses(
     `presentations` are by condition; one that is missing has the study's own.
     """
 
-    def presented(label: str) -> str:
-        return canonical_json(presentations.get(label, {}))
-
-    models = {(each.algorithm, canonical_json(each.params), presented(each.label)): each.label for each in conditions}
+    recipes = {each.label: Recipe.of(each.algorithm, each.params) for each in conditions}
+    presented = {label: canonical_json(presentations.get(label, {})) for label in recipes}
+    plain = {(recipe.base, presented[label]): label for label, recipe in recipes.items() if not recipe.method}
     changed = []
-    for each in conditions:
-        algorithm, bar, method = each.algorithm.rpartition(BAR)
-        if not bar:
-            continue
-        own = {name: value for name, value in each.params.items() if not name.startswith(f"{method}_")}
-        base = models.get((algorithm, canonical_json(own), presented(each.label)), "")
-        changes = tuple(_change(lists, key, base, each.label) for key in DOSE_METRICS) if base else ()
-        strength = float(each.params[f"{method}_strength"])
-        changed.append(Dose(condition=each.label, base=base, strength=strength, changes=changes))
+    for label, recipe in recipes.items():
+        if recipe.method:
+            base = plain.get((recipe.base, presented[label]), "")
+            changes = tuple(_change(lists, key, base, label) for key in DOSE_METRICS) if base else ()
+            changed.append(Dose(condition=label, base=base, strength=recipe.strength, changes=changes))
     return tuple(changed)
 
 

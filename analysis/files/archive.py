@@ -106,6 +106,11 @@ def readme(report: Report) -> str:
             "the planned contrast, the primary test: conditions expected higher and lower",
         ),
         *_where(
+            results.factorial is not None,
+            "effects",
+            "the weights of the conditions in every effect of factors or doses, by variable",
+        ),
+        *_where(
             results.equivalence is not None, "equivalence", "the smallest effect of interest in the primary variable"
         ),
         "- `design/`: the frozen design and its hash, the questionnaire, the texts participants read, and the "

@@ -111,6 +111,14 @@ def write_plan(report: Report, folder: Path) -> None:
         labels = [("higher", label) for label in test.higher] + [("lower", label) for label in test.lower]
         rows = [[contrast.variable_key, name, cell(label), test.sides] for name, label in labels]
         _write_lines(data / "contrast.csv", ["variable", "set", "condition", "sides"], rows)
+    if (factorial := results.factorial) is not None:
+        rows = [
+            [effects.variable_key, cell(name), cell(label), weight]
+            for effects in factorial.variables
+            for name, weights, _result in factorial.contrasts(effects)
+            for label, weight in weights.items()
+        ]
+        _write_lines(data / "effects.csv", ["variable", "effect", "condition", "weight"], rows)
     if equivalence is not None:
         _write_lines(data / "equivalence.csv", ["variable", "bound"], [[equivalence.variable_key, equivalence.bound]])
     if primary is not None and results.advantage is not None and isinstance(primary.decided, DecidedPairs):

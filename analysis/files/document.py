@@ -11,6 +11,7 @@ from analysis.present import (
     bayesian,
     covariates,
     exclusions,
+    factorial,
     follow_up,
     lists_shown,
     matrix,
@@ -178,7 +179,11 @@ def document_of(report: Report) -> Document:
     is_synthetic = report.read_provenance().is_dataset_synthetic
     run_figure = joint_figure if report.is_pilot else FigureMaker(DATASET_BADGE if is_synthetic else "")
     sections: dict[str, list[Section]] = {
-        "perceived": [lists_shown.dose_section(results), perceived.measures_section(results, figure)],
+        "perceived": [
+            lists_shown.dose_section(results),
+            perceived.measures_section(results, figure),
+            factorial.factors_section(results, figure),
+        ],
         "objective": [objective.metrics_section(results, run_figure)],
         "comparison": [
             both_sides.agreement_section(results),

@@ -29,6 +29,7 @@ TAU = ("coefficient", "p")
 PARTS = ("overall", "within", "between")  # of a correlation
 F_TEST = ("f", "df_between", "df_within", "p")
 PER_CONTRAST = ("t", "df", "p", *LIMITS)
+PER_EFFECT = ("value", "se", "df", "t", "p", *LIMITS)
 PER_SIGN_TEST = ("n_a", "n_b", "n_ties", "p_unadjusted", "p")
 
 
@@ -76,6 +77,10 @@ def lines_of(results: Results) -> Iterator[Line]:
         yield from _statistics(names, results.advantage.overall, ("value", "se", "df", "t", "p"))
     if results.contrast is not None:
         yield from _of_contrast(results.contrast)
+    if results.factorial is not None:
+        for effects in results.factorial.variables:
+            for name, _weights, result in results.factorial.contrasts(effects):
+                yield from _statistics((effects.variable_key, "effect", name, ""), result, PER_EFFECT)
     if results.equivalence is not None:
         yield from _of_equivalence(results.equivalence)
     # The scripts enumerate the orders of up to eight algorithms; with more, only the coefficients are compared.

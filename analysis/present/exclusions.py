@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from analysis.present import contrast
+from analysis.present import contrast, factorial
 from analysis.present.plan import metric_name
 from analysis.present.words import MISSING, coverage, probability, tau_b, whole
 from analysis.results.exclusions import ComparedAdvantage, ComparedPrimary, ComparedVariable, Exclusions
@@ -43,6 +43,8 @@ def sentences(compared: Exclusions, results: Results) -> list[str]:
         lines += [_variable(variable) for variable in compared.variables]
         if compared.contrast is not None:
             lines.append(contrast.exclusion_sentence(compared.contrast))
+        if (effect := factorial.planned_of(results)) is not None:
+            lines.append(factorial.exclusion_sentence(effect, results.plan.alpha))
         if compared.primary is not None and results.plan.primary_test == "rank correlation":
             lines.append(_verdicts(compared.primary, results.objective.n))
         if compared.advantage is not None and results.primary is not None:

@@ -53,6 +53,8 @@ def frozen(results: Results, planned: Planned) -> list[str]:
     scale_words = f"; the scale{'s' if len(scales) > 1 else ''} {listed(scales)}" if scales else ""
     contrast = plan.primary.planned_contrast
     test = "" if contrast is None else f"; as the primary test the contrast {contrast_in_words(contrast)}"
+    if (effect := plan.primary.planned_effect) is not None:
+        test = f"; as the primary test {effect.words}"
     rule = rule_of_exclusion(AnalysisPlan(exclude=plan.exclude, exclude_words=plan.exclude_words))
     return [
         opening,

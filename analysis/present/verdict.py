@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from analysis.enums import RATED
-from analysis.present import contrast
+from analysis.present import contrast, factorial
 from analysis.present.words import coverage
 from analysis.results.comparison import Advantage, Comparison, DecidedPairs
 from analysis.results.report import FEWEST_ANALYSED, Results
@@ -55,6 +55,9 @@ def _finding(results: Results) -> tuple[Run, ...]:
     if (planned := results.contrast) is not None:
         before, after = contrast.finding(planned.test)
         return (Run(before), Run(planned.variable.in_text, "perceived"), Run(f"{after}."))
+    if (effect := factorial.planned_of(results)) is not None:
+        before, after = factorial.finding(effect, results.plan.alpha)
+        return (Run(before), Run(effect.variable.in_text, "perceived"), Run(f"{after}."))
     if results.advantage is None or results.plan.primary_test == "rank correlation":
         return _of_ranks(comparison)
     return _of_advantage(results, comparison, results.advantage.overall)
@@ -120,6 +123,8 @@ def evidence(results: Results) -> tuple[str, ...]:
     paragraphs = []
     if planned is not None:
         paragraphs += [contrast.sentence(planned), contrast.metric_sentence(planned, results.objective.n)]
+    elif (effect := factorial.planned_of(results)) is not None:
+        paragraphs.append(factorial.planned_sentence(effect, results.plan.alpha))
     elif isinstance(tau := comparison.tau, AgreementResult) and (
         advantage is None or results.plan.primary_test == "rank correlation"
     ):
@@ -127,7 +132,8 @@ def evidence(results: Results) -> tuple[str, ...]:
         paragraphs.append(f"Rank correlation of the primary pair: {of_tau}.")
     if advantage is not None:
         is_planned = results.plan.primary_test == "advantage"
-        paragraphs.append(f"{'' if is_planned else 'Not in the plan: '}{_advantage(advantage, comparison, is_planned)}")
+        if of_advantage := _advantage(advantage, comparison, is_planned):
+            paragraphs.append(f"{'' if is_planned else 'Not in the plan: '}{of_advantage}")
         if isinstance(advantage.other_items, AverageAdvantage):
             other_items = f"{_short(advantage.other_items, is_share=False)}, {named_p(advantage.other_items.p)}"
             paragraphs.append(f"For other items from the same algorithms: {other_items}.")

@@ -8,22 +8,28 @@ from typing import Any, Literal
 
 from analysis.results.codec import decode, stored
 from studies.plans import PrimaryTest, primary_test_of
-from studies.settings import SCALE_PREFIX, Contrast
+from studies.settings import SCALE_PREFIX, Contrast, Effect
 
 
 @dataclass(frozen=True, kw_only=True)
 class Primary:
-    """The primary pair, the smallest effect of interest, and the planned contrast as the study's settings hold it."""
+    """The primary pair, the smallest effect of interest, and the planned contrast or effect as the settings hold it."""
 
     perceived: str
     objective: str
     contrast: dict[str, Any] | None = field(default=None, metadata=stored(is_omitted=True))
+    effect: dict[str, Any] | None = field(default=None, metadata=stored(is_omitted=True))
     smallest_effect: float | None = field(default=None, metadata=stored(is_omitted=True))
 
     @property
     def planned_contrast(self) -> Contrast | None:
         """The planned contrast; None where another test is the primary one."""
         return None if self.contrast is None else Contrast.model_validate(self.contrast, strict=False)
+
+    @property
+    def planned_effect(self) -> Effect | None:
+        """The planned effect of a factorial design or of doses."""
+        return None if self.effect is None else Effect.model_validate(self.effect, strict=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +61,9 @@ class ReportPlan(FrozenAnalysis):
     @property
     def primary_test(self) -> PrimaryTest:
         """The test of the headline."""
-        return primary_test_of(self.tests, has_contrast=self.primary.contrast is not None)
+        if self.primary.contrast is not None:
+            return "contrast"
+        return "effect" if self.primary.effect is not None else primary_test_of(self.tests)
 
     @property
     def tested(self) -> tuple[str, ...]:

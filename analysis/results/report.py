@@ -10,6 +10,7 @@ from analysis.results.codec import stored
 from analysis.results.comparison import Advantage, Alternative, Comparison, Equivalence, Matrix, PlannedContrast
 from analysis.results.covariates import CovariateAnalyses
 from analysis.results.exclusions import Exclusions
+from analysis.results.factorial import Factorial
 from analysis.results.follow_up import CorrelatedVariables, Effects, NoveltyCorrelation, Power, VariableEffects
 from analysis.results.lists_shown import Dose, ListsShown
 from analysis.results.objective import ObjectiveSide, OfflineMetric, Repeats
@@ -202,6 +203,7 @@ class Results:
     alternatives: tuple[Alternative, ...] = field(default=(), metadata=stored(is_omitted=True))
     exploratory: ExploratoryFamily | None = field(default=None, metadata=stored(is_omitted=True))
     contrast: PlannedContrast | None = field(default=None, metadata=stored(is_omitted=True))
+    factorial: Factorial | None = field(default=None, metadata=stored(is_omitted=True))
     equivalence: Equivalence | None = field(default=None, metadata=stored(is_omitted=True))
 
     @property

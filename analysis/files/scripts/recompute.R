@@ -323,6 +323,18 @@ contrast.test <- function(of, groups, higher, lower, sides) {
   }
 }
 
+# A weighted sum of the conditions' means, with variances of their own.
+effect <- function(of, groups, name, weights) {
+  own <- weights^2 * sapply(groups, var) / lengths(groups)
+  if (sum(own) < 1e-15) return(invisible())
+  value <- sum(weights * sapply(groups, mean))
+  se <- sqrt(sum(own))
+  df <- sum(own)^2 / sum(own^2 / (lengths(groups) - 1))
+  half <- qt(1 - alpha / 2, df) * se
+  keep(of = of, test = "effect", a = name, b = "", value = value, se = se, df = df, t = value / se,
+       p = 2 * pt(-abs(value / se), df), ci_low = value - half, ci_high = value + half)
+}
+
 # p of equivalence by two one-sided t tests, and of a difference beyond the bound, two-sided.
 against.bound <- function(difference, error, df, bound) {
   list(p_equivalence = max(pt((difference + bound) / error, df, lower.tail = FALSE),
@@ -557,6 +569,18 @@ if (file.exists(file.path(folder, "data/contrast.csv"))) {
   names(groups) <- conditions
   set <- function(name) as.character(planned[["condition"]][planned[["set"]] == name])
   contrast.test(variable, groups[lengths(groups) > 1], set("higher"), set("lower"), planned[["sides"]][1])
+}
+
+if (file.exists(file.path(folder, "data/effects.csv"))) {
+  rows <- read("data/effects.csv")
+  rows <- rows[rows[["weight"]] != 0, ]
+  for (own in split(rows, list(rows[["variable"]], rows[["effect"]]), drop = TRUE)) {
+    variable <- as.character(own[["variable"]][1])
+    named <- as.character(own[["condition"]])
+    column <- people[[variable]]
+    groups <- lapply(named, function(name) column[people[["condition"]] == name & !is.na(column)])
+    if (all(lengths(groups) > 1)) effect(variable, groups, as.character(own[["effect"]][1]), own[["weight"]])
+  }
 }
 
 if (file.exists(file.path(folder, "data/equivalence.csv"))) {

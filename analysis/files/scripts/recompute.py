@@ -173,6 +173,16 @@ def contrast(of, groups, weights, sides):
         keep(of, test, t=t, df=df, p=p, ci_low=difference - half, ci_high=high)
 
 
+def effect(of, groups, name, weights):
+    """A weighted sum of the conditions' means, with variances of their own."""
+    squared, df = welch(groups, weights)
+    if squared < 1e-15:
+        return
+    value, se = sum(weight * groups[label].mean() for label, weight in weights.items()), math.sqrt(squared)
+    half, p = stats.t.isf(ALPHA / 2, df) * se, 2 * stats.t.sf(abs(value) / se, df)
+    keep(of, "effect", name, value=value, se=se, df=df, t=value / se, p=p, ci_low=value - half, ci_high=value + half)
+
+
 def against_bound(difference, squared, df, bound):
     """p of equivalence by two one-sided t tests, and of a difference beyond the bound, two-sided."""
     error = math.sqrt(squared)
@@ -542,6 +552,12 @@ if (FOLDER / "data/contrast.csv").exists():
         signs = planned["set"].map({"higher": 1, "lower": -1}) / sets.transform("size")
         weights = dict(zip(planned["condition"], signs))
         contrast(variable, of_two[variable], weights, int(planned["sides"][0]))
+
+if (FOLDER / "data/effects.csv").exists():
+    rows = pd.read_csv(FOLDER / "data/effects.csv", dtype={"effect": str, "condition": str}, keep_default_na=False)
+    for (variable, name), own in rows[rows["weight"] != 0].groupby(["variable", "effect"]):
+        if set(own["condition"]) <= set(of_two[variable]):
+            effect(variable, of_two[variable], name, dict(zip(own["condition"], own["weight"])))
 
 if (FOLDER / "data/equivalence.csv").exists():
     bounded = pd.read_csv(FOLDER / "data/equivalence.csv", dtype={"variable": str})

@@ -8,6 +8,7 @@ from django import forms
 
 from core.field_problems import FieldProblems, read_model
 from core.form_fields import offer
+from documents.numbers import capital
 from evaluation.models import EvaluationRun
 from evaluation.reported_kinds import tested_kinds
 from studies.console.forms.setting_fields import setting_field
@@ -16,6 +17,7 @@ from studies.design.narrative.plan import PERCEIVED_LABELS, metric_label, percei
 from studies.design.presets.loader import possible_covariates
 from studies.design.selectors.placeholders import key_in_words
 from studies.design.services.design import change_design
+from studies.effects import possible_effects
 from studies.instrument import flags
 from studies.instrument.flow import questionnaire_of
 from studies.models import Study
@@ -91,13 +93,13 @@ class PlanForm(StageForm):
 
     def __init__(self, study: Study, data: Any = None) -> None:
         design, questionnaire = study.design, questionnaire_of(study)
-        self.thresholds, contrast = design.quality, design.primary.contrast
+        self.thresholds, contrast, effect = design.quality, design.primary.contrast, design.primary.effect
         initial = {
             **design.model_dump(include={"effect", "hypothesis", "refill_excluded"}),
             **design.primary.model_dump(include={"perceived", "objective", "smallest_effect"}, exclude_none=True),
             **design.quality.model_dump(exclude={"fastest_share"}),
             **design.plan.in_full(),
-            "primary_test": CONTRAST if contrast else ADVANTAGE,
+            "primary_test": effect.words if effect else CONTRAST if contrast else ADVANTAGE,
             "contrast_sides": contrast.sides if contrast else 2,
             **({field: list(getattr(contrast, name)) for name, field in SETS.items()} if contrast else {}),
             "fastest_percent": round(design.quality.fastest_share * 100, 2),
@@ -106,7 +108,11 @@ class PlanForm(StageForm):
         offer(self, "perceived", list(perceived_labels(questionnaire).items()))
         keys = dict.fromkeys([*metric_keys(study.run), design.primary.objective])
         offer(self, "objective", [(key, metric_label(key, study.run.n)) for key in keys])
-        labels = list(study.conditions.order_by("position").values_list("label", flat=True))
+        conditions = list(study.conditions.select_related("model").order_by("position"))
+        labels = [condition.label for condition in conditions]
+        self.effects = {each.words: each for each in [*possible_effects(conditions), *([effect] if effect else [])]}
+        tests = PlanForm.base_fields["primary_test"].choices  # type: ignore[attr-defined]
+        offer(self, "primary_test", [*tests, *((words, capital(words)) for words in self.effects)])
         own = {
             "variables": [(key, PERCEIVED_LABELS[key]) for key in PERCEIVED],
             "scales": [(scale.key, next(iter(scale.name.values()))) for scale in questionnaire.scales],
@@ -137,7 +143,10 @@ class PlanForm(StageForm):
     def _primary(self) -> dict[str, Any]:
         names = ("perceived", "objective", "smallest_effect")
         primary = {name: self.cleaned_data[name] for name in names if self.cleaned_data[name] is not None}
-        is_contrast = self.cleaned_data["primary_test"] == CONTRAST
+        test = self.cleaned_data["primary_test"]
+        if test in self.effects:
+            return primary | {"effect": self.effects[test].stored()}
+        is_contrast = test == CONTRAST
         return primary | ({"contrast": self._contrast().stored()} if is_contrast else {})
 
     def _plan(self) -> dict[str, Any]:

@@ -75,7 +75,7 @@ def study_power(request: HttpRequest, membership: Membership) -> HttpResponse:
     form = PowerForm(membership.study, request.GET)
     context: dict[str, Any] = {
         "form": form,
-        "primary_test": primary_test_sentence(membership.study.design.primary.contrast, frozen_tests(membership.study)),
+        "primary_test": primary_test_sentence(membership.study.design.primary, frozen_tests(membership.study)),
     }
     if form.is_valid():
         with refusals_in(form):

@@ -132,7 +132,7 @@ def study_plan(request: HttpRequest, membership: Membership) -> HttpResponse:
         design, labels = current.design, perceived_labels(questionnaire_of(current))
         return {
             "plan_sentences": [
-                primary_test_sentence(design.primary.contrast, frozen_tests(study)),
+                primary_test_sentence(design.primary, frozen_tests(study)),
                 *planned_sentences(design.plan, labels),
                 *([REFILL_SENTENCE] if design.refill_excluded else []),
             ],

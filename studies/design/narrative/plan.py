@@ -23,7 +23,7 @@ from studies.instrument import flags
 from studies.instrument.questionnaires.schema import Questionnaire
 from studies.instrument.scales import scales_of
 from studies.plans import ADVANTAGE_TEST, TESTS, in_text
-from studies.settings import SCALE_PREFIX, AnalysisPlan, Contrast
+from studies.settings import SCALE_PREFIX, AnalysisPlan, Contrast, Effect, Primary
 
 PERCEIVED_LABELS = {
     "accuracy": "Perceived accuracy",
@@ -116,15 +116,20 @@ def contrast_in_words(contrast: Contrast) -> str:
     return " against ".join(sets)
 
 
-def primary_test_sentence(contrast: Contrast | None, tests: Mapping[str, str] = TESTS) -> str:
-    """The primary test of a plan with its analyses in words; without a contrast it is their comparison.
+def primary_test_sentence(primary: Primary, tests: Mapping[str, str] = TESTS) -> str:
+    """The primary test of a plan with its analyses in words; without a contrast or an effect it is their comparison.
 
     Examples
     --------
-    >>> primary_test_sentence(Contrast(higher=("LSA",), lower=("TopPop",), sides=1))
+    >>> contrast = Contrast(higher=("LSA",), lower=("TopPop",), sides=1)
+    >>> primary_test_sentence(Primary(perceived="accuracy", objective="recall", contrast=contrast))
     'Primary test: planned contrast, LSA against TopPop, one-sided.'
+    >>> primary_test_sentence(Primary(perceived="accuracy", objective="recall", effect=Effect(factor="text")))
+    'Primary test: the effect of text, two-sided.'
     """
-    if contrast is not None:
+    if primary.effect is not None:
+        return f"Primary test: {primary.effect.words}, two-sided."
+    if (contrast := primary.contrast) is not None:
         sides = "one-sided" if contrast.sides == 1 else "two-sided"
         return f"Primary test: planned contrast, {contrast_in_words(contrast)}, {sides}."
     if tests["comparison"] != ADVANTAGE_TEST:
@@ -213,6 +218,20 @@ def contrast_power_sentence(power: ContrastPower, contrast: Contrast, *, n: int,
         f"With {n:,} participants per condition the planned contrast, {contrast_in_words(contrast)} ({sides}, α = "
         f"{level(alpha)}), has a power of {share(power.power)} for a difference of {power.difference:.2f} standard "
         f"deviations, which f = {f:.2f} means when all other conditions lie at the grand mean."
+    )
+
+
+def effect_power_sentence(power: float, effect: Effect, *, n: int, f: float, alpha: float) -> str:
+    """State the power of a planned effect as the primary test.
+
+    Examples
+    --------
+    >>> print(effect_power_sentence(0.8, Effect(trend="strength"), n=40, f=0.25, alpha=0.05))
+    With 40 participants per condition the test of the linear trend over the strength of the re-ranking (two-sided, α = .05) has a power of .80 if that effect makes all of f = 0.25.
+    """  # noqa: E501 (a sentence as it is printed)
+    return (
+        f"With {n:,} participants per condition the test of {effect.words} (two-sided, α = {level(alpha)}) has a power "
+        f"of {share(power)} if that effect makes all of f = {f:.2f}."
     )
 
 

@@ -166,6 +166,11 @@ def _question(plan: Plan) -> str:
 
 def _primary_question(plan: Plan) -> str:
     contrast = plan.primary.contrast
+    if plan.primary.effect is not None:
+        return (
+            f"Primary test: {plan.primary.effect.words} on {in_text(plan.perceived_name)}, two-sided. Every other "
+            "effect, and every comparison of a perceived variable and an offline metric, is exploratory."
+        )
     if contrast is None:
         return (
             "Do participants rate the recommenders with the better metric higher? Every other pair of a perceived "
@@ -249,6 +254,13 @@ def _primary_test(plan: Plan) -> str:
             f"{alpha}, with the variance pooled over all conditions; Welch's version, which allows unequal variances, "
             "is reported alongside. It is not corrected, being the one confirmatory test of the primary question. "
             f"{EXPLORATORY}"
+        )
+    if plan.primary.effect is not None:
+        return (
+            f"Primary test: {plan.primary.effect.words} on {in_text(plan.perceived_name)}, a contrast of the "
+            "conditions' means in which the levels of all other factors have equal weights: a two-sided t test at α = "
+            f"{alpha} with a variance of its own for each condition and Satterthwaite's degrees of freedom. It is not "
+            f"corrected, being the one confirmatory test of the primary question. {EXPLORATORY}"
         )
     confidence = f"{100 * (1 - plan.analysis.alpha):.4g}% confidence interval"
     relevant = ""

@@ -13,7 +13,7 @@ from catalog.selectors.items import untranslated
 from core.provenance import digest_of
 from evaluation.enums import ModelOrigin
 from evaluation.tables import parameters_in_words
-from inference.power import advantage_power, contrast_power
+from inference.power import advantage_power, contrast_power, effect_power
 from recommenders import registry
 from studies.allocation.selectors.assignment_seed import is_seed_known, seed_sentence
 from studies.design.narrative.plan import (
@@ -111,7 +111,7 @@ def _facts(study: Study, conditions: Sequence[ConditionPlan]) -> list[tuple[str,
     n_questions = {block: len(study.questionnaire.get(block, ())) for block in blocks_of(design)}
     counts = ", ".join(f"{n} {ASKED.get(block, 'in ' + block)}" for block, n in n_questions.items() if n)
     primary, plan = design.primary, design.plan
-    test_sentence = primary_test_sentence(primary.contrast, frozen_tests(study))
+    test_sentence = primary_test_sentence(primary, frozen_tests(study))
     smallest = primary.smallest_effect
     labels = perceived_labels(asked_questions(study))
     values = stage_summaries(study)
@@ -280,6 +280,8 @@ def planned_power(study: Study, n: int) -> float:
     k, _planned = planned_number(study)
     design = study.design
     alpha, contrast = design.plan.alpha, design.primary.contrast
+    if design.primary.effect is not None:
+        return effect_power(k, n, design.effect, alpha=alpha)
     if contrast is None:
         return advantage_power(k, n, design.effect, alpha=alpha)
     sizes = len(contrast.higher), len(contrast.lower)

@@ -16,6 +16,7 @@ from inference.power import (
     contrast_power,
     detectable_effect,
     effect_of_means,
+    effect_power,
     participants_needed,
     simulated_power,
 )
@@ -32,6 +33,7 @@ from studies.allocation.selectors.assignment_seed import (
 from studies.design.narrative.plan import (
     advantage_power_sentence,
     contrast_power_sentence,
+    effect_power_sentence,
     equivalence_power_sentence,
     metric_label,
     needed_sentence,
@@ -155,7 +157,10 @@ def primary_power_sentence(study: Study, *, n: int, f: float, alpha: float) -> s
     if k < 2:
         return ""
     variable = perceived_labels(asked_questions(study))[primary.perceived]
-    if (contrast := primary.contrast) is not None:
+    if primary.effect is not None:
+        power = effect_power(k, n, f, alpha=alpha)
+        primary_test = effect_power_sentence(power, primary.effect, n=n, f=f, alpha=alpha)
+    elif (contrast := primary.contrast) is not None:
         sizes = len(contrast.higher), len(contrast.lower)
         by_t = contrast_power(*sizes, k, n, f, sides=contrast.sides, alpha=alpha)
         primary_test = contrast_power_sentence(by_t, contrast, n=n, f=f, alpha=alpha)

@@ -11,7 +11,8 @@ from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 
 from catalog.services.upload_folders import delete_folder, new_folder, store_upload
-from core.errors import ParallaxError, ParameterError
+from core.errors import ParallaxError
+from core.field_problems import FieldProblems
 from core.provenance import canonical_json
 from core.transitions import record
 from studies.design.selectors.available_models import AvailableModel, available_models, run_with
@@ -19,6 +20,7 @@ from studies.design.services.archiving import refuse_archived
 from studies.design.services.design import require_draft, with_block_weights
 from studies.design.services.stored_texts import StoredTexts, store_texts
 from studies.design.services.trials import drop_trial
+from studies.effects import check_primary
 from studies.models import Allocation, Condition, Participant, Study
 from studies.presentation import RECOMMENDER, STORED, Factor, Level, Presentation, cells_of, factor_problems
 
@@ -69,12 +71,13 @@ def choose_conditions(
     Participant.objects.filter(condition__in=gone).delete()
     Allocation.objects.filter(condition__in=gone).delete()
     _store(current, before, wanted)
-    labels = list(current.conditions.order_by("position").values_list("label", flat=True))
+    conditions = list(current.conditions.select_related("model").order_by("position"))
+    labels = [condition.label for condition in conditions]
     try:
-        if contrast := current.design.primary.contrast:
-            contrast.check(labels)
-    except ParameterError as problem:
-        raise ParallaxError("study.bad_conditions", f"{problem} Change the planned contrast first.") from problem
+        check_primary(current.design.primary, conditions)
+    except FieldProblems as refused:
+        text = f"{refused.problems[0].message} Change the planned primary test first."
+        raise ParallaxError("study.bad_conditions", text) from refused
     current.run = run_with(current, list(models), actor) or current.run
     settings = {name: value for name, value in current.settings.items() if name != "factors"}
     if factors:

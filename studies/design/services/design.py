@@ -31,6 +31,7 @@ from studies.design.selectors.texts import CHANGEABLE_TEXTS, languages_in_transl
 from studies.design.services.archiving import refuse_archived
 from studies.design.services.launch import design_snapshot
 from studies.design.services.trials import drop_trial
+from studies.effects import check_primary
 from studies.enums import Mode, Role, StudyStatus
 from studies.instrument import samples
 from studies.known_items import FIVE_STARS, proposed_scale
@@ -352,8 +353,7 @@ def change_design(
             raise ParameterError(refused)
         if not_crossed := crossing_problem(current):
             raise ParameterError(not_crossed)
-        if contrast := current.design.primary.contrast:
-            contrast.check(list(current.conditions.order_by("position").values_list("label", flat=True)))
+        check_primary(current.design.primary, list(current.conditions.select_related("model").order_by("position")))
     except ParameterError as problem:
         problems = problem.problems if isinstance(problem, FieldProblems) else [problem]
         extra = {"problems": [str(each) for each in problems]}

@@ -44,6 +44,7 @@ from studies.design.services.canaries import canary_lists, remote_conditions, us
 from studies.design.services.condition_serving import recommend_in
 from studies.design.services.explaining import explanation_problems
 from studies.design.services.list_coverage import coverage_problems
+from studies.effects import check_primary
 from studies.enums import STUDY_MOVES, Mode, StudyStatus
 from studies.instrument.flow import questionnaire_of
 from studies.instrument.questionnaires.kinds import Number
@@ -278,11 +279,10 @@ def _findings(study: Study) -> tuple[list[OpenPoint], bool]:
     recruiting = recruiting_of(study)
     wrong_codes = code_problems(recruiting.exits, recruiting.panel)
     points += [OpenPoint(PARTICIPANTS, text, "exits", action="Enter the code") for text in wrong_codes]
-    if contrast := study.design.primary.contrast:
-        try:
-            contrast.check([condition.label for condition in conditions])
-        except ParameterError as problem:
-            points.append(OpenPoint(PLAN, str(problem), "contrast_higher"))
+    try:
+        check_primary(study.design.primary, conditions)
+    except FieldProblems as differing:
+        points += [OpenPoint(PLAN, problem.message, "primary_test") for problem in differing.problems]
     planned = sum(condition.target for condition in conditions)
     points += [OpenPoint(PARTICIPANTS, text, "quotas") for text in _quota_problems(study, planned)]
     if too_few := _item_problem(study):
