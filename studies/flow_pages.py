@@ -8,20 +8,27 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from core.field_problems import FieldProblems, Path, Problem, problems_of
 
-Kind = Literal["questions", "text", "elicit", "list", "item_questions", "end"]
+Kind = Literal["questions", "text", "elicit", "list", "item_questions", "choice", "end"]
 QUESTIONS: Literal["questions"] = "questions"  # a block of the questionnaire
 TEXT: Literal["text"] = "text"  # Markdown
 ELICIT: Literal["elicit"] = "elicit"  # known items are rated or chosen
 LIST: Literal["list"] = "list"  # the recommendations
 ITEM_QUESTIONS: Literal["item_questions"] = "item_questions"  # a page for each recommendation
+CHOICE: Literal["choice"] = "choice"  # one of the recommendations is picked, or none
 END: Literal["end"] = "end"  # debriefing and exits
 KINDS: tuple[str, ...] = get_args(Kind)
 LISTS = "lists"
 ABOUT, ITEMS, OVERALL, AFTER = "about", "items", "overall", "after"  # the blocks of 2011
+CHOSEN, NONE = "chosen", "none"  # the question of a choice, and its answer where no item is picked
+CHOICE_TEXT = {
+    "en": "Which one would you {consume} now?",
+    "de": "Was davon würden Sie jetzt {consume}?",
+    "it": "Quale vorresti {consume} adesso?",
+}
 KEY = r"^[a-z][a-z0-9_]{0,39}$"
 # Other addresses of a participant, and other pages in events and page times.
 RESERVED_KEYS = frozenset(
@@ -55,8 +62,15 @@ class Page(BaseModel):
     kind: Kind
     block: Annotated[str, Field(pattern=rf"{KEY}|^$")] = ""  # of the questionnaire
     assigns: bool = False  # whether leaving it assigns a condition
-    title: dict[str, str] = {}  # of a page of questions or text; without one it has the platform's
+    title: dict[str, str] = {}  # of a page of questions, text or a choice; without one it has the platform's
     text: dict[str, str] = {}  # Markdown, of a page of text
+
+    @model_validator(mode="before")
+    @classmethod
+    def _choice_has_block(cls, data: Any) -> Any:
+        """A choice is the one question of a block that is named after its page."""
+        is_choice = isinstance(data, Mapping) and data.get("kind") == CHOICE
+        return {"block": data.get("key", ""), **data} if is_choice else data
 
     @property
     def part(self) -> str:
@@ -74,6 +88,7 @@ FLOW_2011 = (
     Page(key="thanks", kind=END),
 )
 _WHERE = {ELICIT: "before lists", LIST: "as the first of lists", ITEM_QUESTIONS: "in lists", END: "at the end"}
+_ONCE = (*_WHERE, CHOICE)
 
 
 def read_flow(data: Any) -> tuple[Page, ...]:
@@ -96,7 +111,15 @@ def block_problems(flow: Any, questionnaire: Mapping[str, Any], parts: Sequence[
             f"The questionnaire has no questions in the block {page.block!r}. Add some, or remove the page.",
         )
         for path, page in pages
-        if page.block and not questionnaire.get(page.block)
+        if page.block and page.kind != CHOICE and not questionnaire.get(page.block)
+    ]
+    problems += [
+        Problem(
+            ("flow", *path, "key"),
+            f"The questionnaire has a block {page.key!r}, and a choice is exported by that name. Choose another key.",
+        )
+        for path, page in pages
+        if page.kind == CHOICE and questionnaire.get(page.key)
     ]
     shown = {page.block for _path, page in pages}
     return problems + [
@@ -164,7 +187,7 @@ class _Reading:
             if page.key in RESERVED_KEYS:
                 yield Problem((*path, "key"), f"{page.key!r} is another page of every study. Choose another key.")
             is_text = page.kind == TEXT
-            for name, has in (("title", is_text or page.kind == QUESTIONS), ("text", is_text)):
+            for name, has in (("title", page.kind in (QUESTIONS, TEXT, CHOICE)), ("text", is_text)):
                 words = getattr(page, name)
                 if words and not has:
                     yield Problem((*path, name), f"A page of the kind {page.kind} has no {name}. Remove it.")
@@ -182,7 +205,13 @@ class _Reading:
                 yield Problem(at, f"A page of the kind item_questions asks the block items; got {page.block!r}.")
             elif page.kind == QUESTIONS and (not page.block or page.block == ITEMS or page.block in RESERVED_BLOCKS):
                 yield Problem(at, f"Expected a block of questions about the person or the list; got {page.block!r}.")
-            elif page.block and page.kind not in (QUESTIONS, ITEM_QUESTIONS):
+            elif page.kind == CHOICE and page.block != page.key:
+                yield Problem(at, "A page of the kind choice asks one question of its own. Remove the block.")
+            elif page.kind == CHOICE and page.key in {*RESERVED_BLOCKS, ABOUT, ITEMS, OVERALL, AFTER}:
+                yield Problem(
+                    (*path, "key"), f"{page.key!r} is the name of other columns of exports. Choose another key."
+                )
+            elif page.block and page.kind not in (QUESTIONS, ITEM_QUESTIONS, CHOICE):
                 yield Problem(at, f"A page of the kind {page.kind} asks nothing. Remove the block.")
             if page.assigns != (page.kind == QUESTIONS and page.block == ABOUT):
                 yield Problem(
@@ -200,13 +229,13 @@ class _Reading:
         n_pages = len(self.pages)
         for number, (path, page) in enumerate(self.pages):
             is_listed, what = LISTS in path, f"The page {page.key!r}"
-            if page.kind in _WHERE and at[page.kind] < number:
+            if page.kind in _ONCE and at[page.kind] < number:
                 yield Problem(path, f"{what} is the second of the kind {page.kind}, and a flow has one. Remove it.")
             elif page.kind == ELICIT and (is_listed or number > at.get(LIST, n_pages)):
                 yield Problem(path, f"{what} asks for what lists are computed from. Move it before lists.")
-            elif page.kind in (LIST, ITEM_QUESTIONS) and not is_listed:
+            elif page.kind in (LIST, ITEM_QUESTIONS, CHOICE) and not is_listed:
                 yield Problem(path, f"{what} is about a list. Move it into lists.")
-            elif page.kind == ITEM_QUESTIONS and number < at.get(LIST, -1):
+            elif page.kind in (ITEM_QUESTIONS, CHOICE) and number < at.get(LIST, -1):
                 yield Problem(path, f"{what} asks about a list. Move it after the page of the kind list.")
             elif page.kind == END and (is_listed or number < n_pages - 1):
                 yield Problem(path, f"{what} ends the study. Move it to the end, after lists.")

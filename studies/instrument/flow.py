@@ -5,12 +5,25 @@ A participant is always at one `Place`. Only services advance a participant.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
 
 from core.errors import ParameterError
-from studies.flow_pages import AFTER, ELICIT, END, FLOW_2011, ITEM_QUESTIONS, LIST, Page
+from studies.flow_pages import (
+    AFTER,
+    CHOICE,
+    CHOICE_TEXT,
+    CHOSEN,
+    ELICIT,
+    END,
+    FLOW_2011,
+    ITEM_QUESTIONS,
+    LIST,
+    NONE,
+    Page,
+)
 from studies.instrument.questionnaires.schema import Questionnaire, questionnaire_from
 from studies.settings import StudySettings
 
@@ -46,8 +59,13 @@ class Flow:
         return tuple(page.key for page in self.pages)
 
     @property
+    def choice(self) -> Page | None:
+        """The page on which an item of the list is picked; None where there is none."""
+        return next((page for page in self.pages if page.kind == CHOICE), None)
+
+    @property
     def blocks(self) -> tuple[str, ...]:
-        """The blocks of the questionnaire in the order in which they are asked."""
+        """The blocks of questions, that of a choice among them, in the order in which they are asked."""
         return tuple(page.block for page in self.pages if page.block)
 
     @property
@@ -165,9 +183,30 @@ def whole_flow(design: StudySettings) -> Flow:
 
 def questionnaire_of(study: Designed) -> Questionnaire:
     """Return the study's questions, in the order of its flow. Raises QuestionnaireProblems."""
-    return questionnaire_from(study.questionnaire, blocks_of(study.design))
+    return read_questions(with_choice(study.questionnaire, study.design), study.design)
+
+
+def read_questions(data: Mapping[str, Any], design: StudySettings) -> Questionnaire:
+    """Parse what `with_choice` returns, in the order of the study's flow. Raises QuestionnaireProblems."""
+    return questionnaire_from(data, whole_flow(design).blocks)
+
+
+def with_choice(questionnaire: Mapping[str, Any], design: StudySettings) -> Mapping[str, Any]:
+    """Return a study's questions as plain data, with that of the page of a choice: a rank of the list, or none."""
+    page = whole_flow(design).choice
+    if page is None:
+        return questionnaire
+    text = page.title or CHOICE_TEXT
+    labels = {str(rank): f"recommendation {rank}" for rank in range(1, design.longest_list + 1)}
+    choices = [
+        {"value": value, "label": dict.fromkeys(text, label)}
+        for value, label in {**labels, NONE: "none of these"}.items()
+    ]
+    question = {"key": CHOSEN, "kind": "choice", "text": text, "choices": choices}
+    return {**questionnaire, page.block: [question]}
 
 
 def blocks_of(design: StudySettings) -> tuple[str, ...]:
-    """Return the blocks that a study with this design may ask, in order."""
-    return whole_flow(design).blocks
+    """Return the blocks of the questionnaire of a study with this design, in order."""
+    flow = whole_flow(design)
+    return tuple(block for block in flow.blocks if flow.choice is None or block != flow.choice.block)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from core.errors import DataError, ParameterError
 from recommenders.scale import Scale
+from studies.flow_pages import NONE
 from studies.instrument.scales import ScaleOfStudy
 from studies.known_items import FIVE_STARS, ElicitationScale
 from studies.settings import SCALE_PREFIX
@@ -29,6 +30,7 @@ LOW, HIGH = 1, 5
 DAMPING = 10.0  # pseudo-ratings at the overall mean in a user's mean
 NOISE = 0.8  # standard deviation of interest around the means, in steps of the 1..5 scale
 ROUNDING = 1e-9  # of a step: tolerance for floating-point error in summed shifts
+LEAST_INTEREST = 2.5  # no item of a list is picked where interest in all of them is lower
 HEARD_QUANTILE = 0.9  # half of the people know an item at this popularity quantile
 # Shifts by variable, of the mean rating, of satisfaction, of the share of items not watched, of that of items neither
 # watched nor heard of, and of the score of a scale (``scale.KEY``), each in its own points; none is 0.
@@ -153,6 +155,7 @@ class SimulatedPerson:
         ]
         self.user_offset = math.fsum(residuals) / (DAMPING + len(residuals))
         self.item_ratings: list[int] = []  # as felt, without the effect
+        self._felt: dict[int, int] = {}  # the same by item
         planted, self._effect_rng = effect or {}, effect_rng or np.random.default_rng(0)
 
         def whole(name: str, n_answers: int, draw: float) -> int:
@@ -202,6 +205,25 @@ class SimulatedPerson:
         count = float(self.training.popularity[item])
         return count / (count + self.training.half_known)
 
+    def interest(self, item: int) -> float:
+        """Latent interest in an item, from 1 to 5 and without the effect: as rated, or as expected before that."""
+        if item in self._felt:
+            return self._felt[item]
+        if item in self.user.ratings:
+            return self._point_of(item, FIVE_STARS)
+        return min(HIGH, max(LOW, self._expected(item)))
+
+    def choose(self, items: Sequence[int], rng: np.random.Generator) -> Answer:
+        """Pick one of a list's items, each with a probability proportional to exp(interest).
+
+        The answer is its rank, from 1, or "none" where interest in all of them is low. `rng` is as for `opinion`.
+        """
+        interests = np.array([self.interest(item) for item in items])
+        if interests.max() < LEAST_INTEREST:
+            return Answer(NONE, MODELLED)
+        weights = np.exp(interests)
+        return Answer(int(rng.choice(len(items), p=weights / weights.sum())) + 1, MODELLED)
+
     def about_item(self, item: int) -> dict[str, Answer]:
         answers = self._shift_rating(self._shift_son(self._shift_fon(self._felt_about(item))))
         self._items_left = max(1, self._items_left - 1)
@@ -209,12 +231,12 @@ class SimulatedPerson:
 
     def _felt_about(self, item: int) -> dict[str, Answer]:
         if item in self.user.ratings:
-            rating = self._point_of(item, FIVE_STARS)
+            rating = self._felt[item] = self._point_of(item, FIVE_STARS)
             self.item_ratings.append(rating)
             return {"watched": Answer(True, TRUE), "rating": Answer(rating, self.rating_provenance)}
         heard = bool(self.rng.random() < self.probability_heard(item))
         trailer = bool(heard and self.rng.random() < 0.5)
-        rating = self._interest(item)
+        rating = self._felt[item] = int(np.clip(np.rint(self._expected(item) + self.rng.normal(0.0, NOISE)), LOW, HIGH))
         self.item_ratings.append(rating)
         return {
             "watched": Answer(False, MODELLED),
@@ -223,15 +245,13 @@ class SimulatedPerson:
             "rating": Answer(rating, MODELLED),
         }
 
-    def _interest(self, item: int) -> int:
+    def _expected(self, item: int) -> float:
+        """Mean interest in an item that the history does not have, on the scale from 1 to 5 but not limited to it."""
         side = self.training
         if side.is_usage:  # no information about liking
-            return int(np.clip(np.rint((LOW + HIGH) / 2 + self.rng.normal(0.0, NOISE)), LOW, HIGH))
+            return (LOW + HIGH) / 2
         expected = side.mean + float(side.item_offsets[item]) + self.user_offset
-        on_stars = (
-            LOW + (expected - side.low) * (HIGH - LOW) / (side.high - side.low) if side.high != HIGH else expected
-        )
-        return int(np.clip(np.rint(on_stars + self.rng.normal(0.0, NOISE)), LOW, HIGH))
+        return LOW + (expected - side.low) * (HIGH - LOW) / (side.high - side.low) if side.high != HIGH else expected
 
     def _shift_fon(self, answers: dict[str, Answer]) -> dict[str, Answer]:
         if self._newer > 0 and answers["watched"].value:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
@@ -75,6 +75,9 @@ class Viewer(SimulatedPerson):
 
     def satisfaction(self) -> Answer:
         return Answer(4, MODELLED)
+
+    def choose(self, items: Sequence[int], rng: np.random.Generator) -> Answer:
+        return Answer(2, MODELLED)
 
 
 def walker_of(study: Study, client: httpx.Client, entry: str, **given: Any) -> Walker:

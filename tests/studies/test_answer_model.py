@@ -137,3 +137,14 @@ def test_a_training_side_that_does_not_fit_is_refused() -> None:
         TrainingSide(3, np.zeros(1), np.zeros(1, dtype=np.int64), 5, 1)
     with pytest.raises(DataError, match="one offset"):
         TrainingSide(3, np.zeros(2), np.zeros(1, dtype=np.int64), 1, 5)
+
+
+def test_a_choice_follows_interest_and_is_none_where_all_of_it_is_low() -> None:
+    liked = SimulatedPerson(SourceUser("u", {0: 5.0, 1: 1.0}), side(), np.random.default_rng(1))
+    picks = Counter(liked.choose([1, 0], np.random.default_rng(seed)).value for seed in range(400))
+    assert set(picks) == {1, 2}
+    assert picks[2] / 400 == pytest.approx(np.exp(5) / (np.exp(5) + np.exp(1)), abs=0.02)
+    assert liked.choose([1], np.random.default_rng(1)) == Answer("none", MODELLED)
+    assert liked.interest(2) == pytest.approx(3.5 + liked.user_offset)
+    felt = liked.about_item(2)["rating"].value
+    assert liked.interest(2) == felt

@@ -166,6 +166,12 @@ REFUSED = {
     "text elsewhere": "f[1]['text'] = {'en': 'Rate!'}",
     "a title where there is none": "f[1]['title'] = {'en': 'Rate!'}",
     "an unknown field": "f[1]['minutes'] = 3",
+    "a choice before the list": "pages.insert(0, {'key': 'pick', 'kind': 'choice'})",
+    "a choice outside lists": "f.insert(3, {'key': 'pick', 'kind': 'choice'})",
+    "two choices": "pages.extend({'key': key, 'kind': 'choice'} for key in ('pick', 'again'))",
+    "a choice with a block": "pages.append({'key': 'pick', 'kind': 'choice', 'block': 'taste'})",
+    "a choice with a reserved key": "pages.append({'key': 'item', 'kind': 'choice'})",
+    "a choice with a text": "pages.append({'key': 'pick', 'kind': 'choice', 'text': {'en': 'Pick!'}})",
     "several at once": "f[1]['kind'] = 'rate'; f[3]['key'] = 'overall'; f[3]['assigns'] = True; f.insert(0, f.pop())",
 }
 
@@ -177,6 +183,26 @@ def test_flows_are_refused_with_everything_that_is_wrong() -> None:
             read_flow(changed(edit))
         said[name] = list(map(str, refused.value.problems))
     assert_sentences_approved("refusals/flows", said)
+
+
+def test_a_choice_is_the_question_of_a_block_named_after_its_page() -> None:
+    design = read_settings({"flow": changed("pages.append({'key': 'pick', 'kind': 'choice'})"), "list_length": 3})
+    whole = flow.with_choice({"overall": []}, design)
+    (question,) = flow.read_questions(whole, design).block("pick")
+    assert question.key == "chosen"
+    assert question.text["it"] == "Quale vorresti {consume} adesso?"
+    assert question.possible_answers() == ("1", "2", "3", "none")
+    assert flow.whole_flow(design).blocks == ("about", "items", "overall", "pick", "after")
+    assert flow.blocks_of(design) == ("about", "items", "overall", "after")
+    own = changed("pages.append({'key': 'pick', 'kind': 'choice', 'title': {'en': 'Which?'}})")
+    titled = read_settings({"flow": own})
+    assert flow.read_questions(flow.with_choice({}, titled), titled).block("pick")[0].text == {"en": "Which?"}
+    assert flow.with_choice(whole, read_settings({})) is whole
+    asked = {"about": [1], "items": [1], "overall": [1], "after": [1], "pick": [1]}
+    assert [str(problem) for problem in block_problems(own, asked, ())] == [
+        "flow[2].lists.pages[3].key: The questionnaire has a block 'pick', and a choice is exported by that name. "
+        "Choose another key."
+    ]
 
 
 def test_problems_of_a_flow_are_those_of_its_setting() -> None:

@@ -13,15 +13,17 @@ from evaluation.enums import ModelOrigin
 from studies.data.codebook.questions import Reader, order_variables, question_variables, scale_variable
 from studies.data.codebook.variable import INDIRECTLY, YES, YES_NO, Variable
 from studies.design.selectors.placeholders import asked_questions, item_words
-from studies.enums import Entrance, Mode, ParticipantStatus
+from studies.enums import Entrance, Mode, ParticipantStatus, Provenance
+from studies.flow_pages import CHOSEN, NONE
 from studies.instrument import flags
-from studies.instrument.flow import flow_of
+from studies.instrument.flow import flow_of, whole_flow
 from studies.instrument.questionnaires import schema
+from studies.instrument.questionnaires.questions import Question, whole_number
 from studies.instrument.scales import ScaleOfStudy, scales_of, score_of_participant
 from studies.known_items import scale_rule
 from studies.models import Study
 from studies.monitoring.selectors.exclusions import planned_rule
-from studies.participation.selectors.responses import Record
+from studies.participation.selectors.responses import Recommended, Record
 from studies.recruitment.selectors.recruitment import places_of
 from studies.settings import USED
 from studies.usage_data import is_usage, taken_rule
@@ -283,6 +285,49 @@ def _reader(block: str) -> Reader[Person]:
     )
 
 
+def chosen_item(person: Person) -> Recommended | None:
+    """The item that a participant picked of their list; None before that, and where they picked none."""
+    rank = whole_number(str(_reader("").value(person, CHOSEN)))
+    return next((item for item in person.record.items if item.slot.rank == rank), None)
+
+
+def _of_chosen(read: Callable[[Recommended], Any], without: str | None = None) -> Callable[[Person], Any]:
+    """Read the picked item; `without` is the value where none was picked."""
+
+    def read_person(person: Person) -> Any:
+        item = chosen_item(person)
+        is_none = item is None and person.record.answers.get(CHOSEN) == NONE
+        return (without if is_none else None) if item is None else read(item)
+
+    return read_person
+
+
+def _choice_variables(block: str, question: Question) -> tuple[Of, ...]:
+    wording, source = next(iter(question.text.values())), f"The page of {block}"
+    return (
+        Variable(f"{block}.{CHOSEN}", wording, "text", _of_chosen(lambda i: i.slot.item.external_id, NONE),
+                 allowed="the dataset's own id of the item; none where no item was picked", source=source),
+        Variable(f"{block}.{CHOSEN}_rank", "Rank of the item that was picked", "integer",
+                 _of_chosen(lambda i: i.slot.rank), minimum=1, allowed="empty where no item was picked", source=source),
+    )  # fmt: skip
+
+
+def choices_variables() -> tuple[Of, ...]:
+    """Columns of the file with one row per participant who made a choice."""
+    return (
+        Variable("participant.id", "Id of the participant for publication", "text", lambda p: p.record.public_id),
+        _field("mode", "Mode of the participant", "category", values=same_as(Mode.values)),
+        Variable("choice.item", "Item that was picked", "text", _of_chosen(lambda i: i.slot.item.external_id, NONE),
+                 allowed="the dataset's own id; none where no item was picked"),
+        Variable("choice.title", "Its title and year", "text", _of_chosen(lambda i: str(i.slot.item))),
+        Variable("choice.rank", "Its rank in the list", "integer", _of_chosen(lambda i: i.slot.rank), minimum=1),
+        Variable("choice.popularity", "Its ratings in the dataset", "integer",
+                 _of_chosen(lambda i: i.slot.item.n_ratings), minimum=0),
+        Variable("choice.provenance", "Where the choice comes from", "category",
+                 lambda p: p.record.provenance.get(CHOSEN), values=same_as(Provenance.values)),
+    )  # fmt: skip
+
+
 def _scored(scale: ScaleOfStudy) -> Of:
     def score(person: Person) -> Any:
         return score_of_participant(scale, person.record.answers, [item.answers for item in person.record.items])
@@ -293,9 +338,12 @@ def _scored(scale: ScaleOfStudy) -> Of:
 
 def participant_variables(study: Study) -> tuple[Of, ...]:
     """Variables of each participant, in both long and wide files."""
-    questionnaire = asked_questions(study)
+    questionnaire, choice = asked_questions(study), whole_flow(study.design).choice
     questions: list[Of] = []
     for block in questionnaire.whole:
+        if choice is not None and block == choice.block:
+            questions += _choice_variables(block, *questionnaire.block(block))
+            continue
         reader = _reader(block)
         for question in questionnaire.block(block):
             questions += question_variables(block, f"{block}.{question.key}", question, reader)

@@ -93,6 +93,8 @@ def _written(study: Study, kind: str, source: Source, options: Options, folder: 
         files = _json(source, options, folder, stem)
     else:
         files = write_whole(folder, stem, tables[kind], source)
+        if kind in ("long", "wide") and "choices" in tables:
+            files += write_whole(folder, f"study-{study.slug}_{options.mark}choices", tables["choices"], source)
         if kind == "pages":
             files += write_whole(folder, f"study-{study.slug}_page-medians", tables["page-medians"], source)
     # The log reveals conditions, so page times are exported without it while outcomes are blinded.

@@ -27,6 +27,7 @@ SCHEMA_VERSION = "Psych-DS 0.4.0"
 TABLES = {
     "wide": ("participants", "one row per participant who gave consent"),
     "long": ("items", "one row per participant and recommended item"),
+    "choices": ("choices", "one row per participant who picked one of the recommended items, or none"),
     "ratings": ("ratings", "one row per rating of a known item"),
     "events": ("events", "one row per event on a page"),
     "pages": ("pagetimes", "one row per page that a participant finished, with oTree column names"),
@@ -44,6 +45,8 @@ def write_package(
     word = re.sub(r"[^a-zA-Z0-9]", "", study.slug)
     mark = "_identifiable-true" if options.include_external_ids else ""
     for kind, (name, _words) in TABLES.items():
+        if kind not in tables:  # of choices, in studies without
+            continue
         table = tables[kind]
         files += write_whole(folder, f"data/study-{word}{mark}_description-{name}", table, source)
         for variable in table.variables:

@@ -13,7 +13,7 @@ from studies.data.codebook.event_variables import AllocationRow, EventRow, Keyed
 from studies.data.codebook.items import RecommendedRow
 from studies.data.codebook.participants import Person
 from studies.design.services.condition_serving import profile_of
-from studies.flow_pages import ELICIT, ITEM_QUESTIONS, QUESTIONS
+from studies.flow_pages import CHOICE, CHOSEN, ELICIT, ITEM_QUESTIONS, QUESTIONS
 from studies.instrument.flow import CONSENT, flow_of, questionnaire_of
 from studies.models import Allocation, Event, ExternalId, Participant, Study
 from studies.monitoring.selectors.exclusions import Exclusions, excluded_by_rule, merged, planned_rule, why_incomplete
@@ -78,6 +78,10 @@ class Source:
             for item in person.record.items:
                 yield RecommendedRow(person, item)
 
+    def choosing(self) -> Iterator[Person]:
+        """The participants who picked an item of their list, or none of it."""
+        return (person for person in self.people() if CHOSEN in person.record.answers)
+
     def rated(self) -> Iterator[Rated]:
         for person in self.people():
             for order, rating in enumerate(person.record.profile, start=1):
@@ -140,9 +144,9 @@ class Source:
                 left = recommendations.made_at if prepared is None else prepared.requested_at
             elif page.assigns:
                 left = participant.assigned_at
-            elif page.kind == QUESTIONS and position == len(self.flow.pages) - 2:
+            elif page.kind in (QUESTIONS, CHOICE) and position == len(self.flow.pages) - 2:
                 left = participant.completed_at
-            elif page.kind == QUESTIONS and here > position:
+            elif page.kind in (QUESTIONS, CHOICE) and here > position:
                 left = latest.get(0)
             if left is not None:
                 yield page.key, 1, left

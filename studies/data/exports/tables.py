@@ -16,14 +16,17 @@ from studies.data.codebook.event_variables import (
     rating_variables,
 )
 from studies.data.codebook.items import long_variables, wide_variables
+from studies.data.codebook.participants import choices_variables
 from studies.data.codebook.variable import HEADS, Variable, as_json, line, table_schema
 from studies.data.exports.rows import Source
 from studies.data.exports.table_files import Written, write_json, write_lines, write_table
+from studies.instrument.flow import whole_flow
 from studies.models import Study
 
 KEYS = {
     "long": ("participant.id", "item.rank"),
     "wide": ("participant.id",),
+    "choices": ("participant.id",),
     "events": ("participant.id", "event.order"),
     "pages": ("participant_code", "page_index"),
     "page-medians": ("page_name", "participant_mode"),
@@ -57,7 +60,9 @@ class Table:
 
 def tables_of(study: Study, *, with_identifying: bool = False) -> dict[str, Table]:
     """Every table there is, by kind."""
+    choices = Table("choices", choices_variables(), Source.choosing)
     return {
+        **({} if whole_flow(study.design).choice is None else {"choices": choices}),
         "long": Table("long", long_variables(study, with_identifying=with_identifying), Source.judged),
         "wide": Table("wide", wide_variables(study, with_identifying=with_identifying), Source.people),
         "events": Table("events", event_variables(study), Source.event_rows),

@@ -18,7 +18,7 @@ from core.field_problems import FieldProblems, Problem, read_model
 from recommenders.reranking import BAR
 from studies.allocation.assignment.strata import strata_from, with_interviewer
 from studies.flow_pages import block_problems, text_problems
-from studies.instrument.flow import Designed, blocks_of, questionnaire_of
+from studies.instrument.flow import Designed, questionnaire_of, read_questions, with_choice
 from studies.instrument.questionnaires.core import core_problems
 from studies.instrument.questionnaires.document import read_document
 from studies.instrument.questionnaires.kinds import Number
@@ -175,7 +175,7 @@ def check_design(
     wrong += text_problems(design.flow, complete)
     if wrong:
         raise FieldProblems(wrong)
-    parsed = questionnaire_from(questionnaire, blocks_of(design))
+    parsed = read_questions(with_choice(questionnaire, design), design)
     about = {question.key: question for question in parsed.about}
     _check_plan(design, parsed, about)
     _check_assignment(design, about)

@@ -34,8 +34,8 @@ from catalog.item_types import (
 from catalog.item_words import ENDINGS, Words, agreeing, forms_of
 from evaluation.enums import ModelOrigin
 from studies.design.selectors.stated_facts import StatedFacts, stated_facts
-from studies.instrument.flow import Flow, blocks_of, flow_of
-from studies.instrument.questionnaires.schema import Questionnaire, questionnaire_from
+from studies.instrument.flow import Flow, flow_of, read_questions, with_choice
+from studies.instrument.questionnaires.schema import Questionnaire
 from studies.instrument.samples import for_items_without
 from studies.known_items import ItemsAsked
 from studies.models import Condition, Participant, Study
@@ -225,7 +225,7 @@ def known_items_phrase(design: StudySettings) -> str:
 
 def asked_questions(study: Study) -> Questionnaire:
     """The study's questions as participants read them."""
-    return questionnaire_from(filled(study.questionnaire, study.design), blocks_of(study.design))
+    return read_questions(filled(with_choice(study.questionnaire, study.design), study.design), study.design)
 
 
 @dataclass(frozen=True)
@@ -256,17 +256,17 @@ def _content(study_id: int, _updated_at: datetime) -> StudyContent:
     study = Study.objects.only("questionnaire", "texts", "settings", "status").get(pk=study_id)
     facts = stated_facts(study)
     texts = {language: filled(own, study.design, language, facts) for language, own in study.texts.items()}
-    questionnaire, blocks = asked_questions(study), blocks_of(study.design)
+    questionnaire, design = asked_questions(study), study.design
     words = {"title", "text"}
     pages = (
         page.model_copy(update=filled(page.model_dump(include=words), study.design, facts=facts))
         for page in flow_of(study).pages
     )
-    no_details = json.loads(TO_DETAILS.sub("", json.dumps(study.questionnaire)))
+    no_details = json.loads(TO_DETAILS.sub("", json.dumps(with_choice(study.questionnaire, design))))
     return StudyContent(
         questionnaire,
         for_items_without(questionnaire, study.design),
-        for_items_without(questionnaire_from(filled(no_details, study.design), blocks), study.design),
+        for_items_without(read_questions(filled(no_details, design), design), design),
         MappingProxyType(texts),
         MappingProxyType({code: item_words(study.design, code) for code, _name in settings.LANGUAGES}),
         MappingProxyType({condition.pk: condition.shown for condition in _conditions(study)}),

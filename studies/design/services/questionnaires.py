@@ -19,7 +19,7 @@ from studies.design.presets.loader import check_design, load_block
 from studies.design.services.design import require_draft
 from studies.design.services.trials import drop_trial
 from studies.enums import StudyStatus
-from studies.instrument.flow import blocks_of
+from studies.instrument.flow import read_questions, with_choice
 from studies.instrument.questionnaires.core import is_measured
 from studies.instrument.questionnaires.document import read_document
 from studies.instrument.questionnaires.problems import QuestionnaireProblems
@@ -262,7 +262,7 @@ def add_block(*, study: Study, name: str, actor: Any = None) -> None:
 def parsed_document(study: Study, text: str) -> Data:
     """Read a YAML document of a study's questionnaire; raises `questionnaire.problems` with the line of each."""
     try:
-        return read_document(text, blocks_of(study.design))
+        return read_document(text, lambda data: read_questions(with_choice(data, study.design), study.design))
     except QuestionnaireProblems as problem:
         raise _refused(problem) from problem
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import yaml
 
 from studies.instrument.questionnaires.problems import Path, Problem, QuestionnaireProblems
-from studies.instrument.questionnaires.schema import BLOCKS, NO_BLOCKS, PARTS, blocks_in, questionnaire_from
+from studies.instrument.questionnaires.schema import NO_BLOCKS, PARTS, blocks_in, questionnaire_from
 
 SCHEMA = 1
 LONGEST_DOCUMENT = 500_000  # characters
@@ -40,11 +40,11 @@ class DocumentProblems(QuestionnaireProblems):
         return "\n".join(map(str, self.located))
 
 
-def read_document(text: str, blocks: tuple[str, ...] = BLOCKS) -> dict[str, Any]:
+def read_document(text: str, parse: Callable[[dict[str, Any]], Any] = questionnaire_from) -> dict[str, Any]:
     r"""Read and validate a questionnaire from a YAML document.
 
-    The document has ``schema: 1`` and the parts of a questionnaire with these blocks; the result is plain data for
-    `schema.questionnaire_from`. Raises DocumentProblems with the line and path of each problem.
+    The document has ``schema: 1`` and the parts of a questionnaire; the result is plain data, which `parse` accepts.
+    Raises DocumentProblems with the line and path of each problem.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def read_document(text: str, blocks: tuple[str, ...] = BLOCKS) -> dict[str, Any]
         stated = "no schema" if version is None else f"the schema {version!r}"
         raise DocumentProblems([_at(line, f"This document has {stated}. Begin it with schema: {SCHEMA}.")])
     try:
-        questionnaire_from(data, blocks)
+        parse(data)
     except QuestionnaireProblems as error:
         raise located(error.problems, lines) from error
     return data

@@ -7,14 +7,13 @@ from collections.abc import Callable, Mapping
 from django.http import Http404, HttpResponse
 
 from core.errors import ParallaxError
-from studies.design.selectors.placeholders import presentation_of
 from studies.design.selectors.texts import rendered
-from studies.flow_pages import ELICIT, END, ITEM_QUESTIONS, LIST, QUESTIONS, TEXT
+from studies.flow_pages import CHOICE, ELICIT, END, ITEM_QUESTIONS, LIST, QUESTIONS, TEXT
 from studies.instrument.flow import Place, whole_flow
 from studies.participation.selectors import pages
 from studies.participation.services.finishing import leave_page
 from studies.participation.views.ending import end
-from studies.participation.views.questions import item_questions, questions
+from studies.participation.views.questions import choice, item_questions, questions
 from studies.participation.views.rating import elicit
 from studies.participation.views.visit import Visit, of_participant
 
@@ -37,11 +36,7 @@ def _list(visit: Visit, at: Place) -> HttpResponse:
     """The list, as it was computed once."""
     if visit.request.method == "POST":
         return _left(visit, at)
-    slots = pages.recommended_cards(visit.participant, links=visit.links)
-    shown = presentation_of(visit.participant)
-    rows = pages.carousel_rows(visit.study, slots, shown.carousel_by) if shown.carousel_by else []
-    context = {"slots": slots, "layout": shown.layout, "rows": rows, "next_url": visit.next_url(at)}
-    return visit.page("recommendations", at, **context)
+    return visit.page("recommendations", at, **visit.list_shown(), next_url=visit.next_url(at))
 
 
 def _left(visit: Visit, at: Place) -> HttpResponse:
@@ -60,6 +55,7 @@ PAGES: Mapping[str, Callable[[Visit, Place], HttpResponse]] = {
     ELICIT: elicit,
     LIST: _list,
     ITEM_QUESTIONS: item_questions,
+    CHOICE: choice,
     END: end,
 }
 

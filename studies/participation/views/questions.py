@@ -12,10 +12,10 @@ from django.utils.translation import gettext as _
 
 from core.networks import network_of
 from studies.design.selectors.placeholders import content_of
-from studies.flow_pages import END
+from studies.flow_pages import CHOSEN, END, NONE
 from studies.instrument.flow import Place
 from studies.instrument.measures import HEARD, NEITHER
-from studies.instrument.questionnaires.questions import confirmed_answers, posted_answers
+from studies.instrument.questionnaires.questions import confirmed_answers, posted_answers, whole_number
 from studies.instrument.questionnaires.schema import ABOUT, ITEMS, OVERALL, Question, Questionnaire
 from studies.participation.selectors import pages, question_presenter
 from studies.participation.selectors.participant_rows import answers_about, questionnaire_at
@@ -216,17 +216,23 @@ def _asked_of(
 def _questions_page(visit: Visit, at: Place, marks: Marks | None) -> HttpResponse:
     is_about_list = visit.flow.page(at.page).block == OVERALL
     thumbs = visit.thumbs(pages.recommended_cards(visit.participant, links=visit.links), 0) if is_about_list else ()
-    following = visit.flow.neighbour(at, 1, visit.list_length)
     context = {
         "heading": pages.heading_of(visit.flow, at.page, visit.language),
         "questions": _asked_of(visit, at, _marked(visit, at, marks)),
+        "thumbs": thumbs,
+        **_ways(visit, at),
+    }
+    return visit.page("questions", at, **context)
+
+
+def _ways(visit: Visit, at: Place) -> dict[str, Any]:
+    following = visit.flow.neighbour(at, 1, visit.list_length)
+    return {
         "here_url": visit.address_of(at),
         "back_url": visit.back_url(at),
         "next_url": visit.next_url(at),
-        "thumbs": thumbs,
         "is_last": visit.flow.page(following.page).kind == END,
     }
-    return visit.page("questions", at, **context)
 
 
 def item_questions(visit: Visit, at: Place) -> HttpResponse:
@@ -254,6 +260,29 @@ def _item_page(visit: Visit, at: Place, marks: Marks | None) -> HttpResponse:
         "thumbs": visit.thumbs(slots, at.rank),
     }
     return visit.page("item", at, **context)
+
+
+def choice(visit: Visit, at: Place) -> HttpResponse:
+    """One item of the list is picked, or none."""
+    # A list can be shorter than the longest that the question is about.
+    if (whole_number(visit.request.POST.get(CHOSEN, "")) or 0) > visit.list_length:
+        return visit.redirect_to_page(at)
+    return _question_page(visit, at, lambda marks: _choice_page(visit, at, marks))
+
+
+def _choice_page(visit: Visit, at: Place, marks: Marks | None) -> HttpResponse:
+    (question,) = _asked_of(visit, at, _marked(visit, at, marks))
+    chosen = {option.value for option in question.options if option.is_chosen}
+    shown = visit.list_shown()
+    context = {
+        **shown,
+        "question": question,
+        "heading": question.wordings[0].text,
+        "chosen_rank": next((slot.rank for slot in shown["slots"] if str(slot.rank) in chosen), None),
+        "is_none": NONE in chosen,
+        **_ways(visit, at),
+    }
+    return visit.page("choice", at, **context)
 
 
 @dataclass(frozen=True)

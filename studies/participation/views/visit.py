@@ -25,7 +25,7 @@ from catalog.models import Item
 from catalog.selectors.items import item_with_key
 from core.errors import ParallaxError
 from studies.design.selectors import texts as written
-from studies.design.selectors.placeholders import content_of
+from studies.design.selectors.placeholders import content_of, presentation_of
 from studies.enums import Mode, ParticipantStatus, Provenance, StudyStatus
 from studies.flow_pages import END, ITEM_QUESTIONS
 from studies.instrument.flow import Flow, Place
@@ -112,6 +112,12 @@ class Visit:
     def visible_answers(self) -> dict[int, dict[str, Any]]:
         """Their answers as they may be shown: rank → question → value."""
         return answers_by_rank(self.participant, since=self.since)
+
+    def list_shown(self) -> dict[str, Any]:
+        """The list as the participant's condition shows it, for the template of its cards."""
+        slots, shown = pages.recommended_cards(self.participant, links=self.links), presentation_of(self.participant)
+        rows = pages.carousel_rows(self.study, slots, shown.carousel_by) if shown.carousel_by else []
+        return {"slots": slots, "layout": shown.layout, "rows": rows}
 
     def thumbs(self, cards: list[pages.Card], at: int) -> list[pages.Thumb]:
         answers = answers_by_rank(self.participant)  # whether an item was answered may be shown

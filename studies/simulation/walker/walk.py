@@ -18,7 +18,7 @@ import numpy as np
 from lxml import html
 
 from core.errors import ParallaxError
-from studies.flow_pages import END, ITEM_QUESTIONS
+from studies.flow_pages import CHOSEN, END, ITEM_QUESTIONS, NONE
 from studies.instrument.measures import TRAILER_SEEN
 from studies.instrument.questionnaires.conditions import as_text
 from studies.instrument.questionnaires.schema import Questionnaire
@@ -241,6 +241,17 @@ class Walker:
                 self._answer(page, key, answer)
         return self._onward(self._answer_the_rest(page))
 
+    def _at_choice(self, page: Page) -> Page:
+        self._remember(page)
+        person = self._known_person(page)
+        cards = page.tree.xpath("//input[@name='chosen'][@data-item]")
+        items = [int(card.get("data-item")) for card in sorted(cards, key=lambda card: int(card.get("value")))]
+        answer = person.choose([self.item_indexes[item] for item in items], self.rng)
+        if answer.value != NONE:
+            self._look_at_details(page, items[answer.value - 1], probability=0.5)
+        self._answer(page, CHOSEN, answer)
+        return self._onward(page)
+
     # Shared steps -------------------------------------------------------------------
 
     def _assigned_person(self, page: Page) -> SimulatedPerson:
@@ -259,7 +270,7 @@ class Walker:
                     person.about_item(self.item_indexes[self._item_of(at)])
                 elif at is not page:
                     person.satisfaction()
-            elif back := at.tree.xpath("//*[@class='onward']/a/@href"):
+            elif back := at.tree.xpath("//*[contains(@class, 'onward')]/a/@href"):
                 at = self._get(back[0])
             else:
                 return  # not assigned yet, or nothing was answered
