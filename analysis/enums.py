@@ -14,12 +14,12 @@ RATED = "accuracy"  # the variable whose values are means over ratings of items
 
 @dataclass(frozen=True)
 class Variable:
-    """One dependent variable of the study: one of the four, or a scale of the questionnaire that the plan names.
+    """One dependent variable of the study: one of the four, or a scale or outcome that the plan names.
 
     `sum_field` names the whole sum of a participant, `per_item` says whether it is divided by the number of
     items; `low` and `high` are the ends of the scale. `figure` is its number in Cremonesi et al. (2011), and
     `in_steps` says whether a participant's value is one answer in whole steps. Of a scale `scale` is its key in the
-    questionnaire; it has no sum and no figure.
+    questionnaire, of an outcome its key in the plan; they have no sum and no figure.
     """
 
     key: str
@@ -98,7 +98,7 @@ class Metric:
 
 @dataclass(frozen=True)
 class ScaleVariable:
-    """What a planned scale of the questionnaire is as a variable."""
+    """What a planned scale or outcome is as a variable."""
 
     name: str
     low: float

@@ -224,7 +224,7 @@ class _Reading:
         at = {kind: number for number, (_path, page) in reversed([*enumerate(self.pages)]) for kind in [page.kind]}
         is_whole = not self.problems  # else what is missing may be a page that cannot be read
         for kind, where in _WHERE.items():
-            if kind not in at and is_whole:
+            if kind not in at and is_whole and kind != ITEM_QUESTIONS:  # a study may ask nothing about items
                 yield Problem((), f"A flow has one page of the kind {kind}. Add it {where}.")
         n_pages = len(self.pages)
         for number, (path, page) in enumerate(self.pages):

@@ -150,14 +150,20 @@ class AnalysisPlan(_Settings):
     )
     variables: Keys = Field(
         default=PERCEIVED,
-        min_length=1,
         title="Variables that are tested",
-        description="Each forms its own family of tests. The primary variable is one of them, or a planned scale.",
+        description="Each forms its own family of tests. The primary variable is one of them, or a planned scale or "
+        "question. The questionnaire has to ask the questions that they are computed from.",
     )
     scales: Keys = Field(
         default=(),
         title="Planned scales of the questionnaire",
         description="Each is tested like the variables above. Other scales are exploratory.",
+    )
+    outcomes: Keys = Field(
+        default=(),
+        title="Planned questions of the questionnaire",
+        description="Single questions after the list that are answered by a number, each tested like a planned scale. "
+        "One about every item counts by the participant's mean over the items.",
     )
     exclude: Keys = Field(
         default=(),
@@ -198,14 +204,21 @@ class AnalysisPlan(_Settings):
 
     @property
     def tested(self) -> tuple[str, ...]:
-        return (*self.variables, *(f"{SCALE_PREFIX}{key}" for key in self.scales))
+        return (*self.variables, *(f"{SCALE_PREFIX}{key}" for key in self.scales), *self.outcomes)
+
+    @model_validator(mode="after")
+    def _tests_something(self) -> AnalysisPlan:
+        if not self.tested:
+            raise ParameterError("The plan tests nothing. Name at least one variable, scale or question.")
+        return self
 
     def in_full(self) -> dict[str, Any]:
         """The plan with its defaults, as a launch freezes it."""
         plain = self.model_dump(mode="json")
         plain["alpha"] = float(self.alpha)
-        if not self.covariates:  # so that plans without covariates stay the same bytes as before covariates existed
-            del plain["covariates"]
+        for later in ("covariates", "outcomes"):  # plans without them stay the same bytes as before they existed
+            if not plain[later]:
+                del plain[later]
         return plain
 
 
@@ -281,7 +294,7 @@ class Primary(_Settings):
     perceived: str = Field(
         title="Primary perceived variable",
         description="With the offline metric it is the one pair that the study is about; every other is exploratory. A "
-        "scale of the questionnaire can be primary where the plan names it.",
+        "scale or question of the questionnaire can be primary where the plan names it.",
     )
     objective: str = Field(title="Primary offline metric")
     contrast: Contrast | None = None
@@ -298,10 +311,10 @@ class Primary(_Settings):
     @field_validator("perceived")
     @classmethod
     def _is_measured(cls, perceived: str) -> str:
-        if perceived not in PERCEIVED and not perceived.startswith(SCALE_PREFIX):
+        if perceived not in PERCEIVED and "." not in perceived:
             raise ParameterError(
-                f"The primary perceived variable is one of {', '.join(PERCEIVED)}, or a planned scale, such as "
-                f"{SCALE_PREFIX}trust; got {perceived!r}."
+                f"The primary perceived variable is one of {', '.join(PERCEIVED)}, or a planned scale or question, "
+                f"such as {SCALE_PREFIX}trust or overall.difficulty; got {perceived!r}."
             )
         return perceived
 

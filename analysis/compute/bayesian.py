@@ -114,6 +114,8 @@ def _read(report: Report, results: Results, answers: Answers) -> _Data | Undefin
         return Undefined(
             "Several conditions share a recommender, and the model has one hit rate and one effect for each condition."
         )
+    if any(slot.rating is None for slot in answers.shown):
+        return Undefined("The model is of ratings of items, and the study asks for none.")
     rated = {slot.condition for slot in answers.shown}
     names = tuple(name for name in primary.conditions if name in rated)
     if len(names) < 2:
@@ -157,7 +159,7 @@ def _ratings(answers: Answers, names: tuple[str, ...]) -> OrdinalRatings:
     # Slots are ordered by participant, in the order of entry.
     persons = np.repeat(np.arange(len(answers.people)), [person.n_items for person in answers.people])
     rows = [
-        (slot.rating - LOWEST, names.index(slot.condition), person, slot.item)
+        ((slot.rating or LOWEST) - LOWEST, names.index(slot.condition), person, slot.item)
         for slot, person in zip(answers.shown, persons.tolist(), strict=True)
         if slot.condition in names
     ]

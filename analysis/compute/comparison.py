@@ -435,17 +435,17 @@ def _other_participants(choices: Choices) -> Iterator[tuple[str, AverageAdvantag
 
 def _other_items(choices: Choices) -> Iterator[tuple[str, AverageAdvantage | Undefined]]:
     people, separated = choices.reading.analysed.people, choices.rankings[choices.metric].order.direct
-    if choices.variable.key == RATED:
+    if choices.variable.key == RATED and all(person.n_liking is not None for person in people):
         consumed = [(person.condition, person.liking_sum, person.n_liking) for person in people]
         unconsumed = [(person.condition, person.interest_sum, person.n_interest) for person in people]
         yield f"Only items {choices.consumed}", _advantage(choices, _means_of(consumed), separated)
         yield f"Only items not {choices.consumed}", _advantage(choices, _means_of(unconsumed), separated)
 
 
-def _means_of(sums: Iterable[tuple[str, int, int]]) -> MeanEstimates | Undefined:
+def _means_of(sums: Iterable[tuple[str, int | None, int | None]]) -> MeanEstimates | Undefined:
     values: dict[str, list[float]] = {}
     for condition, total, n in sums:
-        if n:
+        if n and total is not None:
             values.setdefault(condition, []).append(total / n)
     enough = {name: own for name, own in values.items() if len(own) >= LEAST_N}
     if len(enough) < 2:

@@ -18,12 +18,12 @@ from analysis.compute.perceived import (
     constructs_of,
     items_by_condition,
     liking_and_interest,
-    planned_scales,
+    planned_variables,
     study_scale,
     study_variable,
 )
 from analysis.compute.sample import described_sample, design_checks
-from analysis.enums import VARIABLE_OF, Metric, Variable, scale_variables
+from analysis.enums import Metric, Variable, scale_variables
 from analysis.read import Progress, no_progress
 from analysis.read.inputs import Measured, conditions_of, origin_warnings, recommenders_of
 from analysis.read.lists import Slots, shown_lists
@@ -50,7 +50,10 @@ from inference.average_advantage import MeanEstimates
 from inference.results import Undefined
 from studies.design.selectors.placeholders import asked_questions, item_words
 from studies.enums import Mode
+from studies.instrument.flow import questionnaire_of
+from studies.instrument.questionnaires.core import measures_of
 from studies.models import Study
+from studies.settings import PERCEIVED
 from studies.usage_data import CHOICE, is_usage
 
 
@@ -134,6 +137,7 @@ def compute(inputs: Inputs, progress: Progress = no_progress) -> dict[str, Any]:
     presentations = {condition.label: condition.presentation for condition in conditions_of(study)}
     compared = tuple(facts for facts in conditions if facts.label in answers.conditions)
     shown = None if lists is None else lists_shown(answers, lists, perceived, alpha=alpha)
+    asked = measures_of(questionnaire_of(study))
     design, requested, chooses = study.design, study.design.items_asked, study.design.is_choice
     results = Results(
         study=StudyFacts(
@@ -148,6 +152,7 @@ def compute(inputs: Inputs, progress: Progress = no_progress) -> dict[str, Any]:
             elicitation_scale=design.elicitation_scale if "elicitation_scale" in design.model_fields_set else None,
             ratings_most=requested.most if requested.is_range else None,
             ratings_median=median_profile_length(inputs.reading.keys) if requested.is_range else None,
+            not_asked=tuple(key for key in PERCEIVED if key not in asked),
         ),
         mode=inputs.mode,
         is_pilot=inputs.is_pilot,
@@ -209,7 +214,7 @@ def _reads_order(model: TrainedModel) -> bool:
 def _tested_variables(inputs: Inputs, progress: Progress) -> list[TestedVariable]:
     answers, plan = inputs.reading.analysed, inputs.plan
     tested = []
-    for variable in (*(VARIABLE_OF[key] for key in plan.variables), *planned_scales(answers, plan.scales)):
+    for variable in planned_variables(answers, plan):
         progress(f"Testing {variable.in_text}")
         result, ranking = study_variable(answers, variable, alpha=plan.alpha)
         tested.append(TestedVariable(variable, result, ranking))

@@ -61,8 +61,13 @@ def covariate_analyses(
             adjustment=_adjustment(answers, backgrounds, tested, alpha),
             attrition=None if primary is None else _attrition(answers, flow, primary),
             items=_item_view(answers, consumed, alpha),
-            lists=_list_effects(study, lists, answers, primary or VARIABLE_OF["accuracy"]),
+            lists=_list_effects(study, lists, answers, primary or _without_primary(answers, tested)),
         )
+
+
+def _without_primary(answers: Answers, tested: Sequence[Variable]) -> Variable:
+    """The variable of analyses of the primary one where that is not tested."""
+    return tested[0] if answers.people[0].accuracy_sum is None else VARIABLE_OF["accuracy"]
 
 
 def _adjustment(
@@ -115,13 +120,16 @@ def _persons(answers: Answers) -> list[int]:
     return [number for number, person in enumerate(answers.people) for _item in range(person.n_items)]
 
 
-def item_ratings(answers: Answers) -> ItemAnswers | Undefined:
-    """The rating of every item that was shown; undefined where some are missing."""
+def item_ratings(answers: Answers) -> ItemAnswers | Undefined | None:
+    """The rating of every item that was shown; undefined where some are missing, None in a study that asks for none."""
     persons = _persons(answers)
     if len(persons) != len(answers.shown):
         return Undefined("The ratings of single items are incomplete.")
+    values = [float(slot.rating) for slot in answers.shown if slot.rating is not None]
+    if len(values) < len(answers.shown):
+        return None
     return ItemAnswers(
-        values=[float(slot.rating) for slot in answers.shown],
+        values=values,
         conditions=[slot.condition for slot in answers.shown],
         persons=persons,
         items=[slot.item for slot in answers.shown],
@@ -131,9 +139,9 @@ def item_ratings(answers: Answers) -> ItemAnswers | Undefined:
 
 def _ratings(
     answers: Answers, covariates: Sequence[tuple[str, Sequence[float | str | None]]], alpha: float
-) -> AdjustedItems | Undefined:
+) -> AdjustedItems | Undefined | None:
     ratings = item_ratings(answers)
-    if isinstance(ratings, Undefined):
+    if not isinstance(ratings, ItemAnswers):
         return ratings
     return adjusted_items(ratings, [Covariate(name, values) for name, values in covariates], alpha=alpha)
 
@@ -168,16 +176,24 @@ def _attrition(answers: Answers, flow: Flow, variable: Variable) -> results.Attr
     )
 
 
-def _item_view(answers: Answers, consumed: str, alpha: float) -> results.ItemView:
-    """Ratings by whether an item was consumed, or else heard of; novelty counts the opposite."""
-    was_consumed = [1.0 - slot.fon for slot in answers.shown]
-    heard_of = [float(slot.fon - slot.son) for slot in answers.shown]
-    known = [1.0 - slot.son for slot in answers.shown]
+def _item_view(answers: Answers, consumed: str, alpha: float) -> results.ItemView | None:
+    """Ratings by whether an item was consumed, or else heard of; novelty counts the opposite.
+
+    None in a study that does not ask for all of them.
+    """
     ratings = item_ratings(answers)
+    novelty = [(slot.fon, slot.son) for slot in answers.shown if slot.fon is not None and slot.son is not None]
+    if ratings is None or len(novelty) < len(answers.shown):
+        return None
     if isinstance(ratings, Undefined):
         return results.ItemView(model=ratings, watched=ratings, known=ratings)
+    was_consumed = [1.0 - fon for fon, _son in novelty]
+    heard_of = [float(fon - son) for fon, son in novelty]
+    known = [1.0 - son for _fon, son in novelty]
     return results.ItemView(
-        model=_ratings(answers, [(consumed, was_consumed), ("heard of", heard_of)], alpha),
+        model=adjusted_items(
+            ratings, [Covariate(consumed, was_consumed), Covariate("heard of", heard_of)], alpha=alpha
+        ),
         watched=aggregation(ratings.values, was_consumed, ratings.conditions, ratings.persons, alpha=alpha),
         known=aggregation(ratings.values, known, ratings.conditions, ratings.persons, alpha=alpha),
     )

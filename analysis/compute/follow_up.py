@@ -118,7 +118,7 @@ def novelty_of_unwatched(answers: Answers) -> tuple[ExactGroups, ExactGroups]:
     """First-order novelty and the share unheard of among unwatched items, by condition, of those who have both."""
     shares: dict[str, list[tuple[Fraction, Fraction]]] = {name: [] for name in answers.conditions}
     for person in answers.people:
-        if person.fon_sum:
+        if person.fon_sum and person.son_sum is not None:
             unwatched = Fraction(person.fon_sum, person.n_items)
             shares[person.condition].append((unwatched, Fraction(person.son_sum, person.fon_sum)))
     first, second = (
@@ -161,11 +161,16 @@ def _corrected(parts: Sequence[Mapping[str, CorrelationResult | Undefined]]) -> 
 
 def nested_model(
     answers: Answers, alpha: float = ALPHA
-) -> tuple[ItemEffectsResult | Undefined, MeanEstimates | Undefined]:
-    """Fit the ratings behind perceived accuracy with items nested in conditions; the result and its estimates."""
+) -> tuple[ItemEffectsResult | Undefined | None, MeanEstimates | Undefined]:
+    """Fit the ratings behind perceived accuracy with items nested in conditions; the result and its estimates.
+
+    There is no result in a study that asks for no ratings.
+    """
     if not answers.people:
         return (Undefined("No participant has judged an item yet."),) * 2
     ratings = item_ratings(answers)
+    if ratings is None:
+        return None, Undefined("The study asks for no ratings of items.")
     if isinstance(ratings, Undefined):
         return ratings, ratings
     # One thread: sums over threads differ in their last bits, and so would the end of the fit.

@@ -12,6 +12,7 @@ import numpy as np
 from analysis.enums import VARIABLE_OF, Variable, scale_variables
 from analysis.read.inputs import Answers, ScaleAnswers
 from analysis.results import perceived as results
+from analysis.results.plan import FrozenAnalysis
 from analysis.results.rankings import ALPHA, Ranking, order_result
 from inference.anova import brown_forsythe, one_way, shapiro_residuals, welch
 from inference.descriptive import describe
@@ -65,7 +66,7 @@ def values_of(answers: Answers, variable: Variable) -> list[float | None]:
 def _points(answers: Answers, variable: Variable) -> tuple[list[int | None], int]:
     """Each participant's value as an integer, None where there is none, and the number that makes one unit."""
     if variable.scale:
-        rows = next(scale.rows for scale in answers.scales if scale.key == variable.scale)
+        rows = next(each.rows for each in (*answers.scales, *answers.outcomes) if each.key == variable.scale)
         scores = [None if score is None else Fraction(score) for _condition, score, _answers in rows]
         unit = math.lcm(*(score.denominator for score in scores if score is not None))
         return [None if score is None else int(score * unit) for score in scores], unit
@@ -169,7 +170,7 @@ def items_by_condition(answers: Answers, list_length: int) -> tuple[results.Item
                     results.FrequentItem(
                         title=titles[item],
                         n=counts[item],
-                        mean_rating=sum(slot.rating for slot in shown if slot.item == item) / counts[item],
+                        mean_rating=_mean_rating([slot.rating for slot in shown if slot.item == item]),
                     )
                     for item in ranked[:MOST_SHOWN]
                 ),
@@ -178,12 +179,21 @@ def items_by_condition(answers: Answers, list_length: int) -> tuple[results.Item
     return tuple(rows)
 
 
+def _mean_rating(ratings: Sequence[int | None]) -> float | None:
+    return None if None in ratings else sum(rating for rating in ratings if rating is not None) / len(ratings)
+
+
 def liking_and_interest(answers: Answers) -> tuple[results.Liking, ...]:
-    """Perceived accuracy by kind of rating: of watched items (liking) and of the others (interest)."""
+    """Perceived accuracy by kind of rating: of watched items (liking) and of the others (interest).
+
+    Empty in a study that does not ask for both.
+    """
+    if any(person.liking_sum is None for person in answers.people):
+        return ()
     rows = []
     for name in answers.conditions:
         people = answers.of(name)
-        n_watched, n_not_watched = sum(p.n_liking for p in people), sum(p.n_interest for p in people)
+        n_watched, n_not_watched = sum(p.n_liking or 0 for p in people), sum(p.n_interest or 0 for p in people)
         branches = Counter(slot.branch for slot in answers.shown if slot.condition == name)
         n_slots = n_watched + n_not_watched
         rows.append(
@@ -192,8 +202,8 @@ def liking_and_interest(answers: Answers) -> tuple[results.Liking, ...]:
                 n_watched=n_watched,
                 n_not_watched=n_not_watched,
                 share_watched=n_watched / n_slots if n_slots else None,
-                liking=sum(p.liking_sum for p in people) / n_watched if n_watched else None,
-                interest=sum(p.interest_sum for p in people) / n_not_watched if n_not_watched else None,
+                liking=sum(p.liking_sum or 0 for p in people) / n_watched if n_watched else None,
+                interest=sum(p.interest_sum or 0 for p in people) / n_not_watched if n_not_watched else None,
                 branches={key: branches[key] for key in ("watched", "trailer_seen", "neither")},
             )
         )
@@ -205,19 +215,32 @@ OUTSIDE = 0.05  # of an interval of reliability, which describes and tests nothi
 
 def variable_of_scale(scale: ScaleAnswers) -> Variable:
     """A scale as a variable, under its prefix; a single question that was answered in whole numbers is in steps."""
+    return _variable(f"{SCALE_PREFIX}{scale.key}", scale)
+
+
+MOST_STEPS = 20  # of an outcome, as a number that is typed may go up to millions
+
+
+def _variable(key: str, scale: ScaleAnswers, most_steps: float = math.inf) -> Variable:
     scores = [Fraction(score) for _condition, score, _answers in scale.rows if score is not None]
     return Variable.of_scale(
-        f"{SCALE_PREFIX}{scale.key}",
+        key,
         name=scale.name,
         low=scale.low,
         high=scale.high,
-        in_steps=len(scale.questions) == 1 and all(score.denominator == 1 for score in scores),
+        in_steps=scale.high - scale.low <= most_steps
+        and len(scale.questions) == 1
+        and all(score.denominator == 1 for score in scores),
     )
 
 
-def planned_scales(answers: Answers, planned: Sequence[str]) -> list[Variable]:
-    """The scales that the plan names as variables, in the order of the questionnaire."""
-    return [variable_of_scale(scale) for scale in answers.scales if scale.key in planned]
+def planned_variables(answers: Answers, plan: FrozenAnalysis) -> list[Variable]:
+    """Every variable that the plan names, scales and outcomes in the order of the questionnaire and of the plan."""
+    return [
+        *(VARIABLE_OF[key] for key in plan.variables),
+        *(variable_of_scale(scale) for scale in answers.scales if scale.key in plan.scales),
+        *(_variable(outcome.key, outcome, MOST_STEPS) for outcome in answers.outcomes if outcome.key in plan.outcomes),
+    ]
 
 
 def study_scale(answers: Answers, scale: ScaleAnswers, planned: Sequence[str] = ()) -> results.QuestionnaireScale:
@@ -295,9 +318,12 @@ def _structural(
         return Undefined("The study has no scale of a perceived quality with three questions or more.")
     data, complete = indicators(_items(qualities), _rows(qualities, order))
     positions = [order[index] for index in complete]
+    satisfaction = [value for index in positions if (value := answers.people[index].satisfaction) is not None]
+    if len(satisfaction) < len(positions):
+        return Undefined("The study does not ask about satisfaction with the list, on which the model ends.")
     outcome = Outcome(
         VARIABLE_OF["satisfaction"].name,
-        np.array([float(answers.people[index].satisfaction) for index in positions]),
+        np.array(satisfaction, dtype=np.float64),
         tuple(answers.people[index].condition for index in positions),
     )
     return structural_model(data, outcome, rng)

@@ -44,6 +44,7 @@ def plan_of(frozen: FrozenPlan, run: EvaluationRun, overrides: Overrides = AS_PL
                 "alpha": planned.alpha if overrides.alpha is None else overrides.alpha,
                 "variables": tuple(key for key in planned.variables if key not in overrides.leave_out),
                 "scales": planned.scales,
+                "outcomes": planned.outcomes,
                 "exclude": planned.exclude if overrides.exclude is None else tuple(overrides.exclude),
                 "exclude_words": planned.exclude_words,
                 "resamples": planned.resamples,

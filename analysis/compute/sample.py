@@ -272,7 +272,7 @@ def _waits(reading: Reading) -> Iterator[results.DesignCheck]:
 
 def _ends(answers: Answers) -> Iterator[results.DesignCheck]:
     for name in answers.conditions:
-        ratings = [slot.rating for slot in answers.shown if slot.condition == name]
+        ratings = [slot.rating for slot in answers.shown if slot.condition == name and slot.rating is not None]
         for end, is_ceiling in ((HIGHEST, True), (LOWEST, False)):
             if ratings and (share := ratings.count(end) / len(ratings)) >= HALF:
                 yield results.AtTheEnd(condition=name, is_ceiling=is_ceiling, share=share)
@@ -280,9 +280,9 @@ def _ends(answers: Answers) -> Iterator[results.DesignCheck]:
 
 def _ungraded(answers: Answers) -> Iterator[results.DesignCheck]:
     sizes = [person.n_items for person in answers.people]
-    if sum(sizes) != len(answers.shown):
+    ratings = [slot.rating for slot in answers.shown if slot.rating is not None]
+    if sum(sizes) != len(ratings):
         return
-    ratings = [slot.rating for slot in answers.shown]
     starts = np.concatenate([[0], np.cumsum(sizes)]).tolist()
     lists = [ratings[start:end] for start, end in pairwise(starts)]
     n = sum(len(own) > 1 and len(set(own)) == 1 for own in lists)

@@ -34,7 +34,8 @@ from studies.data.exports.tables import Table, tables_of, write_codebook
 from studies.design.narrative.preregistration import preregistration
 from studies.design.selectors.planning import preregistration_plan
 from studies.enums import ParticipantStatus
-from studies.instrument.flow import questionnaire_of
+from studies.instrument.flow import questionnaire_of, whole_flow
+from studies.instrument.outcomes import planned_outcomes
 from studies.instrument.questionnaires.schema import ITEMS, Questionnaire
 from studies.instrument.scales import ScaleOfStudy, scales_of, score_of_participant
 from studies.settings import SCALE_PREFIX
@@ -53,7 +54,10 @@ def write_people(report: Report, folder: Path) -> None:
     people = list(source.people())
     compared = {facts.label for facts in report.read_results().conditions}
     analysed = [person for person in people if _is_analysed(person, plan) and _condition(person) in compared]
-    scales = {scale.key: scale for scale in scales_of(questionnaire_of(report.study))}
+    questionnaire, design = questionnaire_of(report.study), report.study.design
+    scales = {scale.key: scale for scale in scales_of(questionnaire)}
+    outcomes = planned_outcomes(questionnaire, whole_flow(design), design.plan.outcomes)
+    scales |= {outcome.key: outcome.scale for outcome in outcomes if outcome.scale is not None}
     if any(_values(analysed, variable.variable, scales) != _reported_values(variable) for variable in tested):
         raise ParallaxError(
             "report.answers_changed",
@@ -65,7 +69,9 @@ def write_people(report: Report, folder: Path) -> None:
     for kind, name, rows in (("wide", "participants", people), ("long", "items", judged)):
         write_table(folder, f"data/{name}.csv", tables[kind].variables, rows)
         write_codebook(folder, f"data/{name}", tables[kind])
-    variables = [*VARIABLES, *(variable.variable for variable in tested if variable.variable.scale)]
+    not_asked = report.read_results().study.not_asked
+    asked = [variable for variable in VARIABLES if variable.key not in not_asked]
+    variables = [*asked, *(variable.variable for variable in tested if variable.variable.scale)]
     heads = ["participant.id", "condition", *(variable.key for variable in variables)]
     lines = []
     for person in analysed:
@@ -78,7 +84,7 @@ def write_people(report: Report, folder: Path) -> None:
     planned = [scales[variable.variable.scale] for variable in tested if variable.variable.scale]
     if planned:
         heads = ["scale", "about", "column", "low", "high", "is_reversed", "least_answered", "score_low", "score_high"]
-        members = _members(planned, questionnaire_of(report.study))
+        members = _members(planned, questionnaire)
         _write_lines(folder / "data" / "scales.csv", heads, members)
 
 
@@ -91,7 +97,8 @@ def _members(planned: Iterable[ScaleOfStudy], questionnaire: Questionnaire) -> I
             column = f"{'item' if block == ITEMS else block}.{member.name}"
             about = "items" if scale.is_about_items else "participant"
             own = [about, column, member.minimum, member.maximum, int(member.is_reversed)]
-            yield [f"{SCALE_PREFIX}{scale.key}", *own, scale.least_answered, scale.minimum, scale.maximum]
+            key = scale.key if "." in scale.key else f"{SCALE_PREFIX}{scale.key}"  # an outcome's is whole
+            yield [key, *own, scale.least_answered, scale.minimum, scale.maximum]
 
 
 def write_plan(report: Report, folder: Path) -> None:

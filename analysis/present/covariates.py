@@ -68,7 +68,7 @@ def _adjusted(results: Results, analyses: results_covariates.CovariateAnalyses) 
         if variable.key == primary:
             section.put(_means_table(variable), is_folded=True)
         section.put(_pairs_table(variable), is_folded=True)
-    if adjustment.factors or adjustment.covariates:
+    if adjustment.ratings is not None and (adjustment.factors or adjustment.covariates):
         section.say(ratings(adjustment.ratings, results.nested, results.plan.alpha))
         section.put(ratings_table(adjustment.ratings, results.nested), is_folded=True)
     section.enumerate(interviewers(adjustment))
@@ -112,6 +112,8 @@ def _attrition(results: Results, analyses: results_covariates.CovariateAnalyses)
 
 def _known_items(results: Results, analyses: results_covariates.CovariateAnalyses) -> Section:
     section = Section("known-items", "Known and unknown items", "perceived")
+    if analyses.items is None:
+        return section
     section.say(*items(analyses.items, results.study.words, results.plan.alpha))
     if isinstance(analyses.items.model, Undefined):
         return section

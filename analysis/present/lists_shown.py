@@ -43,12 +43,16 @@ def distributions_section(results: Results) -> Section:
         Numbers("Distinct items", lambda condition: whole(condition.n_distinct)),
         Numbers("Share of the most frequent", lambda condition: share_cell(condition.share_of_most_shown)),
         Numbers("Filled by popularity", lambda condition: whole(condition.n_filled)),
-        Words("Most frequent, mean rating", lambda condition: "; ".join(map(_frequent, condition.top))),
+        Words(
+            "Most frequent" if "accuracy" in results.study.not_asked else "Most frequent, mean rating",
+            lambda condition: "; ".join(map(_frequent, condition.top)),
+        ),
     )
     section.put(items)
-    section.head("Liking and interest")
-    section.say(liking(results.liking, results.study.words.consumed))
-    section.put(liking_table(results.liking, results.study.words))
+    if results.liking:
+        section.head("Liking and interest")
+        section.say(liking(results.liking, results.study.words.consumed))
+        section.put(liking_table(results.liking, results.study.words))
     return section
 
 
@@ -100,7 +104,8 @@ def liking(conditions: Sequence[Liking], consumed: str) -> str:
 
 
 def _frequent(item: FrequentItem) -> str:
-    return f"{item.title} ({item.n}×, M\u00a0{number(item.mean_rating)})"
+    rating = "" if item.mean_rating is None else f", M\u00a0{number(item.mean_rating)}"
+    return f"{item.title} ({item.n}×{rating})"
 
 
 def liking_table(liking: Sequence[Liking], words: ItemWords) -> Table:

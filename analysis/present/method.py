@@ -13,7 +13,7 @@ from analysis.results.report import Provenance, Results
 from charting import marks
 from charting.theme import Spec
 from documents.blocks import FigureMaker, Section
-from documents.numbers import listed, named_p, number, number_word, percent, plural
+from documents.numbers import capital, listed, named_p, number, number_word, percent, plural
 from documents.tables import Column, Numbers, Row, Table, Words, plain_table, table
 from evaluation.protocols.facts import CandidateRange
 from evaluation.reported_kinds import ERRORS
@@ -95,11 +95,20 @@ def _measures(results: Results, noun: str) -> str:
     requested = ItemsAsked(study.ratings_asked, study.ratings_most or study.ratings_asked)
     median = "" if study.ratings_median is None else f" (median {study.ratings_median:g})"
     judged = study.listed or study.list_length
+    defined = {
+        "accuracy": ("perceived accuracy", "the mean rating of the recommended items"),
+        "fon": ("first-order novelty", f"the share never {consumed}"),
+        "son": ("second-order novelty", f"the share neither {consumed} nor heard of"),
+        "satisfaction": ("satisfaction", "one answer about the whole list"),
+    }
+    asked = [words for key, words in defined.items() if key not in study.not_asked]
+    parts = [
+        f"{capital(name)} is {what}" if not number else f"{name} {what}" for number, (name, what) in enumerate(asked)
+    ]
+    measures = ", and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]]))
     return (
-        f"Each {noun} met one algorithm, {did} {requested} items{median} and judged {judged} "
-        f"recommendations. {profile} Perceived accuracy is the mean rating of the recommended items, first-order "
-        f"novelty the share never {consumed}, second-order novelty the share neither {consumed} nor heard of, and "
-        "satisfaction one answer about the whole list. The tests use exact sums of answers."
+        f"Each {noun} met one algorithm, {did} {requested} items{median} and {'judged' if asked else 'saw'} {judged} "
+        f"recommendations. {profile} {f'{measures}. ' if asked else ''}The tests use exact sums of answers."
     )
 
 

@@ -14,6 +14,7 @@ from documents.blocks import Section
 from documents.numbers import listed
 from documents.tables import plain_table
 from studies.design.narrative.plan import contrast_in_words, level, metric_label, rule_of_exclusion
+from studies.flow_pages import ITEMS
 from studies.instrument import flags
 from studies.settings import AnalysisPlan
 
@@ -47,10 +48,12 @@ def frozen(results: Results, planned: Planned) -> list[str]:
             "This study was launched before plans were frozen with the design: the primary pair was named then, and "
             "the rest is the default plan, which may differ from what was intended."
         )
-    variables = listed([VARIABLE_OF[key].in_text for key in plan.variables])
     names = {scale.key: scale.name for scale in results.scales}
-    scales = [f"“{names.get(key, key)}”" for key in plan.scales]
-    scale_words = f"; the scale{'s' if len(scales) > 1 else ''} {listed(scales)}" if scales else ""
+    names |= {key: scale.name for key, scale in results.scale_variables.items()}
+    parts = [listed([VARIABLE_OF[key].in_text for key in plan.variables])] if plan.variables else []
+    for what, keys in (("scale", plan.scales), ("outcome", plan.outcomes)):
+        quoted = [f"“{names.get(key, key)}”" for key in keys]
+        parts += [f"the {what}{'s' if len(quoted) > 1 else ''} {listed(quoted)}"] if quoted else []
     contrast = plan.primary.planned_contrast
     test = "" if contrast is None else f"; as the primary test the contrast {contrast_in_words(contrast)}"
     if (effect := plan.primary.planned_effect) is not None:
@@ -58,7 +61,7 @@ def frozen(results: Results, planned: Planned) -> list[str]:
     rule = rule_of_exclusion(AnalysisPlan(exclude=plan.exclude, exclude_words=plan.exclude_words))
     return [
         opening,
-        f"Planned: α = {level(plan.alpha)}; {variables}{scale_words}; as the primary pair "
+        f"Planned: α = {level(plan.alpha)}; {'; '.join(parts)}; as the primary pair "
         f"{variable_of(plan.primary.perceived, results.scale_variables).in_text} and "
         f"{metric_name(plan.primary.objective, plan.n or results.objective.n)}{test}; "
         f"{plan.resamples:,} resamples. {rule}",
@@ -83,8 +86,10 @@ def planned_scales(results: Results) -> str:
     for result in results.variables:
         variable = result.variable
         if variable.scale:
-            n = n_questions[variable.scale]
+            n = n_questions.get(variable.scale, 1)
             score = "one answer" if n == 1 else f"the mean of {n} answers"
+            if variable.scale in results.plan.outcomes and variable.scale.startswith(f"{ITEMS}."):
+                score = "the mean of the answers about each item"
             sentences.append(f"{variable.name} is {score}, {variable.unit}.")
     return " ".join(sentences)
 

@@ -27,31 +27,31 @@ from studies.models import Condition, Study
 
 @dataclass(frozen=True)
 class Person:
-    """One participant's sums, as integers; nothing identifies the participant."""
+    """One participant's sums, as integers, None where the study does not ask; nothing identifies the participant."""
 
     condition: str
     n_items: int
-    accuracy_sum: int
-    fon_sum: int
-    son_sum: int
-    satisfaction: int
-    n_liking: int
-    liking_sum: int
-    n_interest: int
-    interest_sum: int
+    accuracy_sum: int | None
+    fon_sum: int | None
+    son_sum: int | None
+    satisfaction: int | None
+    n_liking: int | None
+    liking_sum: int | None
+    n_interest: int | None
+    interest_sum: int | None
 
 
 @dataclass(frozen=True)
 class Shown:
-    """One recommended item as one participant judged it."""
+    """One recommended item as one participant judged it; what the study does not ask is None."""
 
     condition: str
     item: str
     title: str
-    rating: int
-    fon: int
-    son: int
-    branch: str
+    rating: int | None
+    fon: int | None
+    son: int | None
+    branch: str | None
     is_filled: bool
     score: float | None = None  # by the pinned model, whose digest is among the inputs
 
@@ -84,6 +84,7 @@ class Answers:
     n_excluded: int = 0  # completers who are excluded
     scales: tuple[ScaleAnswers, ...] = ()
     languages: tuple[str, ...] = ()  # of each participant
+    outcomes: tuple[ScaleAnswers, ...] = ()  # that the plan names, each as a scale of one question
 
     @property
     def digest(self) -> str:
@@ -91,7 +92,7 @@ class Answers:
         # As `asdict`, without its copy of every value.
         plain = {
             **vars(self),
-            **{key: [vars(row) for row in getattr(self, key)] for key in ("people", "scales")},
+            **{key: [vars(row) for row in getattr(self, key)] for key in ("people", "scales", "outcomes")},
             # A score is the model's and no answer.
             "shown": [{name: value for name, value in vars(row).items() if name != "score"} for row in self.shown],
         }
@@ -99,6 +100,8 @@ class Answers:
             del plain["scales"]
         if not self.scales or len(set(self.languages)) < 2:  # they matter to scales in several languages alone
             del plain["languages"]
+        if not self.outcomes:  # likewise
+            del plain["outcomes"]
         return digest_of(plain)
 
     def among(self, conditions: Collection[str]) -> Answers:
@@ -110,12 +113,17 @@ class Answers:
             people=tuple(compress(self.people, is_in)),
             shown=tuple(slot for slot in self.shown if slot.condition in conditions),
             languages=tuple(compress(self.languages, is_in)),
-            scales=tuple(replace(scale, rows=tuple(compress(scale.rows, is_in))) for scale in self.scales),
+            scales=_among(self.scales, is_in),
+            outcomes=_among(self.outcomes, is_in),
         )
 
     def of(self, condition: str) -> list[Person]:
         """The participants of one condition."""
         return [person for person in self.people if person.condition == condition]
+
+
+def _among(scales: Sequence[ScaleAnswers], is_in: Sequence[bool]) -> tuple[ScaleAnswers, ...]:
+    return tuple(replace(scale, rows=tuple(compress(scale.rows, is_in))) for scale in scales)
 
 
 @dataclass(frozen=True)

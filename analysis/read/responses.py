@@ -17,6 +17,8 @@ from analysis.results.exclusions import ExclusionReason
 from analysis.results.sample import ConditionFlow, Flow, Interviews
 from studies.design.selectors.placeholders import asked_questions
 from studies.enums import Mode, ParticipantStatus, StudyStatus
+from studies.instrument.flow import whole_flow
+from studies.instrument.outcomes import Outcome, planned_outcomes
 from studies.instrument.questionnaires.schema import Questionnaire
 from studies.instrument.scales import ScaleOfStudy, answers_of_member, scales_of, score_of_participant
 from studies.models import Interview, Participant, ProfileRating, Study
@@ -77,11 +79,16 @@ class _Row:
     person: Person
     shown: tuple[Shown, ...]
     scored: tuple[ScaleRow, ...]
+    outcomes: tuple[ScaleRow, ...]
     respondent: Respondent
 
 
 def _answers_of(
-    rows: Sequence[_Row | None], scales: Sequence[ScaleOfStudy], conditions: tuple[str, ...], n_excluded: int
+    rows: Sequence[_Row | None],
+    scales: Sequence[ScaleOfStudy],
+    outcomes: Sequence[Outcome],
+    conditions: tuple[str, ...],
+    n_excluded: int,
 ) -> Answers:
     whole = [row for row in rows if row is not None]
     return Answers(
@@ -103,6 +110,17 @@ def _answers_of(
                 rows=tuple(row.scored[index] for row in whole),
             )
             for index, scale in enumerate(scales)
+        ),
+        outcomes=tuple(
+            ScaleAnswers(
+                key=outcome.key,
+                name=outcome.name,
+                low=outcome.low,
+                high=outcome.high,
+                questions=(outcome.key,),
+                rows=tuple(row.outcomes[index] for row in whole),
+            )
+            for index, outcome in enumerate(outcomes)
         ),
     )
 
@@ -126,13 +144,17 @@ def read_answers(study: Study, mode: str, excluded: Exclusions) -> Reading:
     """Read the answers of all completers of one mode, in order of entry, with and without the excluded ones."""
     questionnaire = asked_questions(study)
     scales = scales_of(questionnaire)
-    rows = {record.participant.pk: _row(record, scales, questionnaire) for record in completed_answers(study, mode)}
+    outcomes = planned_outcomes(questionnaire, whole_flow(study.design), study.design.plan.outcomes)
+    rows = {
+        record.participant.pk: _row(record, scales, outcomes, questionnaire)
+        for record in completed_answers(study, mode)
+    }
     analysed = [row for key, row in rows.items() if key not in excluded]
     counts = Counter(excluded[key] for key in rows if key in excluded)
     conditions = tuple(condition.label for condition in conditions_of(study))
     return Reading(
-        analysed=_answers_of(analysed, scales, conditions, counts.total()),
-        completers=_answers_of([*rows.values()], scales, conditions, 0),
+        analysed=_answers_of(analysed, scales, outcomes, conditions, counts.total()),
+        completers=_answers_of([*rows.values()], scales, outcomes, conditions, 0),
         excluded=excluded,
         keys=tuple(row.key for row in analysed if row is not None),
         respondents=tuple(row.respondent for row in analysed if row is not None),
@@ -143,7 +165,9 @@ def read_answers(study: Study, mode: str, excluded: Exclusions) -> Reading:
     )
 
 
-def _row(record: Record, scales: Sequence[ScaleOfStudy], questionnaire: Questionnaire) -> _Row | None:
+def _row(
+    record: Record, scales: Sequence[ScaleOfStudy], outcomes: Sequence[Outcome], questionnaire: Questionnaire
+) -> _Row | None:
     """One participant; None where answers are missing."""
     if record.participant.condition is None or record.measures is None:
         return None
@@ -174,8 +198,13 @@ def _row(record: Record, scales: Sequence[ScaleOfStudy], questionnaire: Question
         person=Person(condition=condition, **vars(measures)),
         shown=shown,
         scored=tuple(scored),
+        outcomes=tuple(_scored(condition, outcome.value(record)) for outcome in outcomes),
         respondent=respondent_of(record, condition, questionnaire),
     )
+
+
+def _scored(condition: str, score: Fraction | None) -> ScaleRow:
+    return condition, _fraction(score), (_fraction(score),)
 
 
 def _fraction(value: Fraction | None) -> str | None:

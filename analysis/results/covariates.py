@@ -32,7 +32,7 @@ class Adjustment:
     factors: tuple[str, ...]
     covariates: tuple[str, ...]
     variables: tuple[AdjustedVariable, ...]
-    ratings: AdjustedItems | Undefined
+    ratings: AdjustedItems | Undefined | None  # None in a study that asks for no ratings of items
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,5 +107,5 @@ class CovariateAnalyses:
 
     adjustment: Adjustment
     attrition: Attrition | None
-    items: ItemView
+    items: ItemView | None  # None in a study that does not ask for ratings and novelty of items
     lists: ListEffects | Undefined

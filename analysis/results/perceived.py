@@ -78,7 +78,7 @@ class FrequentItem:
 
     title: str
     n: int
-    mean_rating: float
+    mean_rating: float | None  # None in a study that asks for no ratings
 
 
 @dataclass(frozen=True, kw_only=True)

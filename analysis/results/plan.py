@@ -43,6 +43,7 @@ class FrozenAnalysis:
     exclude_words: str = ""
     resamples: int
     covariates: tuple[str, ...] = field(default=(), metadata=stored(is_omitted=True))
+    outcomes: tuple[str, ...] = field(default=(), metadata=stored(is_omitted=True))
     tests: dict[str, str] = field(default_factory=dict)
     primary: Primary
     list_length: int = 0
@@ -68,7 +69,7 @@ class ReportPlan(FrozenAnalysis):
     @property
     def tested(self) -> tuple[str, ...]:
         """Every variable that is tested, scales under their prefix."""
-        return (*self.variables, *(f"{SCALE_PREFIX}{key}" for key in self.scales))
+        return (*self.variables, *(f"{SCALE_PREFIX}{key}" for key in self.scales), *self.outcomes)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -113,6 +113,7 @@ class StudyFacts:
     and `elicitation_scale` where they were rated on another scale than 1 to 5. Where participants decided how many
     items they rated or chose, `ratings_asked` is the fewest, `ratings_most` the most, and `ratings_median` the median
     number of the analysed participants. `listed` says how many items lists have where that differs between conditions.
+    `not_asked` are those of the four measures whose questions the study leaves out.
     """
 
     slug: str
@@ -126,6 +127,7 @@ class StudyFacts:
     ratings_most: int | None = field(default=None, metadata=stored(is_omitted=True))
     ratings_median: float | None = field(default=None, metadata=stored(is_omitted=True))
     listed: str | None = field(default=None, metadata=stored(is_omitted=True))
+    not_asked: tuple[str, ...] = field(default=(), metadata=stored(is_omitted=True))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -83,8 +83,11 @@ class Flow:
         return self.keys.index(key)
 
     def key_of(self, kind: str) -> str:
-        """Return the key of the page of a kind that every flow has once: elicit, list, item_questions, end."""
-        return next(page.key for page in self.pages if page.kind == kind)
+        """Return the key of the page of a kind that a flow has once: elicit, list, item_questions, end.
+
+        Empty where the flow has none, as only item_questions may be missing.
+        """
+        return next((page.key for page in self.pages if page.kind == kind), "")
 
     def position_of_block(self, block: str) -> int:
         """Return the position of the page that asks a block."""

@@ -499,12 +499,12 @@ judged[["condition"]] <- as.character(analysed[["condition"]])[match(judged[["pa
 answers <- read("data/participants.csv")
 answers <- answers[match(ids, as.character(answers[["participant.id"]])), ]
 per.person <- function(values) as.numeric(tapply(values, judged[["participant.id"]], mean, na.rm = TRUE)[ids])
-unwatched <- judged[["item.watched"]] == 0
+asked <- function(measure) measure %in% names(analysed)
 people <- data.frame(condition = as.character(analysed[["condition"]]), stringsAsFactors = FALSE, check.names = FALSE)
-people[["accuracy"]] <- per.person(judged[["item.rating"]])
-people[["fon"]] <- per.person(unwatched)
-people[["son"]] <- per.person(unwatched & judged[["item.heard"]] %in% 0)
-people[["satisfaction"]] <- as.numeric(answers[["overall.satisfaction"]])
+if (asked("accuracy")) people[["accuracy"]] <- per.person(judged[["item.rating"]])
+if (asked("fon")) people[["fon"]] <- per.person(judged[["item.watched"]] == 0)
+if (asked("son")) people[["son"]] <- per.person(judged[["item.watched"]] == 0 & judged[["item.heard"]] %in% 0)
+if (asked("satisfaction")) people[["satisfaction"]] <- as.numeric(answers[["overall.satisfaction"]])
 if (file.exists(file.path(folder, "data/scales.csv"))) {
   members <- read("data/scales.csv")
   for (scale in unique(members[["scale"]])) {
@@ -543,7 +543,7 @@ if (all(c("fon", "son") %in% variables)) {
   pairs[[length(pairs) + 1]] <- list(a = "fon", b = "unheard_of_unwatched", x = people[["fon"]], y = share)
 }
 correlations(pairs)
-nested(judged)
+if (asked("accuracy")) nested(judged)
 if (file.exists(file.path(folder, "data/lists.csv"))) {
   lists <- read("data/lists.csv")
   list.metrics(lists[match(ids, as.character(lists[["participant.id"]])), ])

@@ -495,15 +495,18 @@ raw = {
 ids = analysed["participant.id"].astype(str)
 judged = raw["items"][raw["items"]["participant.id"].isin(ids)].copy()
 judged["condition"] = judged["participant.id"].map(dict(zip(ids, analysed["condition"])))
-judged["unwatched"] = (judged["item.watched"] == 0).astype(int)
-judged["unheard"] = judged["unwatched"] * (judged["item.heard"] == 0)
+if "fon" in analysed:
+    judged["unwatched"] = (judged["item.watched"] == 0).astype(int)
+if "son" in analysed:
+    judged["unheard"] = judged["unwatched"] * (judged["item.heard"] == 0)
 by_person = judged.groupby("participant.id")
 answers = raw["participants"].set_index("participant.id").loc[ids].copy().reset_index()
 people = pd.DataFrame({"participant.id": ids, "condition": analysed["condition"]})
-people["accuracy"] = ids.map(by_person["item.rating"].mean())
-people["fon"] = ids.map(by_person["unwatched"].mean())
-people["son"] = ids.map(by_person["unheard"].mean())
-people["satisfaction"] = answers["overall.satisfaction"]
+for measure, column in {"accuracy": "item.rating", "fon": "unwatched", "son": "unheard"}.items():
+    if measure in analysed:  # else the study does not ask for it
+        people[measure] = ids.map(by_person[column].mean())
+if "satisfaction" in analysed:
+    people["satisfaction"] = answers["overall.satisfaction"]
 if (FOLDER / "data/scales.csv").exists():
     members = pd.read_csv(FOLDER / "data/scales.csv")
     for scale, own in members.groupby("scale", sort=False):
@@ -534,7 +537,8 @@ pairs = [(a, b, people[a], people[b]) for a, b in combinations(tested, 2)]
 if {"fon", "son"} <= set(tested):
     pairs.append(("fon", "unheard_of_unwatched", people["fon"].where(people["fon"] > 0), people["son"] / people["fon"]))
 correlations(people, pairs)
-nested(judged)
+if "accuracy" in analysed:
+    nested(judged)
 if (FOLDER / "data/lists.csv").exists():
     lists = pd.read_csv(FOLDER / "data/lists.csv", dtype={"participant.id": str, "condition": str})
     list_metrics(lists.set_index("participant.id", drop=False).loc[ids].reset_index(drop=True))

@@ -13,7 +13,7 @@ from evaluation.models import EvaluationRun
 from evaluation.reported_kinds import tested_kinds
 from studies.console.forms.setting_fields import setting_field
 from studies.console.forms.stage_form import StageForm
-from studies.design.narrative.plan import PERCEIVED_LABELS, metric_label, perceived_labels
+from studies.design.narrative.plan import metric_label, perceived_labels
 from studies.design.presets.loader import possible_covariates
 from studies.design.selectors.placeholders import key_in_words
 from studies.design.services.design import change_design
@@ -21,7 +21,7 @@ from studies.effects import possible_effects
 from studies.instrument import flags
 from studies.instrument.flow import questionnaire_of
 from studies.models import Study
-from studies.settings import PERCEIVED, AnalysisPlan, Contrast, Primary, StudySettings, Thresholds
+from studies.settings import PERCEIVED, SCALE_PREFIX, AnalysisPlan, Contrast, Primary, StudySettings, Thresholds
 
 ADVANTAGE, CONTRAST = "advantage", "contrast"
 SETS = {"higher": "contrast_higher", "lower": "contrast_lower"}
@@ -39,7 +39,16 @@ class PlanForm(StageForm):
     folded = {
         "Other exclusions": ("exclude_words", "refill_excluded"),
         "Quality flags": ("fastest_seconds", "fastest_percent", "alike_items", "alike_statements", "alike_ratings"),
-        "Tests and effects": ("variables", "scales", "covariates", "alpha", "smallest_effect", "effect", "resamples"),
+        "Tests and effects": (
+            "variables",
+            "scales",
+            "outcomes",
+            "covariates",
+            "alpha",
+            "smallest_effect",
+            "effect",
+            "resamples",
+        ),
     }
     perceived = setting_field(forms.ChoiceField, Primary, "perceived")
     objective = setting_field(forms.ChoiceField, Primary, "objective")
@@ -85,6 +94,7 @@ class PlanForm(StageForm):
     alike_ratings = setting_field(forms.IntegerField, Thresholds, "alike_ratings", max_value=100)
     variables = setting_field(forms.MultipleChoiceField, AnalysisPlan, "variables")
     scales = setting_field(forms.MultipleChoiceField, AnalysisPlan, "scales")
+    outcomes = setting_field(forms.MultipleChoiceField, AnalysisPlan, "outcomes")
     covariates = setting_field(forms.MultipleChoiceField, AnalysisPlan, "covariates")
     alpha = setting_field(forms.FloatField, AnalysisPlan, "alpha")
     smallest_effect = setting_field(forms.FloatField, Primary, "smallest_effect", required=False, min_value=0.001)
@@ -105,7 +115,8 @@ class PlanForm(StageForm):
             "fastest_percent": round(design.quality.fastest_share * 100, 2),
         }
         super().__init__(study, data, initial=initial)
-        offer(self, "perceived", list(perceived_labels(questionnaire).items()))
+        perceived = perceived_labels(questionnaire, design)
+        offer(self, "perceived", list(perceived.items()))
         keys = dict.fromkeys([*metric_keys(study.run), design.primary.objective])
         offer(self, "objective", [(key, metric_label(key, study.run.n)) for key in keys])
         conditions = list(study.conditions.select_related("model").order_by("position"))
@@ -114,8 +125,13 @@ class PlanForm(StageForm):
         tests = PlanForm.base_fields["primary_test"].choices  # type: ignore[attr-defined]
         offer(self, "primary_test", [*tests, *((words, capital(words)) for words in self.effects)])
         own = {
-            "variables": [(key, PERCEIVED_LABELS[key]) for key in PERCEIVED],
+            "variables": [(key, label) for key, label in perceived.items() if key in PERCEIVED],
             "scales": [(scale.key, next(iter(scale.name.values()))) for scale in questionnaire.scales],
+            "outcomes": [
+                (key, label)
+                for key, label in perceived.items()
+                if key not in PERCEIVED and not key.startswith(SCALE_PREFIX)
+            ],
             "covariates": [(key, key_in_words(key, design)) for key in possible_covariates(questionnaire)],
         }
         for name in SETS.values():
@@ -128,6 +144,8 @@ class PlanForm(StageForm):
 
     def clean(self) -> dict[str, Any] | None:
         cleaned = super().clean()
+        if not any(self.cleaned_data.get(name) for name in ("variables", "scales", "outcomes")):
+            self.add_error("perceived", "The plan tests nothing. Tick at least one variable, scale or question.")
         if self.cleaned_data.get("primary_test") == CONTRAST and not any(name in self.errors for name in SETS.values()):
             try:
                 self._contrast()
@@ -151,7 +169,9 @@ class PlanForm(StageForm):
 
     def _plan(self) -> dict[str, Any]:
         cleaned = self.cleaned_data
-        keys = {name: tuple(cleaned.get(name, ())) for name in ("variables", "scales", "covariates", "exclude")}
+        keys = {
+            name: tuple(cleaned.get(name, ())) for name in ("variables", "scales", "outcomes", "covariates", "exclude")
+        }
         words = cleaned["exclude_words"].replace("\r\n", "\n")
         plan = AnalysisPlan(alpha=cleaned["alpha"], exclude_words=words, resamples=cleaned["resamples"], **keys)
         return plan.in_full()

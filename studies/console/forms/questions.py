@@ -87,7 +87,7 @@ class QuestionForm(RowsForm):
         self.stored: Mapping[str, Any] = stored or dict(zip(("minimum", "maximum"), self.kind.new_limits, strict=False))
         self.languages = list(study.design.languages)
         self.consumed = item_words(study.design, FALLBACK_LANGUAGE).consumed
-        self.is_measured = is_measured(self.block, key)
+        self.is_measured = is_measured(self.block, key, study.design.plan.tested)
         initial: dict[str, Any] = {name: self.stored[name] for name in self.base_fields if name in self.stored}
         if "step" in self.stored:
             initial["every"] = self.stored["step"]

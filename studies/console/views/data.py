@@ -29,6 +29,8 @@ from studies.data.exports.tables import Options
 from studies.data.services import exports
 from studies.data.services.retention import set_retention
 from studies.enums import Mode
+from studies.instrument.flow import questionnaire_of
+from studies.instrument.questionnaires.core import measures_of
 from studies.models import Participant, Study
 from studies.monitoring.charts import consort_diagram
 from studies.monitoring.selectors import live, monitor, participants, quality
@@ -139,6 +141,7 @@ def study_quality(request: HttpRequest, membership: Membership) -> HttpResponse:
         "is_open": is_open,
         "is_shut": are_outcomes_blinded(study),
         "outcomes": outcomes_of(study) if is_open else (),
+        "measures": measures_of(questionnaire_of(study)),
         "jobs": study.jobs.filter(kind="export").select_related("owner")[:10],
         "export_form": ExportForm(is_owner=membership.is_owner),
         "reason_form": ReasonForm(),

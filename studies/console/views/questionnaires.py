@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 from urllib.parse import urlencode
@@ -90,7 +90,7 @@ def questionnaire(request: HttpRequest, membership: Membership) -> HttpResponse:
             opened = {"kind": form.kind.label, "draft_url": f"{draft}?{urlencode({'key': key})}"}
         return {
             **opened,
-            "blocks": _lines_of(parsed, missing),
+            "blocks": _lines_of(parsed, missing, study.design.plan.tested),
             "open": key,
             "source": languages[0],
             "is_new": is_new,
@@ -109,7 +109,7 @@ def questionnaire(request: HttpRequest, membership: Membership) -> HttpResponse:
     return stage_page(request, membership, QUESTIONS, form_of, "console/studies/questionnaire.html", context)
 
 
-def _lines_of(parsed: Questionnaire, missing: list[tuple[str, str]]) -> list[dict[str, Any]]:
+def _lines_of(parsed: Questionnaire, missing: list[tuple[str, str]], tested: Sequence[str]) -> list[dict[str, Any]]:
     n_before, blocks = 0, []
     for block, questions in parsed.blocks.items():
         lines = [
@@ -118,7 +118,7 @@ def _lines_of(parsed: Questionnaire, missing: list[tuple[str, str]]) -> list[dic
                 "question": question,
                 "text": next(iter(question.text.values())),
                 "is_missing": (block, question.key) in missing,
-                "variable": VARIABLES.get(question.key, "Novelty") if is_measured(block, question.key) else "",
+                "variable": VARIABLES.get(question.key, "Novelty") if is_measured(block, question.key, tested) else "",
             }
             for number, question in enumerate(questions, n_before + 1)
         ]

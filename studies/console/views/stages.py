@@ -129,7 +129,7 @@ def study_plan(request: HttpRequest, membership: Membership) -> HttpResponse:
 
     def context(study: Study, _form: StageForm) -> dict[str, Any]:
         current = Study.objects.get(pk=study.pk)
-        design, labels = current.design, perceived_labels(questionnaire_of(current))
+        design, labels = current.design, perceived_labels(questionnaire_of(current), current.design)
         return {
             "plan_sentences": [
                 primary_test_sentence(design.primary, frozen_tests(study)),

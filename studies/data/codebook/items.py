@@ -14,6 +14,7 @@ from studies.design.selectors.placeholders import asked_questions, item_words
 from studies.enums import Provenance
 from studies.instrument.measures import BRANCHES, WATCHED
 from studies.instrument.questionnaires import schema
+from studies.instrument.questionnaires.core import measures_of
 from studies.instrument.scales import ScaleOfStudy, scales_of
 from studies.models import Study
 from studies.participation.selectors.responses import Recommended
@@ -76,6 +77,35 @@ def _explanations(study: Study) -> tuple[Variable[Recommended], ...]:
     )  # fmt: skip
 
 
+def _measures(asked: frozenset[str], consumed: str) -> tuple[Variable[Recommended], ...]:
+    """What the study's own measures are sums of, where it asks for them."""
+    fon = (
+        Variable(
+            "item.branch",
+            "Wording in which the rating was asked",
+            "category",
+            _measure("branch"),
+            values=tuple((branch, consumed if branch == WATCHED else branch) for branch in BRANCHES),
+            derivation="from item.watched and item.trailer_seen",
+        ),
+        Variable(
+            "item.fon",
+            "First-order novelty",
+            "integer",
+            _measure("fon"),
+            values=(("1", f"not {consumed}"), ("0", consumed)),
+            derivation="1 - item.watched",
+            direction="high is newer",
+        ),
+    )
+    son = (
+        Variable("item.son", "Second-order novelty", "integer", _measure("son"),
+                 values=(("1", f"neither {consumed} nor heard of"), ("0", "else")),
+                 derivation="1 where item.watched and item.heard are both 0", direction="high is newer"),
+    )  # fmt: skip
+    return (*(fon if "fon" in asked else ()), *(son if "son" in asked else ()))
+
+
 def item_variables(study: Study) -> tuple[Variable[Recommended], ...]:
     """Variables of each recommended item."""
     questionnaire = asked_questions(study)
@@ -87,6 +117,11 @@ def item_variables(study: Study) -> tuple[Variable[Recommended], ...]:
     scales = [_scored(scale) for scale in scales_of(questionnaire) if scale.is_about_items]
     consumed = item_words(study.design, FALLBACK_LANGUAGE).consumed
     sample = study.design.kind_of_item.sample
+    asked = measures_of(questionnaire)
+    provenance: Variable[Recommended] = Variable(
+        "item.rating_provenance", "Where the rating comes from", "category", lambda i: i.provenance.get("rating"),
+        values=same_as(Provenance.values),
+    )  # fmt: skip
     a_sample = f"{'an' if sample == EXCERPT else 'a'} {sample}"
     return (
         Variable("item.rank", "Rank of the recommended item", "integer", lambda i: i.slot.rank, minimum=1),
@@ -101,15 +136,7 @@ def item_variables(study: Study) -> tuple[Variable[Recommended], ...]:
         *_explanations(study),
         *questions,
         *scales,
-        Variable("item.branch", "Wording in which the rating was asked", "category", _measure("branch"),
-                 values=tuple((branch, consumed if branch == WATCHED else branch) for branch in BRANCHES),
-                 derivation="from item.watched and item.trailer_seen"),
-        Variable("item.fon", "First-order novelty", "integer", _measure("fon"),
-                 values=(("1", f"not {consumed}"), ("0", consumed)), derivation="1 - item.watched",
-                 direction="high is newer"),
-        Variable("item.son", "Second-order novelty", "integer", _measure("son"),
-                 values=(("1", f"neither {consumed} nor heard of"), ("0", "else")),
-                 derivation="1 where item.watched and item.heard are both 0", direction="high is newer"),
+        *_measures(asked, consumed),
         Variable("item.details_opened", "Whether its details were opened", "boolean",
                  lambda i: "details_opened" in i.looked_at, values=YES_NO, derivation=FROM_EVENTS),
         Variable("item.has_trailer", f"Whether there was {a_sample} of it when the list was made", "boolean",
@@ -117,8 +144,7 @@ def item_variables(study: Study) -> tuple[Variable[Recommended], ...]:
                  allowed="for an item without one, questions refer to its details; empty if unknown"),
         Variable("item.trailer_opened", f"Whether its {sample} was opened", "boolean",
                  lambda i: "trailer_opened" in i.looked_at, values=YES_NO, derivation=FROM_EVENTS),
-        Variable("item.rating_provenance", "Where the rating comes from", "category",
-                 lambda i: i.provenance.get("rating"), values=same_as(Provenance.values)),
+        *([provenance] if "accuracy" in asked else []),
     )  # fmt: skip
 
 

@@ -18,6 +18,7 @@ from studies.flow_pages import CHOSEN, NONE
 from studies.instrument import flags
 from studies.instrument.flow import flow_of, whole_flow
 from studies.instrument.questionnaires import schema
+from studies.instrument.questionnaires.core import measures_of
 from studies.instrument.questionnaires.questions import Question, whole_number
 from studies.instrument.scales import ScaleOfStudy, scales_of, score_of_participant
 from studies.known_items import scale_rule
@@ -219,17 +220,24 @@ def _identity_variables(study: Study) -> tuple[Of, ...]:
     )  # fmt: skip
 
 
-def _measures(consumed: str) -> Iterator[Of]:
-    yield _measure("accuracy", "Perceived accuracy", "mean of item.rating over the recommended items", **BETTER)
-    yield _measure("fon", "First-order novelty", f"mean of item.fon: share of items not {consumed}", **NEWER)
-    unknown = f"mean of item.son: share of items neither {consumed} nor heard of"
-    yield _measure("son", "Second-order novelty", unknown, **NEWER)
-    yield _measure("satisfaction", "Global satisfaction with the list", "overall.satisfaction", "integer", **BETTER)
-    for field, is_consumed, items in (("liking", 1, consumed), ("interest", 0, f"not {consumed}")):
-        rule = f"mean of item.rating where item.watched is {is_consumed}"
-        yield _measure(field, f"Mean rating of the items {items}", rule, **BETTER)
-    yield _measure("n_liking", f"Items {consumed}", "count", "integer", minimum=0)
-    yield _measure("n_interest", f"Items not {consumed}", "count", "integer", minimum=0)
+def _measures(consumed: str, asked: frozenset[str]) -> Iterator[Of]:
+    """The study's own measures, those that it asks for."""
+    if "accuracy" in asked:
+        yield _measure("accuracy", "Perceived accuracy", "mean of item.rating over the recommended items", **BETTER)
+    if "fon" in asked:
+        yield _measure("fon", "First-order novelty", f"mean of item.fon: share of items not {consumed}", **NEWER)
+    if "son" in asked:
+        unknown = f"mean of item.son: share of items neither {consumed} nor heard of"
+        yield _measure("son", "Second-order novelty", unknown, **NEWER)
+    if "satisfaction" in asked:
+        yield _measure("satisfaction", "Global satisfaction with the list", "overall.satisfaction", "integer", **BETTER)
+    if {"accuracy", "fon"} <= asked:
+        for field, is_consumed, items in (("liking", 1, consumed), ("interest", 0, f"not {consumed}")):
+            rule = f"mean of item.rating where item.watched is {is_consumed}"
+            yield _measure(field, f"Mean rating of the items {items}", rule, **BETTER)
+    if "fon" in asked:
+        yield _measure("n_liking", f"Items {consumed}", "count", "integer", minimum=0)
+        yield _measure("n_interest", f"Items not {consumed}", "count", "integer", minimum=0)
 
 
 def _lists(study: Study) -> Iterator[Of]:
@@ -353,7 +361,7 @@ def participant_variables(study: Study) -> tuple[Of, ...]:
         *questions,
         *_evaluator_variables(questionnaire.evaluator),
         *(_scored(scale) for scale in scales_of(questionnaire)),
-        *_measures(item_words(study.design, FALLBACK_LANGUAGE).consumed),
+        *_measures(item_words(study.design, FALLBACK_LANGUAGE).consumed, measures_of(questionnaire)),
         *_lists(study),
     )
 

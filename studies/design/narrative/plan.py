@@ -20,10 +20,13 @@ from inference.power import (
     participants_for_advantage,
 )
 from studies.instrument import flags
+from studies.instrument.flow import whole_flow
+from studies.instrument.outcomes import possible_outcomes
+from studies.instrument.questionnaires.core import is_measured, measures_of
 from studies.instrument.questionnaires.schema import Questionnaire
 from studies.instrument.scales import scales_of
 from studies.plans import ADVANTAGE_TEST, TESTS, in_text
-from studies.settings import SCALE_PREFIX, AnalysisPlan, Contrast, Effect, Primary
+from studies.settings import SCALE_PREFIX, AnalysisPlan, Contrast, Effect, Primary, StudySettings
 
 PERCEIVED_LABELS = {
     "accuracy": "Perceived accuracy",
@@ -33,13 +36,22 @@ PERCEIVED_LABELS = {
 }
 
 
-def perceived_labels(questionnaire: Questionnaire) -> dict[str, str]:
-    """The name of everything that can be a dependent variable: the four, and each scale with its questions.
+def perceived_labels(questionnaire: Questionnaire, design: StudySettings) -> dict[str, str]:
+    """The name of everything that can be a dependent variable: of the four those that are asked, each scale with
+    questions, and every outcome, but for the answers that one of the four is made of.
 
     The key of a scale is ``scale.`` and its key in the questionnaire, as in the plan.
     """
-    scales = {f"{SCALE_PREFIX}{scale.key}": next(iter(scale.name.values())) for scale in scales_of(questionnaire)}
-    return {**PERCEIVED_LABELS, **scales}
+    asked, outcomes = measures_of(questionnaire), possible_outcomes(questionnaire, whole_flow(design))
+    return {
+        **{key: label for key, label in PERCEIVED_LABELS.items() if key in asked},
+        **{f"{SCALE_PREFIX}{scale.key}": next(iter(scale.name.values())) for scale in scales_of(questionnaire)},
+        **{
+            key: outcome.name
+            for key, outcome in outcomes.items()
+            if key in design.plan.outcomes or not is_measured(key.partition(".")[0], key.partition(".")[2], asked)
+        },
+    }
 
 
 def metric_label(key: str, n: int) -> str:
@@ -97,7 +109,7 @@ def planned_sentences(plan: AnalysisPlan, labels: Mapping[str, str] = PERCEIVED_
     'Tested at α = .05: perceived accuracy and first-order novelty.'
     """
     names = [PERCEIVED_LABELS[key].lower() for key in plan.variables]
-    names += [f"“{labels[f'{SCALE_PREFIX}{key}']}”" for key in plan.scales]
+    names += [f"“{labels[key]}”" for key in plan.tested[len(plan.variables) :]]
     return [f"Tested at α = {level(plan.alpha)}: {in_words(names)}.", rule_of_exclusion(plan)]
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from documents.markdown import escaped, paragraphs
 from studies.design.narrative.plan import REFILL_SENTENCE, contrast_in_words, level, rule_of_exclusion
+from studies.instrument.outcomes import Outcome
 from studies.instrument.scales import ScaleOfStudy
 from studies.plans import in_text
 from studies.settings import AnalysisPlan, Primary, StudySettings
@@ -45,6 +46,12 @@ def scale_in_words(scale: ScaleOfStudy) -> str:
     return f"**{name}**: a scale of the questionnaire, {score}, {scale.minimum:g} to {scale.maximum:g}."
 
 
+def outcome_in_words(outcome: Outcome) -> str:
+    """What an outcome is, as a line of the dependent variables."""
+    how = "the mean of a participant's answers about the items" if outcome.is_about_items else "one answer"
+    return f"**{escaped(outcome.name)}**: `{outcome.key}`, {how}, {outcome.low:g} to {outcome.high:g}."
+
+
 @dataclass(frozen=True, kw_only=True)
 class Plan:
     """Everything that the text tells, as the study stands; what is in words may be empty."""
@@ -68,7 +75,7 @@ class Plan:
     admitted: Sequence[str]  # screening rules of the questions about the person, in words
     seed: str  # a sentence about the seed of the assignment
     power: Sequence[str]  # sentences about power
-    scales: Mapping[str, str]  # `scale_in_words` of the scales that the plan names, by variable
+    scales: Mapping[str, str]  # the scales and outcomes that the plan names in words, by variable
     covariates: Sequence[str]  # those of the plan, in words
     consumed: str  # what participants do with an item, as a past participle
     frozen_tests: Sequence[str]  # the analyses in the words of an earlier version that froze others; else empty
@@ -308,6 +315,8 @@ def _exclusions(plan: Plan) -> str:
             "A participant who answered too few questions of a scale has no score of it and is left out of the tests "
             "of that scale alone."
         )
+    if plan.analysis.outcomes:
+        missing = "A participant without an answer to one of the variables is left out of the tests of that one alone."
     admitted = f" Admitted are: {'; '.join(plan.admitted)}." if plan.admitted else ""
     return (
         "Analysed are all who complete the study. Those who leave before the end, withdraw or return their "

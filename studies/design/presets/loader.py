@@ -18,7 +18,8 @@ from core.field_problems import FieldProblems, Problem, read_model
 from recommenders.reranking import BAR
 from studies.allocation.assignment.strata import strata_from, with_interviewer
 from studies.flow_pages import block_problems, text_problems
-from studies.instrument.flow import Designed, questionnaire_of, read_questions, with_choice
+from studies.instrument.flow import Designed, questionnaire_of, read_questions, whole_flow, with_choice
+from studies.instrument.outcomes import planned_outcomes
 from studies.instrument.questionnaires.core import core_problems
 from studies.instrument.questionnaires.document import read_document
 from studies.instrument.questionnaires.kinds import Number
@@ -187,7 +188,7 @@ def check_design(
         )
         raise FieldProblems([Problem(("sent_answers",), text)])
     _check_texts(complete, texts)
-    if problems := core_problems(parsed):
+    if problems := core_problems(parsed, design.plan.tested):
         raise QuestionnaireProblems(problems)
     if problems := lacking_wordings(parsed, complete):
         raise QuestionnaireProblems(problems)
@@ -249,6 +250,7 @@ def _check_plan(design: StudySettings, questionnaire: Questionnaire, about: Mapp
                 f"The plan names the scale {key!r}, and no question belongs to it. Add a question to the scale, or "
                 "take the scale out of the plan."
             )
+    planned_outcomes(questionnaire, whole_flow(design), plan.outcomes)
     for key in plan.covariates:
         question = _question_for(key, about, "A covariate")
         if not question.is_covariate:

@@ -113,7 +113,7 @@ def _facts(study: Study, conditions: Sequence[ConditionPlan]) -> list[tuple[str,
     primary, plan = design.primary, design.plan
     test_sentence = primary_test_sentence(primary, frozen_tests(study))
     smallest = primary.smallest_effect
-    labels = perceived_labels(asked_questions(study))
+    labels = perceived_labels(asked_questions(study), study.design)
     values = stage_summaries(study)
     titles = [f"“{texts_of(study, code).get('title', '')}” ({code})" for code in design.languages]
     facts = [
@@ -149,7 +149,7 @@ def stage_summaries(study: Study) -> dict[str, str]:
         sizes = f"{sum(targets.values()):,} in {len(targets)} conditions"
     ages = f"aged {facts.youngest} or older" if facts.oldest is None else f"aged {facts.youngest} to {facts.oldest}"
     chosen = "chosen" if design.is_choice else "rated"
-    perceived = perceived_labels(asked_questions(study))[design.primary.perceived]
+    perceived = perceived_labels(asked_questions(study), design)[design.primary.perceived]
     return {
         DATA: f"{version.n_ratings:,} ratings, {version.n_items:,} {items}",
         CONDITIONS: ", ".join(targets),

@@ -41,10 +41,12 @@ from studies.design.narrative.plan import (
     planned_sentence,
     simulated_sentence,
 )
-from studies.design.narrative.preregistration import ConditionPlan, Plan, scale_in_words
+from studies.design.narrative.preregistration import ConditionPlan, Plan, outcome_in_words, scale_in_words
 from studies.design.selectors.placeholders import asked_questions, item_words, key_in_words, known_items_phrase
 from studies.design.selectors.versions import frozen_tests
 from studies.enums import Mode
+from studies.instrument.flow import whole_flow
+from studies.instrument.outcomes import planned_outcomes
 from studies.instrument.questionnaires.schema import Question
 from studies.instrument.scales import scales_of
 from studies.known_items import scale_rule
@@ -156,7 +158,7 @@ def primary_power_sentence(study: Study, *, n: int, f: float, alpha: float) -> s
     k = len(labels)
     if k < 2:
         return ""
-    variable = perceived_labels(asked_questions(study))[primary.perceived]
+    variable = perceived_labels(asked_questions(study), study.design)[primary.perceived]
     if primary.effect is not None:
         power = effect_power(k, n, f, alpha=alpha)
         primary_test = effect_power_sentence(power, primary.effect, n=n, f=f, alpha=alpha)
@@ -263,7 +265,7 @@ def preregistration_plan(study: Study) -> Plan:
         design=design,
         design_hash=study.design_hash,
         n_consented=study.participants.filter(mode=Mode.LIVE).count(),
-        perceived_name=perceived_labels(questionnaire)[primary.perceived],
+        perceived_name=perceived_labels(questionnaire, design)[primary.perceived],
         objective_name=objective_name(study),
         conditions=conditions,
         dataset=f"{escaped(str(version))} (`{version.content_hash[:12]}`)",
@@ -286,6 +288,10 @@ def preregistration_plan(study: Study) -> Plan:
             f"{SCALE_PREFIX}{scale.key}": scale_in_words(scale)
             for scale in scales_of(questionnaire)
             if scale.key in analysis.scales
+        }
+        | {
+            outcome.key: outcome_in_words(outcome)
+            for outcome in planned_outcomes(questionnaire, whole_flow(design), analysis.outcomes)
         },
         frozen_tests=() if tests == tests_of(primary) else tuple(tests.values()),
     )

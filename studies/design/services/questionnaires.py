@@ -136,7 +136,7 @@ def rename_question(*, study: Study, key: str, new_key: str, actor: Any = None) 
     """Give a question another key, also in the conditions on it, and return that. Raises as `delete_question`."""
     with _edited(study, actor, f"question {key} renamed to {new_key}.") as data:
         block, number = _position_of(data, key)
-        if is_measured(block, key):
+        if is_measured(block, key, study.design.plan.tested):
             raise _measured(key)
         data[block][number]["key"] = new_key
         _rename(data, key, new_key)
@@ -161,7 +161,7 @@ def _measured(key: str) -> ParallaxError:
     return ParallaxError(
         "questionnaire.measured",
         f"Perceived accuracy, novelty or satisfaction is made of {key!r}. Its words can be changed; its key cannot, "
-        "and it cannot be deleted.",
+        "and it cannot be deleted. Leave the variable out of the analysis plan first.",
     )
 
 
@@ -175,7 +175,7 @@ def delete_question(*, study: Study, key: str, actor: Any = None) -> None:
     title = f"Deleted “{next(iter(study.questionnaire[block][number]['text'].values()), key)}”."
     with _edited(study, actor, f"question {key} deleted.", undo=title) as data:
         block, number = _position_of(data, key)
-        if is_measured(block, key):
+        if is_measured(block, key, study.design.plan.tested):
             raise _measured(key)
         del data[block][number]
 

@@ -20,7 +20,7 @@ WITHOUT_OUTCOMES = frozenset({"pages", "page-medians"})  # tables of times, whic
 
 @dataclass(frozen=True)
 class Outcome:
-    """Means of one condition over included completers; None without any."""
+    """Means of one condition over included completers; None without any, or where the study does not ask."""
 
     condition: str
     n: int
@@ -50,7 +50,8 @@ def outcomes_of(study: Study, mode: str = Mode.LIVE) -> list[Outcome]:
             by_condition[condition.label].append(record.measures)
 
     def mean(label: str, name: str) -> float | None:
-        own = [float(getattr(measures, name)) for measures in by_condition[label]]
+        values = (getattr(measures, name) for measures in by_condition[label])
+        own = [float(value) for value in values if value is not None]
         return sum(own) / len(own) if own else None
 
     return [

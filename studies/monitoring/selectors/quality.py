@@ -13,6 +13,7 @@ from studies.instrument import flags
 from studies.instrument.flags import Evidence, Flag, ScaleAnswers
 from studies.instrument.flow import Flow, questionnaire_of, whole_flow
 from studies.instrument.measures import HEARD, WATCHED
+from studies.instrument.questionnaires.core import measures_of
 from studies.instrument.questionnaires.questions import OTHER
 from studies.instrument.questionnaires.schema import ABOUT, AFTER, OVERALL, Question, Questionnaire
 from studies.instrument.scales import Battery, batteries_of
@@ -54,6 +55,10 @@ class FlagSources:
         """The questions compared between items: all but free text."""
         of_items = (question.key for question in self.questionnaire.items if not question.is_in_words)
         return tuple(dict.fromkeys((*MEASURED, *of_items)))
+
+    @cached_property
+    def measures(self) -> frozenset[str]:
+        return measures_of(self.questionnaire)
 
     @cached_property
     def batteries(self) -> tuple[Battery, ...]:
@@ -132,18 +137,22 @@ def _scale_answers(record: Record, batteries: Sequence[Battery], flow: Flow) -> 
 
 
 def _evidence(record: Record, sources: FlagSources, shared: dict[int, list[str]]) -> Evidence:
-    answered = [item.answers for item in record.items if item.answers.get(RATING) is not None]
+    is_rated = "accuracy" in sources.measures
+    needed = (RATING,) if is_rated else sources.compared
+    answers_about_items = [item.answers for item in record.items]
+    answered = [own for own in answers_about_items if any(own.get(key) is not None for key in needed)]
     ended = record.participant.completed_at
     return Evidence(
         seconds=None if ended is None else (ended - record.participant.consented_at).total_seconds(),
         items=[tuple(_plain(answers.get(key)) for key in sources.compared) for answers in answered],
-        ratings=[*sources.ratings_of(record), *(int(answers[RATING]) for answers in answered)],
+        ratings=[*sources.ratings_of(record), *(int(answers[RATING]) for answers in answered if is_rated)],
         failed_checks=_failed(record, sources.checks),
         same_id=shared.get(record.participant.pk, ()),
         scale_answers=_scale_answers(record, sources.batteries, whole_flow(sources.design)),
         n_contradictory=sum(
             item.answers.get(WATCHED) is True and item.answers.get(HEARD) is False for item in record.items
-        ),
+        )
+        * ("son" in sources.measures),
     )
 
 

@@ -29,6 +29,7 @@ from studies.instrument.measures import (
     participant_measures,
 )
 from studies.instrument.questionnaires import schema
+from studies.instrument.questionnaires.core import is_measured, measures_of
 from studies.instrument.questionnaires.schema import DECLINED, ERASED, Questionnaire
 from studies.instrument.samples import for_items_without
 from studies.models import (
@@ -45,7 +46,7 @@ from studies.presentation import text_in
 
 ROWS_AT_ONCE = 400
 PUBLIC_ID_LENGTH = 6  # longer where two ids of a study would be equal
-RATING = "rating"
+RATING, SATISFACTION = "rating", "satisfaction"
 MEASURED = ("watched", "heard", "trailer_seen", RATING)
 # Columns of a participant.
 OF_LEAN = (
@@ -104,6 +105,8 @@ class QuestionFilter:
         conditions = [question.shown_if for question in questionnaire.questions if question.shown_if is not None]
         self.mentioned = sorted({test.question for condition in conditions for test in condition.tests()})
         self._by_case: dict[tuple[str, ...], frozenset[str]] = {}
+        self.measures = measures_of(questionnaire)
+        self.behind_measures = frozenset(key for key in MEASURED if is_measured(schema.ITEMS, key, self.measures))
 
     @classmethod
     def of(cls, study: Study) -> QuestionFilter:
@@ -194,11 +197,13 @@ def position_reached(flow: Flow, participant: Participant) -> int:
 
 
 @functools.lru_cache(maxsize=1000, typed=True)
-def _measured(watched: Any, heard: Any, trailer_seen: Any, rating: Any) -> ItemMeasures | None:
+def _measured(asked: frozenset[str], watched: Any, heard: Any, trailer_seen: Any, rating: Any) -> ItemMeasures | None:
     # Cached, since few combinations occur.
-    if None in (watched, rating) or (not watched and None in (heard, trailer_seen)):
+    is_new = "son" in asked and not watched
+    needed = [watched] * ("fon" in asked) + [rating] * ("accuracy" in asked) + [heard, trailer_seen] * is_new
+    if None in needed:
         return None
-    return item_measures(watched=watched, heard=heard, trailer_seen=trailer_seen, rating=rating)
+    return item_measures(watched=watched, heard=heard, trailer_seen=trailer_seen, rating=rating, asked=asked)
 
 
 class RecordReader:
@@ -294,6 +299,8 @@ class RecordReader:
         self, question_filter: QuestionFilter, block: str, answers: dict[str, Any], participant: Participant
     ) -> frozenset[str]:
         # A page that was not reached has asked nothing, whatever its conditions say.
+        if block not in self.flow.blocks:
+            return frozenset()
         if position_reached(self.flow, participant) < self.flow.position_of_block(block):
             return frozenset()
         return question_filter.keys(block, answers)
@@ -331,15 +338,20 @@ class RecordReader:
             provenance = {key: row.provenance for key, row in rows.items()}
             opened = frozenset(looked_at.get(slot.item.external_id, ()))
             orders = participant.shown_orders.get(schema.ITEMS, {})
-            # An item without a sample is never asked about it.
-            trailer_seen = answers.get(TRAILER_SEEN) if TRAILER_SEEN in of_slot.of_items else False
-            measured = _measured(answers.get("watched"), answers.get("heard"), trailer_seen, answers.get(RATING))
+            given = {key: answers.get(key) for key in question_filter.behind_measures}
+            if TRAILER_SEEN not in of_slot.of_items:  # an item without a sample is never asked about it
+                given[TRAILER_SEEN] = False
+            measured = _measured(question_filter.measures, *map(given.get, MEASURED))
             text = text_in(slot.explanation, participant.language)
             items.append(Recommended(slot, answers, provenance, measured, opened, of_items - shown, orders, text))
-        satisfaction = own.get("satisfaction")
+        if SATISFACTION in question_filter.measures:
+            satisfaction = own.get(SATISFACTION)
+            is_whole = satisfaction is not None
+        else:
+            satisfaction, is_whole = None, participant.status == ParticipantStatus.COMPLETED
         scored = [item.measures for item in items if item.measures is not None]
         measures = None
-        if items and len(scored) == len(items) and satisfaction is not None:
+        if items and len(scored) == len(items) and is_whole:
             measures = participant_measures(scored, satisfaction)
         origins = [row.provenance for rows in rows_by_rank.values() for row in rows.values()]
         n_rated, n_rated_by_model = rated

@@ -84,7 +84,9 @@ def page(visit: Visit, page: str, occasion: int = 1, rank: int = 0) -> HttpRespo
 @of_participant
 def former_item(visit: Visit, rank: int) -> HttpResponse:
     """The address of a page about an item before studies had flows; forms that were open then still post to it."""
-    at = Place(visit.flow.key_of(ITEM_QUESTIONS), rank)
+    if not (key := visit.flow.key_of(ITEM_QUESTIONS)):
+        raise Http404("The study asks nothing about single items.")
+    at = Place(key, rank)
     if visit.request.method == "POST":
         return _shown(visit, at)
     query = visit.request.META["QUERY_STRING"]

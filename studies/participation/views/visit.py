@@ -123,8 +123,12 @@ class Visit:
         answers = answers_by_rank(self.participant)  # whether an item was answered may be shown
         of_items, own = questionnaires_of(self.participant), answers.get(0, {})
         thumbs = []
+        asked_at = self.flow.key_of(ITEM_QUESTIONS)
         for card in cards:
-            page = Place(self.flow.key_of(ITEM_QUESTIONS), card.rank)
+            if not asked_at:
+                thumbs.append(pages.Thumb(card.title, card.poster_url, "", "", is_done=False))
+                continue
+            page = Place(asked_at, card.rank)
             is_done = not of_items(card.rank).missing(ITEMS, {**own, **answers.get(card.rank, {})})
             url = self.links.to(page) if self.flow.may_look(self.here, page) and not self.is_limited else ""
             state = "now" if card.rank == at else "done" if is_done else ""

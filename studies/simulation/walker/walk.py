@@ -18,9 +18,10 @@ import numpy as np
 from lxml import html
 
 from core.errors import ParallaxError
-from studies.flow_pages import CHOSEN, END, ITEM_QUESTIONS, NONE
+from studies.flow_pages import CHOSEN, END, ITEM_QUESTIONS, LIST, NONE
 from studies.instrument.measures import TRAILER_SEEN
 from studies.instrument.questionnaires.conditions import as_text
+from studies.instrument.questionnaires.core import MEASURED, is_measured, measures_of
 from studies.instrument.questionnaires.schema import Questionnaire
 from studies.known_items import ItemsAsked
 from studies.simulation.answer_model import MODELLED, TRUE, Answer, SimulatedPerson
@@ -33,7 +34,7 @@ MOST_ROUNDS = 12  # of follow-up questions on one page
 PARSER = html.HTMLParser(encoding="utf-8")
 PREPARATION_POLL_SECONDS, LONGEST_PREPARATION_SECONDS = 1.0, 600.0
 THUMBS = "//ol[@class='thumbs']/li"
-CORE = frozenset({"watched", "heard", "trailer_seen", "rating", "satisfaction"})
+BACK = "//*[contains(@class, 'onward')]/a/@href"
 
 
 class EntryTurn:
@@ -137,6 +138,9 @@ class Walker:
         self.turn = turn or EntryTurn()
         self.entry = entry
         self.respondent = Respondent(answers, rng, questionnaire)
+        measures = measures_of(questionnaire)
+        self.core = frozenset(key for block, key in MEASURED if is_measured(block, key, measures))
+        self.asks_about_items = bool(questionnaire.items)
         self.person_for = person_for
         self.item_titles = item_titles
         self.item_ids = item_ids
@@ -183,7 +187,7 @@ class Walker:
         if page.tree.xpath("//form[@id='about']"):
             return self._assigned_by(page)
         self._remember(page)
-        if page.tree.xpath("//form[@id='questions']//input[@name='satisfaction']"):
+        if "satisfaction" in self.core and page.tree.xpath("//form[@id='questions']//input[@name='satisfaction']"):
             self._answer(page, "satisfaction", self._known_person(page).satisfaction())
         return self._onward(self._answer_the_rest(page))
 
@@ -202,7 +206,18 @@ class Walker:
     def _at_text(self, page: Page) -> Page:
         return self._post(page.url, self._hidden(page.find("//form[contains(@class, 'onward')]")), MODELLED)
 
-    _at_list = _at_text
+    def _at_list(self, page: Page) -> Page:
+        if not self.asks_about_items:
+            if self.respondent.person is None:
+                self._known_person(page)
+            else:
+                self._judge_list(self.respondent.person, page)
+        return self._at_text(page)
+
+    def _judge_list(self, person: SimulatedPerson, page: Page) -> None:
+        """Where nothing is asked about single items, they are judged as they are seen."""
+        for item in page.tree.xpath("//li[@data-item]/@data-item"):
+            person.about_item(self.item_indexes[int(item)])
 
     def _at_elicit(self, page: Page) -> Page:
         person = self.respondent.person = self._assigned_person(page)
@@ -237,6 +252,8 @@ class Walker:
         if not answers["watched"].value:
             self._look_at_details(page, item, probability=0.8)
         for key, answer in answers.items():
+            if key not in self.core:
+                continue
             if key != TRAILER_SEEN or page.tree.xpath(f"//form[@id='questions']//input[@name='{key}']"):
                 self._answer(page, key, answer)
         return self._onward(self._answer_the_rest(page))
@@ -268,9 +285,11 @@ class Walker:
                 person = self._known_person(at)
                 if at is not page and at.kind == ITEM_QUESTIONS:
                     person.about_item(self.item_indexes[self._item_of(at)])
-                elif at is not page:
+                elif at is not page and "satisfaction" in self.core:
                     person.satisfaction()
-            elif back := at.tree.xpath("//*[contains(@class, 'onward')]/a/@href"):
+            elif at.kind == LIST and not self.asks_about_items:
+                self._known_person(at)
+            elif back := at.tree.xpath(BACK):
                 at = self._get(back[0])
             else:
                 return  # not assigned yet, or nothing was answered
@@ -284,7 +303,12 @@ class Walker:
         if person is None:
             person = self._assigned_person(page)
             person.profile(self.requested.fewest, self.requested.most)
-            for thumb in page.tree.xpath(THUMBS):
+            if not self.asks_about_items:
+                at = page
+                while at.kind != LIST:
+                    at = self._get(at.find(BACK.removesuffix("/@href")).get("href", ""))
+                self._judge_list(person, at)
+            for thumb in page.tree.xpath(f"{THUMBS}[a]"):
                 if "now" in thumb.get("class", ""):
                     break
                 before = self._get(thumb.xpath("string(a/@href)"))
@@ -304,12 +328,12 @@ class Walker:
 
     def _answer_the_rest(self, page: Page) -> Page:
         questions = page.tree.xpath(f"//form[@id='questions']{QUESTIONS[1:]}")
-        if all(key_of(question) in CORE for question in questions):
+        if all(key_of(question) in self.core for question in questions):
             return page
         for _ in range(MOST_ROUNDS):
             page = self._get(page.url)
             form = page.find("//form[@id='questions']")
-            shown = [q for q in form.xpath(f"{QUESTIONS}[not(@hidden)]") if key_of(q) not in CORE]
+            shown = [q for q in form.xpath(f"{QUESTIONS}[not(@hidden)]") if key_of(q) not in self.core]
             data: dict[str, Any] = {}
             for question in shown:
                 if not is_answered(question):
