@@ -28,6 +28,7 @@ NONE: Literal["none"] = "none"
 MODEL: Literal["model"] = "model"
 STORED: Literal["stored"] = "stored"
 REMOTE: Literal["remote"] = "remote"  # as the service of a remote recommender answers
+RECOMMENDER = "recommender"  # the key of the factor of recommenders, where the design names no other
 FALLBACK = "fallback"  # the kind of a slot without an explanation of its own
 
 Wording = Annotated[str, Field(min_length=1, max_length=LONGEST_TEXT)]

@@ -21,6 +21,7 @@ from sphinx.writers.html5 import HTML5Translator
 SECTIONS = {
     "Tutorials": "tutorials/*",
     "How-to guides": "how-to/*",
+    "Sample reports": "gallery/*",
     "Reference": "reference/*",
     "Explanation": "explanation/*",
     "Architecture decisions": "adr/*",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,12 +51,15 @@ class Proposal:
     adjustment: str
 
 
-def proposals_for(version: DatasetVersion) -> dict[str, Proposal]:
-    """The proposals for a dataset, by key; without those whose algorithms all need more data."""
+def proposals_for(version: DatasetVersion, compared: str = COMPARED) -> dict[str, Proposal]:
+    """The proposals for a dataset, by key; without those whose algorithms all need more data.
+
+    `compared` are the algorithms of the quick one, as in commands.
+    """
     protocol, adjustment = _fitting_protocol(version)
     paper = read_experiment(name=PAPER).runs["probe"]
     plans: list[tuple[str, str, dict[str, Any], dict[str, Any]]] = [
-        (QUICK, COMPARED, _fitting_split(version, protocol), {}),
+        (QUICK, compared, _fitting_split(version, protocol), {}),
         (REPLICATION, PAPER_ORDER, dict(paper.split), {"metrics": paper.metrics}),
     ]
     proposals = {}
@@ -65,8 +68,7 @@ def proposals_for(version: DatasetVersion) -> dict[str, Proposal]:
         if not algorithms:
             continue
         spec = RunSpec.of(algorithms=algorithms, split=split, protocol=protocol, reserve=RESERVED, **settings)
-        labels = [_label(*each) for each in algorithms]
-        summary = f"{', '.join(labels[:-1])} and {labels[-1]}" if labels[1:] else labels[0]
+        summary = labels_in_words(algorithms)
         left_out_words = f" Too few data for {', '.join(left_out)}." if left_out else ""
         proposals[key] = Proposal(key, TITLES[key], spec, f"{summary}. {_in_words(spec)}{left_out_words}", adjustment)
     return proposals
@@ -103,6 +105,12 @@ def _fitting_algorithms(
         lowered = {name: value for name, value in params.as_dict().items() if value != usual[name]}
         fitting.append((key, {**values, **lowered}))
     return fitting, left_out
+
+
+def labels_in_words(algorithms: Sequence[tuple[str, Mapping[str, Any]]]) -> str:
+    """The labels of algorithms, at least one: "TopPop, NNCosNgr and PureSVD50"."""
+    *others, last = (_label(*each) for each in algorithms)
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _label(key: str, values: Mapping[str, Any]) -> str:

@@ -45,9 +45,10 @@ def documentation_paths() -> frozenset[str]:
 
 
 @lru_cache(maxsize=1)
-def documentation_pictures() -> dict[str, Path]:
-    """The pictures of `docs/images` by their paths, as pages name them."""
-    return {f"images/{file.name}": file for file in (FOLDER / "images").iterdir()}
+def documentation_files() -> dict[str, Path]:
+    """The pictures of `docs/images` and the sample reports of `docs/gallery` by their paths, as pages name them."""
+    files = (*(FOLDER / "images").iterdir(), *(FOLDER / "gallery").glob("*.html"))
+    return {file.relative_to(FOLDER).as_posix(): file for file in files}
 
 
 @lru_cache(maxsize=64)

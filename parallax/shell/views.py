@@ -19,7 +19,7 @@ from catalog.services import DEMO_BOOKS_NAME, DEMO_NAME
 from core.networks import network_of
 from core.rate_limits import seconds_to_wait
 from parallax.shell.attention import home_of
-from parallax.shell.documentation import INDEX, documentation_page, documentation_pictures
+from parallax.shell.documentation import INDEX, documentation_files, documentation_page
 from parallax.shell.search import query_from, search
 from parallax.shell.taste import LIMIT, taste_of
 from studies.enums import StudyStatus
@@ -91,9 +91,9 @@ def search_page(request: HttpRequest) -> HttpResponse:
 @login_not_required
 @require_safe
 def help_page(request: HttpRequest, path: str = INDEX) -> HttpResponseBase:
-    """A page of the documentation, or a picture on one."""
-    if path in (pictures := documentation_pictures()):
-        return FileResponse(pictures[path].open("rb"))
+    """A page of the documentation, a picture on one, or a sample report, which is saved: its styles are its own."""
+    if path in (files := documentation_files()):
+        return FileResponse(files[path].open("rb"), as_attachment=path.endswith(".html"))
     page = documentation_page(path)
     if page is None:
         raise Http404("There is no such page.")

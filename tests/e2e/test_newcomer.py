@@ -158,7 +158,7 @@ def test_a_newcomer_gets_from_a_file_to_a_launched_study(
     me.click(".foot .go")
     me.arrive("**/studies/new/?**")
     assert page.locator("[name=title]").input_value() == "Books for our readers"
-    assert "TopPop, NNCosNgr and PureSVD" in page.locator(".run-kind").first.inner_text()
+    assert "TopPop, NNCosNgr and PureSVD" in page.locator(".run-kind:has([name=kind])").first.inner_text()
     me.click("main button.go")
     me.arrive("**/studies/books-for-our-readers/dataset/")
     me.click(".rail a[href$='/launch/']")

@@ -33,6 +33,7 @@ from parallax.shell.documentation import (
     topic_of,
 )
 from parallax.shell.search import PER_KIND, query_from, search
+from studies.design.presets.loader import preset_keys
 from studies.enums import Mode, NoticeKind, Role, StudyStatus
 from studies.models import Study, StudyMembership
 from studies.team.services.notices import mark_read, notify_owners
@@ -238,6 +239,19 @@ def test_pictures_of_the_documentation_are_served_and_small(client: Client) -> N
     tutorial = documentation_page("tutorials/first-study.md")
     assert tutorial is not None
     assert 4 <= tutorial.body.count("<img ") <= 8
+
+
+def test_sample_reports_are_small_say_that_they_are_simulated_and_are_saved(client: Client) -> None:
+    page = documentation_page("gallery/README.md")
+    assert page is not None
+    reports = re.findall(r'href="([a-z-]+)\.html"', page.body)
+    assert sorted(reports) == [key for key in preset_keys() if key != "cremonesi-2011"]
+    for key in reports:
+        answer = client.get(f"/help/gallery/{key}.html")
+        assert answer["Content-Disposition"] == f'attachment; filename="{key}.html"'
+        report = b"".join(answer.streaming_content).decode()  # type: ignore[attr-defined]
+        assert len(report) < 400_000
+        assert "no evidence about people" in report
 
 
 def test_every_link_between_pages_of_the_documentation_leads_to_a_page(client: Client) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from typing import Any
 
 import pytest
@@ -110,6 +111,40 @@ def test_a_file_leads_through_the_import_and_back(client: Client, settings: Any,
         "marks",
     )
     assert form.proposals["replication"].summary in client.get(back["Location"]).text
+
+
+@pytest.mark.parametrize(("kind", "given"), [("quick", {"dataset": "small"}), ("replication", {})])
+def test_a_template_decides_what_is_compared(client: Client, kind: str, given: dict[str, str]) -> None:
+    make_version()
+    page = client.get(reverse(NEW), {"template": "diversity-dose", "kind": kind, **given})
+    form = page.context["form"]
+    assert [card.get("title") if isinstance(card, dict) else card.title for card in form.cards] == ["Quick comparison"]
+    assert form["kind"].value() == "quick"
+    assert client.get(reverse(NEW), {"kind": "quick", "run": 1}).context["form"]["kind"].value() == "quick"
+    assert "+ MMR 0.6 and PureSVD" in page.text
+    said = html.unescape(page.text)
+    assert all(preset.description in said for preset in form.templates)
+    sent = {"title": "Doses", "template": "diversity-dose", "kind": "replication", "dataset": "small"}
+    assert "Select a valid choice" in client.post(reverse(NEW), sent).text
+
+
+def test_a_study_from_a_template_waits_for_the_run_it_needs(client: Client) -> None:
+    make_version()
+    sent = {"title": "Doses", "template": "diversity-dose", "kind": "quick", "dataset": "small"}
+    client.post(reverse(NEW), sent)
+    work_off(EvaluationRun.objects.get())
+    assert do_job(job_id=Job.objects.get(kind="study").pk)
+    study = Study.objects.get()
+    assert (study.template, study.conditions.count()) == ("diversity-dose", 4)
+
+
+def test_a_run_that_lacks_what_a_template_needs_is_refused_with_the_remedy(client: Client) -> None:
+    run = make_run_at("succeeded")
+    sent = {"title": "Doses", "template": "diversity-dose", "kind": "custom", "run": run.pk}
+    page = client.post(reverse(NEW), sent)
+    assert "did not measure PureSVD4 + MMR 0.3" in page.text
+    assert "manage.py evaluate small" in page.text
+    assert not Study.objects.exists()
 
 
 @pytest.mark.parametrize(

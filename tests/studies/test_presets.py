@@ -28,10 +28,12 @@ def test_the_template_of_the_study_has_what_the_paper_has() -> None:
 
 @pytest.mark.parametrize("key", preset_keys())
 def test_every_wording_of_a_template_is_in_all_its_languages(key: str) -> None:
+    offered = {"en", "it"} if key == "cremonesi-2011" else {"en", "it", "de"}
+
     def languages(value: Any) -> None:
         if isinstance(value, dict):
-            if set(value) & {"en", "it"}:
-                assert set(value) == {"en", "it"}
+            if set(value) & offered:
+                assert set(value) == offered
                 assert all(value.values())
             else:
                 for part in value.values():
@@ -42,12 +44,16 @@ def test_every_wording_of_a_template_is_in_all_its_languages(key: str) -> None:
 
     preset = load_preset(key)
     languages(preset.questionnaire)
-    assert set(preset.texts["en"]) == set(preset.texts["it"])
+    languages(preset.presentations)
+    assert set(preset.settings["languages"]) == set(preset.texts) == offered
+    assert len({tuple(texts) for texts in preset.texts.values()}) == 1
+    assert all("{minutes}" in texts["consent"] for texts in preset.texts.values())
 
 
 def test_an_unknown_template_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(ParameterError, match="cremonesi-2011"):
+    with pytest.raises(ParameterError, match="cremonesi-2011: Each participant rates five known items") as refused:
         load_preset("../secrets")
+    assert all(f"\n{key}: {load_preset(key).description}" in str(refused.value) for key in preset_keys())
 
 
 @pytest.mark.parametrize(

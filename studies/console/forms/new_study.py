@@ -1,4 +1,4 @@
-"""The form of a new study: its title, its data, and how its models are chosen."""
+"""The form of a new study: its title, its template, its data, and how its models are chosen."""
 
 from __future__ import annotations
 
@@ -11,8 +11,17 @@ from catalog.models import Dataset, DatasetVersion
 from catalog.selectors.datasets import newest_versions
 from core.form_fields import offer
 from evaluation.models import EvaluationRun
+from evaluation.run_spec import named_algorithms
 from evaluation.selectors.results import is_pooled
-from evaluation.services.run_proposals import QUICK, REPLICATION, TITLES, Proposal, proposals_for
+from evaluation.services.run_proposals import (
+    COMPARED,
+    QUICK,
+    REPLICATION,
+    TITLES,
+    Proposal,
+    labels_in_words,
+    proposals_for,
+)
 from studies.design.presets.loader import load_preset, preset_keys
 from studies.team.selectors.studies import runs_to_study
 
@@ -21,7 +30,7 @@ BEFORE_DATA = {  # what the cards say before there is a dataset whose size decid
     QUICK: "Three models: popularity, neighbourhoods, latent factors.",
     REPLICATION: "The seven models of Cremonesi et al. (2011).",
 }
-TEMPLATES = dict.fromkeys((QUICK, REPLICATION), "cremonesi-2011")
+DEFAULT_TEMPLATE = "cremonesi-2011"
 
 
 class _RunChoice(forms.ModelChoiceField[EvaluationRun]):
@@ -31,17 +40,17 @@ class _RunChoice(forms.ModelChoiceField[EvaluationRun]):
 
 
 class NewStudyForm(forms.Form):
-    """A study on new files, on a dataset, or on the models of a finished run."""
+    """A study from a template, on new files, on a dataset, or on the models of a finished run."""
 
     title = forms.CharField(max_length=200)
     slug = forms.SlugField(max_length=80, required=False, label="Link", help_text="From the title, if empty.")
+    template = forms.ChoiceField(required=False, widget=forms.RadioSelect, initial=DEFAULT_TEMPLATE)
     dataset = forms.ChoiceField(required=False)
     uploads = FilesField(
         label="File", most=MOST_DATASET, help_text=f"CSV or another table, up to {file_size(MOST_DATASET)}."
     )
     kind = forms.ChoiceField(label="Models", widget=forms.RadioSelect)
     run = _RunChoice(queryset=EvaluationRun.objects.none(), empty_label=None, required=False)
-    template = forms.ChoiceField(required=False)
 
     def __init__(self, *args: Any, researcher: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -50,18 +59,28 @@ class NewStudyForm(forms.Form):
             self, "dataset", [("", "Upload a file"), *((name, str(version)) for name, version in self.newest.items())]
         )
         offer(self, "run", runs_to_study(researcher))
-        offer(self, "template", [(key, f"{load_preset(key).title} · {key}") for key in preset_keys()])
-        offer(self, "kind", [*TITLES.items(), (CUSTOM, "Custom")])
-        self.initial["kind"] = CUSTOM if self.initial.get("run") else self.initial.get("kind", QUICK)
+        self.templates = [load_preset(key) for key in preset_keys()]
+        offer(self, "template", [(each.key, each.title) for each in self.templates])
+        self.chosen = next((each for each in self.templates if each.key == self["template"].value()), self.templates[0])
+        kinds = TITLES if self.chosen.key == DEFAULT_TEMPLATE else {QUICK: TITLES[QUICK]}
+        offer(self, "kind", [*kinds.items(), (CUSTOM, "Custom")])
+        kind = self.initial.get("kind") or (CUSTOM if self.initial.get("run") else QUICK)
+        self.initial["kind"] = kind if kind in {*kinds, CUSTOM} else QUICK
         version = self.newest.get(str(self["dataset"].value() or ""))
-        self.proposals = proposals_for(version) if version else {}
+        proposals = proposals_for(version, self.chosen.quick_algorithms or COMPARED) if version else {}
+        self.proposals = {key: proposal for key, proposal in proposals.items() if key in kinds}
+        before = dict(BEFORE_DATA)
+        if algorithms := self.chosen.quick_algorithms:
+            before[QUICK] = f"{labels_in_words(named_algorithms(algorithms))}."
+        self._before_data = [{"key": key, "title": kinds[key], "summary": before[key]} for key in kinds]
 
     @property
     def cards(self) -> list[dict[str, str]] | list[Proposal]:
         """The cards of the proposals, which know the dataset once it is chosen."""
-        if self["dataset"].value():
-            return list(self.proposals.values())
-        return [{"key": key, "title": title, "summary": BEFORE_DATA[key]} for key, title in TITLES.items()]
+        return list(self.proposals.values()) if self["dataset"].value() else self._before_data
+
+    def clean_template(self) -> str:
+        return self.cleaned_data["template"] or DEFAULT_TEMPLATE
 
     def clean(self) -> dict[str, Any]:
         """A finished run for a custom study; else a dataset that has the proposal, or files."""

@@ -19,7 +19,7 @@ from evaluation.models import EvaluationRun
 from evaluation.selectors.runs import failed_algorithms, progress
 from evaluation.services.run_proposals import run_of_proposal
 from jobs.models import Job, JobStatus
-from studies.console.forms.new_study import CUSTOM, TEMPLATES, NewStudyForm
+from studies.console.forms.new_study import CUSTOM, NewStudyForm
 from studies.design.services.design import create_study
 from studies.design.services.new_study import free_slug, request_study, run_of
 
@@ -39,18 +39,19 @@ def study_new(request: HttpRequest) -> HttpResponse:
 def _begun(request: HttpRequest, form: NewStudyForm) -> str:
     """Begin the study of a valid form; returns the page of what comes next."""
     cleaned = form.cleaned_data
-    title, kind = cleaned["title"], cleaned["kind"]
+    title, kind, template = cleaned["title"], cleaned["kind"], cleaned["template"]
     slug = cleaned["slug"] or free_slug(title)
     if kind == CUSTOM:
-        return _created(request, run=cleaned["run"], title=title, slug=slug, template=cleaned["template"])
+        return _created(request, run=cleaned["run"], title=title, slug=slug, template=template)
     if not cleaned["dataset"]:
         job = prepare_import(uploads=cleaned["uploads"], actor=request.user)
-        change_import(job=job, study={"title": title, "slug": cleaned["slug"], "kind": kind})
+        study = {"title": title, "slug": cleaned["slug"], "template": template, "kind": kind}
+        change_import(job=job, study=study)
         return page_of(job)
     run = run_of_proposal(proposal=form.proposal, version=form.version, owner=request.user)
     if run.status == RunStatus.SUCCEEDED:
-        return _created(request, run=run, title=title, slug=slug, template=TEMPLATES[kind])
-    job = request_study(run=run, title=title, slug=slug, template=TEMPLATES[kind], actor=request.user)
+        return _created(request, run=run, title=title, slug=slug, template=template)
+    job = request_study(run=run, title=title, slug=slug, template=template, actor=request.user)
     return reverse("studies:starting", args=[job.pk])
 
 

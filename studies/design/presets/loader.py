@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict
 
 from core.errors import ParameterError
 from core.field_problems import FieldProblems, Problem, read_model
+from recommenders.reranking import BAR
 from studies.allocation.assignment.strata import strata_from, with_interviewer
 from studies.flow_pages import block_problems, text_problems
 from studies.instrument.flow import Designed, questionnaire_of, read_questions, with_choice
@@ -31,6 +32,7 @@ from studies.instrument.questionnaires.schema import (
     questionnaire_from,
 )
 from studies.instrument.scales import scales_of
+from studies.presentation import MODEL
 from studies.settings import StudySettings, read_settings, settings_problems
 
 FOLDER = Path(__file__).parent
@@ -45,7 +47,10 @@ UNEVEN_BOXES = "Every language needs the same number of boxes to tick."
 class Preset(BaseModel):
     """A study template: everything of a study's design but its dataset, its models and its numbers.
 
-    A study keeps the version that it was created from.
+    A study keeps the version that it was created from. `presentations` are factors as in settings, which the chosen
+    recommenders are crossed with; with `rerankings`, as commands write them after the bar, one recommender and its
+    re-rankings are the conditions. `compared` are the algorithms of a quick comparison, as in commands; empty for the
+    usual ones.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -57,6 +62,20 @@ class Preset(BaseModel):
     settings: dict[str, Any]
     questionnaire: dict[str, Any]
     texts: dict[str, Any]
+    presentations: list[dict[str, Any]] = []
+    rerankings: tuple[str, ...] = ()
+    compared: str = ""
+
+    @property
+    def quick_algorithms(self) -> str:
+        """The algorithms of its quick comparison with their re-rankings, as in commands; empty for the usual ones."""
+        return ", ".join([self.compared, *(f"{self.compared}{BAR}{each}" for each in self.rerankings)])
+
+    @property
+    def explains(self) -> bool:
+        """Whether the recommenders explain their lists in one of its presentations."""
+        levels = [level for factor in self.presentations for level in factor["levels"]]
+        return any(level["presentation"].get("explanation") == MODEL for level in levels)
 
 
 @dataclass(frozen=True)
@@ -121,7 +140,8 @@ def attention_check(languages: Sequence[str]) -> dict[str, Any]:
 def load_preset(key: str) -> Preset:
     """Read a template; ParameterError names the known ones, or what is wrong with its content."""
     if key not in preset_keys():
-        raise ParameterError(f"There is no template {key!r}; the templates are {', '.join(preset_keys())}.")
+        shipped = "\n".join(f"{each}: {_shipped(each).description}" for each in preset_keys())
+        raise ParameterError(f"There is no template {key!r}. The templates are:\n{shipped}")
     return copy.deepcopy(_shipped(key))
 
 

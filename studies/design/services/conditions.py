@@ -22,10 +22,9 @@ from studies.design.services.stored_texts import StoredTexts, store_texts
 from studies.design.services.trials import drop_trial
 from studies.effects import check_primary
 from studies.models import Allocation, Condition, Participant, Study
-from studies.presentation import STORED, Factor, Level, Presentation, cells_of, factor_problems
+from studies.presentation import RECOMMENDER, STORED, Factor, Level, Presentation, cells_of, factor_problems
 
 FEWEST = 2
-RECOMMENDER = "recommender"  # the key of the factor of models, where the design names no other
 Key = tuple[str, str]  # a model's digest, and the presentation as canonical JSON
 
 

@@ -16,16 +16,17 @@ from core.field_problems import FieldProblems
 from core.models import LogEntry
 from core.transitions import record
 from evaluation.enums import RunStatus
-from evaluation.models import EvaluationRun, RunAlgorithm
+from evaluation.models import EvaluationRun, TrainedModel
 from evaluation.reported_kinds import tested_kinds
 from evaluation.selectors.results import reported_metrics
-from evaluation.selectors.runs import failed_algorithms, measured_algorithms, newest_succeeded_run
+from evaluation.selectors.runs import failed_algorithms, newest_succeeded_run
 from recommenders.scale import Scale
 from studies.allocation.assignment.permuted_blocks import block_weights
 from studies.allocation.selectors.assignment_seed import seed_facts
 from studies.design.presets.loader import Preset, check_design, load_preset
 from studies.design.selectors.factors import crossing_problem
 from studies.design.selectors.placeholders import words_at_creation
+from studies.design.selectors.template_algorithms import algorithms_for
 from studies.design.selectors.texts import CHANGEABLE_TEXTS, languages_in_translation, with_texts
 from studies.design.services.archiving import refuse_archived
 from studies.design.services.launch import design_snapshot
@@ -36,7 +37,7 @@ from studies.instrument import samples
 from studies.known_items import FIVE_STARS, proposed_scale
 from studies.models import Condition, Study, StudyMembership
 from studies.models.study import new_assignment_seed
-from studies.presentation import Factor, cells_of
+from studies.presentation import RECOMMENDER, Factor, cells_of
 from studies.settings import read_settings
 from studies.usage_data import CHOICE, choice_problem, is_usage, order_problem
 
@@ -102,20 +103,10 @@ def _chosen_run(version: DatasetVersion, run: EvaluationRun | None) -> Evaluatio
     return run
 
 
-def _labelled(run: EvaluationRun, labels: Sequence[str]) -> list[RunAlgorithm]:
-    measured = list(measured_algorithms(run))
-    known = [algorithm.label for algorithm in measured]
-    if unknown := [label for label in labels if label not in known]:
-        raise ParallaxError(
-            "study.bad_conditions",
-            f"Run {run.pk} measured no {', '.join(unknown)}. Choose among {', '.join(known)}.",
-        )
-    return [algorithm for algorithm in measured if not labels or algorithm.label in labels]
-
-
-def _conditions(run: EvaluationRun, labels: Sequence[str], factors: Sequence[Factor], target: int) -> list[Condition]:
-    """The conditions of a new study: the algorithms of the run, or the full product of the factors."""
-    models = {entry.label: entry.served for entry in _labelled(run, labels) if entry.served is not None}
+def _conditions(
+    run: EvaluationRun, models: Mapping[str, TrainedModel], factors: Sequence[Factor], target: int
+) -> list[Condition]:
+    """The conditions of a new study: the models by label, or the full product of the factors."""
     if not factors:
         return [
             Condition(position=position, label=label, model=model, model_digest=model.digest, target=target)
@@ -142,7 +133,9 @@ def _conditions(run: EvaluationRun, labels: Sequence[str], factors: Sequence[Fac
     ]
 
 
-def _first_settings(preset: Preset, version: DatasetVersion, run: EvaluationRun) -> dict[str, Any]:
+def _first_settings(
+    preset: Preset, version: DatasetVersion, run: EvaluationRun, models: Mapping[str, TrainedModel]
+) -> dict[str, Any]:
     design, tested = read_settings(preset.settings), tested_kinds(run.protocol)
     changes: dict[str, Any] = {
         **words_at_creation(version.dataset.kind_of_item, design.item_noun),
@@ -154,6 +147,9 @@ def _first_settings(preset: Preset, version: DatasetVersion, run: EvaluationRun)
         changes["elicitation"] = CHOICE
     elif proposed := proposed_scale(Scale(version.scale_low, version.scale_high, version.scale_step)):
         changes = {"elicitation_scale": proposed.key, **changes}
+    if preset.presentations:
+        recommenders = {"key": RECOMMENDER, "levels": [{"recommender": label} for label in models]}
+        changes["factors"] = [recommenders, *copy.deepcopy(preset.presentations)]
     return {**copy.deepcopy(preset.settings), **changes}
 
 
@@ -180,9 +176,9 @@ def create_study(
 ) -> Study:
     """Make a draft whose conditions are the very models that `run` measured (by default the newest finished).
 
-    `labels` name the algorithms of the run that become conditions; without any, all do. `settings` and parts of the
-    `questionnaire` go before those of the template. Where the settings name factors, their full product is the
-    conditions, with equal targets.
+    `labels` name the algorithms of the run that become conditions; without any, all do that the template can use. The
+    template crosses them with its presentations. `settings` and parts of the `questionnaire` go before those of the
+    template. Where the settings name factors, their full product is the conditions, with equal targets.
 
     Participants are assigned by a secret seed drawn from the operating system. A `seed` that is given decides the
     assignment instead, for simulations and demonstrations: anyone who knows it can predict every assignment.
@@ -198,9 +194,11 @@ def create_study(
     _check_target(per_condition)
     preset = _preset(template)
     chosen = _chosen_run(version, run)
-    first = _first_settings(preset, version, chosen)
+    algorithms = algorithms_for(preset, chosen, labels)
+    models = {entry.label: entry.served for entry in algorithms if entry.served is not None}
+    first = _first_settings(preset, version, chosen, models)
     factors = read_settings({**first, **(settings or {})}).factors
-    conditions = _conditions(chosen, labels, factors, per_condition)
+    conditions = _conditions(chosen, models, factors, per_condition)
     study = new_draft(
         conditions,
         owner=owner,

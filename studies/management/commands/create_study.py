@@ -13,6 +13,7 @@ from core.field_problems import FieldProblems
 from evaluation.models import EvaluationRun
 from evaluation.selectors.runs import failed_algorithms
 from studies.allocation.selectors.assignment_seed import seed_sentence
+from studies.design.presets.loader import load_preset, preset_keys
 from studies.design.services.design import create_study
 from studies.instrument.questionnaires.document import DocumentProblems, Lines, located, read_yaml
 from studies.instrument.questionnaires.problems import QuestionnaireProblems
@@ -35,7 +36,8 @@ class Command(ParallaxCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", help="the end of the participants' link: small letters, digits, hyphens")
-        parser.add_argument("--template", default="cremonesi-2011")
+        templates = (f"{key}: {load_preset(key).description}" for key in preset_keys())
+        parser.add_argument("--template", default="cremonesi-2011", help=" ".join(templates).replace("%", "%%"))
         parser.add_argument("--dataset", required=True, help="name of the dataset")
         parser.add_argument("--run", type=int, help="the run whose models to study (default: the newest finished)")
         parser.add_argument(
@@ -43,7 +45,8 @@ class Command(ParallaxCommand):
             nargs="+",
             default=[],
             metavar="ALGORITHM",
-            help="labels of the run's algorithms to compare, such as TopPop PureSVD50 (default: all of the run)",
+            help="labels of the run's algorithms to compare, such as TopPop PureSVD50 (default: all of the run that "
+            "the template can use)",
         )
         parser.add_argument(
             "--factors",

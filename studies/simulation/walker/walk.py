@@ -35,7 +35,7 @@ PARSER = html.HTMLParser(encoding="utf-8")
 SECONDS_PLAYED = 4.0  # of a sample, for each point of interest in its item, from 1 to 5
 PREPARATION_POLL_SECONDS, LONGEST_PREPARATION_SECONDS = 1.0, 600.0
 THUMBS = "//ol[@class='thumbs']/li"
-BACK = "//*[@class='onward']/a/@href"
+BACK = "//*[contains(@class, 'onward')]/a/@href"
 
 
 class EntryTurn:

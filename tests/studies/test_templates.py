@@ -1,0 +1,237 @@
+"""Each shipped template: created on data it is for, checked, launched, walked by simulated participants, reported."""
+
+from __future__ import annotations
+
+import secrets
+import shlex
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+
+from analysis.services import build_report
+from catalog.services import change_item_type
+from core.errors import ParallaxError
+from evaluation.models import EvaluationRun
+from evaluation.run_spec import named_settings
+from evaluation.services.run_proposals import proposals_for
+from inference.factorial import MeanContrast
+from studies.allocation.selectors.allocations import replayed_log
+from studies.data.exports.export_files import write_export
+from studies.data.exports.tables import Options
+from studies.design.presets.loader import check_design, load_preset, preset_keys
+from studies.design.selectors.factors import crossing_problem
+from studies.design.services.conditions import choose_conditions
+from studies.design.services.design import create_study
+from studies.design.services.duplicating import duplicate_study
+from studies.design.services.launch import launch_study
+from studies.enums import Mode, ParticipantStatus
+from studies.instrument.flow import questionnaire_of
+from studies.instrument.scales import scales_of
+from studies.models import Participant, Study
+from studies.participation.services.withdrawal import withdraw
+from studies.recruitment.services.entry_links import entry_link
+from studies.simulation.answer_model import SimulatedPerson, SourceUser, TrainingSide
+from tests.factories.accounts import UserFactory
+from tests.factories.catalog import make_items, make_version
+from tests.factories.evaluation import make_run, make_run_at
+from tests.factories.studies import make_usage_run
+from tests.factories.walking import walker_of
+from tests.studies.test_walker import Cut, walk
+
+pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+
+OWN = [key for key in preset_keys() if key != "cremonesi-2011"]
+PURESVD = "puresvd:factors=4"
+ALGORITHMS = {
+    "explanations": f"toppop, nncosngr, {PURESVD}",
+    "diversity-dose": ", ".join([PURESVD, *(f"{PURESVD}|mmr:strength={strength}" for strength in (0.3, 0.6, 0.9))]),
+}
+TWO = f"nncosngr, {PURESVD}"
+SHOWN = ["NNCosNgr · plain", "NNCosNgr · explained", "PureSVD4 · plain", "PureSVD4 · explained"]
+DOSES = ["PureSVD4", "PureSVD4 + MMR 0.3", "PureSVD4 + MMR 0.6", "PureSVD4 + MMR 0.9"]
+CONDITIONS = {"explanations": SHOWN, "diversity-dose": DOSES}
+# Shifts of answers by condition, as simulated participants of these templates have them.
+PLANTED: dict[str, dict[str, float]] = {
+    **{label: {"scale.transparency": 1.2} for label in SHOWN if label.endswith("explained")},
+    **{label: {"scale.diversity": 0.5 * dose} for dose, label in enumerate(DOSES)},
+}
+
+# What the planned effects are on.
+EFFECTS = {
+    "explanations": "scale.transparency",
+    "diversity-dose": "scale.diversity",
+}
+
+
+def films(algorithms: str) -> EvaluationRun:
+    return make_run_at("succeeded", algorithms=algorithms)
+
+
+def books(algorithms: str) -> EvaluationRun:
+    run = make_usage_run(algorithms=algorithms)
+    change_item_type(dataset=run.version.dataset, item_type="book")
+    return run
+
+
+def news(algorithms: str) -> EvaluationRun:
+    """Articles with a section and no picture, sample or text to look at."""
+    bare = (
+        replace(item, title=f"Story {number}", plot="", trailer_url="", features=(("section", f"S{number % 4}"),))
+        for number, item in enumerate(make_items(40))
+    )
+    run = make_run_at("succeeded", version=make_version(name="news", items=tuple(bare)), algorithms=algorithms)
+    change_item_type(dataset=run.version.dataset, item_type="news")
+    return run
+
+
+DATA = {"films": films, "books": books, "news": news}
+
+
+def created(key: str, run: EvaluationRun, **given: Any) -> Study:
+    run.refresh_from_db()
+    return create_study(
+        slug=key, template=key, version=run.version, run=run, per_condition=20, seed=1, owner=UserFactory(), **given
+    )
+
+
+def labels(study: Study) -> list[str]:
+    return list(study.conditions.order_by("position").values_list("label", flat=True))
+
+
+@pytest.mark.parametrize("data", DATA)
+@pytest.mark.parametrize("key", OWN)
+def test_a_template_is_launched_as_it_is_created(key: str, data: str) -> None:
+    study = created(key, DATA[data](ALGORITHMS.get(key, TWO)))
+    check_design(settings=study.settings, questionnaire=study.questionnaire, texts=study.texts)
+    assert crossing_problem(study) == ""
+    assert labels(study) == CONDITIONS.get(key, ["NNCosNgr", "PureSVD4"])
+    launch_study(study=study)
+    study.refresh_from_db()
+    assert study.design.stated_minutes
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("data", DATA)
+@pytest.mark.parametrize("key", OWN)
+def test_a_template_is_walked_exported_and_reported(key: str, data: str, tmp_path: Path) -> None:
+    study = created(key, DATA[data](ALGORITHMS.get(key, TWO)), settings={"block_multiples": [1]})
+    launch_study(study=study)
+    n = 2 * study.conditions.count()
+    for seed in range(n):
+        person, _requests = walk(study, secrets.token_hex(20), seed=seed)
+        assert person.status == ParticipantStatus.COMPLETED
+    people = study.participants.filter(mode=Mode.SIMULATED)
+    assert [people.filter(condition=each).count() for each in study.conditions.all()] == [2] * study.conditions.count()
+    files = write_export(study, "wide", tmp_path, Options(include_simulated=True))
+    assert files
+    report = build_report(study=study, mode=Mode.SIMULATED)
+    results = report.read_results()
+    assert set(study.design.plan.tested) <= {variable.key for variable in results.variables}
+    assert [dose.condition for dose in results.doses] == (DOSES[1:] if key == "diversity-dose" else [])
+
+
+def enter(study: Study, seed: int, *, after: int = 10_000) -> None:
+    """A simulated participant with the planted effect of their condition, who quits after so many requests."""
+    items = range(study.dataset_version.items.count())
+    user = SourceUser("u", {index: 1.0 + (index + seed) % 5 for index in items[::3]})
+    side = TrainingSide(3.0, np.linspace(0.5, -0.5, len(items)), np.array(items)[::-1], 1.0, 5.0)
+
+    def person_for(code: str) -> SimulatedPerson:
+        condition = Participant.objects.get(study=study, code=code).condition
+        return SimulatedPerson(
+            user, side, np.random.default_rng(seed), elicitation=study.design.scale,
+            effect=PLANTED.get(condition.label if condition else ""), list_length=study.design.list_length,
+            effect_rng=np.random.default_rng(seed), scales=scales_of(questionnaire_of(study)),
+        )  # fmt: skip
+
+    client = httpx.Client(transport=Cut(after), base_url="http://testserver")
+    link = entry_link(study=study, mode=Mode.SIMULATED, entry_key=secrets.token_hex(20))
+    walker_of(study, client, link, person_for=person_for, rng=np.random.default_rng(seed)).run()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("key", OWN)
+def test_sixty_complete_five_quit_and_two_withdraw(key: str) -> None:
+    study = created(key, films(ALGORITHMS.get(key, TWO)), settings={"block_multiples": [1]})
+    launch_study(study=study)
+    for seed in range(5):
+        with pytest.raises(httpx.RemoteProtocolError):
+            enter(study, seed, after=20 + seed)
+    for seed in range(5, 65):
+        enter(study, seed)
+    people = study.participants.filter(mode=Mode.SIMULATED)
+    complete = people.filter(status=ParticipantStatus.COMPLETED)
+    assert complete.count() == 60
+    arms = [people.filter(condition=each).count() for each in study.conditions.all()]
+    assert max(arms) - min(arms) <= 1
+    asked = {person.pk: person.responses.count() for person in complete}
+    for person in complete.order_by("pk")[:2]:
+        withdraw(participant=person)
+        assert not person.responses.exists()
+    kept = complete.order_by("pk")[2:]
+    assert {person.pk: person.responses.count() for person in kept} == {each.pk: asked[each.pk] for each in kept}
+    assert replayed_log(study, Mode.SIMULATED).problem == ""
+    results = build_report(study=study, mode=Mode.SIMULATED).read_results()
+    assert sum(condition.n for condition in results.conditions) == 58
+    if key in EFFECTS:
+        planned = results.factorial and results.factorial.planned
+        assert planned
+        assert planned.variable_key == EFFECTS[key]
+        assert isinstance(planned.result, MeanContrast)
+        assert planned.result.value > 0
+        assert planned.result.p < 0.05
+
+
+def test_explanations_cross_the_named_recommenders_and_stay_crossed() -> None:
+    run = films(ALGORITHMS["explanations"])
+    study = created("explanations", run, labels=["TopPop", "PureSVD4"])
+    assert labels(study) == ["TopPop · plain", "TopPop · explained", "PureSVD4 · plain", "PureSVD4 · explained"]
+    digest = study.conditions.get(label="PureSVD4 · plain").model_digest
+    study = choose_conditions(study=study, digests=[digest])
+    assert labels(study) == ["PureSVD4 · plain", "PureSVD4 · explained"]
+    copy = duplicate_study(study=study, slug="again", title="Again")
+    assert (labels(copy), crossing_problem(copy)) == (labels(study), "")
+    assert copy.settings["factors"] == study.settings["factors"]
+
+
+def test_explanations_need_a_recommender_that_explains() -> None:
+    run = films("toppop, popularity-likes")
+    with pytest.raises(ParallaxError, match=r"None of TopPop, .* explains .*such as nncosngr,puresvd"):
+        created("explanations", run)
+
+
+def test_missing_doses_are_named_with_the_command_that_measures_them() -> None:
+    run = films(f"toppop, nncosngr, {PURESVD}, {PURESVD}|mmr:strength=0.3")
+    with pytest.raises(ParallaxError) as refused:
+        created("diversity-dose", run)
+    sentence, command = str(refused.value).split("\n")
+    assert f"run {run.pk} did not measure PureSVD4 + MMR 0.6, PureSVD4 + MMR 0.9." in sentence
+    words = shlex.split(command)
+    assert words[:4] == [".venv/bin/python", "manage.py", "evaluate", "small"]
+    given = dict(zip(words[4::2], words[5::2], strict=True))
+    assert named_settings(given["--split"]) == run.split
+    assert named_settings(given["--protocol"]) == {
+        name: each for name, each in run.protocol.items() if each is not None
+    }
+    measured = make_run(version=run.version, algorithms=given["--algorithms"])
+    assert list(measured.algorithms.order_by("position").values_list("label", flat=True)) == DOSES
+    with pytest.raises(ParallaxError, match="NNCosNgr with its re-rankings"):
+        created("diversity-dose", run, labels=["NNCosNgr"])
+    with pytest.raises(ParallaxError, match="Name the recommender"):
+        created("diversity-dose", run, labels=["PureSVD4 + MMR 0.3"])
+
+
+def test_doses_are_found_among_other_models() -> None:
+    study = created("diversity-dose", films(f"toppop, {ALGORITHMS['diversity-dose']}, {PURESVD}|popularity"))
+    assert labels(study) == DOSES
+
+
+@pytest.mark.parametrize("key", ["explanations", "diversity-dose"])
+def test_the_quick_comparison_of_a_template_measures_what_it_needs(key: str) -> None:
+    algorithms = proposals_for(make_version(), load_preset(key).quick_algorithms)["quick"].spec.algorithms
+    lines = ["nncosngr", "puresvd"] if key == "explanations" else ["puresvd", *["puresvd|mmr"] * 3]
+    assert [name for name, _params in algorithms] == lines
