@@ -44,7 +44,8 @@ EFFECT = "effect on "
 Ratings = Sequence[int]
 Columns = Mapping[str, NDArray[np.float64]]
 
-# Quantities of one participant, from the sums and the single ratings. A replication asks all questions, so no sum is None.
+# Quantities of one participant, from the sums and the single ratings.
+# A replication asks all questions, so no sum is None.
 MEANS: Mapping[str, Callable[[Any, Ratings], Fraction | int]] = {
     ACCURACY: lambda person, ratings: Fraction(person.accuracy_sum, person.n_items),
     FON: lambda person, ratings: Fraction(person.fon_sum, person.n_items),
