@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from analysis.files.contents import write_people
 from analysis.services.report_builder import build_report
 from studies.design.services.launch import launch_study
 from studies.enums import Mode
+from studies.instrument.flow import questionnaire_of
+from studies.instrument.outcomes import possible_outcomes
 from studies.models import Event, Response, Study
-from studies.participation.selectors.choices import Chosen, choices_of, outcomes_of
+from studies.participation.selectors.choices import Chosen, choices_of
+from studies.participation.selectors.responses import records
 from tests.factories.analysis import page_without_pictures, plant
 from tests.factories.studies import make_study
 from tests.studies.test_choice_pages import CHOICE, ITEMS, LIST, OVERALL
@@ -44,20 +50,43 @@ def test_outcomes_are_one_number_for_each_completer(study: Study) -> None:
     Event.objects.create(participant=first, kind="details_opened", page="rate", facts={"item": items[3]})
     facts = {"item": items[4], "seconds": 3.0}
     Event.objects.create(participant=second, kind="sample_played", page="items", rank=5, facts=facts)
-    choice, opened, played = outcomes_of(study, Mode.LIVE)
-    n = study.participants.count()
-    assert [each.key for each in (choice, opened, played)] == ["choice", "behaviour.opened", "behaviour.played"]
-    assert [len(each.values) for each in (choice, opened, played)] == [n, n, n]
-    assert (sum(choice.values.values()), choice.values[first.pk]) == (3.0, 1.0)
-    assert (opened.values[first.pk], opened.values[second.pk]) == (0.4, 0.0)
-    assert (played.values[first.pk], played.values[second.pk]) == (0.0, 0.2)
+    outcomes = possible_outcomes(questionnaire_of(study), study.design)
+    choice, opened, played = (outcomes[key] for key in ("pick.chosen", "behaviour.opened", "behaviour.played"))
+    read = {record.participant.pk: record for record in records(study, [Mode.LIVE], completed_only=True)}
+    assert len(read) == study.participants.count()
+    assert (sum(choice.value(record) for record in read.values()), choice.value(read[first.pk])) == (3, 1)
+    assert [float(opened.value(read[each.pk])) for each in (first, second)] == [0.4, 0.0]
+    assert [float(played.value(read[each.pk])) for each in (first, second)] == [0.0, 0.2]
     assert choices_of(study, Mode.LIVE)[first.pk] == Chosen(2, 7)
-    assert outcomes_of(study, Mode.SIMULATED)[0].values == {}
+    first.recommendation_lists.get().slots.all().delete()
+    Response.objects.filter(participant=first, question="chosen").delete()
+    (unseen,) = (each for each in records(study, [Mode.LIVE]) if each.participant == first)
+    assert (choice.value(unseen), opened.value(unseen)) == (None, None)
+
+
+def test_a_plan_names_choices_and_behaviour_as_outcomes(study: Study, tmp_path: Path) -> None:
+    keys = ["pick.chosen", "behaviour.opened"]
+    study.settings = {**study.settings, "plan": {**study.settings["plan"], "outcomes": keys}}
+    study.save()
+    item = study.participants.order_by("pk")[0].recommendation_list.slots.get(rank=1).item.external_id
+    for participant in study.participants.all():
+        Event.objects.create(
+            participant=participant, kind="details_opened", page="recommendations", facts={"item": item}
+        )
+    report = build_report(study=study)
+    chosen, opened = report.read_results().variables[-2:]
+    assert [variable.key for variable in (chosen, opened)] == keys
+    assert sorted(own.mean for own in chosen.described.values()) == [0.0] * (len(chosen.described) - 1) + [0.75]
+    (tmp_path / "data").mkdir()
+    write_people(report, tmp_path)  # refuses answers that differ from those of the report
+    table = (tmp_path / "data" / "analysed.csv").read_text(encoding="utf-8").splitlines()
+    assert table[0].endswith(",pick.chosen,behaviour.opened")
+    assert not (tmp_path / "data" / "scales.csv").exists()  # its rows are scales of questions
 
 
 def test_studies_without_a_choice_have_no_such_outcome() -> None:
     study = make_study()
-    assert outcomes_of(study, Mode.LIVE) == ()
+    assert not {"pick.chosen", "behaviour.opened"} & set(possible_outcomes(questionnaire_of(study), study.design))
     assert choices_of(study, Mode.LIVE) == {}
 
 
