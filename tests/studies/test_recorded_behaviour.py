@@ -152,3 +152,12 @@ def test_without_the_setting_exports_say_what_they_said(tmp_path: Path) -> None:
     assert "item.1.details_opened" in names
     assert not {"behaviour.opened", "item.1.opened", "item.1.played"} & set(names.split(","))
     assert "sample_played" not in (tmp_path / f"study-{study.slug}_events_codebook.csv").read_text(encoding="utf-8")
+
+
+def test_questions_may_not_have_the_names_of_its_columns() -> None:
+    study = draft_of("opened")
+    asked = {"key": "opened", "kind": "yes_no", "text": {"en": "Did you open it?", "it": "Aperto?"}}
+    items = {"items": [*study.questionnaire["items"], asked]}
+    with pytest.raises(ParallaxError, match=r"recorded: Questions are exported as item\.opened"):
+        change_design(study=study, questionnaire=items)
+    change_design(study=study, questionnaire=items, settings={"recorded": []})

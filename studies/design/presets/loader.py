@@ -24,6 +24,7 @@ from studies.instrument.questionnaires.core import core_problems
 from studies.instrument.questionnaires.document import read_document
 from studies.instrument.questionnaires.kinds import Number
 from studies.instrument.questionnaires.schema import (
+    ITEMS,
     NO_BLOCKS,
     Question,
     Questionnaire,
@@ -178,6 +179,11 @@ def check_design(
         raise FieldProblems(wrong)
     parsed = read_questions(with_choice(questionnaire, design), design)
     about = {question.key: question for question in parsed.about}
+    columns = {"item.opened", "item.played", "item.played_seconds", "behaviour.opened", "behaviour.played"}
+    named = {f"{'item' if block == ITEMS else block}.{q.key}" for block in parsed.blocks for q in parsed.block(block)}
+    if design.recorded and (taken := sorted(columns & named)):
+        text = f"Questions are exported as {', '.join(taken)}, as is recorded behaviour. Give them other keys."
+        raise FieldProblems([Problem(("recorded",), text)])
     _check_plan(design, parsed, about)
     _check_assignment(design, about)
     sendable = sendable_answers(parsed)
