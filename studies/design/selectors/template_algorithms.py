@@ -50,7 +50,9 @@ def _with_rerankings(
     wanted = {base: [registry.parse(text) for text in _texts(preset, base)] for base in bases}
     usual, _, _options = preset.compared.partition(":")
     base = max(bases, key=lambda each: (sum(key in by_parameters for key in wanted[each]), each.algorithm == usual))
-    if missing := [registry.label(key, params.as_dict()) for key, params in wanted[base] if (key, params) not in by_parameters]:
+    if missing := [
+        registry.label(key, params.as_dict()) for key, params in wanted[base] if (key, params) not in by_parameters
+    ]:
         raise ParallaxError(
             "study.bad_conditions",
             f"{preset.key} compares {base.label} with its re-rankings, and run {run.pk} did not measure "
