@@ -22,12 +22,15 @@ from tests.studies.test_own_flows import ABOUT, RATE, THANKS
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
+PLANNED = ["pick.chosen", "behaviour.opened"]
+
 
 @pytest.fixture
 def study() -> Study:
     """The first condition's four participants pick rank 2 three times, and the other's pick nothing."""
     flow = [ABOUT, RATE, {"lists": {"pages": [LIST, ITEMS, CHOICE, OVERALL]}}, THANKS]
-    study = make_study(status="draft", settings={"flow": flow, "recorded": ["opened", "played"]})
+    settings = {"flow": flow, "recorded": ["opened", "played"], "plan": {"outcomes": PLANNED}}
+    study = make_study(status="draft", settings=settings)
     for texts in study.texts.values():
         texts["consent"] += " {recorded_behaviour}"
     study.save()
@@ -65,9 +68,6 @@ def test_outcomes_are_one_number_for_each_completer(study: Study) -> None:
 
 
 def test_a_plan_names_choices_and_behaviour_as_outcomes(study: Study, tmp_path: Path) -> None:
-    keys = ["pick.chosen", "behaviour.opened"]
-    study.settings = {**study.settings, "plan": {**study.settings["plan"], "outcomes": keys}}
-    study.save()
     item = study.participants.order_by("pk")[0].recommendation_list.slots.get(rank=1).item.external_id
     for participant in study.participants.all():
         Event.objects.create(
@@ -75,7 +75,7 @@ def test_a_plan_names_choices_and_behaviour_as_outcomes(study: Study, tmp_path: 
         )
     report = build_report(study=study)
     chosen, opened = report.read_results().variables[-2:]
-    assert [variable.key for variable in (chosen, opened)] == keys
+    assert [variable.key for variable in (chosen, opened)] == PLANNED
     assert sorted(own.mean for own in chosen.described.values()) == [0.0] * (len(chosen.described) - 1) + [0.75]
     (tmp_path / "data").mkdir()
     write_people(report, tmp_path)  # refuses answers that differ from those of the report
