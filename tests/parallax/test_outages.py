@@ -179,7 +179,7 @@ def test_fits_have_a_queue_of_their_own_and_everything_else_is_short() -> None:
     assert {queue_of(task) for task in ("analysis.draw_pages", "studies.sweep", "evaluation.sweep", "jobs.sweep")} == {
         short
     }
-    assert {key for key, kind in KINDS.items() if kind.queue == long} == {"bayesian"}
+    assert {key for key, kind in KINDS.items() if kind.queue == long} == {"bayesian", "lists-collection"}
 
 
 @pytest.mark.unit
