@@ -27,9 +27,8 @@ def factors_section(results: Results, figure: FigureMaker) -> Section:
     )
     first, confidence, numbers = effects.variables[0].variable, coverage(effects.alpha), _table(effects)
     differences = [
-        marks.Difference(name, "", each.value, ends.low, ends.high, "", each.p_family < effects.alpha)
+        _difference(name, each, effects.alpha, is_alone=len(of.terms[name.partition(": ")[0]].contrasts) == 1)
         for of, name, each in effects.contrasts
-        for ends in [each.family_interval]
         if of is effects.variables[0] and not name.startswith(TREND)
     ]
     if not differences:
@@ -45,6 +44,14 @@ def factors_section(results: Results, figure: FigureMaker) -> Section:
     caption = "Marginal differences, and differences of differences for interactions; intervals hold for each family."
     section.draw(figure("factor-effects", chart, caption, numbers))
     return section
+
+
+def _difference(name: str, contrast: MeanContrast, alpha: float, *, is_alone: bool) -> marks.Difference:
+    """A row of the forest, whose label has room for a name of its own: that of an interaction of one contrast."""
+    term, _, label = name.partition(": ")
+    ends, p = contrast.family_interval, named_p(contrast.p_family).removeprefix("p ")
+    shown = term if is_alone and TIMES in term else label
+    return marks.Difference(shown, "", contrast.value, ends.low, ends.high, p, contrast.p_family < alpha)
 
 
 # Sentences
