@@ -172,7 +172,7 @@ def test_the_page_of_conditions_crosses_models_with_a_presentation(client: Clien
     assert labels_of(draft) == ["TopPop", "PureSVD4"]
     assert {condition.shown.layout for condition in draft.conditions.all()} == {"grid"}
     _field, _chosen, others = ConditionsForm(draft, researcher=owner).rows[2]
-    assert [words for words in others.values() if "ist of" in words] == ["List of 3", "List of 10"]
+    assert [words for words in others.values() if "List of" in words] == ["List of 3", "List of 10"]
     save(client, draft, recommenders=digests, presentation=["plain", "list of 3"])
     assert labels_of(draft)[:2] == ["TopPop · plain", "TopPop · list of 3"]
     draft.refresh_from_db()
