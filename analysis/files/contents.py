@@ -60,8 +60,10 @@ def write_people(report: Report, folder: Path) -> None:
     scales = {scale.key: scale for scale in scales_of(questionnaire)}
     outcomes = planned_outcomes(questionnaire, report.study.design)
     scales |= {outcome.key: outcome.scale for outcome in outcomes if outcome.scale is not None}
-    scores: Scores = {key: partial(_score, scale) for key, scale in scales.items()}
-    scores |= {outcome.key: outcome.value for outcome in outcomes}
+    scores: Scores = {
+        **{key: partial(_score, scale) for key, scale in scales.items()},
+        **{outcome.key: outcome.value for outcome in outcomes},
+    }
     if any(_values(analysed, variable.variable, scores) != _reported_values(variable) for variable in tested):
         raise ParallaxError(
             "report.answers_changed",
