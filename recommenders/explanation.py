@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from recommenders.data import Floats, Integers
+if TYPE_CHECKING:  # studies need the length of a text alone, and every process would wait for these
+    from scipy import sparse
+
+    from recommenders.data import Floats, Integers
 
 How = Literal["sum", "max", "noisy-or"]
 LONGEST_TEXT = 160  # characters of an explanation: the space that pages reserve holds about as much
