@@ -93,9 +93,8 @@ DATA = {"films": films, "books": books, "news": news}
 
 def created(key: str, run: EvaluationRun, **given: Any) -> Study:
     run.refresh_from_db()
-    return create_study(
-        slug=key, template=key, version=run.version, run=run, per_condition=20, seed=1, owner=UserFactory(), **given
-    )
+    given = {"per_condition": 40, "seed": 1, "owner": UserFactory(), **given}
+    return create_study(slug=key, template=key, version=run.version, run=run, **given)
 
 
 def labels(study: Study) -> list[str]:
