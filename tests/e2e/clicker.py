@@ -73,6 +73,11 @@ class Pointer:
         for name, value in answers.items():
             self.tick(f"input[name={name}][value='{value}']")
 
+    def come_back(self, here: str, following: str) -> None:
+        """After the last answer about an item by pointer the next page comes by itself, sooner or later."""
+        self.page.wait_for_url(f"**/{following}/")
+        self.page.goto(here)
+
     def go_on(self, page: str) -> None:
         self.press("#continue")
         self.page.wait_for_url(f"**/{page}/")
@@ -133,6 +138,7 @@ class Pointer:
 
     def items(self) -> None:
         for rank in range(1, 6):
+            here, following = self.page.url, f"items/1/{rank + 1}" if rank < 5 else "overall"
             watched = {"watched": "yes", "rating": "4"}
             given = (
                 {"watched": "no", "heard": "yes", "trailer_seen": "no", "rating": str(rank)} if rank % 2 else watched
@@ -147,8 +153,9 @@ class Pointer:
                 for key, value in given.items():
                     expect(self.page.locator(f"input[name={key}][value='{value}']")).to_be_checked()
 
+            self.come_back(here, following)
             self.look(self, is_there)
-            self.go_on(f"items/1/{rank + 1}" if rank < 5 else "overall")
+            self.go_on(following)
 
     def overall(self) -> None:
         self.answer(satisfaction="4")
@@ -171,6 +178,9 @@ class Pointer:
 
 class Keyboard(Pointer):
     """Does everything with keys alone."""
+
+    def come_back(self, here: str, following: str) -> None:
+        """By keys nothing comes by itself."""
 
     def reach(self, selector: str) -> None:
         for _ in range(300):
