@@ -42,7 +42,9 @@ def test_what_is_stored_is_written_back_byte_for_byte() -> None:
     assert len(older) >= 2
     for stored in [*older, *(load_preset(key).settings for key in preset_keys())]:
         assert settings_problems(stored) == []
-        assert _digestible(read_settings(stored).stored()) == _digestible(stored)
+        # A flow is read as pages in order, and stays in the study as it was written.
+        rest = {name: value for name, value in stored.items() if name != "flow"}
+        assert _digestible(read_settings(rest).stored()) == _digestible(rest)
 
 
 @pytest.mark.unit

@@ -61,7 +61,8 @@ class NewStudyForm(forms.Form):
         offer(self, "run", runs_to_study(researcher))
         self.templates = [load_preset(key) for key in preset_keys()]
         offer(self, "template", [(each.key, each.title) for each in self.templates])
-        self.chosen = next((each for each in self.templates if each.key == self["template"].value()), self.templates[0])
+        chosen = self["template"].value() or DEFAULT_TEMPLATE
+        self.chosen = next((each for each in self.templates if each.key == chosen), self.templates[0])
         kinds = TITLES if self.chosen.key == DEFAULT_TEMPLATE else {QUICK: TITLES[QUICK]}
         offer(self, "kind", [*kinds.items(), (CUSTOM, "Custom")])
         kind = self.initial.get("kind") or (CUSTOM if self.initial.get("run") else QUICK)
