@@ -200,7 +200,6 @@ def test_a_server_killed_at_every_step_costs_nothing(web: Web, browser: Browser)
     context.close()
 
 
-@pytest.mark.core
 def test_two_tabs_and_another_device_meet_at_the_same_place(live_server: Any, browser: Browser) -> None:
     study = make_study(per_condition=3)
     context = browser.new_context(viewport={"width": 1280, "height": 844}, locale="en-GB")
