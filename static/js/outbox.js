@@ -53,7 +53,12 @@ window.parallaxOutbox = (() => {
     line.hidden = !text;
   };
 
-  const waiting = new Map(); // by number of a post of this page: what its reply resolves
+  const waiting = new Map(); // by number of a post of this page: the post, and what its reply resolves
+  let tab = String(Math.random()); // the same on all pages of a tab
+  try {
+    tab = sessionStorage.getItem("tab") ?? tab;
+    sessionStorage.setItem("tab", tab);
+  } catch { /* where storage is refused, each page has its own */ }
   const sent = new EventTarget(); // "stopped": the server was not reached; "empty": it has everything
   let isFlushing = false, isAskedAgain = false, isStopped = false, timer = 0, wait = FIRST_WAIT, refusal = "";
 
@@ -63,7 +68,8 @@ window.parallaxOutbox = (() => {
     if (reply.status >= 500 || [408, 429].includes(reply.status)) throw new Error(String(reply.status));
     return { status: reply.status, text: await reply.text(), redirect: reply.headers.get("HX-Redirect") ?? "" };
   };
-  /* A post of an earlier page that was refused, or led elsewhere than expected, leads there when all else is sent. */
+  /* A post of an earlier page of this tab that was refused, or led elsewhere than expected, leads there when all else is
+     sent. What another tab sent of this page is sent again, as the reply went to that tab. */
   const deliver = async () => {
     let lead = "";
     let own;
@@ -73,14 +79,16 @@ window.parallaxOutbox = (() => {
       if (!first) break;
       const reply = await post(first);
       await remove(first.id);
-      const resolve = waiting.get(first.id);
+      const mine = waiting.get(first.id);
       waiting.delete(first.id);
-      if (resolve) resolve(reply);
+      if (mine) mine.resolve(reply);
+      else if (first.tab !== tab) continue;
       else if (reply.status === 409) lead = first.url;
       else if (reply.redirect && reply.redirect !== first.next) lead = reply.redirect;
     }
-    for (const id of own) { // another tab sent them
-      waiting.get(id)({ status: 204, text: "", redirect: "" });
+    for (const id of own) {
+      const { resolve, sending } = waiting.get(id);
+      resolve(await post(sending));
       waiting.delete(id);
     }
     if (lead) location.assign(lead);
@@ -109,10 +117,11 @@ window.parallaxOutbox = (() => {
       isFlushing = false;
     }
   };
-  const send = async (post) => {
-    const id = await add({ ...post, at: Date.now() });
+  const send = async (message) => {
+    const sending = { ...message, tab, at: Date.now() };
+    const id = await add(sending);
     return new Promise((resolve) => {
-      waiting.set(id, resolve);
+      waiting.set(id, { resolve, sending });
       flush();
     });
   };

@@ -200,6 +200,34 @@ def test_a_server_killed_at_every_step_costs_nothing(web: Web, browser: Browser)
     context.close()
 
 
+def test_a_tab_hears_of_its_refused_answer_though_another_tab_sent_it(live_server: Any, browser: Browser) -> None:
+    study = make_study(per_condition=3)
+    context = browser.new_context(viewport={"width": 1280, "height": 844}, service_workers="block")
+    page = context.new_page()
+    page.goto(f"{live_server.url}/s/{study.slug}/")
+    do = Pointer(page)
+    do.consent()
+    do.fill_in_about()
+    second = context.new_page()
+    second.goto(page.url)
+    do.leave_about()
+    page.evaluate("window.isSamePage = true")
+    # The second tab reaches no server, so that its answer waits in the store that both share.
+    second.route("**/about/**", lambda route: route.abort() if route.request.method == "POST" else route.continue_())
+    second.locator("input[name=age]").fill("40")
+    second.locator("input[name=age]").blur()
+    expect(second.locator("#connection")).to_be_visible()
+    with page.expect_response(lambda reply: "/about/" in reply.url) as sent:
+        page.evaluate("dispatchEvent(new Event('online'))")
+    assert sent.value.request.method == "POST"
+    second.unroute("**/about/**")
+    second.wait_for_url("**/rate/")
+    assert Response.objects.get(question="age").value == 33
+    assert page.evaluate("window.isSamePage")
+    context.close()
+
+
+@pytest.mark.core
 def test_two_tabs_and_another_device_meet_at_the_same_place(live_server: Any, browser: Browser) -> None:
     study = make_study(per_condition=3)
     context = browser.new_context(viewport={"width": 1280, "height": 844}, locale="en-GB")
