@@ -43,7 +43,7 @@ from inference.results import Undefined
 
 F = 0.25
 NAMES = ("A", "B", "C", "D")
-CELLS = {name: {"x": "12"[place // 2], "y": "12"[place % 2]} for place, name in enumerate(NAMES)}
+CELLS = {name: {"x": "12"[index // 2], "y": "12"[index % 2]} for index, name in enumerate(NAMES)}
 DOSES = dict(zip(NAMES, (0.0, 0.3, 0.6, 0.9), strict=True))
 LEAVING = (0.0, 0.1, 0.3, 0.4)  # a fifth of all, by condition
 SPREADS = (1.6, 1.2, 0.8, 0.4)
@@ -91,7 +91,7 @@ def strained(planned: Planned, strain: str) -> Design:
     return design
 
 
-def drawn(design: Design, strain: str, n_studies: int, rng: np.random.Generator) -> Summaries:
+def draw_studies(design: Design, strain: str, n_studies: int, rng: np.random.Generator) -> Summaries:
     groups = draw_participants(design, n_studies, rng)
     for column, (values, share) in enumerate(zip(groups, LEAVING, strict=True)):
         if strain == "0 to 40% leave by condition":
@@ -103,7 +103,7 @@ def drawn(design: Design, strain: str, n_studies: int, rng: np.random.Generator)
 
 def rates(planned: Planned, design: Design, strain: str, n_studies: int, seed: int) -> dict[str, float]:
     """How often the effect is found and its interval covers, and its bias in standard deviations."""
-    of = drawn(design, strain, n_studies, np.random.default_rng([SEED, seed]))
+    of = draw_studies(design, strain, n_studies, np.random.default_rng([SEED, seed]))
     weights = np.array([planned.weights[name] for name in NAMES])
     truth, sd = float(weights @ design.means), float(np.sqrt((of.sds**2).mean()))
     pooled = ((of.ns - 1) * of.sds**2).sum(1) / (of.ns - 1).sum(1)
@@ -112,12 +112,12 @@ def rates(planned: Planned, design: Design, strain: str, n_studies: int, seed: i
     values = np.empty(n_studies)
     for row in range(n_studies):
         means = CellMeans(NAMES, of.means[row], of.sds[row] ** 2 / of.ns[row], of.ns[row])
-        found = mean_contrast(means, planned.weights, alpha=ALPHA)
-        assert isinstance(found, MeanContrast)
-        values[row] = found.value
-        counted["found"] += found.p < ALPHA
-        counted["covered"] += found.interval.low <= truth <= found.interval.high
-        counted["other"] += _other(planned, means)
+        result = mean_contrast(means, planned.weights, alpha=ALPHA)
+        assert isinstance(result, MeanContrast)
+        values[row] = result.value
+        counted["found"] += result.p < ALPHA
+        counted["covered"] += result.interval.low <= truth <= result.interval.high
+        counted["other"] += _finds_absent_effect(planned, means)
     shares = {name: number / n_studies for name, number in counted.items()}
     # In SDs of a participant for each unit of the contrast's own size, so that a slope and a difference compare.
     bias = float(values.mean() - truth) / sd / float(np.abs(weights).sum() / 2)
@@ -125,11 +125,11 @@ def rates(planned: Planned, design: Design, strain: str, n_studies: int, seed: i
     return {**shares, "bias": bias, "pooled": pooled_rate}
 
 
-def _other(planned: Planned, means: CellMeans) -> bool:
+def _finds_absent_effect(planned: Planned, means: CellMeans) -> bool:
     """Whether a test finds what is never there: a marginal difference beside the interaction, a bend in the line."""
     if planned is DESIGNS[0]:
-        found = mean_contrast(means, pair_weights(CELLS, "x", "2", "1"), alpha=ALPHA)
-        return isinstance(found, MeanContrast) and found.p < ALPHA
+        result = mean_contrast(means, pair_weights(CELLS, "x", "2", "1"), alpha=ALPHA)
+        return isinstance(result, MeanContrast) and result.p < ALPHA
     bend = trend_term(means, DOSES).joint
     return not isinstance(bend, Undefined) and bend.p < ALPHA
 
@@ -147,10 +147,10 @@ def rows_of(n_studies: int, strains: tuple[str, ...] = STRAINS) -> dict[tuple[st
     """The rates of each design under each strain."""
     rows = {}
     for number, planned in enumerate(DESIGNS):
-        for place, strain in enumerate(strains):
+        for index, strain in enumerate(strains):
             design = strained(planned, strain)
-            effect = rates(planned, design, strain, n_studies, 100 * number + place)
-            null = rates(planned, replace(design, order=tied), strain, n_studies, 100 * number + 50 + place)
+            effect = rates(planned, design, strain, n_studies, 100 * number + index)
+            null = rates(planned, replace(design, order=tied), strain, n_studies, 100 * number + 50 + index)
             rows[planned.name, strain] = {
                 "power": effect["found"], "size": null["found"], "covers": effect["covered"],
                 "covers null": null["covered"], "bias": max(effect["bias"], null["bias"], key=abs),
@@ -167,13 +167,13 @@ def main() -> None:
     if chosen.studies < 50:
         parser.error("Give at least 50 studies: fewer say nothing about rates.")
     began = time.perf_counter()
-    found = rows_of(chosen.studies)
+    rows = rows_of(chosen.studies)
     for planned in DESIGNS:
         n = sum(planned.design.n)
         print(f"{planned.name}, n = {n}: expected power {expected_power(n):.3f} by the noncentral F distribution\n")
         lines = [
             [strain, *(f"{value:.3f}".replace("0.", ".", 1).replace("-", "−") for value in by.values())]
-            for (name, strain), by in found.items()
+            for (name, strain), by in rows.items()
             if name == planned.name
         ]
         print(table(HEAD, lines) + "\n")

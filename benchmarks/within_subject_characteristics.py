@@ -80,11 +80,11 @@ class Design:
         values[:, :, 1:] += self.carried * (ORDER[:, :-1] == 0)
         if self.floor is not None:
             values = np.clip(np.rint(values + self.floor), 1, 5)
-        kept = rng.random(shape) >= np.array(self.missing)[ORDER]
+        observed = rng.random(shape) >= np.array(self.missing)[ORDER]
         if self.leave is not None:
             left = np.cumsum(self.leave(values, rng.random(shape)), axis=2) > 0
-            kept &= ~left if self.is_unseen else ~np.pad(left, ((0, 0), (0, 0), (1, 0)))[:, :, :-1]
-        return np.take_along_axis(np.where(kept, values, np.nan), np.broadcast_to(POSITION, shape), axis=2)
+            observed &= ~left if self.is_unseen else ~np.pad(left, ((0, 0), (0, 0), (1, 0)))[:, :, :-1]
+        return np.take_along_axis(np.where(observed, values, np.nan), np.broadcast_to(POSITION, shape), axis=2)
 
 
 def by_arm(_values: Floats, draws: Floats) -> Flags:
@@ -225,9 +225,9 @@ def rows_of(name: str, n_studies: int) -> tuple[list[str], list[str]]:
         rate(effect.cover_together(truth)),
         bias(effect.differences[:, 0], truth, sd),
     ]
-    beside = [
+    further = [
         name,
-        *(rate(found(values)) for found in (by_variance, by_ranks) for values in (with_effect, without)),
+        *(rate(test(values)) for test in (by_variance, by_ranks) for values in (with_effect, without)),
         rate(~first.covers(none)[:, 0]),
         rate(first.covers(truth)[:, 0]),
         bias(first.differences[:, 0], truth, sd),
@@ -236,8 +236,8 @@ def rows_of(name: str, n_studies: int) -> tuple[list[str], list[str]]:
     ]
     if not design.is_complete:
         completers = one_by_one(np.where(np.isnan(with_effect).any(axis=2, keepdims=True), np.nan, with_effect))
-        beside[-2:] = rate(completers.covers(truth)[:, 0]), bias(completers.differences[:, 0], truth, sd)
-    return model, beside
+        further[-2:] = rate(completers.covers(truth)[:, 0]), bias(completers.differences[:, 0], truth, sd)
+    return model, further
 
 
 def generator(name: str, at: int) -> np.random.Generator:
@@ -245,22 +245,22 @@ def generator(name: str, at: int) -> np.random.Generator:
 
 
 def by_variance(values: Floats) -> Flags:
-    found = [repeated_measures(dict(zip(NAMES, study.T, strict=True))) for study in values]
-    return np.array([not isinstance(of, Undefined) and of.p_corrected < ALPHA for of in found])
+    results = [repeated_measures(dict(zip(NAMES, study.T, strict=True))) for study in values]
+    return np.array([not isinstance(of, Undefined) and of.p_corrected < ALPHA for of in results])
 
 
 def by_ranks(values: Floats) -> Flags:
-    found = [friedman(dict(zip(NAMES, study.T, strict=True))) for study in values]
-    return np.array([not isinstance(of, Undefined) and of.p < ALPHA for of in found])
+    results = [friedman(dict(zip(NAMES, study.T, strict=True))) for study in values]
+    return np.array([not isinstance(of, Undefined) and of.p < ALPHA for of in results])
 
 
 def carried_row(name: str, n_studies: int) -> list[str]:
     """What the test of carry-over says, and what the previous condition in the model does to A − B."""
-    found, pairs = [], []
+    rejections, pairs = [], []
     for values in DESIGNS[name].draw(MEANS, n_studies, generator(name, 2)):
         result = carry_over(occasions_of(values))
         assert not isinstance(result, Undefined)
-        found.append(result.test.p < ALPHA)
+        rejections.append(result.test.p < ALPHA)
         before, after = result.unadjusted.pairs[0], result.adjusted.pairs[0]
         assert after.se is not None
         assert after.df is not None
@@ -269,7 +269,7 @@ def carried_row(name: str, n_studies: int) -> list[str]:
     covered = np.abs(after_all - apart(MEANS)[0]) <= special.stdtrit(df, 0.975) * se
     return [
         name,
-        rate(np.array(found)),
+        rate(np.array(rejections)),
         *(bias(differences, MEANS, 1.0) for differences in (before_all, after_all)),
         rate(covered),
     ]

@@ -248,11 +248,11 @@ def factorial_anova(groups: GroupValues, cells: Cells) -> dict[str, FTest] | Und
     if undefined := why_not_pooled(read):
         return undefined
     factors = [factor for factor in next(iter(cells.values())) if len(levels_of(cells, factor)) > 1]
-    columns = {f"C(f{place}, Sum)": factor for place, factor in enumerate(factors)}
+    columns = {f"C(f{number}, Sum)": factor for number, factor in enumerate(factors)}
     rows = [
         [value, *(cells[group.name][factor] for factor in factors)] for group in read.members for value in group.floats
     ]
-    data = pd.DataFrame(rows, columns=["y", *(f"f{place}" for place in range(len(factors)))])
+    data = pd.DataFrame(rows, columns=["y", *(f"f{number}" for number in range(len(factors)))])
     table = anova_lm(ols(f"y ~ {' * '.join(columns)}", data).fit(), typ=3)
     return {
         TIMES.join(columns[part] for part in name.split(":")): FTest(

@@ -132,11 +132,11 @@ def _wins(judgements: Judgements, names: Sequence[str]) -> tuple[Wins, ...]:
     shown = list(zip(judgements.left, judgements.right, judgements.preferred, strict=True))
     if any(left == right or preferred not in (left, right, None) for left, right, preferred in shown):
         raise DataError("A judgement is of two different conditions, and prefers one of these or neither.")
-    found = []
+    estimates = []
     for a, b in combinations(names, 2):
         own = [preferred for left, right, preferred in shown if {left, right} == {a, b}]
-        found.append(Wins(a, b, own.count(a), own.count(b), own.count(None)))
-    return tuple(found)
+        estimates.append(Wins(a, b, own.count(a), own.count(b), own.count(None)))
+    return tuple(estimates)
 
 
 def _features(judgements: Judgements, names: Sequence[str], effects: Floats) -> tuple[Floats, Floats]:

@@ -414,7 +414,7 @@ def participants_within(
     power: float = TARGET,
     alpha: float = 0.05,
 ) -> int:
-    """The fewest participants with this power, each of whom meets all conditions; parameters and errors as
+    """The fewest participants with this power, who each meet all conditions; parameters and errors as
     `within_power`.
 
     Examples

@@ -1,6 +1,6 @@
 """The planned effect of a factorial design or of doses, as a contrast of the conditions' means.
 
-The doses of a study are the strengths of a re-ranking, read from the conditions' models: nobody states them twice.
+The doses of a study are the strengths of a re-ranking, read from the conditions' models, so that they are stated once.
 """
 
 from __future__ import annotations
@@ -74,13 +74,13 @@ def effect_weights(effect: Effect, cells: Cells, doses: Mapping[str, float]) -> 
                 f"{', '.join(known) or 'none'}."
             )
         levels = levels_of(cells, factor)
-        named = effect.levels or levels[::-1]
-        if len(named) != 2 or not set(named) <= set(levels):
+        pair = effect.levels or levels[::-1]
+        if len(pair) != 2 or not set(pair) <= set(levels):
             raise ParameterError(
                 f"The planned effect of {factor!r} needs two levels: a factor of an interaction has just two, and a "
                 f"factor alone may state two, the one expected to be higher first. They are {', '.join(levels)}."
             )
-        pairs.append(pair_weights(cells, factor, *named))
+        pairs.append(pair_weights(cells, factor, *pair))
     return pairs[0] if len(pairs) == 1 else interaction_weights(cells, *pairs)
 
 

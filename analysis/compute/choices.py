@@ -13,11 +13,11 @@ from studies.participation.selectors.choices import Chosen
 
 def choices_by_condition(reading: Reading, choices: Mapping[int, Chosen]) -> tuple[ChoicesOfCondition, ...]:
     """Describe the choices of the analysed participants; empty in studies without a choice."""
-    made: dict[str, list[Chosen]] = {name: [] for name in reading.analysed.conditions}
+    picks: dict[str, list[Chosen]] = {name: [] for name in reading.analysed.conditions}
     for person, key in zip(reading.analysed.people, reading.keys, strict=True):
         if key in choices:
-            made[person.condition].append(choices[key])
-    return tuple(_described(name, own) for name, own in made.items()) if choices else ()
+            picks[person.condition].append(choices[key])
+    return tuple(_described(name, own) for name, own in picks.items()) if choices else ()
 
 
 def _described(condition: str, choices: list[Chosen]) -> ChoicesOfCondition:

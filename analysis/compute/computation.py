@@ -140,7 +140,7 @@ def compute(inputs: Inputs, progress: Progress = no_progress) -> dict[str, Any]:
     presentations = {condition.label: condition.presentation for condition in conditions_of(study)}
     compared = tuple(facts for facts in conditions if facts.label in answers.conditions)
     shown = None if lists is None else lists_shown(answers, lists, perceived, alpha=alpha)
-    asked = measures_of(questionnaire_of(study))
+    measures = measures_of(questionnaire_of(study))
     design, requested, chooses = study.design, study.design.items_asked, study.design.is_choice
     results = Results(
         study=StudyFacts(
@@ -155,7 +155,7 @@ def compute(inputs: Inputs, progress: Progress = no_progress) -> dict[str, Any]:
             elicitation_scale=design.elicitation_scale if "elicitation_scale" in design.model_fields_set else None,
             ratings_most=requested.most if requested.is_range else None,
             ratings_median=median_profile_length(inputs.reading.keys) if requested.is_range else None,
-            not_asked=tuple(key for key in PERCEIVED if key not in asked),
+            not_asked=tuple(key for key in PERCEIVED if key not in measures),
         ),
         mode=inputs.mode,
         is_pilot=inputs.is_pilot,

@@ -25,7 +25,7 @@ from inference.results import Undefined, defined
 from studies.effects import design_of, effect_weights
 from studies.settings import Effect
 
-FEWEST_DOSES = 3  # of a trend that nobody planned: two doses are a pair
+FEWEST_DOSES = 3  # of an unplanned trend: two doses are a pair
 
 
 def factorial_of(

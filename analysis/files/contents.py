@@ -76,8 +76,8 @@ def write_people(report: Report, folder: Path) -> None:
         write_table(folder, f"data/{name}.csv", tables[kind].variables, rows)
         write_codebook(folder, f"data/{name}", tables[kind])
     not_asked = report.read_results().study.not_asked
-    asked = [variable for variable in VARIABLES if variable.key not in not_asked]
-    variables = [*asked, *(variable.variable for variable in tested if variable.variable.scale)]
+    measured = [variable for variable in VARIABLES if variable.key not in not_asked]
+    variables = [*measured, *(variable.variable for variable in tested if variable.variable.scale)]
     heads = ["participant.id", "condition", *(variable.key for variable in variables)]
     lines = []
     for person in analysed:

@@ -101,14 +101,16 @@ def _measures(results: Results, noun: str) -> str:
         "son": ("second-order novelty", f"the share neither {consumed} nor heard of"),
         "satisfaction": ("satisfaction", "one answer about the whole list"),
     }
-    asked = [words for key, words in defined.items() if key not in study.not_asked]
+    definitions = [words for key, words in defined.items() if key not in study.not_asked]
     parts = [
-        f"{capital(name)} is {what}" if not number else f"{name} {what}" for number, (name, what) in enumerate(asked)
+        f"{capital(name)} is {what}" if not number else f"{name} {what}"
+        for number, (name, what) in enumerate(definitions)
     ]
     measures = ", and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]]))
     return (
-        f"Each {noun} met one algorithm, {did} {requested} items{median} and {'judged' if asked else 'saw'} {judged} "
-        f"recommendations. {profile} {f'{measures}. ' if asked else ''}The tests use exact sums of answers."
+        f"Each {noun} met one algorithm, {did} {requested} items{median} and {'judged' if definitions else 'saw'} "
+        f"{judged} recommendations. {profile} {f'{measures}. ' if definitions else ''}"
+        "The tests use exact sums of answers."
     )
 
 

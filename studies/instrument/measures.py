@@ -87,9 +87,9 @@ def item_measures(
     rating: int | None = None,
     heard: bool | None = None,
     trailer_seen: bool | None = None,
-    asked: Collection[str] = PERCEIVED,
+    measures: Collection[str] = PERCEIVED,
 ) -> ItemMeasures:
-    """Score the answers about one item; `asked` are the measures that the study asks for.
+    """Score the answers about one item; `measures` are those that the study asks for.
 
     First-order novelty is 1 if the item was not watched; second-order novelty is 1 if it was neither watched nor heard
     of. The rating, 1 to 5, is the liking of a watched item, otherwise interest. `heard` and `trailer_seen` are ignored
@@ -102,15 +102,15 @@ def item_measures(
     >>> item_measures(watched=False, heard=False, trailer_seen=False, rating=4)
     ItemMeasures(rating=4, fon=1, son=1, branch='neither')
     """
-    if "accuracy" not in asked:
+    if "accuracy" not in measures:
         rating = None
     elif rating is None or not RATING_LOW <= rating <= RATING_HIGH:
         raise DataError(f"A rating is {RATING_LOW} to {RATING_HIGH}; got {rating}.")
-    if "fon" not in asked:
+    if "fon" not in measures:
         return ItemMeasures(rating, None, None, None)
     if watched is None:
         raise DataError("First-order novelty needs the answer `watched`.")
-    if "son" not in asked:
+    if "son" not in measures:
         return ItemMeasures(rating, int(not watched), None, branch_of(watched, trailer_seen))
     if watched:
         return ItemMeasures(rating, 0, 0, WATCHED)

@@ -104,7 +104,7 @@ def test_the_sixth_rating_asks_which_one_makes_room_and_no_card_moves(
     card.locator("label").nth(1).click()
     title = card.locator(".poster-title").text_content()
     expect(page.locator("#line")).to_have_text(f"You have 5. Which one makes room for {title}?")
-    assert page.evaluate(TOPS) == before
+    assert page.evaluate(TOPS)[: len(before)] == before  # the list may go on meanwhile
     page.get_by_role("button", name="Keep all").click()
     expect(page.locator("#grid details[open]")).to_have_count(0)
     expect(card).not_to_have_class(re.compile("rated"))

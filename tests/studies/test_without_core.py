@@ -138,14 +138,14 @@ def test_measures_are_those_whose_questions_are_asked() -> None:
 
 @pytest.mark.unit
 def test_measures_that_are_not_asked_are_none() -> None:
-    rated = [item_measures(rating=rating, asked=["accuracy", "satisfaction"]) for rating in (2, 5)]
+    rated = [item_measures(rating=rating, measures=["accuracy", "satisfaction"]) for rating in (2, 5)]
     measures = participant_measures(rated, None)
     assert (measures.accuracy, measures.fon, measures.son, measures.liking, measures.satisfaction) == (
         3.5, None, None, None, None,
     )  # fmt: skip
-    new = item_measures(watched=False, asked=["fon"])
+    new = item_measures(watched=False, measures=["fon"])
     assert (new.rating, new.fon, new.son, new.branch) == (None, 1, None, "neither")
-    known = participant_measures([new, item_measures(watched=True, asked=["fon"])], 4)
+    known = participant_measures([new, item_measures(watched=True, measures=["fon"])], 4)
     assert (known.fon, known.n_liking, known.n_interest, known.liking, known.interest) == (0.5, 1, 1, None, None)
 
 

@@ -23,7 +23,7 @@ def williams_square(k: int) -> tuple[tuple[int, ...], ...]:
     if not FEWEST <= k <= MOST:
         raise ParameterError(f"A person meets {FEWEST} to {MOST} conditions in turn; got {k}.")
     # 0, 1, k - 1, 2, k - 2, …: neighbours differ by another number each time, and so they do after a shift.
-    first = [(place + 1) // 2 if place % 2 else -(place // 2) % k for place in range(k)]
+    first = [(position + 1) // 2 if position % 2 else -(position // 2) % k for position in range(k)]
     square = tuple(tuple((condition + shift) % k for condition in first) for shift in range(k))
     # With an odd number each difference is there twice or not at all; backwards it is the other way round.
     return square if k % 2 == 0 else (*square, *(row[::-1] for row in square))

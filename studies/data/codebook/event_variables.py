@@ -194,7 +194,7 @@ def event_variables(study: Study) -> tuple[Variable[EventRow], ...]:
 
 def page_variables(study: Study) -> tuple[Variable[PageTime], ...]:
     """Page times, under oTree's column names."""
-    kept = [page.key for page in flow_of(study).pages if page.kind in (QUESTIONS, ELICIT, ITEM_QUESTIONS, CHOICE)]
+    timed = [page.key for page in flow_of(study).pages if page.kind in (QUESTIONS, ELICIT, ITEM_QUESTIONS, CHOICE)]
     return (
         Variable("session_code", "The study", "text", lambda p: study.slug),
         Variable("participant_id_in_session", "Number of the participant in order of entry", "integer",
@@ -204,7 +204,7 @@ def page_variables(study: Study) -> tuple[Variable[PageTime], ...]:
         Variable("page_index", "Number of the page", "integer", lambda p: p.index, minimum=1),
         Variable("app_name", "Part of the platform", "text", lambda p: "study"),
         Variable("page_name", "The page", "category", lambda p: p.name,
-                 values=same_as((CONSENT, *kept))),
+                 values=same_as((CONSENT, *timed))),
         Variable("epoch_time_completed", "When it was finished", "number", lambda p: p.finished_at.timestamp(),
                  allowed="seconds since 1970-01-01 UTC",
                  derivation="time of the last entry that the server stored for the page"),

@@ -97,7 +97,7 @@ def _behaviour(study: Study) -> tuple[Variable[Recommended], ...]:
     return tuple(variable for kind in study.design.recorded for variable in of_kinds[kind])
 
 
-def _measures(asked: frozenset[str], consumed: str) -> tuple[Variable[Recommended], ...]:
+def _measures(measures: frozenset[str], consumed: str) -> tuple[Variable[Recommended], ...]:
     """What the study's own measures are sums of, where it asks for them."""
     fon = (
         Variable(
@@ -123,7 +123,7 @@ def _measures(asked: frozenset[str], consumed: str) -> tuple[Variable[Recommende
                  values=(("1", f"neither {consumed} nor heard of"), ("0", "else")),
                  derivation="1 where item.watched and item.heard are both 0", direction="high is newer"),
     )  # fmt: skip
-    return (*(fon if "fon" in asked else ()), *(son if "son" in asked else ()))
+    return (*(fon if "fon" in measures else ()), *(son if "son" in measures else ()))
 
 
 def item_variables(study: Study) -> tuple[Variable[Recommended], ...]:
@@ -137,7 +137,7 @@ def item_variables(study: Study) -> tuple[Variable[Recommended], ...]:
     scales = [_scored(scale) for scale in scales_of(questionnaire) if scale.is_about_items]
     consumed = item_words(study.design, FALLBACK_LANGUAGE).consumed
     sample = study.design.kind_of_item.sample
-    asked = measures_of(questionnaire)
+    measures = measures_of(questionnaire)
     provenance: Variable[Recommended] = Variable(
         "item.rating_provenance", "Where the rating comes from", "category", lambda i: i.provenance.get("rating"),
         values=same_as(Provenance.values),
@@ -156,7 +156,7 @@ def item_variables(study: Study) -> tuple[Variable[Recommended], ...]:
         *_explanations(study),
         *questions,
         *scales,
-        *_measures(asked, consumed),
+        *_measures(measures, consumed),
         Variable("item.details_opened", "Whether its details were opened", "boolean",
                  lambda i: "details_opened" in i.looked_at, values=YES_NO, derivation=FROM_EVENTS),
         Variable("item.has_trailer", f"Whether there was {a_sample} of it when the list was made", "boolean",
@@ -165,7 +165,7 @@ def item_variables(study: Study) -> tuple[Variable[Recommended], ...]:
         Variable("item.trailer_opened", f"Whether its {sample} was opened", "boolean",
                  lambda i: "trailer_opened" in i.looked_at, values=YES_NO, derivation=FROM_EVENTS),
         *_behaviour(study),
-        *([provenance] if "accuracy" in asked else []),
+        *([provenance] if "accuracy" in measures else []),
     )  # fmt: skip
 
 

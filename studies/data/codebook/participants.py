@@ -230,22 +230,22 @@ def _identity_variables(study: Study) -> tuple[Of, ...]:
     )  # fmt: skip
 
 
-def _measures(consumed: str, asked: frozenset[str]) -> Iterator[Of]:
+def _measures(consumed: str, measures: frozenset[str]) -> Iterator[Of]:
     """The study's own measures, those that it asks for."""
-    if "accuracy" in asked:
+    if "accuracy" in measures:
         yield _measure("accuracy", "Perceived accuracy", "mean of item.rating over the recommended items", **BETTER)
-    if "fon" in asked:
+    if "fon" in measures:
         yield _measure("fon", "First-order novelty", f"mean of item.fon: share of items not {consumed}", **NEWER)
-    if "son" in asked:
+    if "son" in measures:
         unknown = f"mean of item.son: share of items neither {consumed} nor heard of"
         yield _measure("son", "Second-order novelty", unknown, **NEWER)
-    if "satisfaction" in asked:
+    if "satisfaction" in measures:
         yield _measure("satisfaction", "Global satisfaction with the list", "overall.satisfaction", "integer", **BETTER)
-    if {"accuracy", "fon"} <= asked:
+    if {"accuracy", "fon"} <= measures:
         for field, is_consumed, items in (("liking", 1, consumed), ("interest", 0, f"not {consumed}")):
             rule = f"mean of item.rating where item.watched is {is_consumed}"
             yield _measure(field, f"Mean rating of the items {items}", rule, **BETTER)
-    if "fon" in asked:
+    if "fon" in measures:
         yield _measure("n_liking", f"Items {consumed}", "count", "integer", minimum=0)
         yield _measure("n_interest", f"Items not {consumed}", "count", "integer", minimum=0)
 

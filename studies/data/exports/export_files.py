@@ -94,9 +94,9 @@ def _written(study: Study, kind: str, source: Source, options: Options, folder: 
         files = _json(source, options, folder, stem)
     else:
         files = write_whole(folder, stem, tables[kind], source)
-        for beside in BESIDE.get(kind, ()):
-            if beside in tables:
-                files += write_whole(folder, f"study-{study.slug}_{beside}", tables[beside], source)
+        for other_kind in BESIDE.get(kind, ()):
+            if other_kind in tables:
+                files += write_whole(folder, f"study-{study.slug}_{other_kind}", tables[other_kind], source)
     # The log reveals conditions, so page times are exported without it while outcomes are blinded.
     is_blinded = kind in WITHOUT_OUTCOMES and are_outcomes_blinded(study, source.modes)
     if kind != "psych-ds" and not is_blinded:

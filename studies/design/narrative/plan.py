@@ -41,14 +41,14 @@ def perceived_labels(questionnaire: Questionnaire, design: StudySettings) -> dic
 
     The key of a scale is ``scale.`` and its key in the questionnaire, as in the plan.
     """
-    asked, outcomes = measures_of(questionnaire), possible_outcomes(questionnaire, design)
+    measures, outcomes = measures_of(questionnaire), possible_outcomes(questionnaire, design)
     return {
-        **{key: label for key, label in PERCEIVED_LABELS.items() if key in asked},
+        **{key: label for key, label in PERCEIVED_LABELS.items() if key in measures},
         **{f"{SCALE_PREFIX}{scale.key}": next(iter(scale.name.values())) for scale in scales_of(questionnaire)},
         **{
             key: outcome.name
             for key, outcome in outcomes.items()
-            if key in design.plan.outcomes or not is_measured(key.partition(".")[0], key.partition(".")[2], asked)
+            if key in design.plan.outcomes or not is_measured(key.partition(".")[0], key.partition(".")[2], measures)
         },
     }
 

@@ -180,9 +180,11 @@ def check_design(
     parsed = read_questions(with_choice(questionnaire, design), design)
     about = {question.key: question for question in parsed.about}
     columns = {"item.opened", "item.played", "item.played_seconds", "behaviour.opened", "behaviour.played"}
-    named = {f"{'item' if block == ITEMS else block}.{q.key}" for block in parsed.blocks for q in parsed.block(block)}
-    if design.recorded and (taken := sorted(columns & named)):
-        text = f"Questions are exported as {', '.join(taken)}, as is recorded behaviour. Give them other keys."
+    of_questions = {
+        f"{'item' if block == ITEMS else block}.{q.key}" for block in parsed.blocks for q in parsed.block(block)
+    }
+    if design.recorded and (clashes := sorted(columns & of_questions)):
+        text = f"Questions are exported as {', '.join(clashes)}, as is recorded behaviour. Give them other keys."
         raise FieldProblems([Problem(("recorded",), text)])
     _check_plan(design, parsed, about)
     _check_assignment(design, about)

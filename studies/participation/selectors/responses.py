@@ -203,13 +203,15 @@ def position_reached(flow: Flow, participant: Participant) -> int:
 
 
 @functools.lru_cache(maxsize=1000, typed=True)
-def _measured(asked: frozenset[str], watched: Any, heard: Any, trailer_seen: Any, rating: Any) -> ItemMeasures | None:
+def _measured(
+    measures: frozenset[str], watched: Any, heard: Any, trailer_seen: Any, rating: Any
+) -> ItemMeasures | None:
     # Cached, since few combinations occur.
-    is_new = "son" in asked and not watched
-    needed = [watched] * ("fon" in asked) + [rating] * ("accuracy" in asked) + [heard, trailer_seen] * is_new
+    is_new = "son" in measures and not watched
+    needed = [watched] * ("fon" in measures) + [rating] * ("accuracy" in measures) + [heard, trailer_seen] * is_new
     if None in needed:
         return None
-    return item_measures(watched=watched, heard=heard, trailer_seen=trailer_seen, rating=rating, asked=asked)
+    return item_measures(watched=watched, heard=heard, trailer_seen=trailer_seen, rating=rating, measures=measures)
 
 
 class RecordReader:
@@ -348,10 +350,10 @@ class RecordReader:
             provenance = {key: row.provenance for key, row in rows.items()}
             opened = looked_at.get(slot.item.external_id, Counter())
             orders = participant.shown_orders.get(schema.ITEMS, {})
-            given = {key: answers.get(key) for key in question_filter.behind_measures}
+            core_answers = {key: answers.get(key) for key in question_filter.behind_measures}
             if TRAILER_SEEN not in of_slot.of_items:  # an item without a sample is never asked about it
-                given[TRAILER_SEEN] = False
-            measured = _measured(question_filter.measures, *map(given.get, MEASURED))
+                core_answers[TRAILER_SEEN] = False
+            measured = _measured(question_filter.measures, *map(core_answers.get, MEASURED))
             text = text_in(slot.explanation, participant.language)
             items.append(Recommended(slot, answers, provenance, measured, opened, of_items - shown, orders, text))
         if SATISFACTION in question_filter.measures:

@@ -220,12 +220,12 @@ def _questions_page(visit: Visit, at: Place, marks: Marks | None) -> HttpRespons
         "heading": pages.heading_of(visit.flow, at.page, visit.language),
         "questions": _asked_of(visit, at, _marked(visit, at, marks)),
         "thumbs": thumbs,
-        **_ways(visit, at),
+        **_links(visit, at),
     }
     return visit.page("questions", at, **context)
 
 
-def _ways(visit: Visit, at: Place) -> dict[str, Any]:
+def _links(visit: Visit, at: Place) -> dict[str, Any]:
     following = visit.flow.neighbour(at, 1, visit.list_length)
     return {
         "here_url": visit.address_of(at),
@@ -280,7 +280,7 @@ def _choice_page(visit: Visit, at: Place, marks: Marks | None) -> HttpResponse:
         "heading": question.wordings[0].text,
         "chosen_rank": next((slot.rank for slot in shown["slots"] if str(slot.rank) in chosen), None),
         "is_none": NONE in chosen,
-        **_ways(visit, at),
+        **_links(visit, at),
     }
     return visit.page("choice", at, **context)
 
