@@ -228,7 +228,7 @@ def _variable(key: str, scale: ScaleAnswers, most_steps: float = math.inf) -> Va
         name=scale.name,
         low=scale.low,
         high=scale.high,
-        in_steps=scale.high - scale.low <= most_steps
+        in_steps=1 < scale.high - scale.low <= most_steps
         and len(scale.questions) == 1
         and all(score.denominator == 1 for score in scores),
     )

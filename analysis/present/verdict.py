@@ -86,7 +86,7 @@ def _of_ranks(comparison: Comparison) -> tuple[Run, ...]:
 
 def _of_advantage(results: Results, comparison: Comparison, overall: AverageAdvantage | Undefined) -> tuple[Run, ...]:
     metric, variable = Run(comparison.metric_word, "objective"), Run(comparison.variable.in_text, "perceived")
-    if isinstance(overall, Undefined) and not _n_separated(comparison):
+    if isinstance(overall, Undefined) and _is_without_separated(comparison):
         no_pair = Run("The offline run separates no pair of algorithms by ")
         return (no_pair, metric, Run(", so nothing can be compared."))
     verdict = Verdict.CANNOT_TELL if isinstance(overall, Undefined) else overall.verdict
@@ -103,9 +103,10 @@ def _better(comparison: Comparison) -> str:
     return "higher" if comparison.higher_is_better else "lower"
 
 
-def _n_separated(comparison: Comparison) -> int:
-    pairs = comparison.decided.pairs if isinstance(comparison.decided, DecidedPairs) else ()
-    return sum(pair.offline_favours is not None for pair in pairs)
+def _is_without_separated(comparison: Comparison) -> bool:
+    """Whether pairs were decided, and the metric separates none; without values of participants no pair is decided."""
+    decided = comparison.decided
+    return isinstance(decided, DecidedPairs) and not any(pair.offline_favours is not None for pair in decided.pairs)
 
 
 def _is_lost_for_other_items(results: Results) -> bool:
@@ -144,7 +145,7 @@ def evidence(results: Results) -> tuple[str, ...]:
 def _advantage(advantage: Advantage, comparison: Comparison, is_headline: bool) -> str:
     overall = advantage.overall
     if isinstance(overall, Undefined):
-        return overall.reason if _n_separated(comparison) else ""
+        return "" if _is_without_separated(comparison) else overall.reason
     is_share = comparison.variable.is_share
     opening = f"over the {plural(overall.n_pairs, 'pair')} of algorithms that {comparison.metric_word} separates, "
     if overall.n_pairs == 1:

@@ -88,7 +88,7 @@ def _outcomes(questionnaire: Questionnaire, design: StudySettings) -> Iterator[O
                     yield from _of_question(page.block, question)
     if flow.choice is not None:
         how = "1 for a recommendation, 0 for none of them"
-        yield Outcome(f"{flow.choice.key}.{CHOSEN}", "Picked a recommendation", 0.0, 1.0, how, _has_chosen)
+        yield Outcome(f"{flow.choice.key}.{CHOSEN}", "Share who picked something", 0.0, 1.0, how, _has_chosen)
     for kind in design.recorded:
         name, is_so = BEHAVIOUR[kind]
         yield Outcome(f"behaviour.{kind}", name, 0.0, 1.0, "from events", _share_of_items(is_so), is_of_events=True)

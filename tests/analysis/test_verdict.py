@@ -142,6 +142,15 @@ def test_a_metric_that_separates_no_pair_compares_nothing(sample: Results) -> No
     assert_approved("verdict-nothing-to-compare", screen(results))
 
 
+def test_values_that_are_all_equal_do_not_blame_the_offline_run(sample: Results) -> None:
+    assert sample.primary is not None
+    equal = Undefined("Within the compared conditions all values are equal.")
+    results = replace(sample, comparisons=(replace(sample.primary, decided=equal),), advantage=Advantage(overall=equal))
+    heading = "".join(run.text for run in verdict.headline(results))
+    assert heading.endswith("This study cannot tell whether recall and perceived accuracy go together:")
+    assert verdict.evidence(results)[0].startswith(equal.reason)
+
+
 def test_plans_frozen_with_a_rank_correlation_keep_it(sample: Results) -> None:
     older = {"comparison": "Kendall's tau-b with the exact two-sided p over all orders of the conditions"}
     results = replace(sample, plan=replace(sample.plan, tests=older))
