@@ -1,11 +1,13 @@
 """The pages of a study in order, as its settings name them under ``flow``; `studies.instrument.flow` reads the way.
 
-An entry is a page, or ``lists`` with the pages that each list has. All problems are reported at once, with their paths.
+An entry is a page, or ``lists`` with the pages that each list has, and with how several lists are shown. All problems
+are reported at once, with their paths.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -23,6 +25,12 @@ END: Literal["end"] = "end"  # debriefing and exits
 KINDS: tuple[str, ...] = get_args(Kind)
 LISTS = "lists"
 ABOUT, ITEMS, OVERALL, AFTER = "about", "items", "overall", "after"  # the blocks of 2011
+# How people meet lists, and what later lists leave out.
+ONE: Literal["one"] = "one"
+IN_TURN: Literal["in_turn"] = "in_turn"
+SIDE_BY_SIDE: Literal["side_by_side"] = "side_by_side"
+SHOWN: Literal["shown"] = "shown"
+NOTHING: Literal["nothing"] = "nothing"
 CHOSEN, NONE = "chosen", "none"  # the question of a choice, and its answer where no item is picked
 CHOICE_TEXT = {
     "en": "Which one would you {consume} now?",
@@ -78,6 +86,30 @@ class Page(BaseModel):
         return self.block if self.kind == QUESTIONS else self.kind
 
 
+class Lists(BaseModel):
+    """How many lists a person gets, and how: one, one of each condition in turn, or several beside one another."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    shown: Literal["one", "in_turn", "side_by_side"] = ONE
+    leave_out: Literal["shown", "nothing"] = NOTHING  # items of the person's earlier lists, or none
+    at_once: Annotated[int, Field(ge=2, le=3)] = 2  # lists beside one another
+    pairs_each: Annotated[int, Field(ge=1)] | None = None  # that a person compares; None for all of them
+
+    @model_validator(mode="before")
+    @classmethod
+    def _leaves_out(cls, data: Any) -> Any:
+        """Whoever meets lists in turn does not see an item twice, unless the design says so."""
+        is_in_turn = isinstance(data, Mapping) and data.get("shown") == IN_TURN
+        return {"leave_out": SHOWN, **data} if is_in_turn else data
+
+    @property
+    def is_several(self) -> bool:
+        """Whether a person gets more than one list."""
+        return self.shown != ONE
+
+
+ONE_LIST = Lists()
 FLOW_2011 = (
     Page(key="about", kind=QUESTIONS, block=ABOUT, assigns=True),
     Page(key="rate", kind=ELICIT),
@@ -87,16 +119,27 @@ FLOW_2011 = (
     Page(key="after", kind=QUESTIONS, block=AFTER),  # only in studies with such questions
     Page(key="thanks", kind=END),
 )
+LISTED_2011 = ("recommendations", "items", "overall")
 _WHERE = {ELICIT: "before lists", LIST: "as the first of lists", ITEM_QUESTIONS: "in lists", END: "at the end"}
 _ONCE = (*_WHERE, CHOICE)
 
 
-def read_flow(data: Any) -> tuple[Page, ...]:
-    """The pages in order. Raises FieldProblems with everything that is wrong."""
+@dataclass(frozen=True)
+class FlowPages:
+    """The pages of a flow in order; `listed` are the keys of those that each list has."""
+
+    pages: tuple[Page, ...] = ()
+    lists: Lists = ONE_LIST
+    listed: tuple[str, ...] = LISTED_2011
+
+
+def read_flow(data: Any) -> FlowPages:
+    """Read a flow as it is written. Raises FieldProblems with everything that is wrong."""
     read = _Reading(data)
     if read.problems:
         raise FieldProblems(read.problems)
-    return tuple(page for _path, page in read.pages)
+    listed = tuple(page.key for path, page in read.pages if LISTS in path)
+    return FlowPages(tuple(page for _path, page in read.pages), read.lists, listed)
 
 
 def block_problems(flow: Any, questionnaire: Mapping[str, Any], parts: Sequence[str]) -> list[Problem]:
@@ -150,8 +193,9 @@ class _Reading:
         self.pages: list[tuple[Path, Page]] = []
         self.problems: list[Problem] = []
         self.n_lists = 0
+        self.lists = ONE_LIST
         self._entries(data, ())
-        self.problems += [*self._of_pages(), *self._of_blocks(), *self._of_places()]
+        self.problems += [*self._of_pages(), *self._of_blocks(), *self._of_places(), *self._of_lists()]
         self.problems.sort(key=lambda problem: problem.path[:1] or (len(self.pages),))
 
     def _entries(self, data: Any, path: Path) -> None:
@@ -173,10 +217,16 @@ class _Reading:
         if self.n_lists > 1:
             self.problems.append(Problem(path, "A flow has lists once. Move the pages into the first, or remove them."))
         inner = entry[LISTS]
-        if set(entry) != {LISTS} or not isinstance(inner, Mapping) or set(inner) != {"pages"}:
-            self.problems.append(Problem((*path, LISTS), f"Expected pages alone, a list; got {dict(entry)!r}."))
-        else:
-            self._entries(inner["pages"], (*path, LISTS, "pages"))
+        if set(entry) != {LISTS} or not isinstance(inner, Mapping) or "pages" not in inner:
+            expected = "Expected pages, a list, and how lists are shown"
+            self.problems.append(Problem((*path, LISTS), f"{expected}; got {dict(entry)!r}."))
+            return
+        options = {name: value for name, value in inner.items() if name != "pages"}
+        try:
+            self.lists = Lists.model_validate(options)
+        except ValidationError as error:
+            self.problems += [Problem((*path, LISTS, *each.path), each.message) for each in problems_of(error, options)]
+        self._entries(inner["pages"], (*path, LISTS, "pages"))
 
     def _of_pages(self) -> Iterator[Problem]:
         keys: set[str] = set()
@@ -243,3 +293,16 @@ class _Reading:
                 yield Problem(path, f"{what} assigns the condition that makes the list. Move it before the ratings.")
             elif page.block == OVERALL and number < at.get(LIST, -1):
                 yield Problem(path, f"{what} asks about the whole list. Move it after the page of the kind list.")
+
+    def _of_lists(self) -> Iterator[Problem]:
+        at: Path = next(((path[0], LISTS) for path, _page in self.pages if LISTS in path), ())
+        lists = self.lists
+        if lists.shown != SIDE_BY_SIDE and {"at_once", "pairs_each"} & lists.model_fields_set:
+            yield Problem(at, "Only lists that are shown side_by_side have at_once and pairs_each. Remove them.")
+        if lists.at_once > 2 and lists.pairs_each is not None:
+            yield Problem((*at, "pairs_each"), "Three lists at once are no pairs. Remove it, or show two at once.")
+        if not lists.is_several and lists.leave_out == SHOWN:
+            yield Problem((*at, "leave_out"), "A single list has no earlier one to leave out. Remove it.")
+        for path, page in self.pages:
+            if lists.shown == SIDE_BY_SIDE and page.kind in (ITEM_QUESTIONS, CHOICE):
+                yield Problem(path, f"The page {page.key!r} is about one list, and several are shown. Remove it.")

@@ -34,7 +34,7 @@ from catalog.item_words import FORMS, GENDERS
 from core.errors import ParameterError
 from core.field_problems import FieldProblems, Path, Problem, problems_of
 from evaluation.reported_kinds import ERRORS, HITS
-from studies.flow_pages import Page, read_flow
+from studies.flow_pages import FlowPages, read_flow
 from studies.known_items import FIVE_STARS, MOST_ASKED, SCALES, ElicitationScale, ItemsAsked
 from studies.presentation import Factor, Presentation, factor_problems
 
@@ -540,7 +540,7 @@ class StudySettings(_Settings):
     # Whether an item had a sample at the creation of the study; None for studies from before that was asked.
     samples: bool | None = None
     # The pages in order, as `studies.flow_pages` reads them; empty for the flow of 2011.
-    flow: Annotated[tuple[Page, ...], PlainValidator(read_flow)] = ()
+    flow: Annotated[FlowPages, PlainValidator(read_flow)] = FlowPages()
     # What counts as behaviour beside the time on each page; the consent text has to name it by {recorded_behaviour}.
     recorded: Annotated[tuple[Behaviour, ...], AfterValidator(_distinct)] = ()
     factors: tuple[Factor, ...] = ()  # their full product is the conditions; empty where each is a model alone

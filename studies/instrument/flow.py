@@ -22,6 +22,7 @@ from studies.flow_pages import (
     ITEM_QUESTIONS,
     LIST,
     NONE,
+    FlowPages,
     Page,
 )
 from studies.instrument.questionnaires.schema import Questionnaire, questionnaire_from
@@ -49,10 +50,8 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Flow:
-    """The pages of a study in order."""
-
-    pages: tuple[Page, ...]
+class Flow(FlowPages):
+    """The pages of a study in order, and the way through them."""
 
     @cached_property
     def keys(self) -> tuple[str, ...]:
@@ -174,14 +173,15 @@ class Flow:
 
 def flow_of(study: Designed) -> Flow:
     """Return the study's own flow, or that of 2011: with the page after the list where questions are asked there."""
-    if study.design.flow or study.questionnaire.get(AFTER):
+    if study.design.flow.pages or study.questionnaire.get(AFTER):
         return whole_flow(study.design)
     return Flow(tuple(page for page in FLOW_2011 if page.block != AFTER))
 
 
 def whole_flow(design: StudySettings) -> Flow:
     """Return the flow of a study with this design; that of 2011 has the page after the list, whether or not it asks."""
-    return Flow(design.flow or FLOW_2011)
+    own = design.flow
+    return Flow(own.pages, own.lists, own.listed) if own.pages else Flow(FLOW_2011)
 
 
 def questionnaire_of(study: Designed) -> Questionnaire:

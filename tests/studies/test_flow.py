@@ -105,13 +105,13 @@ def test_items_stay_changeable_until_completed() -> None:
 
 
 def test_the_flow_of_2011_reads_as_the_default_one() -> None:
-    assert read_flow(STORED) == FLOW_2011
-    assert read_settings({"flow": STORED}).flow == FLOW_2011
-    assert read_settings({}).flow == ()
+    assert read_flow(STORED).pages == FLOW_2011
+    assert read_settings({"flow": STORED}).flow == read_flow(STORED)
+    assert read_settings({}).flow.pages == ()
 
 
 def test_pages_before_the_ratings_close_once_they_are_left() -> None:
-    way = Flow(read_flow(changed("f.insert(1, {'key': 'taste', 'kind': 'questions', 'block': 'taste'})")))
+    way = Flow(read_flow(changed("f.insert(1, {'key': 'taste', 'kind': 'questions', 'block': 'taste'})")).pages)
     assert way.blocks == ("about", "taste", "items", "overall", "after")
     assert way.may_change(Place("taste"), Place("taste"))
     assert not way.may_look(Place("taste"), Place("about"))
@@ -221,7 +221,7 @@ def test_blocks_of_a_flow_and_of_its_questionnaire_agree() -> None:
 
 def test_texts_of_a_flow_are_in_every_language() -> None:
     hello = "{'key': 'hello', 'kind': 'text', 'title': {'en': 'Hello'}, 'text': {'en': 'Hello.', 'it': 'Ciao.'}}"
-    pages = read_flow(changed(f"f.insert(0, {hello})"))
+    pages = read_flow(changed(f"f.insert(0, {hello})")).pages
     assert [str(problem) for problem in text_problems(pages, ["en", "it"])] == [
         "flow: The page 'hello' has no title in 'it'. Add it."
     ]

@@ -270,7 +270,7 @@ def test_a_design_is_created_from_its_file(tmp_path: Path) -> None:
     file.write_text(DESIGN, encoding="utf-8")
     call_command("create_study", "own", dataset="small", design=file, stdout=StringIO())
     study = Study.objects.get()
-    assert [page.key for page in study.design.flow][:2] == ["taste", "rate"]
+    assert [page.key for page in study.design.flow.pages][:2] == ["taste", "rate"]
     assert [question["key"] for question in study.questionnaire["taste"]] == ["fan"]
 
 

@@ -174,7 +174,7 @@ def check_design(
         wrong += block_problems(settings["flow"], questionnaire, NO_BLOCKS)
     design = read_settings(settings)
     complete = [language for language in design.languages if language not in translating]
-    wrong += text_problems(design.flow, complete)
+    wrong += text_problems(design.flow.pages, complete)
     if wrong:
         raise FieldProblems(wrong)
     parsed = read_questions(with_choice(questionnaire, design), design)
@@ -212,7 +212,8 @@ def translation_gaps(study: Designed, texts: Mapping[str, Any], language: str) -
     own = texts.get(language, {})
     lacking = [name for name in REQUIRED_TEXTS if not own.get(name)]
     gaps = [f"The texts in {language!r} lack {', '.join(lacking)}."] if lacking else []
-    missing = [*lacking_wordings(questionnaire_of(study), [language]), *text_problems(study.design.flow, [language])]
+    of_pages = text_problems(study.design.flow.pages, [language])
+    missing = [*lacking_wordings(questionnaire_of(study), [language]), *of_pages]
     if missing:
         gaps.append(
             f"Words of the questionnaire are missing in {language!r}, {len(missing)} in all; the first: "

@@ -134,8 +134,8 @@ def _facts(study: Study, conditions: Sequence[ConditionPlan]) -> list[tuple[str,
     ]
     profile = taken_rule(design) if is_usage(study.dataset_version) else scale_rule(design.scale)
     facts.insert(5, ("Profile", profile))
-    if design.flow:
-        facts.append(("Pages", ", ".join(page.key for page in design.flow)))
+    if design.flow.pages:
+        facts.append(("Pages", ", ".join(page.key for page in design.flow.pages)))
     return facts
 
 

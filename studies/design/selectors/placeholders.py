@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 from types import MappingProxyType
@@ -272,9 +272,9 @@ def _content(study_id: int, _updated_at: datetime) -> StudyContent:
     texts = {language: filled(own, study.design, language, facts) for language, own in study.texts.items()}
     questionnaire, design = asked_questions(study), study.design
     words = {"title", "text"}
-    pages = (
-        page.model_copy(update=filled(page.model_dump(include=words), study.design, facts=facts))
-        for page in flow_of(study).pages
+    flow = flow_of(study)
+    pages = tuple(
+        page.model_copy(update=filled(page.model_dump(include=words), study.design, facts=facts)) for page in flow.pages
     )
     no_details = json.loads(TO_DETAILS.sub("", json.dumps(with_choice(study.questionnaire, design))))
     return StudyContent(
@@ -285,7 +285,7 @@ def _content(study_id: int, _updated_at: datetime) -> StudyContent:
         MappingProxyType({code: item_words(study.design, code) for code, _name in settings.LANGUAGES}),
         MappingProxyType({condition.pk: condition.shown for condition in _conditions(study)}),
         Condition.objects.filter(study=study, model__origin=ModelOrigin.REMOTE).exists(),
-        Flow(tuple(pages)),
+        replace(flow, pages=pages),
     )
 
 

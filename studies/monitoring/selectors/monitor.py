@@ -111,7 +111,7 @@ def funnel(study: Study, mode: str) -> list[tuple[str, int]]:
     steps = [(STEP_NAMES["consent"], sum(by_step.values())), (STEP_NAMES["assigned"], n_assigned)]
     for key in flow.with_list:
         n = sum(n for step, n in by_step.items() if flow.position(step) >= flow.position(key))
-        steps.append((f"Reached the page {key}" if study.design.flow else STEP_NAMES[flow.page(key).part], n))
+        steps.append((f"Reached the page {key}" if study.design.flow.pages else STEP_NAMES[flow.page(key).part], n))
     return steps
 
 
