@@ -43,6 +43,11 @@ class FTest:
     df_within: float
     p: float
 
+    @property
+    def df_between(self) -> int:
+        """The same as `df`, as other F tests name it."""
+        return self.df
+
 
 @dataclass(frozen=True)
 class CovariateTest:

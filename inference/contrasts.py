@@ -7,7 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
+
+from core.errors import ParameterError
 from inference.anova import why_not_pooled
+from inference.average_advantage import MeanEstimates
 from inference.effect_sizes import noncentral_t_limits
 from inference.groups import Groups, GroupValues, in_words
 from inference.results import Interval, Undefined
@@ -40,7 +44,7 @@ class ContrastResult:
     higher_mean: float
     lower_mean: float
     difference: float
-    pooled: ContrastTest  # with the variance pooled over all conditions, the test that is planned
+    pooled: ContrastTest  # the planned test: with the variance pooled over all conditions, or by a model
     welch: ContrastTest | None  # with each condition's own variance; None where none of the conditions varies
     d: float  # the difference in pooled standard deviations
     d_interval: Interval | None  # two-sided, by the noncentral t distribution; None for a |t| over 500
@@ -102,6 +106,50 @@ def planned_contrast(
         d=pooled.t * unit,
         d_interval=None if limits is None else Interval(limits.low * unit, limits.high * unit),
         n=read.n,
+    )
+
+
+def contrast_of_means(
+    estimates: MeanEstimates,
+    higher: Sequence[str],
+    lower: Sequence[str],
+    *,
+    sd: float,
+    n: int,
+    alpha: float = 0.05,
+    sides: int = 2,
+) -> ContrastResult:
+    """The same of estimates with a covariance, such as those of a mixed model, by their own degrees of freedom.
+
+    `sd` is the standard deviation in which `d` is, `n` the number of observations. Raises ParameterError where an
+    estimate is missing. Source: Kuznetsova, Brockhoff & Christensen (2017), Journal of Statistical Software 82(13).
+
+    Examples
+    --------
+    >>> means = MeanEstimates(("A", "B"), np.array([2.0, 1.0]), np.diag([0.09, 0.16]), lambda _contrast: 20.0)
+    >>> found = contrast_of_means(means, ["A"], ["B"], sd=2.0, n=22)
+    >>> found.d, found.pooled.t, round(found.pooled.p, 4)
+    (0.5, 2.0, 0.0593)
+    """
+    if missing := [name for name in (*higher, *lower) if name not in estimates.names]:
+        raise ParameterError(f"The contrast names {in_words(missing)}, of which there is no estimate.")
+    means = dict(zip(estimates.names, estimates.means.tolist(), strict=True))
+    sets = [np.array([(name in names) / len(names) for name in means]) for names in (higher, lower)]
+    higher_mean, lower_mean = (float(weights @ estimates.means) for weights in sets)
+    contrast, difference = sets[0] - sets[1], higher_mean - lower_mean
+    error = math.sqrt(contrast @ estimates.covariance @ contrast)
+    return ContrastResult(
+        higher=tuple(higher),
+        lower=tuple(lower),
+        sides=sides,
+        higher_mean=higher_mean,
+        lower_mean=lower_mean,
+        difference=difference,
+        pooled=_tested(difference, error, estimates.df(contrast), alpha, sides),
+        welch=None,
+        d=difference / sd,
+        d_interval=None,
+        n=n,
     )
 
 

@@ -14,7 +14,7 @@ from itertools import combinations
 from inference.corrections import holm
 from inference.groups import Groups, GroupValues
 from inference.partial_order import compact_letters
-from inference.results import Interval, Pair, Undefined
+from inference.results import Interval, Pair, PairwiseResult, Undefined
 from inference.t_tests import satterthwaite_df
 
 POWER = 0.80
@@ -118,10 +118,25 @@ def equivalence(groups: GroupValues, bound: float, alpha: float = 0.05) -> Equiv
             df = satterthwaite_df([(of_a, a.n - 1), (of_b, b.n - 1)])
             test = bound_test(float(a.mean - b.mean), math.sqrt(of_a + of_b), df, bound, alpha)
         tested.append(BoundedPair(a.name, b.name, test))
+    return _result(tested, read.means, bound, alpha, read.left_out)
+
+
+def equivalence_of_pairs(compared: PairwiseResult, bound: float) -> EquivalenceResult:
+    """The same of pairs with standard errors and degrees of freedom of their own, at their level."""
+    tested = [
+        BoundedPair(pair.a, pair.b, bound_test(pair.difference, pair.se, pair.df, bound, compared.alpha))
+        for pair in compared.pairs
+        if pair.se is not None and pair.df is not None
+    ]
+    return _result(tested, compared.locations, bound, compared.alpha, compared.left_out)
+
+
+def _result(
+    tested: Sequence[BoundedPair], means: dict[str, float], bound: float, alpha: float, left_out: tuple[str, ...]
+) -> EquivalenceResult:
     pairs = tuple(_adjusted(tested, alpha))
     separate = [Pair(pair.a, pair.b, 0.0, None, not pair.is_equivalent) for pair in pairs]
-    letters = compact_letters(read.means, separate)
-    return EquivalenceResult(bound, alpha, pairs, letters, read.left_out)
+    return EquivalenceResult(bound, alpha, pairs, compact_letters(means, separate), left_out)
 
 
 def detectable_in_errors(critical: float, df: float) -> float:

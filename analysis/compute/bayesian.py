@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
+from analysis.compute.in_turn import NOT_INDEPENDENT
 from analysis.compute.perceived import LEAST_N, groups_of
 from analysis.enums import scale_variables
 from analysis.models import Report
@@ -84,7 +85,7 @@ def compute_bayesian(*, report: Report, progress: Progress) -> dict[str, Any]:
             )
         )
         progress("Computing Bayes factors")
-        factors = _factors(results, answers)
+        factors = None if answers.occasions else _factors(results, answers)
     numeric = {name: versions()[name] for name in NUMERIC}
     if not isinstance(models, Undefined):
         numeric |= {name: metadata.version(name) for name in SAMPLERS}
@@ -110,6 +111,8 @@ def _read(report: Report, results: Results, answers: Answers) -> _Data | Undefin
     primary = results.primary
     if primary is None:
         return Undefined("The planned pair of measures is missing from this report.")
+    if answers.occasions:
+        return NOT_INDEPENDENT
     if results.recommenders:
         return Undefined(
             "Several conditions share a recommender, and the model has one hit rate and one effect for each condition."

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.compute.covariates import participants_with
-from analysis.compute.perceived import LEAST_N, groups_of
+from analysis.compute.in_turn import contrast_in_turn, means_in_turn
+from analysis.compute.perceived import LEAST_N, groups_among, groups_of, values_of
 from analysis.enums import RATED, Metric, Variable, scale_variables
 from analysis.read.inputs import Answers, Measured
 from analysis.read.metrics import StoredMetric
@@ -35,10 +36,11 @@ from inference.average_advantage import (
     without_each,
 )
 from inference.contrasts import ContrastResult, planned_contrast
-from inference.equivalence import bound_test, equivalence
+from inference.equivalence import EquivalenceResult, bound_test, equivalence, equivalence_of_pairs
 from inference.groups import ExactGroups, in_words
 from inference.pair_decisions import decide_pairs, offline_pairs
 from inference.partial_order import partial_order
+from inference.posthoc import pairs_of_means
 from inference.results import AgreementResult, PairwiseResult, Undefined
 from studies.settings import Contrast
 
@@ -272,7 +274,7 @@ def advantage_of(
 
     `nested` are the estimates of the model with items nested in conditions; `bound` is the smallest effect of interest.
     """
-    means, separated = compared_means(groups_of(answers, variable), metric)
+    means, separated = compared_means(comparable(answers, variable), metric)
     if isinstance(means, Undefined):
         return results.Advantage(overall=means)
     other_items: AverageAdvantage | Undefined | None = None
@@ -318,7 +320,7 @@ def exploratory_of(
     groups = same_metrics({key: ranking.order for key, ranking in by_key.items()})
     advantages: dict[tuple[str, tuple[str, ...]], AverageAdvantage | Undefined] = {}
     for variable in variables:
-        values = groups_of(answers, variable)
+        values = comparable(answers, variable)
         for group in groups:
             if variable.key != primary[0] or primary[1] not in group:
                 means, separated = compared_means(values, by_key[group[0]])
@@ -328,14 +330,26 @@ def exploratory_of(
     return exploratory_family(dict(itertools.islice(advantages.items(), MOST_TESTS)), alpha)
 
 
-def compared_means(groups: ExactGroups, metric: Ranking) -> tuple[MeanEstimates | Undefined, list[tuple[str, str]]]:
+Comparable = ExactGroups | MeanEstimates | Undefined
+
+
+def comparable(answers: Answers, variable: Variable) -> Comparable:
+    """The values of independent conditions, or the means by the mixed model where everybody met all of them."""
+    if answers.occasions:
+        return means_in_turn(answers, values_of(answers, variable))
+    return groups_of(answers, variable)
+
+
+def compared_means(values: Comparable, metric: Ranking) -> tuple[MeanEstimates | Undefined, list[tuple[str, str]]]:
     """The means of the conditions with answers, and the pairs of them that the metric separates."""
-    names = [name for name, n in groups.sizes.items() if name in metric.values and n >= LEAST_N]
-    if len(names) < 2:
-        return Undefined("Fewer than two conditions have two participants."), []
-    return MeanEstimates.of_groups(groups.among(names)), [
-        pair for pair in metric.order.direct if set(pair) <= set(names)
-    ]
+    if isinstance(values, ExactGroups):
+        names = [name for name, n in values.sizes.items() if name in metric.values and n >= LEAST_N]
+        if len(names) < 2:
+            return Undefined("Fewer than two conditions have two participants."), []
+        values = MeanEstimates.of_groups(values.among(names))
+    if isinstance(values, Undefined):
+        return values, []
+    return values, [pair for pair in metric.order.direct if set(pair) <= set(values.names)]
 
 
 def tested_contrast(answers: Answers, variable: Variable, contrast: Contrast, alpha: float) -> results.TestedContrast:
@@ -345,6 +359,8 @@ def tested_contrast(answers: Answers, variable: Variable, contrast: Contrast, al
     # A condition with few participants is left out of the report.
     if missing := [label for label in (*contrast.higher, *contrast.lower) if label not in groups]:
         result = Undefined(f"Too few participants in {in_words(missing)} for the planned contrast.")
+    elif answers.occasions:
+        result = contrast_in_turn(answers, values_of(answers, variable), contrast, alpha)
     else:
         result = planned_contrast(
             groups, contrast.higher, contrast.lower, alpha=alpha, sides=contrast.sides, least_n=LEAST_N
@@ -357,14 +373,21 @@ def tested_equivalence(
 ) -> results.Equivalence:
     """Every pair of conditions, and the contrast if there is one, against the bound."""
     result = None if contrast is None or isinstance(contrast.result, Undefined) else contrast.result
-    welch = result and result.welch
+    test = result and (result.pooled if answers.occasions else result.welch)
+    pairs: EquivalenceResult | Undefined
+    if not answers.occasions:
+        pairs = equivalence(groups_of(answers, variable), bound, alpha)
+    elif isinstance(means := means_in_turn(answers, values_of(answers, variable)), Undefined):
+        pairs = means
+    else:
+        pairs = equivalence_of_pairs(pairs_of_means("", alpha, means, {}, ()), bound)
     return results.Equivalence(
         variable_key=variable.key,
         scale_variables=scale_variables([variable]),
         alpha=alpha,
         bound=bound,
-        result=equivalence(groups_of(answers, variable), bound, alpha),
-        contrast=bound_test(result.difference, welch.se, welch.df, bound, alpha) if result and welch else None,
+        result=pairs,
+        contrast=bound_test(result.difference, test.se, test.df, bound, alpha) if result and test else None,
     )
 
 
@@ -426,16 +449,21 @@ def _advantage(
 def _other_participants(choices: Choices) -> Iterator[tuple[str, AverageAdvantage | Undefined]]:
     reading, variable, ranking = choices.reading, choices.variable, choices.rankings[choices.metric]
     if reading.n_left_out:
-        means, _pairs = compared_means(groups_of(reading.completers, variable), ranking)
+        means, _pairs = compared_means(comparable(reading.completers, variable), ranking)
         yield "Without exclusions", _advantage(choices, means, ranking.order.direct)
-    if covariates := (*choices.backgrounds.factors, *choices.backgrounds.covariates):
+    if occasions := reading.analysed.occasions:
+        first = groups_among(reading.analysed, variable, [at.position == 1 for at in occasions])
+        means, _pairs = compared_means(first, ranking)
+        yield "First occasions alone", _advantage(choices, means, ranking.order.direct)
+    elif covariates := (*choices.backgrounds.factors, *choices.backgrounds.covariates):
         adjusted = adjusted_means(participants_with(reading.analysed, variable, covariates))
         yield "Adjusted for covariates", _advantage(choices, adjusted, ranking.order.direct)
 
 
 def _other_items(choices: Choices) -> Iterator[tuple[str, AverageAdvantage | Undefined]]:
     people, separated = choices.reading.analysed.people, choices.rankings[choices.metric].order.direct
-    if choices.variable.key == RATED and all(person.n_liking is not None for person in people):
+    has_kinds = all(person.n_liking is not None for person in people) and not choices.reading.analysed.occasions
+    if choices.variable.key == RATED and has_kinds:
         consumed = [(person.condition, person.liking_sum, person.n_liking) for person in people]
         unconsumed = [(person.condition, person.interest_sum, person.n_interest) for person in people]
         yield f"Only items {choices.consumed}", _advantage(choices, _means_of(consumed), separated)
@@ -466,9 +494,9 @@ def _other_metrics(choices: Choices) -> Iterator[tuple[str, AverageAdvantage | U
         if is_same and stored.users is not None and (stored.protocol or name != stored.name):
             how = "of the lists as served" if name != stored.name else f"({stored.protocol.replace('-', ' ')})"
             rankings[f"{metric.kind.capitalize()} {how}"] = _ranking(choices, stored, stored.users)
-    groups = groups_of(choices.reading.analysed, choices.variable)
+    values = comparable(choices.reading.analysed, choices.variable)
     for name, other_ranking in rankings.items():
-        means, separated = compared_means(groups, other_ranking)
+        means, separated = compared_means(values, other_ranking)
         yield name, _advantage(choices, means, separated)
 
 

@@ -13,6 +13,7 @@ from analysis.compute.covariates import covariate_analyses
 from analysis.compute.exclusions import TestedVariable, by_key, with_and_without
 from analysis.compute.factorial import factorial_of
 from analysis.compute.follow_up import achieved_power, correlations_of, effects_of_all, nested_model
+from analysis.compute.in_turn import design_in_turn
 from analysis.compute.lists_shown import doses, lists_shown
 from analysis.compute.objective import offline_effects, pooled_repeats, study_measured
 from analysis.compute.perceived import (
@@ -124,7 +125,9 @@ def compute(inputs: Inputs, progress: Progress = no_progress) -> dict[str, Any]:
     matrix = both_sides.comparison_matrix(
         inputs.metrics, perceived, comparisons, recommenders=recommenders, alpha=alpha
     )
+    # Left out are conditions with few participants; nobody is, where everybody met all of them.
     n_analysed = {condition.condition: condition.analysed for condition in inputs.flow.by_condition}
+    n_analysed |= {name: len(answers.of(name)) for name in answers.conditions}
     conditions = [
         ConditionFacts(
             label=condition.label,
@@ -189,7 +192,7 @@ def compute(inputs: Inputs, progress: Progress = no_progress) -> dict[str, Any]:
         constructs=constructs_of(answers, rng_for(study.seed, "report", "constructs"), progress),
         covariates=covariates,
         lists_shown=shown,
-        choices=choices_by_condition(inputs.reading, inputs.choices),
+        choices=() if answers.occasions else choices_by_condition(inputs.reading, inputs.choices),
         doses=() if shown is None else doses(shown, compared, presentations),
         objective=_objective(inputs, lengths),
         offline_effects=offline_effects(lengths, tested_kinds(inputs.run.protocol)),
@@ -201,6 +204,7 @@ def compute(inputs: Inputs, progress: Progress = no_progress) -> dict[str, Any]:
             answers, conditions_of(study), perceived, pair[0], inputs.plan.primary.planned_effect, alpha=alpha
         ),
         design_checks=design_checks(inputs.reading, inputs.opened),
+        in_turn=design_in_turn(answers, design.effect, alpha),
         **of_primary,
     )
     # Through JSON and back: drawing now and drawing from the stored row give the same; NaN is refused.

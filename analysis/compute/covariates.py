@@ -47,13 +47,13 @@ def covariate_analyses(
     backgrounds: Backgrounds,
     alpha: float,
 ) -> results.CovariateAnalyses | None:
-    """Compute all of them; None without analysed participants.
+    """Compute all of them; None without analysed participants, or where everybody met all conditions.
 
     `lists` are those of the analysed participants, None where items are missing; `primary` is None where it is not
     tested; `consumed` is the study's participle.
     """
     answers = reading.analysed
-    if not answers.people:
+    if not answers.people or answers.occasions:
         return None
     # One thread: sums over threads differ in their last bits.
     with threadpool_limits(limits=1, user_api="blas"):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from analysis.compute.comparison import by_recommender
-from analysis.compute.perceived import groups_of
+from analysis.compute.perceived import groups_of, study_variable
 from analysis.enums import Metric, Variable, scale_variables
 from analysis.read.inputs import Answers
 from analysis.read.responses import Reading
@@ -72,16 +72,20 @@ def with_and_without(
 
 
 def _as_tested(test: TestedVariable) -> _Side:
+    in_turn = test.result.in_turn
     result = results.VariableOver(
         n={name: len(test.result.points[name]) for name in test.result.conditions},
         means=dict(test.ranking.values),
-        welch=test.result.welch,
+        welch=None if in_turn else test.result.welch,
+        model=(in_turn.model if isinstance(in_turn.model, Undefined) else in_turn.model.test) if in_turn else None,
         tiers=dict(test.ranking.order.tiers),
     )
     return _Side(result, set(test.ranking.order.direct))
 
 
 def _side(answers: Answers, variable: Variable, alpha: float) -> _Side:
+    if answers.occasions:
+        return _as_tested(TestedVariable(variable, *study_variable(answers, variable, alpha=alpha)))
     groups = groups_of(answers, variable)
     means = {name: numbers.mean for name, numbers in describe(groups).items()}
     pairs = games_howell(groups, alpha)

@@ -50,6 +50,8 @@ def factorial_of(
         doses = {}
     if not factors and not doses:
         return None
+    if answers.occasions:  # the effects of a mixed model are contrasts, of which the plan has one
+        return None
     crossed = {label: {name: own[name] for name in factors} for label, own in cells.items()}
     tested = sorted(variables, key=lambda variable: variable.key != primary)
     return Factorial(

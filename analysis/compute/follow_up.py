@@ -11,6 +11,7 @@ from itertools import combinations
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from analysis.compute.covariates import item_ratings
+from analysis.compute.in_turn import NOT_INDEPENDENT
 from analysis.compute.perceived import LEAST_N, groups_of, paired_groups, variable_of_scale
 from analysis.enums import Variable, scale_variables
 from analysis.read.inputs import Answers, ScaleAnswers
@@ -62,7 +63,11 @@ def effects_of_scale(answers: Answers, scale: ScaleAnswers, alpha: float = ALPHA
 def effects_of_all(
     answers: Answers, variables: Collection[Variable], alpha: float = ALPHA
 ) -> tuple[tuple[results.VariableEffects, ...], tuple[results.Effects, ...]]:
-    """Effects of every tested variable, and of the questionnaire's scales that are not tested."""
+    """Effects of every tested variable, and of the questionnaire's scales that are not tested; none where rows are not
+    independent.
+    """
+    if answers.occasions:
+        return (), ()
     # One thread: sums over threads differ in their last bits, and so would the end of a fit.
     with threadpool_limits(limits=1, user_api="blas"):
         effects = [effects_of_variable(answers, variable, alpha) for variable in variables]
@@ -81,8 +86,10 @@ def correlations_of(
 
     Within conditions, values are deviations from the condition's mean; between them, each condition counts once.
     Participants with only one of the two values are left out of the pair. All of them but those inside single
-    conditions are one family, corrected by Holm.
+    conditions are one family, corrected by Holm. None where rows are not independent.
     """
+    if answers.occasions:
+        return (), None
     pairs = sorted(combinations(variables, 2), key=lambda pair: (pair[0].key, pair[1].key) != NOVELTY)
     groups = [paired_groups(answers, a, b) for a, b in pairs]
     parts = [_parts(x, y) for x, y in groups]
@@ -164,8 +171,10 @@ def nested_model(
 ) -> tuple[ItemEffectsResult | Undefined | None, MeanEstimates | Undefined]:
     """Fit the ratings behind perceived accuracy with items nested in conditions; the result and its estimates.
 
-    There is no result in a study that asks for no ratings.
+    There is no result in a study that asks for no ratings, or in which everybody met all conditions.
     """
+    if answers.occasions:
+        return None, NOT_INDEPENDENT
     if not answers.people:
         return (Undefined("No participant has judged an item yet."),) * 2
     ratings = item_ratings(answers)
@@ -179,11 +188,14 @@ def nested_model(
         return (fitted, fitted) if isinstance(fitted, Undefined) else (fitted.result(alpha), fitted.means)
 
 
-def achieved_power(answers: Answers, study: Study, alpha: float) -> results.Power | Undefined:
+def achieved_power(answers: Answers, study: Study, alpha: float) -> results.Power | Undefined | None:
     """Power at the size of the smallest tested condition, for the study's stated effect and others.
 
-    It follows from the design and the numbers alone, never from the observed effect.
+    It follows from the design and the numbers alone, never from the observed effect. None where everybody met all
+    conditions.
     """
+    if answers.occasions:
+        return None
     tested = [n for n in (len(answers.of(name)) for name in answers.conditions) if n >= LEAST_N]
     if len(tested) < LEAST_N:
         return Undefined("Fewer than two conditions have two participants.")

@@ -50,7 +50,8 @@ def lists_shown(
 ) -> ListsShown:
     """Describe every metric and correlate it with every measure; `lists` are those of `answers.people` in their order.
 
-    All correlations that have a p, within and between conditions, are one exploratory family with Holm's correction.
+    All correlations that have a p, within and between conditions, are one exploratory family with Holm's correction;
+    none where everybody met all conditions, so that rows are not independent.
     """
     columns = {metric.key: lists.column(metric.key) for metric in LIST_METRICS}
     measures = {
@@ -59,7 +60,7 @@ def lists_shown(
     }
     described = {key: _described(answers, key, column) for key, column in columns.items()}
     pairs = []
-    for metric, column in columns.items():
+    for metric, column in () if answers.occasions else columns.items():
         means = {row.condition: row.mean for row in described[metric].conditions if row.mean is not None}
         for variable, ranking in perceived.items():
             has_both = ~np.isnan(column) & ~np.isnan(measures[variable.key])

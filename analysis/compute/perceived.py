@@ -9,6 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from analysis.compute.in_turn import NOT_INDEPENDENT, tests_in_turn
 from analysis.enums import VARIABLE_OF, Variable, scale_variables
 from analysis.read.inputs import Answers, ScaleAnswers
 from analysis.results import perceived as results
@@ -93,17 +94,18 @@ def study_variable(
     groups = groups_of(answers, variable)
     described = describe(groups)
     means = {name: numbers.mean for name, numbers in described.items()}
+    apart = NOT_INDEPENDENT if answers.occasions else None  # instead of every test of independent people
     tests = results.PostHocTests(
-        tukey=tukey_hsd(groups, alpha, least_n=LEAST_N),
-        games_howell=games_howell(groups, alpha),
-        dunn_holm=dunn_holm(groups, alpha),
+        tukey=apart or tukey_hsd(groups, alpha, least_n=LEAST_N),
+        games_howell=apart or games_howell(groups, alpha),
+        dunn_holm=apart or dunn_holm(groups, alpha),
     )
+    in_turn = tests_in_turn(answers, values_of(answers, variable), means, alpha) if apart else None
     orders = {
         name: partial_order(means, () if isinstance(pairs, Undefined) else pairs) for name, pairs in vars(tests).items()
     }
-    ranking = Ranking(values=means, pairs=tests.games_howell, order=orders["games_howell"])
     step = math.gcd(groups.scale, *(point for group in groups.groups for point in group.points))
-    plain_welch = welch(groups)
+    plain_welch = apart or welch(groups)
     result = results.PerceivedVariable(
         key=variable.key,
         name=variable.name,
@@ -118,21 +120,28 @@ def study_variable(
         points_per_unit=groups.scale // step,
         described=described,
         empty=tuple(name for name in groups if name not in described),
-        anova=one_way(groups, least_n=LEAST_N),
+        anova=apart or one_way(groups, least_n=LEAST_N),
         welch=plain_welch,
-        welch_without_constant=welch(groups, leave_out_constant=True) if isinstance(plain_welch, Undefined) else None,
-        brown_forsythe=brown_forsythe(groups),
-        shapiro_residuals=shapiro_residuals(groups),
-        kruskal=kruskal_wallis(groups),
+        welch_without_constant=(
+            welch(groups, leave_out_constant=True) if isinstance(plain_welch, Undefined) and not apart else None
+        ),
+        brown_forsythe=apart or brown_forsythe(groups),
+        shapiro_residuals=apart or shapiro_residuals(groups),
+        kruskal=apart or kruskal_wallis(groups),
         tests=tests,
         orders=results.Orders(**{name: order_result(order, getattr(tests, name)) for name, order in orders.items()}),
-        detectable_difference=_detectable_difference(tests.games_howell),
+        detectable_difference=_detectable_difference(tests.games_howell if in_turn is None else in_turn.pairs),
+        in_turn=in_turn,
     )
-    return result, ranking
+    order = orders["games_howell"]
+    if in_turn is not None and not isinstance(in_turn.pairs, Undefined):  # means that missing occasions do not move
+        means = in_turn.pairs.locations
+        order = partial_order(means, in_turn.pairs)
+    return result, Ranking(values=means, pairs=result.pairs, order=order)
 
 
 def _detectable_difference(tests: PairwiseResult | Undefined) -> tuple[float, float] | None:
-    """The difference of means that Games-Howell detects with 80% power: least and largest over all pairs."""
+    """The difference of means that the deciding test detects with 80% power: least and largest over all pairs."""
     if isinstance(tests, Undefined):
         return None
     detectable, k = [], len(tests.locations)
@@ -259,7 +268,7 @@ def study_scale(answers: Answers, scale: ScaleAnswers, planned: Sequence[str] = 
         conditions=tuple(groups),
         reliability=cronbach_alpha(table, OUTSIDE),
         described=dict(describe(groups)),
-        anova=one_way(groups, least_n=LEAST_N),
+        anova=NOT_INDEPENDENT if answers.occasions else one_way(groups, least_n=LEAST_N),
     )
 
 
@@ -269,9 +278,9 @@ SATISFACTION = "satisfaction"  # a scale of this key measures the outcome itself
 def constructs_of(
     answers: Answers, rng: np.random.Generator, progress: Callable[[str], None]
 ) -> results.Constructs | None:
-    """Every model of the scales with enough questions; None where there are none."""
+    """Every model of the scales with enough questions; None where there are none, or rows are not independent."""
     scales = [scale for scale in answers.scales if len(scale.questions) >= LEAST_ITEMS]
-    if not scales or not answers.people:
+    if not scales or not answers.people or answers.occasions:
         return None
     progress("Fitting factor and structural models of the scales")
     # In the order of the design, so that its first condition is the reference.

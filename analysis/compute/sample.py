@@ -43,8 +43,8 @@ Floats = NDArray[np.float64]
 def described_sample(
     reading: Reading, questionnaire: Questionnaire, opened: Opened, seed: int
 ) -> results.Sample | None:
-    """The analysed participants; None where there is none. `questionnaire` has its placeholders filled."""
-    people, conditions = reading.respondents, reading.analysed.conditions
+    """The analysed participants by arm; None where there is none. `questionnaire` has its placeholders filled."""
+    people, conditions = reading.respondents, reading.arms
     if not people:
         return None
     keyed = list(zip(people, reading.keys, strict=True))
@@ -61,6 +61,7 @@ def described_sample(
         ),
         total=_conduct(keyed, opened),
         asks_comments=bool(comment_questions(questionnaire)),
+        arm="sequence" if reading.sequences else "condition",
     )
 
 
@@ -203,9 +204,15 @@ FEWEST_ROWS = 10  # complete answers to a scale, below which a correlation says 
 DAY = 86_400  # seconds
 
 
-def design_checks(reading: Reading, opened: Opened) -> tuple[results.DesignCheck, ...]:
-    """Everything that the checks found, and how long participants waited for remote lists."""
+def design_checks(reading: Reading, opened: Opened) -> tuple[results.DesignCheck, ...] | None:
+    """Everything that the checks found, and how long participants waited for remote lists.
+
+    Where everybody met all conditions, what is compared between independent people is not checked; None without
+    findings.
+    """
     answers = reading.analysed
+    if answers.occasions:
+        return (*_lengths(answers), *_ends(answers), *_ungraded(answers), *_negative_items(answers)) or None
     of_conditions = (
         *_people(reading),
         *_lengths(answers),

@@ -14,6 +14,7 @@ from analysis.present import (
     exclusions,
     factorial,
     follow_up,
+    in_turn,
     lists_shown,
     matrix,
     method,
@@ -184,6 +185,7 @@ def document_of(report: Report) -> Document:
             lists_shown.dose_section(results),
             perceived.measures_section(results, figure),
             factorial.factors_section(results, figure),
+            in_turn.in_turn_section(results),
         ],
         "objective": [objective.metrics_section(results, run_figure)],
         "comparison": [

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from analysis.enums import Metric
-from analysis.present import contrast, factorial
+from analysis.present import contrast, factorial, in_turn
 from analysis.present.lists_shown import findings
 from analysis.present.words import coverage, f_test, tau_b
 from analysis.results.comparison import Comparison
@@ -30,7 +30,7 @@ def apa_sentences(results: Results) -> list[Part]:
         for length in results.objective.lengths
         for kind in results.objective.tested
     ]
-    if results.lists_shown is not None:
+    if results.lists_shown is not None and results.in_turn is None:
         parts.append(("Lists shown", findings(results.lists_shown)))
     if results.contrast is not None:
         parts.append(("Planned contrast", [contrast.sentence(results.contrast)]))
@@ -45,13 +45,16 @@ def of_variable(variable: PerceivedVariable) -> list[str]:
     defined = variable.variable
     if not variable.described:
         return [f"No participant has completed the study, so there is no {defined.in_text} to report."]
+    if (tests := variable.in_turn) is not None:
+        pairs = _pairs(tests.pairs, "The mixed model", is_share=defined.is_share)
+        return [f"{_means(variable)}.", in_turn.omnibus(variable, tests), *in_turn.beside(variable, tests), *pairs]
     return [
         f"{_means(variable)}.",
         _test(variable.welch, "Welch's analysis of variance", f_test),
         _test(variable.anova, "A one-way analysis of variance with equal variances", _anova),
         _test(variable.brown_forsythe, "The Brown-Forsythe test of equal variances", f_test),
         _test(variable.kruskal, "The Kruskal-Wallis test", kruskal),
-        *_pairs(variable.tests.games_howell, "Games-Howell", is_share=defined.is_share),
+        *_pairs(variable.pairs, "Games-Howell", is_share=defined.is_share),
         *_pairs(variable.tests.tukey, "Tukey's HSD", is_share=defined.is_share),
     ]
 

@@ -105,7 +105,7 @@ def pair_figures(
     of_pairs = f"Left half filled: {metric} separates the pair. Right: participants. Slipped: opposite."
     of_ranks = "Bars: rank confidence sets. Colour only where an order reverses significantly."
     return (
-        figure(f"{prefix}pairs", grid, of_pairs, _pairs_table(comparison, cells, n)),
+        figure(f"{prefix}pairs", grid, of_pairs, _pairs_table(comparison, cells, n, variable.test_name)),
         figure(f"{prefix}slope", lists, of_ranks, _ranks_table(comparison)),
     )
 
@@ -169,7 +169,7 @@ def agreement_section(results: Results) -> Section:
     section = Section("agreement", "Agreement of both sides")
     if has_verdict(results) and results.primary is not None:
         section.say(agreement(results.primary), style="says")
-        section.say(same_direction(results.primary))
+        section.say(same_direction(results.primary, capital(primary_variable(results).test_name)))
         section.say(presentations_note(results.recommenders))
         section.put(_advantage_table(results))
         section.put(exploratory_table(results))
@@ -225,7 +225,8 @@ def contrast_section(results: Results) -> Section:
     if isinstance(result, Undefined):
         return section
     is_share = planned.variable.is_share
-    tests = [("Pooled variance (planned)", result.pooled), ("Separate variances (Welch)", result.welch)]
+    planned_test = "Pooled variance (planned)" if results.in_turn is None else "Mixed model (planned)"
+    tests = [(planned_test, result.pooled), ("Separate variances (Welch)", result.welch)]
     sides = "One-sided, so the interval has no upper limit." if result.sides == 1 else "Two-sided."
     numbers = table(
         "contrast",
@@ -267,7 +268,8 @@ def equivalence_section(results: Results) -> Section:
         Numbers("p, equivalence", lambda row: probability(row[0].p_equivalence)),
         Numbers("p, minimum effect", lambda row: probability(row[0].p_minimum)),
         Words("Conclusion", lambda row: _conclusion(row[0])),
-        note=f"Welch’s standard errors. Intervals of {coverage(2 * tested.alpha)}, unadjusted; each family of p is "
+        note=f"{'Welch’s standard errors' if results.in_turn is None else 'Standard errors of the mixed model'}. "
+        f"Intervals of {coverage(2 * tested.alpha)}, unadjusted; each family of p is "
         "corrected by Holm.",
     )
     section.put(numbers)
@@ -291,15 +293,15 @@ def agreement(comparison: Comparison) -> str:
     )
 
 
-def same_direction(comparison: Comparison) -> str:
-    """The pairs that both sides order alike, and those that Games-Howell only implies."""
+def same_direction(comparison: Comparison, test_name: str = "Games-Howell") -> str:
+    """The pairs that both sides order alike, and those that the participants' test only implies."""
     sentences = []
     if pairs := comparison.pairs(PairClass.AGREE):
         above = [(pair.a, pair.b) if pair.participants_favour == pair.a else (pair.b, pair.a) for pair in pairs]
         sentences.append(f"Both sides put {relation(above, 'above')}.")
     if isinstance(comparison.decided, DecidedPairs) and (implied := comparison.decided.implied):
         sentences.append(
-            f"Games-Howell does not separate {relation(implied, 'from')}, which a chain of its pairs implies; such "
+            f"{test_name} does not separate {relation(implied, 'from')}, which a chain of its pairs implies; such "
             "pairs are not counted."
         )
     return " ".join(sentences)
@@ -347,7 +349,7 @@ def grid_cells(
     Differences are those of the algorithm with the better value of the metric minus the other.
     """
     metric, decided = length.tests(comparison.kind), comparison.decided
-    people, offline = variable.tests.games_howell, metric.pairs
+    people, offline = variable.pairs, metric.pairs
     if not isinstance(decided, DecidedPairs) or isinstance(people, Undefined) or not isinstance(offline, OfflinePairs):
         return [], []
     sets = decided.offline_rank_sets.sets
@@ -382,7 +384,7 @@ def _difference(pair: Pair, first: str, digits: int, is_share: bool) -> Differen
     return Difference(words, value, low, high)
 
 
-def _pairs_table(comparison: Comparison, cells: Sequence[GridCell], n: int) -> Table:
+def _pairs_table(comparison: Comparison, cells: Sequence[GridCell], n: int, test_name: str) -> Table:
     metric, variable = comparison.metric(n), comparison.variable
     return table(
         "pairs",
@@ -394,7 +396,7 @@ def _pairs_table(comparison: Comparison, cells: Sequence[GridCell], n: int) -> T
         Numbers(f"{metric.name}, difference", lambda cell: cell_of(cell.objective, _in_words), "objective"),
         Numbers(f"{variable.name}, difference", lambda cell: cell_of(cell.perceived, _in_words), "perceived"),
         note=f"Differences of the first minus the second with simultaneous {coverage(comparison.alpha)} CI: "
-        f"{comparison.metric_word} by single-step max-|t| clustered by user, {variable.in_text} by Games-Howell. A "
+        f"{comparison.metric_word} by single-step max-|t| clustered by user, {variable.in_text} by {test_name}. A "
         "pair agrees or is contradicted where both sides separate it.",
         is_quiet=lambda cell: cell.kind == PairClass.UNDECIDED,
     )
@@ -439,6 +441,7 @@ def _advantage_table(results: Results) -> Table | None:
         lines.append(("For other items from the same algorithms", advantage.other_items))
     lines += [(f"Without {name}", result) for name, result in advantage.without.items()]
     is_share = comparison.variable.is_share
+    how = "with separate variances (Welch)" if results.in_turn is None else "of the mixed model's means"
     return table(
         "advantage",
         f"Average advantage of {comparison.metric(results.objective.n).in_text} in {comparison.variable.in_text}",
@@ -452,7 +455,7 @@ def _advantage_table(results: Results) -> Table | None:
         Numbers("p", lambda row: probability(row[1].p)),
         Words("Verdict", lambda row: row[1].verdict.value if row[1] is advantage.overall else ""),
         note="Mean difference between the better and the worse algorithm of every pair that the metric separates; t "
-        "tests with separate variances (Welch). Leaving out an algorithm is a check and no test.",
+        f"tests {how}. Leaving out an algorithm is a check and no test.",
     )
 
 

@@ -35,7 +35,7 @@ def effects_section(results: Results) -> Section:
     section = Section("effects", "Effect sizes", "perceived")
     if not results.flow.analysed or not results.effects:
         return section
-    tests = {variable.key: variable.tests.games_howell for variable in results.variables}
+    tests = {variable.key: variable.pairs for variable in results.variables}
     section.say(families(len(tests)))
     for effects in results.effects:
         section.head(effects.name)
@@ -191,7 +191,7 @@ def _significant_pairs(pairs: Iterable[Pair | ItemPair]) -> set[tuple[str, str]]
 
 
 def _against_means(model: OrdinalResult, variable: PerceivedVariable, alpha: float) -> str:
-    order, welch, changes = variable.orders.games_howell, variable.welch, []
+    order, welch, changes = variable.order, variable.welch, []
     if not isinstance(welch, Undefined) and (welch.p < alpha) != (model.p < alpha):
         verdict = "significant" if model.p < alpha else "not significant"
         changes.append(f"over all algorithms it is {verdict}, unlike Welch's analysis of variance")
@@ -277,7 +277,7 @@ def nested(model: ItemEffectsResult, variable: PerceivedVariable, alpha: float) 
         f"Generalised to other participants and to other items from the same algorithms (items nested in algorithms), "
         f"{_generalised_difference(model, alpha)}. {_shares(model)}"
     ]
-    order = variable.orders.games_howell
+    order = variable.order
     if lost := order.pairs - _significant_pairs(model.pairs.pairs):
         sentences.append(
             "This model with Holm's correction does not confirm these of Games and Howell's pairs: "

@@ -161,8 +161,9 @@ def lists_section(results: Results, figure: FigureMaker) -> Section:
         return section
     section.say(_definitions(lists), missing(lists))
     section.put(_means_table(lists))
-    section.say(*findings(lists), style="says")
-    section.say(ASSOCIATION)
+    if results.in_turn is None:  # rows of one person are not correlated as if they were of several
+        section.say(*findings(lists), style="says")
+        section.say(ASSOCIATION)
     chart = _figure(lists, figure)
     section.draw(chart)
     section.put(None if chart else _correlations_table(lists), is_folded=True)  # the figure has it

@@ -101,6 +101,7 @@ def _measures(results: Results, noun: str) -> str:
         "son": ("second-order novelty", f"the share neither {consumed} nor heard of"),
         "satisfaction": ("satisfaction", "one answer about the whole list"),
     }
+    met, each = ("one algorithm", "") if results.in_turn is None else ("every algorithm in turn", " of each")
     definitions = [words for key, words in defined.items() if key not in study.not_asked]
     parts = [
         f"{capital(name)} is {what}" if not number else f"{name} {what}"
@@ -108,8 +109,8 @@ def _measures(results: Results, noun: str) -> str:
     ]
     measures = ", and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]]))
     return (
-        f"Each {noun} met one algorithm, {did} {requested} items{median} and {'judged' if definitions else 'saw'} "
-        f"{judged} recommendations. {profile} {f'{measures}. ' if definitions else ''}"
+        f"Each {noun} met {met}, {did} {requested} items{median} and {'judged' if definitions else 'saw'} "
+        f"{judged} recommendations{each}. {profile} {f'{measures}. ' if definitions else ''}"
         "The tests use exact sums of answers."
     )
 
@@ -327,13 +328,16 @@ def exclusions_sentence(flow: results_sample.Flow) -> str:
     return " ".join(sentences)
 
 
-def flow_by_condition(flow: results_sample.Flow) -> Table:
-    """Participants from assignment to analysis, by condition."""
+def flow_by_condition(results: Results) -> Table:
+    """Participants from assignment to analysis, by condition, or by sequence of conditions."""
+    title, head = ("Participants by condition", "Algorithm")
+    if results.in_turn is not None:
+        title, head = "Participants by sequence", "Sequence"
     return table(
         "flow-by-condition",
-        "Participants by condition",
-        flow.by_condition,
-        Words("Algorithm", lambda row: row.condition),
+        title,
+        results.flow.by_condition,
+        Words(head, lambda row: row.condition),
         Numbers("Target", lambda row: whole(row.target)),
         Numbers("Assigned", lambda row: whole(row.assigned)),
         Numbers("Still taking part", lambda row: whole(row.under_way)),

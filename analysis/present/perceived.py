@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from analysis.present import in_turn
 from analysis.present.comparison import primary_variable
 from analysis.present.words import (
     MISSING,
@@ -94,22 +95,22 @@ def _box(variable: PerceivedVariable, figure: FigureMaker) -> Figure | None:
         f"{boxes} from the first to the third quartile, a line for the median, a dot for the mean, whiskers to the "
         "last point within 1.5 interquartile ranges, circles for points beyond. Each participant is one point."
     )
-    if not isinstance(variable.tests.games_howell, Undefined):
+    if not isinstance(variable.pairs, Undefined):
         caption += " No significant difference was found between algorithms that share a letter."
     chart = box(variable, box_title(variable))
     return figure(f"box-{defined.key}", chart, caption, _box_table(variable))
 
 
 def _hasse(variable: PerceivedVariable, figure: FigureMaker) -> Figure | None:
-    order, defined = variable.orders.games_howell, variable.variable
+    order, defined = variable.order, variable.variable
     if order.is_empty:
         return None
     n = sum(numbers.n for numbers in variable.described.values())
     dominated = [f"{name} dominates {listed(order.dominates[name])}" for name in order.names if order.dominates[name]]
     caption = (
-        f"Games-Howell at α = {level(variable.alpha)}, n = {n:,}; up is more. A line joins two algorithms where the "
-        "upper dominates the lower and no other lies between them; numbers are means. A dashed box has no significant "
-        f"differences. {'; '.join(dominated)}."
+        f"{capital(variable.test_name)} at α = {level(variable.alpha)}, n = {n:,}; up is more. A line joins two "
+        "algorithms where the upper dominates the lower and no other lies between them; numbers are means. A dashed "
+        f"box has no significant differences. {'; '.join(dominated)}."
     )
     chart = marks.hasse(
         means_of(variable),
@@ -149,10 +150,10 @@ def _forest(variable: PerceivedVariable, figure: FigureMaker) -> Figure | None:
     if (numbers := pairs_table(variable)) is None:
         return None
     caption = (
-        f"Games-Howell at α = {level(variable.alpha)}: differences of means, the larger first, with simultaneous "
-        "intervals. Filled and bold: significant. Hollow: the interval includes 0."
+        f"{capital(variable.test_name)} at α = {level(variable.alpha)}: differences of means, the larger first, with "
+        "simultaneous intervals. Filled and bold: significant. Hollow: the interval includes 0."
     )
-    tests, name = variable.tests.games_howell, variable.variable.in_text
+    tests, name = variable.pairs, variable.variable.in_text
     pairs = () if isinstance(tests, Undefined) else tests.pairs
     n = sum(pair.is_significant for pair in pairs)
     verb = "differs" if n == 1 else "differ"
@@ -164,7 +165,7 @@ def _forest(variable: PerceivedVariable, figure: FigureMaker) -> Figure | None:
 def classic_section(results: Results) -> Section:
     """The analyses of the paper: analysis of variance and Tukey's HSD, which assume equal variances."""
     section = Section("as-in-2011", "As in Cremonesi et al. (2011)", "perceived")
-    if not results.flow.analysed:
+    if not results.flow.analysed or results.in_turn is not None:
         return section
     section.say(
         "The analysis of variance and Tukey's HSD of Cremonesi et al. (2011) assume equal variances in all conditions. "
@@ -181,7 +182,9 @@ def classic_section(results: Results) -> Section:
 
 
 def omnibus(variable: PerceivedVariable) -> str:
-    """Welch's analysis of variance in the style of APA, or the reason why there is none."""
+    """Welch's analysis of variance in the style of APA, or the reason why there is none; or the mixed model's test."""
+    if variable.in_turn is not None:
+        return in_turn.omnibus(variable, variable.in_turn)
     name, (result, left_out) = variable.variable.in_text, _welch(variable)
     if isinstance(result, Undefined):
         return f"Welch's analysis of variance of {name} has no result. {result.reason}"
@@ -207,14 +210,14 @@ NO_PAIR = "Welch's test shows that the means are not all equal; no pair of algor
 
 def order(variable: PerceivedVariable) -> str:
     """The significant pairs of Games-Howell and the ends of the order, or the detectable difference."""
-    tests, tiers = variable.tests.games_howell, variable.orders.games_howell
+    tests, tiers = variable.pairs, variable.order
     if isinstance(tests, Undefined):
         return f"No order can be claimed. {tests.reason}"
     n_significant, welch = sum(pair.is_significant for pair in tests.pairs), _welch(variable)[0]
     if not n_significant:
         pairs = f"any of the {len(tests.pairs)} pairs" if len(tests.pairs) > 1 else "the only pair"
         omnibus_alone = NO_PAIR if not isinstance(welch, Undefined) and welch.p < variable.alpha else ""
-        found_none = f"Games-Howell found no significant difference in {pairs}."
+        found_none = f"{capital(variable.test_name)} found no significant difference in {pairs}."
         return " ".join(filter(None, [found_none, omnibus_alone, _detectable(variable)]))
     maximal, minimal = (
         listed([name for name in tiers.best_first if tiers.tiers[name] is tier])
@@ -224,8 +227,9 @@ def order(variable: PerceivedVariable) -> str:
     if not isinstance(welch, Undefined) and welch.p >= variable.alpha:
         addition = " The test controls its own error rate, so these differences hold without a significant F."
     return (
-        f"Games-Howell found significant differences in {n_significant} of {plural(len(tests.pairs), 'pair')}. Maximal "
-        f"in {variable.variable.in_text}: {maximal}; minimal: {minimal}.{addition}"
+        f"{capital(variable.test_name)} found significant differences in {n_significant} of "
+        f"{plural(len(tests.pairs), 'pair')}. Maximal in "
+        f"{variable.variable.in_text}: {maximal}; minimal: {minimal}.{addition}"
     )
 
 
@@ -235,8 +239,8 @@ def _detectable(variable: PerceivedVariable) -> str:
     low, high = (number(value, 2, variable.variable.is_share) for value in variable.detectable_difference)
     span = low if low == high else f"{low} to {high}, depending on the pair"
     return (
-        f"With these sample sizes and variances, the difference that Games-Howell detects with 80% power is {span}. "
-        "The result is no evidence that smaller differences do not exist."
+        f"With these sample sizes and variances, the difference that {variable.test_name} detects with 80% power is "
+        f"{span}. The result is no evidence that smaller differences do not exist."
     )
 
 
@@ -259,7 +263,7 @@ def disagreeing_tests(variable: PerceivedVariable) -> str:
 
 def box_title(variable: PerceivedVariable) -> str:
     """The finding of a box plot."""
-    tiers, name = variable.orders.games_howell, variable.variable.in_text
+    tiers, name = variable.order, variable.variable.in_text
     if len(variable.described) == 1:
         return f"{capital(name)} of {next(iter(variable.described))}, the only algorithm with answers"
     if tiers.is_empty:
@@ -339,14 +343,17 @@ def _anova_table(variable: PerceivedVariable) -> Table | None:
 
 
 def pairs_table(variable: PerceivedVariable, *, by_tukey: bool = False) -> Table | None:
-    """Every pair by Games-Howell, with p by ranks, or, as in the paper, by Tukey's HSD; None without a result."""
-    tests, dunn = variable.tests.tukey if by_tukey else variable.tests.games_howell, variable.tests.dunn_holm
+    """Every pair with p by ranks, or, as in the paper, by Tukey's HSD; None without a result."""
+    tests, dunn = variable.tests.tukey if by_tukey else variable.pairs, variable.tests.dunn_holm
     if isinstance(tests, Undefined):
         return None
-    key, by = (f"{variable.key}-tukey", "Tukey") if by_tukey else (f"{variable.key}-pairs", "Games-Howell")
+    key, by = (f"{variable.key}-tukey", "Tukey") if by_tukey else (f"{variable.key}-pairs", variable.test_name)
     is_share, name = variable.variable.is_share, in_text(variable.name)
+    ranks = "Dunn-Holm"
+    if variable.in_turn is not None:
+        dunn, ranks = variable.in_turn.nemenyi, "Nemenyi"
     p_of = {} if isinstance(dunn, Undefined) else {(pair.a, pair.b): pair.p for pair in dunn.pairs}
-    by_ranks = Numbers[Pair]("p, Dunn-Holm", lambda pair: probability(p_of.get((pair.a, pair.b))))
+    by_ranks = Numbers[Pair](f"p, {ranks}", lambda pair: probability(p_of.get((pair.a, pair.b))))
     return table(
         key,
         f"All {len(tests.pairs)} pairs by {by}, {name}" if len(tests.pairs) > 1 else f"The pair by {by}, {name}",
@@ -366,7 +373,8 @@ def pairs_table(variable: PerceivedVariable, *, by_tukey: bool = False) -> Table
 
 def _order_table(variable: PerceivedVariable) -> Table:
     is_share = variable.variable.is_share
-    order = variable.orders.games_howell
+    order = variable.order
+    whose = "Games and Howell's" if variable.in_turn is None else "the mixed model's"
     return table(
         f"{variable.key}-order",
         f"Pairwise comparisons, {in_text(variable.name)}",
@@ -375,7 +383,7 @@ def _order_table(variable: PerceivedVariable) -> Table:
         Numbers("M", lambda row: decimal(variable.described[row[1]].mean, 2, is_share), "perceived"),
         Numbers("SD", lambda row: decimal(variable.described[row[1]].sd, 2, is_share)),
         *dominance_columns(order),
-        note="One algorithm dominates another where its mean is higher and Games and Howell's adjusted p is below "
+        note=f"One algorithm dominates another where its mean is higher and {whose} adjusted p is below "
         f"{level(variable.alpha)}. No significant difference was found between algorithms that share a letter.",
         group_name="Tier",
         group=lambda row: row[0],
@@ -385,9 +393,9 @@ def _order_table(variable: PerceivedVariable) -> Table:
 def table_1(variables: Sequence[PerceivedVariable], *, by_tukey: bool = False) -> Table:
     """Table 1 in the paper's layout, with a row of its own for algorithms that have no place in the order.
 
-    By Games-Howell, or, as in the paper, by Tukey's HSD.
+    By the test that decides, or, as in the paper, by Tukey's HSD.
     """
-    orders = {measure.key: measure.orders.tukey if by_tukey else measure.orders.games_howell for measure in variables}
+    orders = {measure.key: measure.orders.tukey if by_tukey else measure.order for measure in variables}
     rows = []
     for index, tier in enumerate((Tier.MAXIMAL, Tier.INTERMEDIATE, Tier.MINIMAL)):
         tiers = [order.rows[index] for order in orders.values()]
@@ -401,14 +409,17 @@ def table_1(variables: Sequence[PerceivedVariable], *, by_tukey: bool = False) -
         f"Table 1. Partial order of the algorithms{' by Tukey’s HSD' if by_tukey else ''}",
         (Column("Algorithms"), *(Column(variable.name, side="perceived") for variable in variables)),
         tuple(rows),
-        f"Pairs by {'Tukey’s HSD' if by_tukey else 'Games-Howell'} at α = {level(variables[0].alpha)} within each "
-        "variable. An algorithm without a significant difference has no place in the order. Best mean first.",
+        f"Pairs by {'Tukey’s HSD' if by_tukey else variables[0].test_name} at α = {level(variables[0].alpha)} within "
+        "each variable. An algorithm without a significant difference has no place in the order. Best mean first.",
     )
 
 
 def _tests_table(variables: Sequence[PerceivedVariable]) -> Table:
     rows = []
     for variable in variables:
+        if variable.in_turn is not None:
+            rows += in_turn.test_rows(variable, variable.in_turn)
+            continue
         welch, left_out = _welch(variable)
         welch_name = f"Welch's ANOVA without {left_out} (no variance)" if left_out else "Welch's ANOVA"
         tests: tuple[tuple[str, Test | Undefined], ...] = (
@@ -470,7 +481,7 @@ def box(variable: PerceivedVariable, title: str) -> Spec | None:
         title=title,
         y_title=axis(variable),
         domain=(variable.low, variable.high),
-        letters=None if isinstance(variable.tests.games_howell, Undefined) else variable.orders.games_howell.letters,
+        letters=None if isinstance(variable.pairs, Undefined) else variable.order.letters,
     )
 
 
@@ -490,7 +501,7 @@ def steps_of(variable: PerceivedVariable) -> tuple[list[int], dict[str, dict[int
 
 def forest(variable: PerceivedVariable, title: str, coverage: str) -> Spec | None:
     """Every pairwise difference with its simultaneous interval, the larger mean first, the largest on top."""
-    tests, defined = variable.tests.games_howell, variable.variable
+    tests, defined = variable.pairs, variable.variable
     pairs = () if isinstance(tests, Undefined) else tests.pairs
     differences = [difference for pair in pairs if (difference := _difference(pair)) is not None]
     if not differences:

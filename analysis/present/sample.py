@@ -39,7 +39,7 @@ def conduct_section(results: Results, badge: str, figure: FigureMaker) -> Sectio
     section, noun = Section("conduct", "Participants in detail"), "simulated participant" if badge else "participant"
     caption = "The flow of participants after CONSORT: how many reached each stage, and where the others left."
     section.draw(figure("flow", method.consort(results), caption, method.flow_table(results.flow)))
-    section.put(method.flow_by_condition(results.flow))
+    section.put(method.flow_by_condition(results))
     if (sample := results.sample) is not None:
         section.say(duration(sample.total))
         section.say(opened(sample.total, noun, has_trailers=results.study.words.has_trailers))
@@ -58,7 +58,7 @@ def analysed(sample: Sample, noun: str) -> str:
     """The number of participants, and every number that they were asked for."""
     sizes = sorted(group.n for group in sample.by_condition)
     each = f"{sizes[0]:,}" if sizes[0] == sizes[-1] else f"{sizes[0]:,} to {sizes[-1]:,}"
-    sentences = [f"{capital(plural(sample.total.n, noun))} were analysed, {each} in each condition."]
+    sentences = [f"{capital(plural(sample.total.n, noun))} were analysed, {each} in each {sample.arm}."]
     for characteristic in sample.characteristics:
         total = characteristic.total
         if (summary := total.number) is None:
@@ -101,12 +101,12 @@ def balance(sample: Sample) -> str:
         return ""
     largest, answers = max(described, key=lambda entry: entry[0].difference)
     if largest.difference == 0:
-        return "The conditions do not differ in any of these answers."
+        return f"The {sample.arm}s do not differ in any of these answers."
     by_chance = ""
     if answers.by_chance is not None:
         by_chance = f" Random assignment keeps this question's within {number(answers.by_chance)} in 95% of draws."
     return (
-        f"The largest standardised difference between two conditions is {number(largest.difference)} "
+        f"The largest standardised difference between two {sample.arm}s is {number(largest.difference)} "
         f"(“{answers.question}”, {largest.a} and {largest.b}). It is not tested.{by_chance} "
         "Losses of participants can add to it."
     )

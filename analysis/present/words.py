@@ -18,6 +18,7 @@ from documents.numbers import (
     percent,
 )
 from documents.tables import Cell, Numbers, Words
+from inference.ancova import FTest
 from inference.groups import in_words
 from inference.partial_order import Tier
 from inference.results import AgreementResult, AnovaResult, SpreadResult, Undefined, WelchResult
@@ -43,7 +44,7 @@ def tau_b(tau: AgreementResult, symbol: str = "τ_b") -> str:
     return f"{symbol} = {coefficient(tau.coefficient)}, {method(tau)} {named_p(tau.p)}"
 
 
-def f_test(result: AnovaResult | WelchResult | SpreadResult) -> str:
+def f_test(result: AnovaResult | WelchResult | SpreadResult | FTest) -> str:
     """An F test."""
     return f"{f_statistic(result.df_between, result.df_within, result.f)}, {named_p(result.p)}"
 

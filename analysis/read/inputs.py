@@ -72,8 +72,22 @@ class ScaleAnswers:
 
 
 @dataclass(frozen=True)
+class Met:
+    """When a participant, numbered in the order of entry, met a condition that everybody meets: the position, from 1,
+    and the condition just before.
+    """
+
+    participant: int
+    position: int
+    previous: str | None
+
+
+@dataclass(frozen=True)
 class Answers:
-    """Everything that the completed participants of one mode answered."""
+    """Everything that the completed participants of one mode answered.
+
+    Where everybody meets all conditions in turn, `people` has a row for each occasion of each participant.
+    """
 
     conditions: tuple[str, ...]
     people: tuple[Person, ...]
@@ -85,6 +99,7 @@ class Answers:
     scales: tuple[ScaleAnswers, ...] = ()
     languages: tuple[str, ...] = ()  # of each participant
     outcomes: tuple[ScaleAnswers, ...] = ()  # that the plan names, each as a scale of one question
+    occasions: tuple[Met, ...] = ()  # of each of `people` where everybody meets all conditions, else empty
 
     @property
     def digest(self) -> str:
@@ -92,7 +107,7 @@ class Answers:
         # As `asdict`, without its copy of every value.
         plain = {
             **vars(self),
-            **{key: [vars(row) for row in getattr(self, key)] for key in ("people", "scales", "outcomes")},
+            **{key: [vars(row) for row in getattr(self, key)] for key in ("people", "scales", "outcomes", "occasions")},
             # A score is the model's and no answer.
             "shown": [{name: value for name, value in vars(row).items() if name != "score"} for row in self.shown],
         }
@@ -102,6 +117,8 @@ class Answers:
             del plain["languages"]
         if not self.outcomes:  # likewise
             del plain["outcomes"]
+        if not self.occasions:
+            del plain["occasions"]
         return digest_of(plain)
 
     def among(self, conditions: Collection[str]) -> Answers:

@@ -11,12 +11,13 @@ from statistics import median
 
 from django.db.models import Count
 
-from analysis.read.inputs import Answers, Person, ScaleAnswers, Shown, conditions_of
+from analysis.read.inputs import Answers, Met, Person, ScaleAnswers, Shown, conditions_of
 from analysis.read.sample import Respondent, respondent_of
 from analysis.results.exclusions import ExclusionReason
 from analysis.results.sample import ConditionFlow, Flow, Interviews
 from studies.design.selectors.placeholders import asked_questions
 from studies.enums import Mode, ParticipantStatus, StudyStatus
+from studies.flow_pages import IN_TURN
 from studies.instrument.outcomes import Outcome, planned_outcomes
 from studies.instrument.questionnaires.schema import Questionnaire
 from studies.instrument.scales import ScaleOfStudy, answers_of_member, scales_of, score_of_participant
@@ -44,6 +45,7 @@ class Reading:
     # Keys of the analysed participants, and what is known of them, in the order of `analysed.people`
     keys: tuple[int, ...] = ()
     respondents: tuple[Respondent, ...] = ()
+    sequences: tuple[str, ...] = ()  # of conditions, where everybody meets all of them in turn
 
     @property
     def sides(self) -> tuple[Answers, Answers]:
@@ -55,8 +57,15 @@ class Reading:
         """Completers who are excluded."""
         return self.analysed.n_excluded
 
+    @property
+    def arms(self) -> tuple[str, ...]:
+        """What participants were assigned to: conditions, or sequences of them."""
+        return self.sequences or self.analysed.conditions
+
     def among(self, conditions: Collection[str]) -> Reading:
-        """The same of the participants of these conditions."""
+        """The same of the participants of these conditions; everybody, where all meet all conditions."""
+        if self.analysed.occasions:
+            return self
         is_in = [person.condition in conditions for person in self.analysed.people]
         return replace(
             self,
@@ -80,23 +89,28 @@ class _Row:
     scored: tuple[ScaleRow, ...]
     outcomes: tuple[ScaleRow, ...]
     respondent: Respondent
+    occasion: int = 1
+    previous: str | None = None  # condition, of a later occasion
 
 
 def _answers_of(
-    rows: Sequence[_Row | None],
+    rows: Sequence[Sequence[_Row]],
     scales: Sequence[ScaleOfStudy],
     outcomes: Sequence[Outcome],
     conditions: tuple[str, ...],
     n_excluded: int,
+    *,
+    is_in_turn: bool,
 ) -> Answers:
-    whole = [row for row in rows if row is not None]
+    whole = [row for own in rows for row in own]
+    numbers = {own[0].key: number for number, own in enumerate(filter(None, rows))}
     return Answers(
         conditions=conditions,
         people=tuple(row.person for row in whole),
         shown=tuple(slot for row in whole for slot in row.shown),
         n_answers=sum(row.n_answers for row in whole),
         n_modelled=sum(row.n_modelled for row in whole),
-        n_incomplete=len(rows) - len(whole),
+        n_incomplete=sum(not own for own in rows),
         n_excluded=n_excluded,
         languages=tuple(row.language for row in whole),
         scales=tuple(
@@ -121,6 +135,7 @@ def _answers_of(
             )
             for index, outcome in enumerate(outcomes)
         ),
+        occasions=tuple(Met(numbers[row.key], row.occasion, row.previous) for row in whole) if is_in_turn else (),
     )
 
 
@@ -146,21 +161,39 @@ def read_answers(study: Study, mode: str, excluded: Exclusions) -> Reading:
     outcomes = planned_outcomes(questionnaire, study.design)
     is_of_events = any(outcome.is_of_events for outcome in outcomes)
     completers = records(study, [mode], completed_only=True) if is_of_events else completed_answers(study, mode)
-    rows = {record.participant.pk: _row(record, scales, outcomes, questionnaire) for record in completers}
-    analysed = [row for key, row in rows.items() if key not in excluded]
+    rows = {record.participant.pk: _rows(record, scales, outcomes, questionnaire) for record in completers}
+    analysed = [own for key, own in rows.items() if key not in excluded]
+    is_in_turn = study.design.flow.lists.shown == IN_TURN
     counts = Counter(excluded[key] for key in rows if key in excluded)
     conditions = tuple(condition.label for condition in conditions_of(study))
     return Reading(
-        analysed=_answers_of(analysed, scales, outcomes, conditions, counts.total()),
-        completers=_answers_of([*rows.values()], scales, outcomes, conditions, 0),
+        analysed=_answers_of(analysed, scales, outcomes, conditions, counts.total(), is_in_turn=is_in_turn),
+        completers=_answers_of([*rows.values()], scales, outcomes, conditions, 0, is_in_turn=is_in_turn),
         excluded=excluded,
-        keys=tuple(row.key for row in analysed if row is not None),
-        respondents=tuple(row.respondent for row in analysed if row is not None),
+        keys=tuple(own[0].key for own in analysed if own),
+        respondents=tuple(own[0].respondent for own in analysed if own),
+        sequences=tuple(study.sequences.order_by("position").values_list("label", flat=True)) if is_in_turn else (),
         reasons=tuple(
             ExclusionReason(how=how, reason=reason, n=n)
             for (how, reason), n in sorted(counts.items(), key=lambda count: (-count[1], count[0]))
         ),
     )
+
+
+def _rows(
+    record: Record, scales: Sequence[ScaleOfStudy], outcomes: Sequence[Outcome], questionnaire: Questionnaire
+) -> list[_Row]:
+    """One participant, a row for each occasion where they met several conditions; without those that lack answers."""
+    if not record.occasions:
+        row = _row(record, scales, outcomes, questionnaire)
+        return [] if row is None else [row]
+    sequence, rows, previous = record.participant.sequence, [], None
+    for met, own in zip(record.occasions, record.by_occasion(), strict=True):
+        if (row := _row(own, scales, outcomes, questionnaire)) is not None:
+            about = respondent_of(record, "" if sequence is None else sequence.label, questionnaire)
+            rows.append(replace(row, occasion=met.occasion, previous=previous, respondent=about))
+        previous = met.conditions[0].label
+    return rows
 
 
 def _row(
@@ -222,6 +255,7 @@ def flow_of(study: Study, mode: str, reading: Reading) -> Flow:
     """The flow of participants as CONSORT asks for it, in total and by condition."""
     rows = Participant.objects.filter(study=study, mode=mode)
     by_status = counts_by_status(study, mode)
+    n_analysed = Counter(respondent.condition for respondent in reading.respondents)
     consort, lines = consort_of(study, mode, reading.excluded), counts_by_condition(study, mode)
     return Flow(
         interviews=_interviews(study, mode),
@@ -236,7 +270,7 @@ def flow_of(study: Study, mode: str, reading: Reading) -> Flow:
         completed=by_status.get(ParticipantStatus.COMPLETED, 0),
         excluded=reading.n_left_out,
         excluded_for=reading.reasons,
-        analysed=len(reading.analysed.people),
+        analysed=len(reading.keys),
         is_collecting=_is_collecting(study, mode, lines),
         left_before=tuple(consort.left_before.items()),
         left_after=tuple(consort.left_after.items()),
@@ -248,7 +282,7 @@ def flow_of(study: Study, mode: str, reading: Reading) -> Flow:
                 under_way=line.active,
                 abandoned=line.abandoned,
                 completed=line.completed,
-                analysed=len(reading.analysed.of(line.label)),
+                analysed=n_analysed[line.label],
             )
             for line in lines
         ),

@@ -80,7 +80,10 @@ def respondent_of(record: Record, condition: str, questionnaire: Questionnaire) 
             question.key: plain_answer(record.answers.get(question.key)) for question in questions_about(questionnaire)
         },
         seconds=None if ended is None else (ended - started).total_seconds(),
-        has_commented=any(comments_in(record.answers, comment_questions(questionnaire))),
+        has_commented=any(
+            any(comments_in(answers, comment_questions(questionnaire)))
+            for answers in (record.answers, *(each.answers for each in record.occasions))
+        ),
     )
 
 
@@ -135,11 +138,16 @@ def comments_of(report: Report) -> list[Comment]:
     excluded = exclusions(study, [report.mode], by_hand=plan.by_hand, rule=plan.exclude)
     questions = comment_questions(asked_questions(study))
     comments = [
-        Comment(record.participant.condition.label, next(iter(question.text.values())), text)
+        Comment(str(arm), next(iter(question.text.values())), text)
         for record in completed_answers(study, report.mode)
-        if record.participant.condition is not None and record.measures is not None
+        if any(each.measures is not None for each in (record, *record.occasions))
         if record.participant.pk not in excluded
-        for question, text in comments_in(record.answers, questions)
+        for arm, answers in (
+            (record.participant.condition or record.participant.sequence, record.answers),
+            *((each.conditions[0], each.answers) for each in record.occasions),
+        )
+        if arm is not None
+        for question, text in comments_in(answers, questions)
     ]
     order = [next(iter(question.text.values())) for question in questions]
     return sorted(comments, key=lambda comment: (order.index(comment.question), comment.condition))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from analysis.enums import ScaleVariable, Variable, variable_of
 from analysis.results.codec import stored
 from analysis.results.comparison import TestedContrast
+from inference.ancova import FTest
 from inference.average_advantage import AverageAdvantage
 from inference.partial_order import Tier
 from inference.results import AgreementResult, AnovaResult, Undefined, WelchResult
@@ -37,12 +38,13 @@ class VariableOver:
     means: dict[str, float]
     anova: AnovaResult | Undefined | None = field(default=None, metadata=stored(is_omitted=True))  # up to format 4
     welch: WelchResult | Undefined | None = field(default=None, metadata=stored(is_omitted=True))
+    model: FTest | Undefined | None = field(default=None, metadata=stored(is_omitted=True))  # of conditions in turn
     tiers: dict[str, Tier]
 
     @property
-    def test(self) -> AnovaResult | WelchResult | Undefined:
+    def test(self) -> AnovaResult | WelchResult | FTest | Undefined:
         """The test of all conditions."""
-        return self.welch or self.anova or Undefined("The conditions were not tested.")
+        return self.model or self.welch or self.anova or Undefined("The conditions were not tested.")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from analysis.enums import ScaleVariable, Variable, variable_of
 from analysis.results.codec import stored
+from analysis.results.in_turn import InTurnTests
 from analysis.results.rankings import ALPHA, Order
 from inference import results as inferred
 from inference.factor_analysis import FactorModel, OmegaResult
@@ -40,7 +41,8 @@ class PerceivedVariable:
     `points` are whole numbers, sorted by size, each a participant's value times `points_per_unit`; they are empty once
     answers were erased. One of the four variables has its own key; a planned scale of the questionnaire has ``scale.``
     and its key there. `detectable_difference` are the least and the largest difference of means, over all pairs, that
-    Games-Howell detects with 80% power; None in reports of versions that stored those of Tukey's test.
+    the deciding test detects with 80% power; None in reports of versions that stored those of Tukey's test. `in_turn`
+    is there where everybody met all conditions: tests of independent people are then undefined.
     """
 
     key: str
@@ -65,11 +67,27 @@ class PerceivedVariable:
     detectable_difference: tuple[float, float] | None = field(
         default=None, metadata=stored("detectable_by_games_howell")
     )
+    in_turn: InTurnTests | None = field(default=None, metadata=stored(is_omitted=True))
 
     @property
     def variable(self) -> Variable:
         """What is measured."""
         return variable_of(self.key, self.scale_variables)
+
+    @property
+    def pairs(self) -> inferred.PairwiseResult | Undefined:
+        """Every pair of conditions by the test that decides."""
+        return self.tests.games_howell if self.in_turn is None else self.in_turn.pairs
+
+    @property
+    def order(self) -> Order:
+        """The partial order that these pairs support."""
+        return self.orders.games_howell if self.in_turn is None else self.in_turn.order
+
+    @property
+    def test_name(self) -> str:
+        """The test that decides, within a sentence."""
+        return "Games-Howell" if self.in_turn is None else "the mixed model"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -114,7 +114,8 @@ def _read(
     progress("Reading the answers")
     reading = read_answers(study, mode, exclusions(study, [mode], by_hand=plan.by_hand, rule=plan.exclude))
     flow = flow_of(study, mode, reading)
-    compared = _compared(flow)
+    # Whoever meets all conditions is not left out with one that has few.
+    compared = list(reading.analysed.conditions) if reading.analysed.occasions else _compared(flow)
     positions = [at for at, name in zip(positions, reading.analysed.conditions, strict=True) if name in compared]
     reading = reading.among(compared)
     opened, choices = opened_by(study, mode), choices_of(study, mode)

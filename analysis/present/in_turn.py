@@ -1,0 +1,212 @@
+"""Lists in turn: everybody met all conditions, and what compares them within participants."""
+
+from __future__ import annotations
+
+from analysis.present.words import decimal, f_test, interval_cell, limits, probability, whole
+from analysis.results.in_turn import InTurn, InTurnTests
+from analysis.results.perceived import PerceivedVariable
+from analysis.results.report import Results
+from documents.blocks import Section
+from documents.numbers import capital, f_statistic, named_p, number, plural
+from documents.tables import Numbers, Row, Table, Words, table, text
+from inference.ancova import FTest
+from inference.paired import FriedmanResult
+from inference.results import PairwiseResult, Undefined
+from inference.sequences import RepeatedMeasures, WithinResult
+
+PRIMARY = {
+    "advantage": "the average advantage",
+    "contrast": "the planned contrast",
+    "effect": "the planned effect",
+    "rank correlation": "the rank correlation",
+}
+ASSUMPTIONS = (
+    "Values are those of conditions, positions and participants added up, with residuals of one variance; tastes for "
+    "single algorithms are part of the residual.",
+    "No algorithm's list affects the answers to the next more than another's does. First occasions alone do not need "
+    "this.",
+    "Occasions without a value are missing at random: whether they are missing may depend on the condition, the "
+    "position and the participant's other values, not on the value that is missing.",
+    "A list leaves out items of the participant's earlier lists where the design says so; it is then the best not yet "
+    "shown.",
+)
+
+
+def in_turn_section(results: Results) -> Section:
+    """The design, the mixed model of every measure, and what stands beside it; empty with independent conditions."""
+    section, design = Section("in-turn", "Lists in turn", "perceived"), results.in_turn
+    if design is None or not results.flow.analysed:
+        return section
+    section.say(
+        _design(design), f"The primary test is {PRIMARY[results.plan.primary_test]}; the tests here are exploratory."
+    )
+    tested = [(variable, variable.in_turn) for variable in results.variables if variable.in_turn is not None]
+    for variable, tests in sorted(tested, key=lambda each: each[0].key != results.plan.primary.perceived):
+        section.head(variable.name)
+        section.say(omnibus(variable, tests), *beside(variable, tests))
+    section.put(_means(tested))
+    section.put(_differences(tested))
+    section.head("Assumptions")
+    section.enumerate(ASSUMPTIONS)
+    return section
+
+
+# Sentences
+
+
+def _design(design: InTurn) -> str:
+    met = f"Each of {plural(design.n_participants, 'participant')} met all {design.n_conditions} algorithms in turn"
+    power = ""
+    if design.power is not None:
+        power = (
+            f" For an effect of f = {number(design.f)} and a correlation of "
+            f"{number(design.correlation, is_share=True)} between a participant's values, the test of all algorithms "
+            f"has a power of {number(design.power, is_share=True)}."
+        )
+    return (
+        f"{met}, in sequences of a Williams square: each algorithm is equally often at each position, and equally "
+        f"often after each other. Means are those of a mixed model of condition and position with participants random, "
+        f"averaged over positions; pairs have simultaneous intervals by the studentized range.{power}"
+    )
+
+
+def omnibus(variable: PerceivedVariable, tests: InTurnTests) -> str:
+    """The mixed model's test of all conditions, or the reason why there is none."""
+    name, model = variable.variable.in_text, tests.model
+    if isinstance(model, Undefined):
+        return f"The mixed model of {name} has no result. {model.reason}"
+    opening = f"We found no significant difference in {name} between the algorithms"
+    if model.test.p < variable.alpha:
+        opening = f"{capital(name)} differed significantly between the algorithms"
+    return f"{opening}, mixed model, {f_test(model.test)} (Satterthwaite)."
+
+
+def beside(variable: PerceivedVariable, tests: InTurnTests) -> list[str]:
+    """The tests beside the mixed model, the first occasions, carry-over, and missing occasions."""
+    repeated, ranks, first = _said(tests.repeated), _said(tests.friedman), tests.first
+    sentences = [f"Beside it: repeated measures {repeated}; Friedman's test {ranks}."]
+    if not isinstance(tests.model, Undefined):
+        sentences.append(f"Effect of the position: {f_test(tests.model.positions)}.")
+    if isinstance(first, Undefined):
+        sentences.append(f"First occasions alone could not be compared. {first.reason}")
+    else:
+        n = sum(pair.is_significant for pair in first.pairs)
+        sentences.append(
+            f"First occasions alone, between participants: Games-Howell found significant differences in "
+            f"{n or 'none'} of {plural(len(first.pairs), 'pair')}."
+        )
+    if isinstance(tests.carry_over, Undefined):
+        sentences.append(f"Carry-over could not be tested. {tests.carry_over.reason}")
+    else:
+        test = tests.carry_over.test
+        found = "The algorithm met just before made a significant difference"
+        if test.p >= variable.alpha:
+            found = "We found no significant carry-over from the algorithm met just before, which does not exclude it"
+        sentences.append(f"{found}, {f_test(test)}.")
+    if tests.n_missing:
+        model = "no result"
+        if isinstance(tests.completers, WithinResult):
+            model = f"{f_test(tests.completers.test)}, n = {tests.completers.n_participants:,}"
+        sentences.append(
+            f"{plural(tests.n_missing, 'occasion')} without a value, taken as missing at random. Participants with "
+            f"every value alone: {model}."
+        )
+    return sentences
+
+
+def _said(result: RepeatedMeasures | FriedmanResult | Undefined) -> str:
+    if isinstance(result, Undefined):
+        return f"has no result ({result.reason.removesuffix('.')})"
+    if isinstance(result, FriedmanResult):
+        return f"χ²({result.df}) = {number(result.chi_squared)}, {named_p(result.p)}"
+    df, df_within = (number(result.epsilon * each) for each in (result.df, result.df_within))
+    f = f"F({df}, {df_within}) = {number(result.f)}"
+    return f"{f}, {named_p(result.p_corrected)} (Greenhouse and Geisser, ε = {number(result.epsilon, is_share=True)})"
+
+
+# Tables
+
+
+def test_rows(variable: PerceivedVariable, tests: InTurnTests) -> list[Row]:
+    """Rows of the table of all tests."""
+    model, carried = tests.model, tests.carry_over
+    conditions, positions = (model, model) if isinstance(model, Undefined) else (model.test, model.positions)
+    results: dict[str, FTest | RepeatedMeasures | FriedmanResult | Undefined] = {
+        "Mixed model: conditions": conditions,
+        "Mixed model: positions": positions,
+        "Repeated measures, Greenhouse-Geisser": tests.repeated,
+        "Friedman": tests.friedman,
+        "Carry-over": carried if isinstance(carried, Undefined) else carried.test,
+    }
+    rows = []
+    for name, result in results.items():
+        if isinstance(result, Undefined):
+            cells = (text(result.reason), probability(None))
+        elif isinstance(result, FTest):
+            cells = (text(f_statistic(result.df, result.df_within, result.f)), probability(result.p))
+        else:
+            p = result.p_corrected if isinstance(result, RepeatedMeasures) else result.p
+            cells = (text(_said(result).partition(", p")[0]), probability(p))
+        rows.append(Row((text(name), *cells), variable.name, isinstance(result, Undefined)))
+    return rows
+
+
+Tested = list[tuple[PerceivedVariable, InTurnTests]]
+
+
+def _means(tested: Tested) -> Table:
+    return table(
+        "in-turn-means",
+        "Measures by algorithm, by the mixed model",
+        [
+            (variable, mean)
+            for variable, tests in tested
+            if isinstance(tests.model, WithinResult)
+            for mean in tests.model.means
+        ],
+        Words("Algorithm", lambda line: line[1].condition),
+        Numbers("n", lambda line: whole(line[1].n)),
+        Numbers("M, observed", lambda line: decimal(line[1].mean, 2, line[0].variable.is_share)),
+        Numbers("M", lambda line: decimal(line[1].adjusted, 2, line[0].variable.is_share), "perceived"),
+        Numbers("SE", lambda line: decimal(line[1].se, 2, line[0].variable.is_share)),
+        Numbers("95% CI of M", lambda line: limits(line[1].interval, 2, line[0].variable.is_share)),
+        note="M: averaged over positions, each with the same weight.",
+        group_name="Measure",
+        group=lambda line: line[0].name,
+    )
+
+
+def _differences(tested: Tested) -> Table:
+    """Every pair over first occasions, over participants with every value, and with carry-over taken off."""
+    lines = []
+    for variable, tests in tested:
+        carried, whole_ones = tests.carry_over, tests.completers
+        others: dict[str, PairwiseResult | Undefined | None] = {
+            "all occasions": tests.pairs,
+            "first occasions alone": tests.first,
+            "carry-over taken off": carried if isinstance(carried, Undefined) else carried.adjusted,
+            "participants with every value": whole_ones.pairs if isinstance(whole_ones, WithinResult) else None,
+        }
+        for name, compared in others.items():
+            lines += [
+                (variable, name, pair) for pair in (compared.pairs if isinstance(compared, PairwiseResult) else ())
+            ]
+    return table(
+        "in-turn-pairs",
+        "Pairs of algorithms by other occasions and participants",
+        lines,
+        Words("Over", lambda line: line[1]),
+        Words("Algorithm", lambda line: line[2].a),
+        Words("and", lambda line: line[2].b),
+        Numbers("Difference", lambda line: decimal(line[2].difference, 2, line[0].variable.is_share), "perceived"),
+        Numbers(
+            "Simultaneous CI",
+            lambda line: interval_cell(line[2].ci_low, line[2].ci_high, 2, line[0].variable.is_share),
+        ),
+        Numbers("p", lambda line: probability(line[2].p)),
+        note="First occasions are of independent people (Games-Howell); the others are by the mixed model, without "
+        "first occasions where carry-over is taken off.",
+        group_name="Measure",
+        group=lambda line: line[0].name,
+        is_quiet=lambda line: not line[2].is_significant,
+    )
