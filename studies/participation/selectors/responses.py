@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import base64
+import copy
 import functools
 import hmac
 import itertools
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -51,8 +52,8 @@ RATING, SATISFACTION = "rating", "satisfaction"
 MEASURED = ("watched", "heard", "trailer_seen", RATING)
 # Columns of a participant.
 OF_LEAN = (
-    "study", "condition", "mode", "status", "step", "language", "item_rank", "shown_orders", "consented_at",
-    "completed_at",
+    "study", "condition", "sequence", "mode", "status", "step", "language", "item_rank", "occasion", "shown_orders",
+    "consented_at", "completed_at",
 )  # fmt: skip
 LOOKED_AT = (DETAILS_OPENED, TRAILER_OPENED)
 MOST_CACHED = 1000  # distinct parsed answers
@@ -92,8 +93,8 @@ def _rated(keys: Sequence[int]) -> dict[int, tuple[int, int]]:
     return {key: (n, modelled) for key, n, modelled in counted}
 
 
-def _first_lists(keys: Sequence[int]) -> dict[int, RecommendationList]:
-    lists = RecommendationList.objects.filter(participant__in=keys, occasion=1)
+def _lists(keys: Sequence[int], occasion: int, side: int) -> dict[int, RecommendationList]:
+    lists = RecommendationList.objects.filter(participant__in=keys, occasion=occasion, side=side)
     return {stored.participant_id: stored for stored in lists.order_by()}
 
 
@@ -159,6 +160,9 @@ class Record:
 
     `answers` are those to questions that were asked; `not_asked` are the keys of the others, hidden by earlier answers
     or on pages that were not reached.
+
+    Where each person has several lists, `answers` are those to questions outside the lists, `items` those of all lists
+    in order, `recommendations` the first list, and `measures` None: each of `occasions` has its own.
     """
 
     participant: Participant
@@ -173,6 +177,41 @@ class Record:
     n_modelled: int = field(default=0)
     not_asked: frozenset[str] = frozenset()
     answered: tuple[tuple[int, str, datetime], ...] = ()  # rank, question and time of each answer, if requested
+    occasions: tuple[OccasionRecord, ...] = ()  # only in studies with several lists, from the assignment on
+    # Of the one list that the record is about, from 1
+    occasion: int = 1
+    side: int = 1
+
+    def by_occasion(self) -> tuple[Record, ...]:
+        """Return a record of each list: its items, its condition as that of the participant, and their answers about
+        it beside those outside the lists. Lists side by side have one each; the record of a study with one list is
+        its own.
+        """
+        return tuple(record for occasion in self.occasions for record in occasion.lists) or (self,)
+
+
+@dataclass(frozen=True)
+class OccasionRecord:
+    """One occasion of a participant with several lists, whether or not it was reached.
+
+    `answers` are those to questions inside the lists that were asked, `measures` those of the list, or None where
+    answers are missing or several lists are beside one another.
+    """
+
+    occasion: int  # from 1
+    answers: dict[str, Any]
+    measures: ParticipantMeasures | None
+    lists: tuple[Record, ...]  # of each list, from left to right
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """The conditions from left to right."""
+        return tuple(record.participant.condition for record in self.lists if record.participant.condition is not None)
+
+    @property
+    def items(self) -> tuple[Recommended, ...]:
+        """The items of the list, or of the leftmost of several."""
+        return self.lists[0].items
 
 
 def public_ids(study: Study) -> dict[int, str]:
@@ -202,6 +241,14 @@ def position_reached(flow: Flow, participant: Participant) -> int:
     return len(flow.pages) - 1 if is_completed else flow.position(participant.step)
 
 
+def has_reached(flow: Flow, participant: Participant, position: int, occasion: int = 1) -> bool:
+    """Return whether a participant has reached the page at this position, on this occasion if it is inside lists."""
+    here = position_reached(flow, participant)
+    if occasion != participant.occasion and {flow.keys[here], flow.keys[position]} <= set(flow.listed):
+        return occasion < participant.occasion
+    return here >= position
+
+
 @functools.lru_cache(maxsize=1000, typed=True)
 def _measured(
     measures: frozenset[str], watched: Any, heard: Any, trailer_seen: Any, rating: Any
@@ -212,6 +259,24 @@ def _measured(
     if None in needed:
         return None
     return item_measures(watched=watched, heard=heard, trailer_seen=trailer_seen, rating=rating, measures=measures)
+
+
+class _Lists(NamedTuple):
+    """The lists on one occasion and side, by the participant's key; `stored` is empty in a lean read."""
+
+    stored: Mapping[int, RecommendationList]
+    slots: Mapping[int, Sequence[Slot]]
+
+    def of(self, key: int) -> tuple[RecommendationList | None, Sequence[Slot]]:
+        return self.stored.get(key), self.slots.get(key, ())
+
+
+class _Occasion(NamedTuple):
+    """What several participants did on one occasion, by their keys."""
+
+    answers: Mapping[int, dict[int, dict[str, AnswerRow]]]  # by rank and question
+    looked_at: Mapping[int, dict[str, Counter[str]]]
+    lists: Sequence[_Lists]  # by side
 
 
 class RecordReader:
@@ -229,15 +294,21 @@ class RecordReader:
         self._parsed: dict[str, Any] = {}
         self.conditions = {condition.pk: condition for condition in Condition.objects.filter(study=study)}
         self.items: dict[int, Item] = {}
+        sequences = study.sequences.all() if self.flow.lists.is_several else ()
+        self.sequences = {sequence.pk: sequence for sequence in sequences}
+        # How many lists are side by side on each occasion
+        self.sides = max((tuple(map(len, sequence.occasions)) for sequence in sequences), key=len, default=(1,))
+        in_lists = [page.block for page in self.flow.pages if page.key in self.flow.listed and page.block]
+        self.in_lists = frozenset(q.key for block in in_lists for q in self.question_filter.questionnaire.block(block))
 
     def records(self, rows: QuerySet[Participant], ids: Mapping[int, str] | None = None) -> Iterator[Record]:
         """Every participant of `rows` with their data, in the order of `rows`; with `ids`, those who have one."""
         participants = rows.iterator(chunk_size=ROWS_AT_ONCE)
         while at_once := list(itertools.islice(participants, ROWS_AT_ONCE)):
             keys = [participant.pk for participant in at_once]
-            answers, slots = self._answers(keys), self._slots(keys)
-            profiles, looked = ({}, {}) if self.is_lean else (self._profiles(keys), self._opened_items(keys))
-            rated, lists = (_rated(keys), {}) if self.is_lean else ({}, _first_lists(keys))
+            occasions = [self._occasion(keys, occasion, n) for occasion, n in enumerate(self.sides, start=1)]
+            profiles = {} if self.is_lean else self._profiles(keys)
+            rated = _rated(keys) if self.is_lean else {}
             for participant in at_once:
                 pk = participant.pk
                 if ids is not None and pk not in ids:
@@ -247,15 +318,70 @@ class RecordReader:
                 profile = tuple(profiles.get(pk, ()))
                 n_modelled = sum(rating.provenance == Provenance.MODELLED for rating in profile)
                 counts = rated.get(pk, (0, 0)) if self.is_lean else (len(profile), n_modelled)
-                own, items, public_id = answers.get(pk, {}), slots.get(pk, []), ids[pk] if ids else ""
-                yield self._record(
-                    participant, public_id, own, lists.get(pk), items, looked.get(pk, {}), profile, counts
-                )
+                public_id = ids[pk] if ids else ""
+                if self.sequences:
+                    yield self._of_several(participant, public_id, occasions, profile, counts)
+                    continue
+                (only,) = occasions
+                (listed,) = only.lists
+                own, looked = only.answers.get(pk, {}), only.looked_at.get(pk, {})
+                yield self._record(participant, public_id, own, listed.of(pk), looked, profile, counts)
 
-    def _answers(self, keys: Sequence[int]) -> dict[int, dict[int, dict[str, AnswerRow]]]:
+    def _occasion(self, keys: Sequence[int], occasion: int, n_sides: int) -> _Occasion:
+        lists = []
+        for side in range(1, n_sides + 1):
+            stored = {} if self.is_lean else _lists(keys, occasion, side)
+            lists.append(_Lists(stored, self._slots(keys, occasion, side)))
+        looked = {} if self.is_lean else self._opened_items(keys, occasion)
+        return _Occasion(self._answers(keys, occasion), looked, lists)
+
+    def _of_several(
+        self,
+        participant: Participant,
+        public_id: str,
+        occasions: Sequence[_Occasion],
+        profile: tuple[ProfileRating, ...],
+        rated: tuple[int, int],
+    ) -> Record:
+        """The record of a participant with several lists, and in it that of each occasion."""
+        pk = participant.pk
+        own = [read.answers.get(pk, {}) for read in occasions]
+        outside = {key: row for key, row in own[0].get(0, {}).items() if key not in self.in_lists}
+        whole = self._record(participant, public_id, {0: outside}, (None, ()), {}, profile, rated)
+        if participant.sequence_id is None:
+            return whole
+        participant.sequence = self.sequences[participant.sequence_id]
+        by_position = {condition.position: condition for condition in self.conditions.values()}
+        records = []
+        for number, positions in enumerate(participant.sequence.occasions, start=1):
+            read, rows = occasions[number - 1], own[number - 1]
+            of_lists = {key: row for key, row in rows.get(0, {}).items() if key in self.in_lists}
+            rows, looked = {**rows, 0: {**outside, **of_lists}}, read.looked_at.get(pk, {})
+            lists = []
+            for side, (position, listed) in enumerate(zip(positions, read.lists, strict=True), start=1):
+                reader = copy.copy(participant)
+                reader.condition = by_position[position]
+                record = self._record(reader, public_id, rows, listed.of(pk), looked, profile, (0, 0), number)
+                lists.append(replace(record, side=side))
+            answers = {key: value for key, value in lists[0].answers.items() if key in self.in_lists}
+            measures = lists[0].measures if len(lists) == 1 else None
+            records.append(OccasionRecord(number, answers, measures, tuple(lists)))
+        origins = [row.provenance for rows in own for answered in rows.values() for row in answered.values()]
+        return replace(
+            whole,
+            occasions=tuple(records),
+            items=tuple(item for occasion in records for record in occasion.lists for item in record.items),
+            recommendations=records[0].lists[0].recommendations,
+            measures=None,
+            n_answers=len(origins) + rated[0],
+            n_modelled=origins.count(Provenance.MODELLED) + rated[1],
+        )
+
+    def _answers(self, keys: Sequence[int], occasion: int) -> dict[int, dict[int, dict[str, AnswerRow]]]:
         answers: dict[int, dict[int, dict[str, AnswerRow]]] = defaultdict(dict)
         # As text, which `_value` parses once for all participants: few values differ.
-        responses = Response.objects.filter(participant__in=keys).annotate(written=Cast("value", TextField()))
+        responses = Response.objects.filter(participant__in=keys, occasion=occasion)
+        responses = responses.annotate(written=Cast("value", TextField()))
         rows = responses.order_by("participant_id", "rank", "question").values_list(*self.columns)
         for key, rank, question, written, *rest in rows.iterator(chunk_size=5000):
             answers[key].setdefault(rank, {})[question] = AnswerRow(self._value(written), *rest)
@@ -270,11 +396,12 @@ class RecordReader:
             self._parsed[written] = value
         return self._parsed[written]
 
-    def _opened_items(self, keys: Sequence[int]) -> dict[int, dict[str, Counter[str]]]:
+    def _opened_items(self, keys: Sequence[int], occasion: int) -> dict[int, dict[str, Counter[str]]]:
         """Item events from the recommendation list onwards; the rating page may show the same items earlier."""
         looked: dict[int, dict[str, Counter[str]]] = defaultdict(dict)
+        pages = self.flow.listed if self.sequences else self.flow.with_list
         events = Event.objects.filter(
-            participant__in=keys, kind__in=(*LOOKED_AT, SAMPLE_PLAYED), page__in=self.flow.with_list
+            participant__in=keys, kind__in=(*LOOKED_AT, SAMPLE_PLAYED), page__in=pages, occasion=occasion
         ).order_by("pk")
         for key, kind, facts in events.values_list("participant_id", "kind", "facts"):
             amount = facts["seconds"] if kind == SAMPLE_PLAYED else 1
@@ -290,9 +417,10 @@ class RecordReader:
             profiles[row.participant_id].append(row)
         return profiles
 
-    def _slots(self, keys: Sequence[int]) -> dict[int, list[Slot]]:
+    def _slots(self, keys: Sequence[int], occasion: int, side: int) -> dict[int, list[Slot]]:
+        slots_of = RecommendedItem.objects.filter(recommendation_list__participant__in=keys)
         rows = list(
-            RecommendedItem.objects.filter(recommendation_list__participant__in=keys)
+            slots_of.filter(recommendation_list__occasion=occasion, recommendation_list__side=side)
             .order_by("recommendation_list_id", "rank")
             .values_list("recommendation_list__participant", *OF_SLOT)
         )
@@ -307,33 +435,42 @@ class RecordReader:
         self.items |= {item.pk: item for item in Item.objects.filter(pk__in=missing)} if missing else {}
 
     def _asked_keys(
-        self, question_filter: QuestionFilter, block: str, answers: dict[str, Any], participant: Participant
+        self, question_filter: QuestionFilter, block: str, answers: dict[str, Any], participant: Participant, at: int
     ) -> frozenset[str]:
         # A page that was not reached has asked nothing, whatever its conditions say.
         if block not in self.flow.blocks:
             return frozenset()
-        if position_reached(self.flow, participant) < self.flow.position_of_block(block):
+        if not has_reached(self.flow, participant, self.flow.position_of_block(block), at):
             return frozenset()
         return question_filter.keys(block, answers)
+
+    def _is_over(self, participant: Participant, occasion: int) -> bool:
+        """Whether all that is asked about a list was answered; about the only list, whether the study was completed."""
+        if not self.sequences:
+            return participant.status == ParticipantStatus.COMPLETED
+        listed = self.flow.listed
+        is_past = has_reached(self.flow, participant, self.flow.position(listed[-1]) + 1)
+        return is_past or (participant.step in listed and occasion < participant.occasion)
 
     def _record(
         self,
         participant: Participant,
         public_id: str,
         rows_by_rank: dict[int, dict[str, AnswerRow]],
-        recommendations: RecommendationList | None,
-        slots: Sequence[Slot],
+        listed: tuple[RecommendationList | None, Sequence[Slot]],
         looked_at: dict[str, Counter[str]],
         profile: tuple[ProfileRating, ...],
         rated: tuple[int, int],
+        occasion: int = 1,
     ) -> Record:
         question_filter = self.question_filter
+        recommendations, slots = listed
         about, of_items = question_filter.about, question_filter.of_items
         whole = rows_by_rank.get(0, {})
         own = {key: row.value for key, row in whole.items()}
         asked_keys = frozenset[str]().union(
             *(
-                self._asked_keys(question_filter, block, own, participant)
+                self._asked_keys(question_filter, block, own, participant, occasion)
                 for block in question_filter.questionnaire.whole
             )
         )
@@ -341,11 +478,10 @@ class RecordReader:
         for slot in slots:
             rows = rows_by_rank.get(slot.rank, {})
             of_item = {key: row.value for key, row in rows.items()}
-            is_ahead = participant.step == self.flow.key_of(ITEM_QUESTIONS) and slot.rank > participant.item_rank
-            of_slot = question_filter.of_slot(slot)
-            shown = (
-                frozenset() if is_ahead else self._asked_keys(of_slot, schema.ITEMS, {**own, **of_item}, participant)
-            )
+            is_here = participant.step == self.flow.key_of(ITEM_QUESTIONS) and occasion == participant.occasion
+            of_slot, known = question_filter.of_slot(slot), {**own, **of_item}
+            is_ahead = is_here and slot.rank > participant.item_rank
+            shown = frozenset() if is_ahead else self._asked_keys(of_slot, schema.ITEMS, known, participant, occasion)
             answers = {key: value for key, value in of_item.items() if key in shown or key not in of_items}
             provenance = {key: row.provenance for key, row in rows.items()}
             opened = looked_at.get(slot.item.external_id, Counter())
@@ -360,7 +496,7 @@ class RecordReader:
             satisfaction = own.get(SATISFACTION)
             is_whole = satisfaction is not None
         else:
-            satisfaction, is_whole = None, participant.status == ParticipantStatus.COMPLETED
+            satisfaction, is_whole = None, self._is_over(participant, occasion)
         scored = [item.measures for item in items if item.measures is not None]
         measures = None
         if items and len(scored) == len(items) and is_whole:
@@ -385,6 +521,7 @@ class RecordReader:
                 for key, row in rows.items()
                 if row.answered_at is not None
             ),
+            occasion=occasion,
         )
 
 
