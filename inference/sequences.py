@@ -255,7 +255,7 @@ def repeated_measures(values: Mapping[str, ArrayLike]) -> RepeatedMeasures | Und
     effects = whole.mean(axis=0) - whole.mean()
     rest = whole - whole.mean(axis=1, keepdims=True) - effects
     residual, explained = float((rest**2).sum()), n * float((effects**2).sum())
-    if residual <= SMALLEST * float(((whole - whole.mean()) ** 2).sum()):
+    if residual <= SMALLEST * float((whole**2).sum()):
         return Undefined("All participants differ alike between conditions: there is no residual variance.")
     df, df_within, products = k - 1, (n - 1) * (k - 1), rest.T @ rest
     f, epsilon = explained / df / (residual / df_within), residual**2 / (df * float((products**2).sum()))

@@ -278,7 +278,7 @@ def advantage_of(
     if isinstance(means, Undefined):
         return results.Advantage(overall=means)
     other_items: AverageAdvantage | Undefined | None = None
-    if variable.key == RATED:
+    if variable.key == RATED and not answers.occasions:
         other_items = nested if isinstance(nested, Undefined) else average_advantage(nested, separated, alpha=alpha)
     return results.Advantage(
         overall=average_advantage(means, separated, alpha=alpha, bound=bound),

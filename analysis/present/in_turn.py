@@ -42,8 +42,9 @@ def in_turn_section(results: Results) -> Section:
     )
     tested = [(variable, variable.in_turn) for variable in results.variables if variable.in_turn is not None]
     for variable, tests in sorted(tested, key=lambda each: each[0].key != results.plan.primary.perceived):
-        section.head(variable.name)
-        section.say(omnibus(variable, tests), *beside(variable, tests))
+        if sentences := beside(variable, tests):
+            section.head(variable.name)
+            section.say(" ".join(sentences))
     section.put(_means(tested))
     section.put(_differences(tested))
     section.head("Assumptions")
@@ -82,11 +83,14 @@ def omnibus(variable: PerceivedVariable, tests: InTurnTests) -> str:
 
 
 def beside(variable: PerceivedVariable, tests: InTurnTests) -> list[str]:
-    """The tests beside the mixed model, the first occasions, carry-over, and missing occasions."""
+    """The tests beside the mixed model, the first occasions, carry-over, and missing occasions; none without it."""
+    if isinstance(tests.model, Undefined):
+        return []
     repeated, ranks, first = _said(tests.repeated), _said(tests.friedman), tests.first
-    sentences = [f"Beside it: repeated measures {repeated}; Friedman's test {ranks}."]
-    if not isinstance(tests.model, Undefined):
-        sentences.append(f"Effect of the position: {f_test(tests.model.positions)}.")
+    sentences = [
+        f"Beside the mixed model: repeated measures {repeated}; Friedman's test {ranks}.",
+        f"Effect of the position: {f_test(tests.model.positions)}.",
+    ]
     if isinstance(first, Undefined):
         sentences.append(f"First occasions alone could not be compared. {first.reason}")
     else:

@@ -159,7 +159,7 @@ def lists_section(results: Results, figure: FigureMaker) -> Section:
     lists = results.lists_shown
     if lists is None:
         return section
-    section.say(_definitions(lists), missing(lists))
+    section.say(_definitions(lists, "participant" if results.in_turn is None else "occasion"), missing(lists))
     section.put(_means_table(lists))
     if results.in_turn is None:  # rows of one person are not correlated as if they were of several
         section.say(*findings(lists), style="says")
@@ -239,7 +239,7 @@ def _signed(value: float | None) -> str:
     return number(value) if value is None or value < 0 else f"+{number(value)}"
 
 
-def _definitions(lists: ListsShown) -> str:
+def _definitions(lists: ListsShown, whose: str) -> str:
     predicted = (
         "The predicted rating is the mean score that the model stored for the items, on the dataset's rating scale and "
         "without items that popularity filled in. "
@@ -247,7 +247,7 @@ def _definitions(lists: ListsShown) -> str:
         else ""
     )
     return (
-        f"Metrics of the lists of {plural(lists.n, 'participant')}. Popularity is the mean percentage of training "
+        f"Metrics of the lists of {plural(lists.n, whose)}. Popularity is the mean percentage of training "
         "users whose data include an item. Diversity is one minus the mean cosine similarity of all pairs of items, "
         f"{DIVERSITY_BY[lists.diversity_by]}. Novelty is the mean self-information in bits: the rarer the items "
         f"in the training data, the higher. {predicted}Overlap is the mean share of a list that was also in the list "

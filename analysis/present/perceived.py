@@ -364,7 +364,7 @@ def pairs_table(variable: PerceivedVariable, *, by_tukey: bool = False) -> Table
             f"Simultaneous {coverage(variable.alpha)} CI",
             lambda pair: interval_cell(pair.ci_low, pair.ci_high, 2, is_share),
         ),
-        Numbers(f"p, {by}", lambda pair: probability(pair.p)),
+        Numbers(f"p, {by.removeprefix('the ')}", lambda pair: probability(pair.p)),
         *(() if by_tukey else (by_ranks,)),
         note="Every p is adjusted for all pairs of this variable; a dash means that the pair could not be tested.",
         is_quiet=lambda pair: not pair.is_significant,

@@ -181,7 +181,7 @@ def characteristics_table(sample: Sample) -> Table:
         "over all pairs of conditions; not tested. By chance: 95% of 199 random assignments of the same participants "
         "stay within it."
     )
-    return Table("sample", "Analysed participants by condition", columns, tuple(rows), note, "Question")
+    return Table("sample", f"Analysed participants by {sample.arm}", columns, tuple(rows), note, "Question")
 
 
 def _lines(characteristic: Characteristic, answers: list[AnswersOfCondition]) -> list[tuple[str, list[Cell]]]:
@@ -217,7 +217,7 @@ def conduct_table(sample: Sample, *, has_trailers: bool) -> Table:
     commented = Numbers[NamedConduct]("Commented", lambda row: whole(row[1].commented))
     return table(
         "conduct",
-        "Duration and conduct by condition",
+        f"Duration and conduct by {sample.arm}",
         [*zip(sample.conditions, sample.by_condition, strict=True), (ALL, sample.total)],
         Words("Algorithm", lambda row: row[0]),
         Numbers("n", lambda row: whole(row[1].n)),
