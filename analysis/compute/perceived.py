@@ -32,6 +32,7 @@ from inference.studentized_range import critical_range
 from studies.settings import SCALE_PREFIX
 
 LEAST_N = 2
+TIED_DIGITS = 10  # decimals in which means of a model differ
 FEWEST_PARTICIPANTS = 5  # in a condition with fewer, few items are no warning
 MOST_SHOWN = 5
 
@@ -135,8 +136,8 @@ def study_variable(
     )
     order = orders["games_howell"]
     if in_turn is not None and not isinstance(in_turn.pairs, Undefined):  # means that missing occasions do not move
-        means = in_turn.pairs.locations
-        order = partial_order(means, in_turn.pairs)
+        order = partial_order(in_turn.pairs.locations, in_turn.pairs)
+        means = {name: round(mean, TIED_DIGITS) for name, mean in in_turn.pairs.locations.items()}
     return result, Ranking(values=means, pairs=result.pairs, order=order)
 
 

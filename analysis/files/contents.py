@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from operator import itemgetter
@@ -55,7 +56,10 @@ def write_people(report: Report, folder: Path) -> None:
     source, plan, tested = Source(report.study, [report.mode]), report.read_plan(), report.read_results().variables
     people = list(source.people())
     compared = {facts.label for facts in report.read_results().conditions}
-    analysed = [person for person in people if _is_analysed(person, plan) and _condition(person) in compared]
+    # A row for each list of a participant who had several, as of each participant who had one.
+    rows = (replace(person, record=own) for person in people for own in person.record.by_occasion())
+    analysed = [row for row in rows if _is_analysed(row, plan) and _condition(row) in compared]
+    is_in_turn = report.read_results().in_turn is not None
     questionnaire = questionnaire_of(report.study)
     scales = {scale.key: scale for scale in scales_of(questionnaire)}
     outcomes = planned_outcomes(questionnaire, report.study.design)
@@ -78,17 +82,18 @@ def write_people(report: Report, folder: Path) -> None:
     not_asked = report.read_results().study.not_asked
     measured = [variable for variable in VARIABLES if variable.key not in not_asked]
     variables = [*measured, *(variable.variable for variable in tested if variable.variable.scale)]
-    heads = ["participant.id", "condition", *(variable.key for variable in variables)]
+    heads = ["participant.id", "condition", *(["position"] if is_in_turn else []), *(each.key for each in variables)]
     lines = []
     for person in analysed:
         values = (_value(person, variable, scores) for variable in variables)
         own = ("" if value is None else float(value) for value in values)
-        lines.append([person.record.public_id, cell(_condition(person)), *own])
+        position = [person.record.occasion] if is_in_turn else []
+        lines.append([person.record.public_id, cell(_condition(person)), *position, *own])
     _write_lines(folder / "data" / "analysed.csv", heads, lines)
     if report.read_results().lists_shown is not None:
         write_lists(report, analysed, folder)
     planned = [scales[variable.variable.scale] for variable in tested if variable.variable.scale in scales]
-    if planned:
+    if planned and not is_in_turn:
         heads = ["scale", "about", "column", "low", "high", "is_reversed", "least_answered", "score_low", "score_high"]
         members = _members(planned, questionnaire)
         _write_lines(folder / "data" / "scales.csv", heads, members)

@@ -18,6 +18,7 @@ from inference.agreement import MOST_PERMUTED
 from inference.item_effects import ItemEffectsResult
 from inference.ordinal import OrdinalResult
 from inference.results import AgreementResult, PairwiseResult, Undefined
+from inference.sequences import WithinResult
 from studies.data.codebook.cells import cell
 
 Names = tuple[str, str, str, str]  # what is tested, the test, and the conditions
@@ -73,13 +74,14 @@ def lines_of(results: Results) -> Iterator[Line]:
             of_lists = Metric("lists", length.profile_length, results.objective.n).key
             yield from _statistics((of_lists, "coverage", name, ""), coverage, ("profiles", "cases", "items"))
     if results.advantage is not None and results.primary is not None:
-        names = (results.primary.variable_key, "advantage", results.primary.metric_key, "")
+        test = "advantage" if results.in_turn is None else "mixed_contrast"
+        names = (results.primary.variable_key, test, results.primary.metric_key, "")
         yield from _statistics(names, results.advantage.overall, ("value", "se", "df", "t", "p"))
     if results.contrast is not None:
-        yield from _of_contrast(results.contrast)
+        yield from _of_contrast(results.contrast, is_in_turn=results.in_turn is not None)
     for of, name, contrast in results.factorial.contrasts if results.factorial else ():
         yield from _statistics((of.variable_key, "effect", name, ""), contrast, PER_EFFECT)
-    if results.equivalence is not None:
+    if results.equivalence is not None and results.in_turn is None:
         yield from _of_equivalence(results.equivalence)
     # The scripts enumerate the orders of up to eight algorithms; with more, only the coefficients are compared.
     cells = _other_cells(results)
@@ -116,6 +118,15 @@ def _of_variable(variable: PerceivedVariable) -> Iterator[Line]:
     yield from _of_pairs(key, "tukey", variable.tests.tukey, ("difference", "p", *LIMITS))
     yield from _of_pairs(key, "games_howell", variable.tests.games_howell, ("difference", "df", "p", *LIMITS))
     yield from _of_pairs(key, "dunn", variable.tests.dunn_holm, ("difference", "p"))
+    if (tests := variable.in_turn) is not None:
+        yield from _statistics((key, "repeated_measures", "", ""), tests.repeated, ("f", "epsilon", "p_corrected"))
+        yield from _statistics((key, "friedman", "", ""), tests.friedman, ("chi_squared", "df", "p"))
+        if isinstance(model := tests.model, WithinResult):
+            yield from _statistics((key, "mixed", "", ""), model, ("log_likelihood", "sd_participants", "sd_residual"))
+            yield from _statistics((key, "mixed", "", ""), model.test, F_TEST)
+            for mean in model.means:
+                yield from _statistics((key, "mixed", mean.condition, ""), mean, ("adjusted", "se"))
+            yield from _of_pairs(key, "mixed_pair", model.pairs, ("difference", "se", "df", "p", *LIMITS))
 
 
 def _of_effects(effects: VariableEffects) -> Iterator[Line]:
@@ -162,8 +173,13 @@ def _of_dose(dose: Dose) -> Iterator[Line]:
             yield f"list.{change.metric}", "dose", dose.condition, dose.base, "difference_sd", change.in_sd
 
 
-def _of_contrast(contrast: PlannedContrast) -> Iterator[Line]:
+def _of_contrast(contrast: PlannedContrast, *, is_in_turn: bool) -> Iterator[Line]:
     key, result = contrast.variable_key, contrast.test.result
+    if is_in_turn and not isinstance(result, Undefined):
+        names = (key, "mixed_contrast", "planned", "")
+        yield *names, "value", result.difference
+        yield from _statistics(names, result.pooled, ("se", "df", "t", "p"))
+        return
     if not isinstance(result, Undefined):
         yield from _statistics((key, "contrast", "", ""), result, ("difference",))
         yield from _statistics((key, "contrast", "", ""), result.pooled, PER_CONTRAST)

@@ -265,6 +265,108 @@ nested <- function(items) {
 }
 
 # The mean of the answered members of a scale, reverse-scored, on the range of the score; NA where too few are answered.
+# The mixed model of conditions and positions with participants random, by REML, and Satterthwaite's degrees of freedom.
+models <- list()
+mixed <- function(of, rows) {
+  names <- conditions[conditions %in% rows[["condition"]]]
+  position <- sapply(sort(unique(rows[["position"]])), function(at) as.numeric(rows[["position"]] == at))
+  last <- ncol(position)
+  x <- cbind(sapply(names, function(name) as.numeric(rows[["condition"]] == name)),
+             position[, -last, drop = FALSE] - position[, last])
+  whole <- cbind(x, rows[[of]])
+  person <- as.character(rows[["participant.id"]])
+  products <- crossprod(whole)
+  sums <- rowsum(whole, person)
+  n.own <- as.numeric(table(person)[rownames(sums)])
+  n <- nrow(whole)
+  p <- ncol(x)
+  pieces <- function(variances) { # the deviance, the estimates and their covariance
+    weights <- variances[1] / (variances[2] + variances[1] * n.own)
+    inner <- (products - crossprod(sums, sums * weights)) / variances[2]
+    information <- inner[1:p, 1:p]
+    beta <- solve(information, inner[1:p, p + 1])
+    determinants <- sum(log1p(variances[1] * n.own / variances[2])) + n * log(variances[2]) +
+      as.numeric(determinant(information)$modulus)
+    list(deviance = determinants + inner[p + 1, p + 1] - sum(inner[1:p, p + 1] * beta), beta = beta,
+         covariance = solve(information))
+  }
+  start <- log(rep(var(rows[[of]]) / 2, 2))
+  control <- list(reltol = 1e-15, maxit = 5000)
+  fit <- optim(start, function(logs) pieces(exp(logs))$deviance, control = control)
+  fit <- optim(fit$par, function(logs) pieces(exp(logs))$deviance, control = control)
+  variances <- exp(fit$par)
+  free <- if (variances[1] > 1e-6 * variances[2]) 1:2 else 2
+  if (length(free) == 1) variances[1] <- 0
+  best <- pieces(variances)
+  steps <- lapply(free, function(i) 1e-3 * variances[i] * (1:2 == i))
+  hessian <- sapply(steps, function(a) sapply(steps, function(b) {
+    moved <- function(s, t) s * t * pieces(variances + s * a + t * b)$deviance
+    (moved(1, 1) + moved(1, -1) + moved(-1, 1) + moved(-1, -1)) / 4
+  }))
+  changes <- lapply(steps, function(step) {
+    (pieces(variances + step)$covariance - pieces(variances - step)$covariance) / 2
+  })
+  spread <- function(weights, covariance) sum(weights * (covariance %*% weights))
+  df.of <- function(weights) {
+    change <- sapply(changes, function(each) spread(weights, each))
+    spread(weights, best$covariance)^2 / sum(change * solve(hessian, change))
+  }
+  tested <- function(weights) {
+    padded <- c(weights, rep(0, p - length(weights)))
+    c(value = sum(padded * best$beta), se = sqrt(spread(padded, best$covariance)), df = df.of(padded))
+  }
+  models[[of]] <<- list(names = names, tested = tested)
+  keep(of, "mixed", "", "", log_likelihood = -(best$deviance + (n - p) * log(2 * pi)) / 2,
+       sd_participants = sqrt(variances[1]), sd_residual = sqrt(variances[2]))
+  k <- length(names)
+  for (i in seq_len(k)) {
+    own <- tested(diag(k)[i, ])
+    keep(of, "mixed", names[i], "", adjusted = own[["value"]], se = own[["se"]])
+  }
+  for (i in seq_len(k - 1)) for (j in (i + 1):k) {
+    own <- tested(diag(k)[i, ] - diag(k)[j, ])
+    half <- own[["se"]] / sqrt(2)
+    critical <- critical.value(k, own[["df"]])
+    keep(of, "mixed_pair", names[i], names[j], difference = own[["value"]], se = own[["se"]], df = own[["df"]],
+         p = range.tail(abs(own[["value"]]) / half, k, own[["df"]]),
+         ci_low = own[["value"]] - critical * half, ci_high = own[["value"]] + critical * half)
+  }
+  contrasts <- cbind(t(contr.helmert(k)) / sqrt(colSums(contr.helmert(k)^2)), matrix(0, k - 1, p - k))
+  parts <- eigen(contrasts %*% best$covariance %*% t(contrasts), symmetric = TRUE)
+  rotated <- t(parts$vectors) %*% contrasts
+  q <- k - 1
+  f <- mean((rotated %*% best$beta)^2 / parts$values)
+  single <- apply(rotated, 1, df.of)
+  expected <- sum(single / (single - 2))
+  df <- if (min(single) > 2) 2 * expected / (expected - q) else 2
+  keep(of, "mixed", "", "", f = f, df_between = q, df_within = df, p = pf(f, q, df, lower.tail = FALSE))
+}
+
+# A weighted sum of the mixed model's means.
+mixed.contrast <- function(of, name, weights, sides = 2) {
+  own <- models[[of]]$tested(weights[models[[of]]$names])
+  t <- own[["value"]] / own[["se"]]
+  p <- if (sides == 1) pt(t, own[["df"]], lower.tail = FALSE) else 2 * pt(-abs(t), own[["df"]])
+  keep(of = of, test = "mixed_contrast", a = name, b = "", value = own[["value"]], se = own[["se"]],
+       df = own[["df"]], t = t, p = p)
+}
+
+# Repeated measures of participants with every value, and Friedman's test.
+within.people <- function(of, rows) {
+  table <- tapply(rows[[of]], list(as.character(rows[["participant.id"]]), rows[["condition"]]), sum)[, conditions]
+  table <- table[complete.cases(table), ]
+  n <- nrow(table)
+  k <- ncol(table)
+  effects <- colMeans(table) - mean(table)
+  rest <- sweep(table - rowMeans(table), 2, effects)
+  f <- n * sum(effects^2) / (sum(rest^2) / (n - 1))
+  epsilon <- sum(rest^2)^2 / ((k - 1) * sum(crossprod(rest)^2))
+  keep(of, "repeated_measures", "", "", f = f, epsilon = epsilon,
+       p_corrected = pf(f, epsilon * (k - 1), epsilon * (k - 1) * (n - 1), lower.tail = FALSE))
+  test <- friedman.test(round(table, 9))
+  keep(of, "friedman", "", "", chi_squared = unname(test$statistic), df = unname(test$parameter), p = test$p.value)
+}
+
 score <- function(columns, members) {
   scored <- sapply(seq_len(nrow(members)), function(place) {
     member <- members[place, ]
@@ -489,6 +591,7 @@ recommenders <- if (is.null(shared)) conditions else as.character(shared)
 names(recommenders) <- conditions
 analysed <- read("data/analysed.csv")
 ids <- as.character(analysed[["participant.id"]])
+in.turn <- "position" %in% names(analysed) # everybody met all conditions: a row for each occasion, with its values
 
 # The measures of each analysed participant, from the answers about the list and about each item.
 judged <- read("data/items.csv")
@@ -498,7 +601,7 @@ judged[["condition"]] <- as.character(analysed[["condition"]])[match(judged[["pa
 answers <- read("data/participants.csv")
 answers <- answers[match(ids, as.character(answers[["participant.id"]])), ]
 per.person <- function(values) as.numeric(tapply(values, judged[["participant.id"]], mean, na.rm = TRUE)[ids])
-asked <- function(measure) measure %in% names(analysed)
+asked <- function(measure) !in.turn && measure %in% names(analysed)
 people <- data.frame(condition = as.character(analysed[["condition"]]), stringsAsFactors = FALSE, check.names = FALSE)
 if (asked("accuracy")) people[["accuracy"]] <- per.person(judged[["item.rating"]])
 if (asked("fon")) people[["fon"]] <- per.person(judged[["item.watched"]] == 0)
@@ -512,6 +615,8 @@ if (file.exists(file.path(folder, "data/scales.csv"))) {
   }
 }
 
+if (in.turn) people <- analysed
+
 plan <- read("data/plan.csv")
 variables <- plan[["variable"]][plan[["role"]] == "tested"]
 in.steps <- plan[["variable"]][plan[["role"]] == "ordinal"]
@@ -524,12 +629,22 @@ for (variable in variables) {
   groups <- groups[lengths(groups) > 0]
   describe(variable, groups)
   of.two <- groups[lengths(groups) > 1]
+  perceived[[variable]] <- sapply(groups, mean)
+  if (in.turn) {
+    rows <- people[!is.na(column), ]
+    if (length(unique(rows[[variable]])) > 1) {
+      mixed(variable, rows)
+      within.people(variable, rows)
+      own <- models[[variable]]
+      perceived[[variable]] <- sapply(own$names, function(name) own$tested(as.numeric(own$names == name))[["value"]])
+    }
+    next
+  }
   variance.tests(variable, of.two)
   if (length(of.two) > 1) effect.sizes(variable, of.two)
   if (length(groups)) rank.test(variable, groups)
   dunn(variable, groups)
   if (variable %in% in.steps) ordinal(variable, groups)
-  perceived[[variable]] <- sapply(groups, mean)
 }
 
 pairs <- list()
@@ -541,11 +656,12 @@ if (all(c("fon", "son") %in% variables)) {
   share <- ifelse(people[["fon"]] > 0, people[["son"]] / people[["fon"]], NA)
   pairs[[length(pairs) + 1]] <- list(a = "fon", b = "unheard_of_unwatched", x = people[["fon"]], y = share)
 }
-correlations(pairs)
+if (!in.turn) correlations(pairs)
 if (asked("accuracy")) nested(judged)
 if (file.exists(file.path(folder, "data/lists.csv"))) {
   lists <- read("data/lists.csv")
-  list.metrics(lists[match(ids, as.character(lists[["participant.id"]])), ])
+  # Rows of occasions are in the order of those analysed.
+  list.metrics(if (in.turn) lists else lists[match(ids, as.character(lists[["participant.id"]])), ])
 }
 
 if (file.exists(file.path(folder, "data/separated.csv"))) {
@@ -555,8 +671,15 @@ if (file.exists(file.path(folder, "data/separated.csv"))) {
     column <- people[[variable]]
     groups <- lapply(conditions, function(name) column[people[["condition"]] == name & !is.na(column)])
     names(groups) <- conditions
-    advantage(variable, groups[lengths(groups) > 1], as.character(separated[["metric"]][1]),
-              as.character(separated[["better"]]), as.character(separated[["worse"]]))
+    metric <- as.character(separated[["metric"]][1])
+    better <- as.character(separated[["better"]])
+    worse <- as.character(separated[["worse"]])
+    if (in.turn) {
+      weights <- sapply(conditions, function(name) sum(better == name) - sum(worse == name)) / nrow(separated)
+      if (any(weights != 0)) mixed.contrast(variable, metric, weights)
+    } else {
+      advantage(variable, groups[lengths(groups) > 1], metric, better, worse)
+    }
   }
 }
 
@@ -567,7 +690,14 @@ if (file.exists(file.path(folder, "data/contrast.csv"))) {
   groups <- lapply(conditions, function(name) column[people[["condition"]] == name & !is.na(column)])
   names(groups) <- conditions
   set <- function(name) as.character(planned[["condition"]][planned[["set"]] == name])
-  contrast.test(variable, groups[lengths(groups) > 1], set("higher"), set("lower"), planned[["sides"]][1])
+  if (in.turn) {
+    share <- function(name) conditions %in% set(name) / length(set(name))
+    weights <- share("higher") - share("lower")
+    names(weights) <- conditions
+    mixed.contrast(variable, "planned", weights, planned[["sides"]][1])
+  } else {
+    contrast.test(variable, groups[lengths(groups) > 1], set("higher"), set("lower"), planned[["sides"]][1])
+  }
 }
 
 if (file.exists(file.path(folder, "data/effects.csv"))) {
@@ -581,7 +711,7 @@ if (file.exists(file.path(folder, "data/effects.csv"))) {
   }
 }
 
-if (file.exists(file.path(folder, "data/equivalence.csv"))) {
+if (!in.turn && file.exists(file.path(folder, "data/equivalence.csv"))) {
   bounded <- read("data/equivalence.csv")
   variable <- as.character(bounded[["variable"]][1])
   bound <- as.numeric(as.character(bounded[["bound"]][1]))
@@ -656,7 +786,7 @@ for (place in seq_len(nrow(reported))) {
   key <- paste(row$of, row$test, row$a, row$b, row$statistic, sep = "\t")
   own <- get0(key, envir = found, inherits = FALSE)
   # Fits by iteration agree within .001; with few degrees of freedom R's ptukey carries five digits.
-  is.fitted <- row$test %in% c("ordinal", "ordinal_pair", "nested")
+  is.fitted <- row$test %in% c("ordinal", "ordinal_pair", "nested", "mixed", "mixed_pair", "mixed_contrast")
   tolerance <- if (is.fitted) 1e-3 * max(1, abs(row$value)) else 1e-5 * abs(row$value) + 1e-7
   agrees <- !is.null(own) && abs(own - row$value) <= tolerance
   if (agrees) largest <- max(largest, abs(own - row$value)) else differing <- differing + 1

@@ -19,10 +19,17 @@ import pandas as pd
 from scipy import optimize, special, stats
 
 ALPHA = 0.05
-FITTED = ("ordinal", "ordinal_pair", "nested")  # by iteration: they agree within .001, all others within a millionth
+FITTED = (
+    "ordinal",
+    "ordinal_pair",
+    "nested",
+    "mixed",
+    "mixed_pair",
+    "mixed_contrast",
+)  # by iteration: they agree within .001, all others within a millionth
 TIE_WITHIN = 1e-9  # of the largest value: users with a smaller difference are tied
 FOLDER = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parent.parent
-recomputed = {}
+recomputed, models = {}, {}
 
 
 def advantage(variable, groups, metric, pairs):
@@ -459,6 +466,95 @@ def nested(items):
         keep("accuracy", "nested", name, mean=mean, se=math.sqrt(squared))
 
 
+def mixed(of, rows):
+    """The mixed model of conditions and positions with participants random, by REML and Satterthwaite."""
+    names = [name for name in conditions if (rows["condition"] == name).any()]
+    positions = (rows["position"].to_numpy()[:, None] == np.unique(rows["position"])[None, :]).astype(float)
+    x = np.column_stack(
+        [rows["condition"].to_numpy()[:, None] == np.array(names), positions[:, :-1] - positions[:, -1:]]
+    )
+    person, n_own = np.unique(rows["participant.id"], return_inverse=True, return_counts=True)[1:]
+    whole = np.column_stack([x, rows[of]]).astype(float)
+    products, sums, n = whole.T @ whole, pd.DataFrame(whole).groupby(person).sum().to_numpy(), len(whole)
+
+    def pieces(variances):
+        """The deviance, the estimates and their covariance."""
+        between, within = variances
+        inner = (products - sums.T @ (sums * (between / (within + between * n_own))[:, None])) / within
+        information, on_y = inner[:-1, :-1], inner[:-1, -1]
+        beta, determinants = np.linalg.solve(information, on_y), np.linalg.slogdet(information)[1]
+        determinants += np.log1p(between * n_own / within).sum() + n * math.log(within)
+        return determinants + inner[-1, -1] - on_y @ beta, beta, np.linalg.inv(information)
+
+    start = np.log([rows[of].var() / 2] * 2)
+    options = {"xatol": 1e-9, "fatol": 1e-11, "maxiter": 4000}
+    fit = optimize.minimize(lambda logs: pieces(np.exp(logs))[0], start, method="Nelder-Mead", options=options)
+    variances = np.exp(fit.x)
+    free = [0, 1] if variances[0] > 1e-6 * variances[1] else [1]
+    variances[0] *= len(free) - 1
+    deviance, beta, covariance = pieces(variances)
+    steps = [1e-3 * variances[i] * np.eye(2)[i] for i in free]
+    hessian = np.array(
+        [
+            [sum(s * t * pieces(variances + s * a + t * b)[0] for s in (1, -1) for t in (1, -1)) / 4 for b in steps]
+            for a in steps
+        ]
+    )
+    changes = [(pieces(variances + step)[2] - pieces(variances - step)[2]) / 2 for step in steps]
+
+    def df_of(weights):
+        change = np.array([weights @ each @ weights for each in changes])
+        return (weights @ covariance @ weights) ** 2 / (change @ np.linalg.solve(hessian, change))
+
+    def tested(weights):
+        padded = np.append(weights, np.zeros(len(beta) - len(names)))
+        return padded @ beta, math.sqrt(padded @ covariance @ padded), df_of(padded)
+
+    models[of] = names, tested
+    sds = dict(zip(("sd_participants", "sd_residual"), np.sqrt(variances)))
+    df_residual = n - x.shape[1]
+    keep(of, "mixed", log_likelihood=-(deviance + df_residual * math.log(2 * math.pi)) / 2, **sds)
+    for row, name in zip(np.eye(len(names)), names):
+        value, se, _df = tested(row)
+        keep(of, "mixed", name, adjusted=value, se=se)
+    for i, j in combinations(range(len(names)), 2):
+        value, se, df = tested(np.eye(len(names))[i] - np.eye(len(names))[j])
+        keep(of, "mixed_pair", names[i], names[j], se=se, df=df)
+        simultaneous(of, "mixed_pair", names[i], names[j], len(names), value, se / math.sqrt(2), df)
+    contrasts = np.eye(len(beta))[: len(names)]
+    contrasts = np.linalg.svd(contrasts - contrasts.mean(axis=0))[2][: len(names) - 1]
+    values, vectors = np.linalg.eigh(contrasts @ covariance @ contrasts.T)
+    rotated, q = vectors.T @ contrasts, len(values)
+    f, single = ((rotated @ beta) ** 2 / values).mean(), np.array([df_of(row) for row in rotated])
+    expected = (single / (single - 2)).sum()
+    df = 2 * expected / (expected - q) if single.min() > 2 else 2
+    keep(of, "mixed", f=f, df_between=q, df_within=df, p=stats.f.sf(f, q, df))
+
+
+def mixed_contrast(of, name, weights, sides=2):
+    """A weighted sum of the mixed model's means."""
+    names, tested = models[of]
+    value, se, df = tested(np.array([weights.get(name, 0.0) for name in names]))
+    p = stats.t.sf(value / se, df) if sides == 1 else 2 * stats.t.sf(abs(value) / se, df)
+    keep(of, "mixed_contrast", name, value=value, se=se, df=df, t=value / se, p=p)
+
+
+def within(of, rows):
+    """Repeated measures of participants with every value, Friedman's test, and first occasions alone."""
+    table = rows.pivot(index="participant.id", columns="condition", values=of)[conditions].dropna().to_numpy()
+    n, k = table.shape
+    effects = table.mean(axis=0) - table.mean()
+    rest = table - table.mean(axis=1, keepdims=True) - effects
+    f, residual = n * (effects**2).sum() / ((rest**2).sum() / (n - 1)), rest.T @ rest
+    epsilon = np.trace(residual) ** 2 / ((k - 1) * (residual**2).sum())
+    p = stats.f.sf(f, epsilon * (k - 1), epsilon * (k - 1) * (n - 1))
+    keep(of, "repeated_measures", f=f, epsilon=epsilon, p_corrected=p)
+    ranks = stats.rankdata(table.round(9), axis=1)
+    spread = (k - 1) * ((ranks.sum(axis=0) - n * (k + 1) / 2) ** 2).sum()
+    chi_squared = spread / ((ranks**2).sum() - n * k * (k + 1) ** 2 / 4)
+    keep(of, "friedman", chi_squared=chi_squared, df=k - 1, p=stats.chi2.sf(chi_squared, k - 1))
+
+
 def score(columns, scales):
     """The mean of the answered members of a scale, reverse-scored, on the range of the score; empty where too few are
     answered."""
@@ -482,7 +578,9 @@ designed = pd.read_csv(FOLDER / "data/conditions.csv", dtype=str, keep_default_n
 conditions = list(designed["label"])
 # Where conditions share a recommender, rank correlations are over recommenders, whose conditions weigh the same.
 recommenders = dict(zip(designed["label"], designed.get("recommender", designed["label"])))
-analysed = pd.read_csv(FOLDER / "data/analysed.csv", dtype={"condition": str}, keep_default_na=False)
+analysed = pd.read_csv(FOLDER / "data/analysed.csv", dtype={"condition": str}, keep_default_na=False, na_values=[""])
+in_turn = "position" in analysed  # everybody met all conditions: a row for each occasion, with its values
+asked = () if in_turn else analysed.columns
 texts = {"participant.id": str, "item.id": str}
 raw = {
     name: pd.read_csv(FOLDER / f"data/{name}.csv", dtype=texts, keep_default_na=False, na_values=[""], low_memory=False)
@@ -493,17 +591,17 @@ raw = {
 ids = analysed["participant.id"].astype(str)
 judged = raw["items"][raw["items"]["participant.id"].isin(ids)].copy()
 judged["condition"] = judged["participant.id"].map(dict(zip(ids, analysed["condition"])))
-if "fon" in analysed:
+if "fon" in asked:
     judged["unwatched"] = (judged["item.watched"] == 0).astype(int)
-if "son" in analysed:
+if "son" in asked:
     judged["unheard"] = judged["unwatched"] * (judged["item.heard"] == 0)
 by_person = judged.groupby("participant.id")
 answers = raw["participants"].set_index("participant.id").loc[ids].copy().reset_index()
 people = pd.DataFrame({"participant.id": ids, "condition": analysed["condition"]})
 for measure, column in {"accuracy": "item.rating", "fon": "unwatched", "son": "unheard"}.items():
-    if measure in analysed:  # else the study does not ask for it
+    if measure in asked:  # else the study does not ask for it
         people[measure] = ids.map(by_person[column].mean())
-if "satisfaction" in analysed:
+if "satisfaction" in asked:
     people["satisfaction"] = answers["overall.satisfaction"]
 if (FOLDER / "data/scales.csv").exists():
     members = pd.read_csv(FOLDER / "data/scales.csv")
@@ -512,6 +610,8 @@ if (FOLDER / "data/scales.csv").exists():
             people[scale] = ids.map(score(judged, own).groupby(judged["participant.id"]).mean())
         else:
             people[scale] = score(answers, own)
+if in_turn:
+    people = analysed
 
 plan = pd.read_csv(FOLDER / "data/plan.csv", dtype=str, keep_default_na=False)
 tested = list(plan["variable"][plan["role"] == "tested"])
@@ -523,28 +623,45 @@ for variable in tested:  # an empty cell: no score of a scale
     groups = {name: values for name, values in groups.items() if len(values)}
     describe(variable, groups)
     of_two[variable] = {name: values for name, values in groups.items() if len(values) > 1}
+    perceived[variable] = {name: values.mean() for name, values in groups.items()}
+    if in_turn:
+        rows = people.dropna(subset=[variable])
+        if rows[variable].nunique() > 1:
+            mixed(variable, rows)
+            within(variable, rows)
+            names, tested_by = models[variable]
+            perceived[variable] = {name: tested_by(row)[0] for name, row in zip(names, np.eye(len(names)))}
+        continue
     variance_tests(variable, of_two[variable])
     effect_sizes(variable, of_two[variable])
     rank_test(variable, groups)
     dunn(variable, groups)
     if variable in in_steps:
         ordinal(variable, groups)
-    perceived[variable] = {name: values.mean() for name, values in groups.items()}
 
 pairs = [(a, b, people[a], people[b]) for a, b in combinations(tested, 2)]
 if {"fon", "son"} <= set(tested):
     pairs.append(("fon", "unheard_of_unwatched", people["fon"].where(people["fon"] > 0), people["son"] / people["fon"]))
-correlations(people, pairs)
-if "accuracy" in analysed:
+if not in_turn:
+    correlations(people, pairs)
+if "accuracy" in asked:
     nested(judged)
 if (FOLDER / "data/lists.csv").exists():
     lists = pd.read_csv(FOLDER / "data/lists.csv", dtype={"participant.id": str, "condition": str})
-    list_metrics(lists.set_index("participant.id", drop=False).loc[ids].reset_index(drop=True))
+    # Rows of occasions are in the order of those analysed.
+    list_metrics(lists if in_turn else lists.set_index("participant.id", drop=False).loc[ids].reset_index(drop=True))
 
 if (FOLDER / "data/separated.csv").exists():
     separated = pd.read_csv(FOLDER / "data/separated.csv", dtype=str, keep_default_na=False)
     for (variable, metric), own in separated.groupby(["variable", "metric"]):
-        advantage(variable, of_two[variable], metric, list(zip(own["better"], own["worse"])))
+        own_pairs = list(zip(own["better"], own["worse"]))
+        if in_turn:
+            signs = [(name, sign / len(own_pairs)) for pair in own_pairs for name, sign in zip(pair, (1, -1))]
+            weights_of = {name: sum(sign for other, sign in signs if other == name) for name in conditions}
+            if any(weights_of.values()):
+                mixed_contrast(variable, metric, weights_of)
+        else:
+            advantage(variable, of_two[variable], metric, own_pairs)
 
 weights = {}
 if (FOLDER / "data/contrast.csv").exists():
@@ -553,7 +670,10 @@ if (FOLDER / "data/contrast.csv").exists():
     if set(planned["condition"]) <= set(of_two[variable]):
         signs = planned["set"].map({"higher": 1, "lower": -1}) / sets.transform("size")
         weights = dict(zip(planned["condition"], signs))
-        contrast(variable, of_two[variable], weights, int(planned["sides"][0]))
+        if in_turn:
+            mixed_contrast(variable, "planned", weights, int(planned["sides"][0]))
+        else:
+            contrast(variable, of_two[variable], weights, int(planned["sides"][0]))
 
 if (FOLDER / "data/effects.csv").exists():
     rows = pd.read_csv(FOLDER / "data/effects.csv", dtype={"effect": str, "condition": str}, keep_default_na=False)
@@ -563,8 +683,9 @@ if (FOLDER / "data/effects.csv").exists():
 if (FOLDER / "data/equivalence.csv").exists():
     bounded = pd.read_csv(FOLDER / "data/equivalence.csv", dtype={"variable": str})
     variable, bound = bounded["variable"][0], float(bounded["bound"][0])
-    bounded_pairs(variable, of_two[variable], bound)
-    if weights:
+    if not in_turn:
+        bounded_pairs(variable, of_two[variable], bound)
+    if weights and not in_turn:
         bounded_contrast(variable, of_two[variable], weights, bound)
 
 users = pd.read_csv(FOLDER / "data/run-users.csv")
