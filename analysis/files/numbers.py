@@ -118,15 +118,13 @@ def _of_variable(variable: PerceivedVariable) -> Iterator[Line]:
     yield from _of_pairs(key, "tukey", variable.tests.tukey, ("difference", "p", *LIMITS))
     yield from _of_pairs(key, "games_howell", variable.tests.games_howell, ("difference", "df", "p", *LIMITS))
     yield from _of_pairs(key, "dunn", variable.tests.dunn_holm, ("difference", "p"))
-    if (tests := variable.in_turn) is not None:
-        yield from _statistics((key, "repeated_measures", "", ""), tests.repeated, ("f", "epsilon", "p_corrected"))
-        yield from _statistics((key, "friedman", "", ""), tests.friedman, ("chi_squared", "df", "p"))
-        if isinstance(model := tests.model, WithinResult):
-            yield from _statistics((key, "mixed", "", ""), model, ("log_likelihood", "sd_participants", "sd_residual"))
-            yield from _statistics((key, "mixed", "", ""), model.test, F_TEST)
-            for mean in model.means:
-                yield from _statistics((key, "mixed", mean.condition, ""), mean, ("adjusted", "se"))
-            yield from _of_pairs(key, "mixed_pair", model.pairs, ("difference", "se", "df", "p", *LIMITS))
+    model = None if variable.in_turn is None else variable.in_turn.model
+    if isinstance(model, WithinResult):
+        yield from _statistics((key, "mixed", "", ""), model, ("log_likelihood", "sd_participants", "sd_residual"))
+        yield from _statistics((key, "mixed", "", ""), model.test, F_TEST)
+        for mean in model.means:
+            yield from _statistics((key, "mixed", mean.condition, ""), mean, ("adjusted", "se"))
+        yield from _of_pairs(key, "mixed_pair", model.pairs, ("difference", "se", "df", "p", *LIMITS))
 
 
 def _of_effects(effects: VariableEffects) -> Iterator[Line]:

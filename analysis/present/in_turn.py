@@ -7,13 +7,14 @@ from analysis.results.in_turn import InTurn, InTurnTests
 from analysis.results.perceived import PerceivedVariable
 from analysis.results.report import Results
 from documents.blocks import Section
-from documents.numbers import capital, f_statistic, named_p, number, plural
-from documents.tables import Numbers, Row, Table, Words, table, text
+from documents.numbers import capital, named_p, number, plural
+from documents.tables import Numbers, Table, Words, table
 from inference.ancova import FTest
 from inference.paired import FriedmanResult
 from inference.results import PairwiseResult, Undefined
 from inference.sequences import RepeatedMeasures, WithinResult
 
+Test = FTest | RepeatedMeasures | FriedmanResult
 PRIMARY = {
     "advantage": "the average advantage",
     "contrast": "the planned contrast",
@@ -88,7 +89,7 @@ def beside(variable: PerceivedVariable, tests: InTurnTests) -> list[str]:
         return []
     repeated, ranks, first = _said(tests.repeated), _said(tests.friedman), tests.first
     sentences = [
-        f"Beside the mixed model: repeated measures {repeated}; Friedman's test {ranks}.",
+        f"Beside the mixed model: repeated measures (Greenhouse and Geisser) {repeated}; Friedman's test {ranks}.",
         f"Effect of the position: {f_test(tests.model.positions)}.",
     ]
     if isinstance(first, Undefined):
@@ -121,38 +122,31 @@ def beside(variable: PerceivedVariable, tests: InTurnTests) -> list[str]:
 def _said(result: RepeatedMeasures | FriedmanResult | Undefined) -> str:
     if isinstance(result, Undefined):
         return f"has no result ({result.reason.removesuffix('.')})"
+    p = result.p_corrected if isinstance(result, RepeatedMeasures) else result.p
+    return f"{statistic(result)}, {named_p(p)}"
+
+
+def statistic(result: RepeatedMeasures | FriedmanResult) -> str:
+    """The statistic of a test beside the mixed model."""
     if isinstance(result, FriedmanResult):
-        return f"χ²({result.df}) = {number(result.chi_squared)}, {named_p(result.p)}"
+        return f"χ²({result.df}) = {number(result.chi_squared)}"
     df, df_within = (number(result.epsilon * each) for each in (result.df, result.df_within))
-    f = f"F({df}, {df_within}) = {number(result.f)}"
-    return f"{f}, {named_p(result.p_corrected)} (Greenhouse and Geisser, ε = {number(result.epsilon, is_share=True)})"
+    return f"F({df}, {df_within}) = {number(result.f)}, ε = {number(result.epsilon, is_share=True)}"
 
 
 # Tables
 
 
-def test_rows(variable: PerceivedVariable, tests: InTurnTests) -> list[Row]:
-    """Rows of the table of all tests."""
-    model, carried = tests.model, tests.carry_over
-    conditions, positions = (model, model) if isinstance(model, Undefined) else (model.test, model.positions)
-    results: dict[str, FTest | RepeatedMeasures | FriedmanResult | Undefined] = {
-        "Mixed model: conditions": conditions,
-        "Mixed model: positions": positions,
-        "Repeated measures, Greenhouse-Geisser": tests.repeated,
-        "Friedman": tests.friedman,
-        "Carry-over": carried if isinstance(carried, Undefined) else carried.test,
-    }
-    rows = []
-    for name, result in results.items():
-        if isinstance(result, Undefined):
-            cells = (text(result.reason), probability(None))
-        elif isinstance(result, FTest):
-            cells = (text(f_statistic(result.df, result.df_within, result.f)), probability(result.p))
-        else:
-            p = result.p_corrected if isinstance(result, RepeatedMeasures) else result.p
-            cells = (text(_said(result).partition(", p")[0]), probability(p))
-        rows.append(Row((text(name), *cells), variable.name, isinstance(result, Undefined)))
-    return rows
+def tests(of: InTurnTests) -> tuple[tuple[str, Test | Undefined], ...]:
+    """The rows of the table of all tests, by name."""
+    model, carried = of.model, of.carry_over
+    return (
+        ("Mixed model, conditions", model if isinstance(model, Undefined) else model.test),
+        ("Mixed model, positions", model if isinstance(model, Undefined) else model.positions),
+        ("Repeated measures (Greenhouse and Geisser)", of.repeated),
+        ("Friedman", of.friedman),
+        ("Carry-over", carried if isinstance(carried, Undefined) else carried.test),
+    )
 
 
 Tested = list[tuple[PerceivedVariable, InTurnTests]]

@@ -31,6 +31,7 @@ from charting.theme import Spec
 from documents.blocks import Figure, FigureMaker, Section
 from documents.numbers import NONE, capital, f_statistic, listed, named_p, number, percent, plural
 from documents.tables import Cell, Column, Numbers, Row, Table, Words, plain_table, table, text
+from inference.paired import FriedmanResult
 from inference.partial_order import Tier
 from inference.results import (
     AnovaResult,
@@ -41,6 +42,7 @@ from inference.results import (
     Undefined,
     WelchResult,
 )
+from inference.sequences import RepeatedMeasures
 from studies.design.narrative.plan import level
 from studies.plans import in_text
 
@@ -294,7 +296,7 @@ def _steps_title(variable: PerceivedVariable, steps: list[int], counts: Mapping[
 # Tables
 
 
-Test = AnovaResult | WelchResult | KruskalResult | SpreadResult | NormalityResult
+Test = AnovaResult | WelchResult | KruskalResult | SpreadResult | NormalityResult | in_turn.Test
 
 
 def described(variables: Sequence[PerceivedVariable]) -> Table:
@@ -417,9 +419,6 @@ def table_1(variables: Sequence[PerceivedVariable], *, by_tukey: bool = False) -
 def _tests_table(variables: Sequence[PerceivedVariable]) -> Table:
     rows = []
     for variable in variables:
-        if variable.in_turn is not None:
-            rows += in_turn.test_rows(variable, variable.in_turn)
-            continue
         welch, left_out = _welch(variable)
         welch_name = f"Welch's ANOVA without {left_out} (no variance)" if left_out else "Welch's ANOVA"
         tests: tuple[tuple[str, Test | Undefined], ...] = (
@@ -429,11 +428,12 @@ def _tests_table(variables: Sequence[PerceivedVariable]) -> Table:
             ("Brown-Forsythe (equal variances)", variable.brown_forsythe),
             ("Shapiro-Wilk (residuals)", variable.shapiro_residuals),
         )
-        for name, test in tests:
+        for name, test in tests if variable.in_turn is None else in_turn.tests(variable.in_turn):
             if isinstance(test, Undefined):
                 cells = (text(test.reason), MISSING)
             else:
-                cells = (text(_statistic(test)), probability(test.p))
+                p = test.p_corrected if isinstance(test, RepeatedMeasures) else test.p
+                cells = (text(_statistic(test)), probability(p))
             rows.append(Row((text(name), *cells), variable.name, isinstance(test, Undefined)))
     columns = (Column("Test"), Column("Statistic"), Column("p", True))
     return Table("tests", "Tests of the measures", columns, tuple(rows), group_name="Measure")
@@ -444,6 +444,8 @@ def _statistic(test: Test) -> str:
         return f"H({test.df}) = {number(test.h)}"
     if isinstance(test, NormalityResult):
         return f"W = {number(test.w, 3, is_share=True)}"
+    if isinstance(test, RepeatedMeasures | FriedmanResult):
+        return in_turn.statistic(test)
     return f_statistic(test.df_between, test.df_within, test.f)
 
 

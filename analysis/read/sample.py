@@ -140,7 +140,7 @@ def comments_of(report: Report) -> list[Comment]:
     comments = [
         Comment(str(arm), next(iter(question.text.values())), text)
         for record in completed_answers(study, report.mode)
-        if any(each.measures is not None for each in (record, *record.occasions))
+        if any(own.measures is not None for own in record.by_occasion())
         if record.participant.pk not in excluded
         for arm, answers in (
             (record.participant.condition or record.participant.sequence, record.answers),

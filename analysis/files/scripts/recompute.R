@@ -351,22 +351,6 @@ mixed.contrast <- function(of, name, weights, sides = 2) {
        df = own[["df"]], t = t, p = p)
 }
 
-# Repeated measures of participants with every value, and Friedman's test.
-within.people <- function(of, rows) {
-  table <- tapply(rows[[of]], list(as.character(rows[["participant.id"]]), rows[["condition"]]), sum)[, conditions]
-  table <- table[complete.cases(table), ]
-  n <- nrow(table)
-  k <- ncol(table)
-  effects <- colMeans(table) - mean(table)
-  rest <- sweep(table - rowMeans(table), 2, effects)
-  f <- n * sum(effects^2) / (sum(rest^2) / (n - 1))
-  epsilon <- sum(rest^2)^2 / ((k - 1) * sum(crossprod(rest)^2))
-  keep(of, "repeated_measures", "", "", f = f, epsilon = epsilon,
-       p_corrected = pf(f, epsilon * (k - 1), epsilon * (k - 1) * (n - 1), lower.tail = FALSE))
-  test <- friedman.test(round(table, 9))
-  keep(of, "friedman", "", "", chi_squared = unname(test$statistic), df = unname(test$parameter), p = test$p.value)
-}
-
 score <- function(columns, members) {
   scored <- sapply(seq_len(nrow(members)), function(place) {
     member <- members[place, ]
@@ -634,7 +618,6 @@ for (variable in variables) {
     rows <- people[!is.na(column), ]
     if (length(unique(rows[[variable]])) > 1) {
       mixed(variable, rows)
-      within.people(variable, rows)
       own <- models[[variable]]
       perceived[[variable]] <- sapply(own$names, function(name) own$tested(as.numeric(own$names == name))[["value"]])
     }

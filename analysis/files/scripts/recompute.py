@@ -539,22 +539,6 @@ def mixed_contrast(of, name, weights, sides=2):
     keep(of, "mixed_contrast", name, value=value, se=se, df=df, t=value / se, p=p)
 
 
-def within(of, rows):
-    """Repeated measures of participants with every value, Friedman's test, and first occasions alone."""
-    table = rows.pivot(index="participant.id", columns="condition", values=of)[conditions].dropna().to_numpy()
-    n, k = table.shape
-    effects = table.mean(axis=0) - table.mean()
-    rest = table - table.mean(axis=1, keepdims=True) - effects
-    f, residual = n * (effects**2).sum() / ((rest**2).sum() / (n - 1)), rest.T @ rest
-    epsilon = np.trace(residual) ** 2 / ((k - 1) * (residual**2).sum())
-    p = stats.f.sf(f, epsilon * (k - 1), epsilon * (k - 1) * (n - 1))
-    keep(of, "repeated_measures", f=f, epsilon=epsilon, p_corrected=p)
-    ranks = stats.rankdata(table.round(9), axis=1)
-    spread = (k - 1) * ((ranks.sum(axis=0) - n * (k + 1) / 2) ** 2).sum()
-    chi_squared = spread / ((ranks**2).sum() - n * k * (k + 1) ** 2 / 4)
-    keep(of, "friedman", chi_squared=chi_squared, df=k - 1, p=stats.chi2.sf(chi_squared, k - 1))
-
-
 def score(columns, scales):
     """The mean of the answered members of a scale, reverse-scored, on the range of the score; empty where too few are
     answered."""
@@ -628,7 +612,6 @@ for variable in tested:  # an empty cell: no score of a scale
         rows = people.dropna(subset=[variable])
         if rows[variable].nunique() > 1:
             mixed(variable, rows)
-            within(variable, rows)
             names, tested_by = models[variable]
             perceived[variable] = {name: tested_by(row)[0] for name, row in zip(names, np.eye(len(names)))}
         continue

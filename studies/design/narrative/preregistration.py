@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from documents.markdown import escaped, paragraphs
 from studies.design.narrative.plan import REFILL_SENTENCE, contrast_in_words, level, rule_of_exclusion
-from studies.flow_pages import IN_TURN
 from studies.instrument.outcomes import Outcome
 from studies.instrument.scales import ScaleOfStudy
 from studies.plans import in_text
@@ -87,10 +86,6 @@ class Plan:
     @property
     def analysis(self) -> AnalysisPlan:
         return self.design.plan
-
-    @property
-    def is_in_turn(self) -> bool:
-        return self.design.flow.lists.shown == IN_TURN
 
 
 def preregistration(plan: Plan, form: str = ASPREDICTED) -> str:
@@ -207,9 +202,6 @@ def _variables(plan: Plan) -> str:
     return "\n".join(lines)
 
 
-BETWEEN = "between participants; each participant meets one"
-
-
 def _conditions(plan: Plan) -> str:
     profile = f" {plan.profile}" if plan.profile else ""
     lines = "\n".join(
@@ -220,9 +212,8 @@ def _conditions(plan: Plan) -> str:
         crossed = "\n".join(f"- {factor.words}" for factor in factors)
         lines = f"{lines}\n\nThe conditions are the full product of these factors:\n\n{crossed}"
         pages = "on pages that differ between conditions in the factors below alone"
-    met = "within participants; each meets all of them in turn" if plan.is_in_turn else BETWEEN
     return (
-        f"{len(plan.conditions)} conditions {met}. A condition is a "
+        f"{len(plan.conditions)} conditions between participants; each participant meets one. A condition is a "
         f"recommender trained on {plan.dataset}. Each participant {plan.known_items} and judges "
         f"{plan.design.listed} recommendations, {pages}.{profile}\n\n{lines}\n\n{_assignment(plan)}"
     )
@@ -241,37 +232,18 @@ def _analyses(plan: Plan) -> str:
             + "\n".join(f"- {words}" for words in plan.frozen_tests)
             + f"\n\n{_equivalence(plan)}{_covariates(plan)}"
         ).rstrip()
-    intervals, whose = f"{100 * (1 - plan.analysis.alpha):.4g}% simultaneous intervals", "Games and Howell's"
-    tests = (
-        f"Welch's analysis of variance over the conditions at α = {alpha}, then Games and Howell's test of every pair "
-        f"of conditions with {intervals}. Beside them the report has a one-way analysis of variance with Tukey's HSD, "
-        "and Kruskal and Wallis's test with Dunn's corrected by Holm."
-    )
-    if plan.is_in_turn:
-        whose = "their"
-        tests = (
-            "a mixed model of condition and position with participants random, by restricted maximum likelihood with "
-            f"Satterthwaite's degrees of freedom, at α = {alpha}, then its pairs of conditions with {intervals} by the "
-            "studentized range. Beside them the report has repeated measures with Greenhouse and Geisser's correction, "
-            "Friedman's test with Nemenyi's, Games and Howell's test over first occasions alone, and a test of "
-            "carry-over. Occasions without a value are taken as missing at random."
-        )
     return (
-        f"For each dependent variable {tests} A condition is placed above another where its mean is higher "
-        f"and {whose} adjusted p is below {alpha}. Offline metrics separate two conditions where "
+        f"For each dependent variable Welch's analysis of variance over the conditions at α = {alpha}, then Games and "
+        f"Howell's test of every pair of conditions with {100 * (1 - plan.analysis.alpha):.4g}% simultaneous "
+        "intervals. Beside them the report has a one-way analysis of variance with Tukey's HSD, and Kruskal and "
+        "Wallis's test with Dunn's corrected by Holm. A condition is placed above another where its mean is higher "
+        f"and Games and Howell's adjusted p is below {alpha}. Offline metrics separate two conditions where "
         f"single-step max-|t| over all pairs, clustered by user, is significant at the family-wise α = {alpha}; where "
         "fewer than 25 users differ, sign flips must also reach α over the number of pairs.\n\n"
         f"{_primary_test(plan)}{_equivalence(plan)}{_covariates(plan)}"
     )
 
 
-# Variances of the t tests of independent conditions
-POOLED = (
-    "with the variance pooled over all conditions; Welch's version, which allows unequal variances, is reported "
-    "alongside"
-)
-OWN = "with a variance of its own for each condition and Satterthwaite's degrees of freedom"
-SEPARATE = "with separate variances (Welch and Satterthwaite's degrees of freedom)"
 EXPLORATORY = (
     "The average advantages of the other perceived variables and offline metrics, at most 16, are corrected together "
     "by Holm and called exploratory."
@@ -280,20 +252,20 @@ EXPLORATORY = (
 
 def _primary_test(plan: Plan) -> str:
     alpha = level(plan.analysis.alpha)
-    of_model = "of the mixed model's means with Satterthwaite's degrees of freedom" if plan.is_in_turn else ""
     if plan.primary.contrast is not None:
         sides = "one-sided, in the expected direction" if plan.primary.contrast.sides == 1 else "two-sided"
         return (
             f"Primary test: the planned contrast {contrast_in_words(plan.primary.contrast)} in "
             f"{in_text(plan.perceived_name)}, conditions of one set weighted equally: a t test, {sides}, at α = "
-            f"{alpha}, {of_model or POOLED}. It is not corrected, being the one confirmatory test of the primary "
-            f"question. {EXPLORATORY}"
+            f"{alpha}, with the variance pooled over all conditions; Welch's version, which allows unequal variances, "
+            "is reported alongside. It is not corrected, being the one confirmatory test of the primary question. "
+            f"{EXPLORATORY}"
         )
     if plan.primary.effect is not None:
         return (
             f"Primary test: {plan.primary.effect.words} on {in_text(plan.perceived_name)}, a contrast of the "
             "conditions' means in which the levels of all other factors have equal weights: a two-sided t test at α = "
-            f"{alpha} {of_model or OWN}. It is not "
+            f"{alpha} with a variance of its own for each condition and Satterthwaite's degrees of freedom. It is not "
             f"corrected, being the one confirmatory test of the primary question. {EXPLORATORY}"
         )
     confidence = f"{100 * (1 - plan.analysis.alpha):.4g}% confidence interval"
@@ -306,7 +278,7 @@ def _primary_test(plan: Plan) -> str:
     return (
         f"Primary test: the average advantage, the mean difference in {in_text(plan.perceived_name)} between the "
         f"recommenders with the better and the worse {plan.objective_name} over the pairs that this metric separates: "
-        f"a two-sided t test at α = {alpha} {of_model or SEPARATE}. It "
+        f"a two-sided t test at α = {alpha} with separate variances (Welch and Satterthwaite's degrees of freedom). It "
         f"counts as agreement if its {confidence} lies above 0, as disagreement if below{relevant}; otherwise the "
         f"study cannot tell. {EXPLORATORY}"
     )
@@ -316,17 +288,16 @@ def _equivalence(plan: Plan) -> str:
     if (smallest := plan.primary.smallest_effect) is None:
         return ""
     contrast = " and the planned contrast" if plan.primary.contrast is not None else ""
-    errors = "the standard errors of the mixed model" if plan.is_in_turn else "Welch's standard errors"
     return (
         f" The smallest effect of interest in {in_text(plan.perceived_name)} is {smallest:g} points. Every "
         f"pair of conditions{contrast} is tested for equivalence within that bound by two one-sided t tests, and for a "
-        f"difference beyond it, each at α = {level(plan.analysis.alpha)}, with {errors}; both families "
+        f"difference beyond it, each at α = {level(plan.analysis.alpha)}, with Welch's standard errors; both families "
         "of pairs are corrected by Holm."
     )
 
 
 def _covariates(plan: Plan) -> str:
-    if not plan.covariates or plan.is_in_turn:  # everybody is compared with themselves
+    if not plan.covariates:
         return ""
     return (
         " Beside the unadjusted comparisons an analysis of covariance is reported with the stratification factors and "
@@ -345,11 +316,10 @@ def _exclusions(plan: Plan) -> str:
         )
     if plan.analysis.outcomes:
         missing = "A participant without an answer to one of the variables is left out of the tests of that one alone."
-    arm = "sequence" if plan.is_in_turn else "condition"
     admitted = f" Admitted are: {'; '.join(plan.admitted)}." if plan.admitted else ""
     return (
         "Analysed are all who complete the study. Those who leave before the end, withdraw or return their "
-        f"submission are not; their number is reported for each {arm}, and their slot goes to another participant."
+        "submission are not; their number is reported for each condition, and their slot goes to another participant."
         f"{admitted} {rule_of_exclusion(plan.analysis)} {REFILL_SENTENCE + ' ' if plan.design.refill_excluded else ''}"
         f"Values are not trimmed. {missing}"
     )
