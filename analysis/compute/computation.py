@@ -13,7 +13,6 @@ from analysis.compute.covariates import covariate_analyses
 from analysis.compute.exclusions import TestedVariable, by_key, with_and_without
 from analysis.compute.factorial import factorial_of
 from analysis.compute.follow_up import achieved_power, correlations_of, effects_of_all, nested_model
-from analysis.compute.in_turn import design_in_turn
 from analysis.compute.lists_shown import doses, lists_shown
 from analysis.compute.objective import offline_effects, pooled_repeats, study_measured
 from analysis.compute.perceived import (
@@ -204,7 +203,6 @@ def compute(inputs: Inputs, progress: Progress = no_progress) -> dict[str, Any]:
             answers, conditions_of(study), perceived, pair[0], inputs.plan.primary.planned_effect, alpha=alpha
         ),
         design_checks=design_checks(inputs.reading, inputs.opened),
-        in_turn=design_in_turn(answers, design.effect, alpha),
         **of_primary,
     )
     # Through JSON and back: drawing now and drawing from the stored row give the same; NaN is refused.

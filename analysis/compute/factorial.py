@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from itertools import combinations
 from typing import Any
 
-from analysis.compute.perceived import groups_of
+from analysis.compute.in_turn import effect_in_turn
+from analysis.compute.perceived import groups_of, values_of
 from analysis.enums import Variable, scale_variables
 from analysis.read.inputs import Answers
 from analysis.results.factorial import TREND, Factorial, FactorialVariable, PlannedEffect
@@ -14,6 +15,7 @@ from inference.factorial import (
     TIMES,
     CellMeans,
     Cells,
+    MeanContrast,
     factor_term,
     factorial_anova,
     interaction_term,
@@ -50,14 +52,15 @@ def factorial_of(
         doses = {}
     if not factors and not doses:
         return None
-    if answers.occasions:  # the effects of a mixed model are contrasts, of which the plan has one
-        return None
     crossed = {label: {name: own[name] for name in factors} for label, own in cells.items()}
     tested = sorted(variables, key=lambda variable: variable.key != primary)
     return Factorial(
         alpha=alpha,
         doses=doses,
-        variables=tuple(_effects_on(answers, each, crossed, doses, alpha) for each in tested),
+        # Where everybody met all conditions, the planned effect alone.
+        variables=()
+        if answers.occasions
+        else tuple(_effects_on(answers, each, crossed, doses, alpha) for each in tested),
         planned=next(
             (_planned(answers, each, effect, cells, doses, alpha) for each in tested if effect and each.key == primary),
             None,
@@ -83,11 +86,16 @@ def _planned(
     answers: Answers, variable: Variable, effect: Effect, cells: Cells, doses: Mapping[str, float], alpha: float
 ) -> PlannedEffect:
     weights = effect_weights(effect, cells, doses)
-    means = CellMeans.of_groups(groups_of(answers, variable), list(weights))
+    result: MeanContrast | Undefined
+    if answers.occasions:
+        result = effect_in_turn(answers, values_of(answers, variable), weights, alpha)
+    else:
+        means = CellMeans.of_groups(groups_of(answers, variable), list(weights))
+        result = means if isinstance(means, Undefined) else mean_contrast(means, weights, alpha=alpha)
     levels = {"levels": effect.levels or levels_of(cells, effect.factor)[::-1]} if effect.factor else {}
     return PlannedEffect(
         variable_key=variable.key,
         scale_variables=scale_variables([variable]),
         effect=effect.model_copy(update=levels).stored(),
-        result=means if isinstance(means, Undefined) else mean_contrast(means, weights, alpha=alpha),
+        result=result,
     )

@@ -6,23 +6,25 @@ import math
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
+import numpy as np
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from analysis.read.inputs import Answers
-from analysis.results.in_turn import InTurn, InTurnTests
+from analysis.results.in_turn import InTurnTests
 from analysis.results.rankings import order_result
 from inference.average_advantage import MeanEstimates
 from inference.contrasts import ContrastResult, contrast_of_means
+from inference.factorial import MeanContrast
+from inference.groups import in_words
 from inference.paired import friedman, nemenyi
 from inference.partial_order import partial_order
 from inference.posthoc import games_howell
-from inference.power import within_power
 from inference.results import Undefined
 from inference.sequences import Occasions, WithinFit, carry_over, fit_within, repeated_measures
+from inference.t_tests import t_test
 from studies.settings import Contrast
 
 NOT_INDEPENDENT = Undefined("Everybody met all conditions, so the answers are not those of independent people.")
-CORRELATION = 0.5  # between a participant's values, of the stated power
 Values = Sequence[float | None]  # one for each of `Answers.people`
 
 
@@ -77,26 +79,24 @@ def tests_in_turn(answers: Answers, values: Values, means: Mapping[str, float], 
 
 def contrast_in_turn(answers: Answers, values: Values, contrast: Contrast, alpha: float) -> ContrastResult | Undefined:
     """The planned contrast of the mixed model's means; `d` is in standard deviations of a condition's values."""
-    occasions = occasions_of(answers, values)
-    fit = fitted(occasions)
+    fit = fitted(occasions_of(answers, values))
     if isinstance(fit, Undefined):
         return fit
+    if missing := [name for name in (*contrast.higher, *contrast.lower) if name not in fit.names]:
+        return Undefined(f"{in_words(missing)} of the planned contrast lack values.")
     result = fit.result(alpha)
-    return contrast_of_means(
-        fit.means,
-        contrast.higher,
-        contrast.lower,
-        sd=math.hypot(result.sd_participants, result.sd_residual),
-        n=result.n_occasions,
-        alpha=alpha,
-        sides=contrast.sides,
-    )
+    sd = math.hypot(result.sd_participants, result.sd_residual)
+    return contrast_of_means(fit.means, contrast.higher, contrast.lower, sd, result.n_occasions, alpha, contrast.sides)
 
 
-def design_in_turn(answers: Answers, f: float, alpha: float) -> InTurn | None:
-    """How everybody met all conditions; None in studies with independent conditions."""
-    if not answers.occasions:
-        return None
-    n, k = len({at.participant for at in answers.occasions}), len(answers.conditions)
-    power = within_power(k, n, f, CORRELATION, alpha=alpha) if n > 1 < k else None
-    return InTurn(n_participants=n, n_conditions=k, f=f, correlation=CORRELATION, power=power)
+def effect_in_turn(
+    answers: Answers, values: Values, weights: Mapping[str, float], alpha: float
+) -> MeanContrast | Undefined:
+    """A weighted sum of the mixed model's means, the only contrast of its family."""
+    means = means_in_turn(answers, values)
+    if isinstance(means, Undefined):
+        return means
+    contrast = np.array([weights.get(name, 0.0) for name in means.names])
+    value, se = float(contrast @ means.means), math.sqrt(contrast @ means.covariance @ contrast)
+    p, interval = t_test(value, se, df := means.df(contrast), 1 - alpha)
+    return MeanContrast(value, se, df, value / se, p, interval, p, interval, dict(weights))

@@ -67,6 +67,17 @@ def readme(report: Report) -> str:
         notices.append(f"{DATASET_BADGE}. {SYNTHETIC_NOTICE}")
     has_scales = any(variable.variable.scale for variable in results.variables)
     weights = "1 for a user with a value" if results.objective.is_by_user else "the user's number of cases"
+    per, unchecked = "", " and degrees of freedom of mixed models"
+    source = (
+        "Measures and scores are computed from the answers in `participants.csv` and `items.csv`; `analysed.csv` says "
+        "only who is analysed, in which condition."
+    )
+    if results.is_in_turn:
+        per, unchecked, source = (
+            " and occasion",
+            "",
+            "Measures and scores of each occasion are those of `analysed.csv`.",
+        )
     lines = [
         f"# {escaped(study.title)}",
         "",
@@ -75,8 +86,8 @@ def readme(report: Report) -> str:
         *(f"**{notice}**\n" for notice in notices if notice),
         "## Contents",
         "",
-        "- `data/analysed.csv`: one row per analysed participant, with the four measures and the score of each scale "
-        "that the plan names",
+        f"- `data/analysed.csv`: one row per analysed participant{per}, with the four measures and the score of each "
+        "scale that the plan names",
         *_where(has_scales, "scales", "the questions of each planned scale, and how their answers are scored"),
         "- `data/plan.csv`: the tested variables, and the primary pair of a variable and a metric",
         "- `data/participants.csv`: one row per participant who gave consent, analysed or not, with every answer",
@@ -130,10 +141,9 @@ def readme(report: Report) -> str:
         "    python scripts/recompute.py",
         "",
         "R needs no package; Python needs numpy, scipy and pandas. Each script prints every recomputed number "
-        "next to the report's, and ends with an error if any differs. Measures and scores are computed from the "
-        "answers in `participants.csv` and `items.csv`; `analysed.csv` says only who is analysed, in which "
-        "condition. Mixed and ordinal models are fitted by independent code and agree within .1%, all other numbers "
-        "within a millionth. Bootstrap intervals and degrees of freedom of mixed models are not recomputed.",
+        f"next to the report's, and ends with an error if any differs. {source} Mixed and ordinal models are fitted by "
+        "independent code and agree within .1%, all other numbers "
+        f"within a millionth. Bootstrap intervals{unchecked} are not recomputed.",
         "",
         "## Provenance",
         "",

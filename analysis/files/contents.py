@@ -57,9 +57,9 @@ def write_people(report: Report, folder: Path) -> None:
     people = list(source.people())
     compared = {facts.label for facts in report.read_results().conditions}
     # A row for each list of a participant who had several, as of each participant who had one.
-    rows = (replace(person, record=own) for person in people for own in person.record.by_occasion())
-    analysed = [row for row in rows if _is_analysed(row, plan) and _condition(row) in compared]
-    is_in_turn = report.read_results().in_turn is not None
+    judging = (replace(person, record=own) for person in people for own in person.record.by_occasion())
+    analysed = [row for row in judging if _is_analysed(row, plan) and _condition(row) in compared]
+    is_in_turn = report.read_results().is_in_turn
     questionnaire = questionnaire_of(report.study)
     scales = {scale.key: scale for scale in scales_of(questionnaire)}
     outcomes = planned_outcomes(questionnaire, report.study.design)

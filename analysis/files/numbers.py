@@ -74,14 +74,14 @@ def lines_of(results: Results) -> Iterator[Line]:
             of_lists = Metric("lists", length.profile_length, results.objective.n).key
             yield from _statistics((of_lists, "coverage", name, ""), coverage, ("profiles", "cases", "items"))
     if results.advantage is not None and results.primary is not None:
-        test = "advantage" if results.in_turn is None else "mixed_contrast"
+        test = "advantage" if not results.is_in_turn else "mixed_contrast"
         names = (results.primary.variable_key, test, results.primary.metric_key, "")
         yield from _statistics(names, results.advantage.overall, ("value", "se", "df", "t", "p"))
     if results.contrast is not None:
-        yield from _of_contrast(results.contrast, is_in_turn=results.in_turn is not None)
+        yield from _of_contrast(results.contrast, is_in_turn=results.is_in_turn)
     for of, name, contrast in results.factorial.contrasts if results.factorial else ():
         yield from _statistics((of.variable_key, "effect", name, ""), contrast, PER_EFFECT)
-    if results.equivalence is not None and results.in_turn is None:
+    if results.equivalence is not None and not results.is_in_turn:
         yield from _of_equivalence(results.equivalence)
     # The scripts enumerate the orders of up to eight algorithms; with more, only the coefficients are compared.
     cells = _other_cells(results)

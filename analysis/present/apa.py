@@ -30,7 +30,7 @@ def apa_sentences(results: Results) -> list[Part]:
         for length in results.objective.lengths
         for kind in results.objective.tested
     ]
-    if results.lists_shown is not None and results.in_turn is None:
+    if results.lists_shown is not None and not results.is_in_turn:
         parts.append(("Lists shown", findings(results.lists_shown)))
     if results.contrast is not None:
         parts.append(("Planned contrast", [contrast.sentence(results.contrast)]))

@@ -225,7 +225,7 @@ def contrast_section(results: Results) -> Section:
     if isinstance(result, Undefined):
         return section
     is_share = planned.variable.is_share
-    planned_test = "Pooled variance (planned)" if results.in_turn is None else "Mixed model (planned)"
+    planned_test = "Pooled variance (planned)" if not results.is_in_turn else "Mixed model (planned)"
     tests = [(planned_test, result.pooled), ("Separate variances (Welch)", result.welch)]
     sides = "One-sided, so the interval has no upper limit." if result.sides == 1 else "Two-sided."
     numbers = table(
@@ -268,7 +268,7 @@ def equivalence_section(results: Results) -> Section:
         Numbers("p, equivalence", lambda row: probability(row[0].p_equivalence)),
         Numbers("p, minimum effect", lambda row: probability(row[0].p_minimum)),
         Words("Conclusion", lambda row: _conclusion(row[0])),
-        note=f"{'Welch’s standard errors' if results.in_turn is None else 'Standard errors of the mixed model'}. "
+        note=f"{'Welch’s standard errors' if not results.is_in_turn else 'Standard errors of the mixed model'}. "
         f"Intervals of {coverage(2 * tested.alpha)}, unadjusted; each family of p is "
         "corrected by Holm.",
     )
@@ -441,7 +441,7 @@ def _advantage_table(results: Results) -> Table | None:
         lines.append(("For other items from the same algorithms", advantage.other_items))
     lines += [(f"Without {name}", result) for name, result in advantage.without.items()]
     is_share = comparison.variable.is_share
-    how = "with separate variances (Welch)" if results.in_turn is None else "of the mixed model's means"
+    how = "with separate variances (Welch)" if not results.is_in_turn else "of the mixed model's means"
     return table(
         "advantage",
         f"Average advantage of {comparison.metric(results.objective.n).in_text} in {comparison.variable.in_text}",

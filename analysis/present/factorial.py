@@ -21,6 +21,8 @@ def factors_section(results: Results, figure: FigureMaker) -> Section:
     if effects is None or not results.flow.analysed:
         return section
     section.say(*sentences(effects), style="says")
+    if not effects.variables:  # lists in turn have the planned effect alone
+        return section
     section.say(
         "Levels of the other factors have equal weights, and each condition has its own variance (Welch, with "
         "Satterthwaite's degrees of freedom). Effects that are not planned are exploratory."

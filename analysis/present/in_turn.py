@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from analysis.present.words import decimal, f_test, interval_cell, limits, probability, whole
-from analysis.results.in_turn import InTurn, InTurnTests
+from analysis.results.in_turn import InTurnTests
 from analysis.results.perceived import PerceivedVariable
 from analysis.results.report import Results
 from documents.blocks import Section
@@ -35,15 +35,19 @@ ASSUMPTIONS = (
 
 def in_turn_section(results: Results) -> Section:
     """The design, the mixed model of every measure, and what stands beside it; empty with independent conditions."""
-    section, design = Section("in-turn", "Lists in turn", "perceived"), results.in_turn
-    if design is None or not results.flow.analysed:
+    section = Section("in-turn", "Lists in turn", "perceived")
+    if not results.is_in_turn or not results.flow.analysed:
         return section
     section.say(
-        _design(design), f"The primary test is {PRIMARY[results.plan.primary_test]}; the tests here are exploratory."
+        f"Each of {plural(results.flow.analysed, 'participant')} met all {len(results.conditions)} algorithms in turn, "
+        "in sequences of a Williams square: each algorithm is equally often at each position, and equally often after "
+        "each other. Means are those of a mixed model of condition and position with participants random, averaged "
+        "over positions; pairs have simultaneous intervals by the studentized range. The primary test is "
+        f"{PRIMARY[results.plan.primary_test]}; the tests here are exploratory."
     )
     tested = [(variable, variable.in_turn) for variable in results.variables if variable.in_turn is not None]
-    for variable, tests in sorted(tested, key=lambda each: each[0].key != results.plan.primary.perceived):
-        if sentences := beside(variable, tests):
+    for variable, of in sorted(tested, key=lambda each: each[0].key != results.plan.primary.perceived):
+        if sentences := beside(variable, of):
             section.head(variable.name)
             section.say(" ".join(sentences))
     section.put(_means(tested))
@@ -54,22 +58,6 @@ def in_turn_section(results: Results) -> Section:
 
 
 # Sentences
-
-
-def _design(design: InTurn) -> str:
-    met = f"Each of {plural(design.n_participants, 'participant')} met all {design.n_conditions} algorithms in turn"
-    power = ""
-    if design.power is not None:
-        power = (
-            f" For an effect of f = {number(design.f)} and a correlation of "
-            f"{number(design.correlation, is_share=True)} between a participant's values, the test of all algorithms "
-            f"has a power of {number(design.power, is_share=True)}."
-        )
-    return (
-        f"{met}, in sequences of a Williams square: each algorithm is equally often at each position, and equally "
-        f"often after each other. Means are those of a mixed model of condition and position with participants random, "
-        f"averaged over positions; pairs have simultaneous intervals by the studentized range.{power}"
-    )
 
 
 def omnibus(variable: PerceivedVariable, tests: InTurnTests) -> str:

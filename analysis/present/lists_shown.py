@@ -159,9 +159,9 @@ def lists_section(results: Results, figure: FigureMaker) -> Section:
     lists = results.lists_shown
     if lists is None:
         return section
-    section.say(_definitions(lists, "participant" if results.in_turn is None else "occasion"), missing(lists))
+    section.say(_definitions(lists, "participant" if not results.is_in_turn else "occasion"), missing(lists))
     section.put(_means_table(lists))
-    if results.in_turn is None:  # rows of one person are not correlated as if they were of several
+    if not results.is_in_turn:  # rows of one person are not correlated as if they were of several
         section.say(*findings(lists), style="says")
         section.say(ASSOCIATION)
     chart = _figure(lists, figure)

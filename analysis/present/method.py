@@ -101,7 +101,7 @@ def _measures(results: Results, noun: str) -> str:
         "son": ("second-order novelty", f"the share neither {consumed} nor heard of"),
         "satisfaction": ("satisfaction", "one answer about the whole list"),
     }
-    met, each = ("one algorithm", "") if results.in_turn is None else ("every algorithm in turn", " of each")
+    met, each = ("one algorithm", "") if not results.is_in_turn else ("every algorithm in turn", " of each")
     definitions = [words for key, words in defined.items() if key not in study.not_asked]
     parts = [
         f"{capital(name)} is {what}" if not number else f"{name} {what}"
@@ -331,7 +331,7 @@ def exclusions_sentence(flow: results_sample.Flow) -> str:
 def flow_by_condition(results: Results) -> Table:
     """Participants from assignment to analysis, by condition, or by sequence of conditions."""
     title, head = ("Participants by condition", "Algorithm")
-    if results.in_turn is not None:
+    if results.is_in_turn:
         title, head = "Participants by sequence", "Sequence"
     return table(
         "flow-by-condition",

@@ -167,7 +167,7 @@ def _forest(variable: PerceivedVariable, figure: FigureMaker) -> Figure | None:
 def classic_section(results: Results) -> Section:
     """The analyses of the paper: analysis of variance and Tukey's HSD, which assume equal variances."""
     section = Section("as-in-2011", "As in Cremonesi et al. (2011)", "perceived")
-    if not results.flow.analysed or results.in_turn is not None:
+    if not results.flow.analysed or results.is_in_turn:
         return section
     section.say(
         "The analysis of variance and Tukey's HSD of Cremonesi et al. (2011) assume equal variances in all conditions. "

@@ -32,16 +32,3 @@ class InTurnTests:
     def pairs(self) -> PairwiseResult | Undefined:
         """Every pair of conditions in the mixed model."""
         return self.model if isinstance(self.model, Undefined) else self.model.pairs
-
-
-@dataclass(frozen=True, kw_only=True)
-class InTurn:
-    """The design: participants, conditions of each, and the power of the test of all conditions for an effect `f` where
-    a participant's values have this correlation; None of fewer than two participants.
-    """
-
-    n_participants: int
-    n_conditions: int
-    f: float
-    correlation: float
-    power: float | None

@@ -13,7 +13,6 @@ from analysis.results.covariates import CovariateAnalyses
 from analysis.results.exclusions import Exclusions
 from analysis.results.factorial import Factorial
 from analysis.results.follow_up import CorrelatedVariables, Effects, NoveltyCorrelation, Power, VariableEffects
-from analysis.results.in_turn import InTurn
 from analysis.results.lists_shown import Dose, ListsShown
 from analysis.results.objective import ObjectiveSide, OfflineMetric, Repeats
 from analysis.results.perceived import Constructs, ItemsOfCondition, Liking, PerceivedVariable, QuestionnaireScale
@@ -210,7 +209,11 @@ class Results:
     contrast: PlannedContrast | None = field(default=None, metadata=stored(is_omitted=True))
     factorial: Factorial | None = field(default=None, metadata=stored(is_omitted=True))
     equivalence: Equivalence | None = field(default=None, metadata=stored(is_omitted=True))
-    in_turn: InTurn | None = field(default=None, metadata=stored(is_omitted=True))
+
+    @property
+    def is_in_turn(self) -> bool:
+        """Whether everybody met all conditions in turn."""
+        return any(variable.in_turn is not None for variable in self.variables)
 
     @property
     def is_live(self) -> bool:

@@ -2,40 +2,263 @@
 
 from __future__ import annotations
 
+import io
+import re
+import sys
+import zipfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
 import pytest
 
+from analysis.compute import comparison as both_sides
+from analysis.compute.follow_up import correlations_of, effects_of_all, nested_model
+from analysis.compute.in_turn import NOT_INDEPENDENT, effect_in_turn, occasions_of
+from analysis.compute.perceived import study_variable, values_of
+from analysis.enums import VARIABLE_OF, Metric, Variable
+from analysis.files.listing import PACKAGE, file_of
 from analysis.models import Report
+from analysis.present.apa import of_variable
+from analysis.read.inputs import Answers, Met, Person
+from analysis.results.in_turn import InTurnTests
+from analysis.results.perceived import PerceivedVariable
+from analysis.results.rankings import Ranking
 from analysis.services import build_report
-from studies.design.services.design import change_design
+from analysis.services.report_cache import cached_document
+from inference.average_advantage import AverageAdvantage, MeanEstimates
+from inference.partial_order import partial_order
+from inference.results import PairwiseResult, Undefined
+from inference.sequences import CarryOver, WithinResult
+from studies import plans
+from studies.allocation.assignment.sequences import williams_square
+from studies.design.selectors.versions import frozen_tests
 from studies.design.services.launch import launch_study
-from studies.models import Study
+from studies.flow_pages import IN_TURN, ONE
+from studies.models import Response, Study
+from studies.monitoring.services.exclusions import exclude
+from studies.settings import Contrast, Effect, Primary
 from tests.analysis.conftest import ALGORITHMS, FEW_RESAMPLES
+from tests.analysis.test_package import run
+from tests.approval import assert_approved
 from tests.factories.analysis import page_without_pictures
 from tests.factories.evaluation import make_run_at
 from tests.factories.several_lists import flow_of_lists, planted_in_turn
 from tests.factories.studies import add_sequences, make_study
+from tests.report_text import text_of_report
+
+NAMES = ("A", "B", "C")
+SATISFACTION = VARIABLE_OF["satisfaction"]
+RECALL = Metric("recall", 0, 5)
+Value = Callable[[int, str, int, str | None], float]
+
+
+def answers_of(n: int, value: Value, *, missing: Sequence[tuple[int, int]] = ()) -> Answers:
+    """`n` people in a Williams square; `value` of person, condition, position and the condition before."""
+    square, people, occasions = williams_square(len(NAMES)), [], []
+    for person in range(n):
+        order = [NAMES[condition] for condition in square[person % len(square)]]
+        for position, name in enumerate(order, start=1):
+            previous = order[position - 2] if position > 1 else None
+            if (person, position) in missing:
+                continue
+            satisfaction = round(value(person, name, position, previous))
+            people.append(Person(name, 5, None, None, None, satisfaction, None, None, None, None))
+            occasions.append(Met(person, position, previous))
+    return Answers(NAMES, tuple(people), (), len(people), 0, 0, occasions=tuple(occasions))
+
+
+def noise(seed: int, scale: float) -> Callable[[], float]:
+    rng = np.random.default_rng(seed)
+    return lambda: float(rng.normal(0, scale))
+
+
+def planted(n: int = 60, *, missing: Sequence[tuple[int, int]] = ()) -> Answers:
+    """A is 6 above B and C, people differ by 20 points, and chance by 3, on a scale of 100."""
+    levels, chance = np.random.default_rng(5).normal(50, 20, n), noise(6, 3)
+    return answers_of(n, lambda person, name, *_at: levels[person] + 6 * (name == "A") + chance(), missing=missing)
+
+
+def of(answers: Answers, variable: Variable = SATISFACTION) -> tuple[PerceivedVariable, Ranking, InTurnTests]:
+    result, ranking = study_variable(answers, variable)
+    assert result.in_turn is not None
+    return result, ranking, result.in_turn
+
+
+def metric(*pairs: tuple[str, str]) -> Ranking:
+    """A metric that separates these pairs, the better one first."""
+    order = partial_order({"A": 3.0, "B": 2.0, "C": 1.0}, ())
+    dominates = {name: tuple(worse for better, worse in pairs if better == name) for name in NAMES}
+    return Ranking(
+        {"A": 3.0, "B": 2.0, "C": 1.0}, Undefined("Not tested."), type(order)(**{**vars(order), "dominates": dominates})
+    )
+
+
+def test_people_who_meet_all_conditions_are_compared_with_themselves() -> None:
+    result, ranking, tests = of(planted())
+    between = (result.anova, result.welch, result.kruskal, result.brown_forsythe, result.shapiro_residuals,
+               *vars(result.tests).values())  # fmt: skip
+    assert set(map(id, between)) == {id(NOT_INDEPENDENT)}
+    assert result.welch_without_constant is None
+    assert isinstance(tests.model, WithinResult)
+    assert isinstance(result.pairs, PairwiseResult)
+    # Between people, a difference of 6 points would be lost in their spread of 20.
+    found = {(pair.a, pair.b): pair for pair in result.pairs.pairs}
+    assert [pair.is_significant for pair in found.values()] == [True, True, False]
+    assert found["A", "B"].difference == pytest.approx(6, abs=1.5)
+    assert (found["A", "B"].se or 0) < 1
+    assert set(ranking.order.direct) == {("A", "B"), ("A", "C")}
+    assert result.order.dominates["A"] == ("B", "C")
+    assert tests.n_missing == 0
+    assert tests.completers is None
+    # Rows are described as they are, each condition by itself.
+    assert {name: numbers.n for name, numbers in result.described.items()} == dict.fromkeys(NAMES, 60)
+    assert ranking.values == pytest.approx({name: numbers.mean for name, numbers in result.described.items()})
+
+
+def test_analyses_of_independent_people_are_not_made_of_occasions() -> None:
+    answers = planted(12)
+    assert effects_of_all(answers, [SATISFACTION]) == ((), ())
+    assert correlations_of(answers, [SATISFACTION, VARIABLE_OF["accuracy"]]) == ((), None)
+    assert nested_model(answers) == (None, NOT_INDEPENDENT)
+
+
+def test_missing_occasions_move_no_mean_and_completers_stand_beside() -> None:
+    # The lowest people lack A, so that its observed mean is too high; the model knows their other values.
+    full = planted()
+    lows = sorted(range(60), key=lambda person: full.people[3 * person].satisfaction or 0)[:20]
+    lacking = [
+        (at.participant, at.position)
+        for person, at in zip(full.people, full.occasions, strict=True)
+        if person.condition == "A" and at.participant in lows
+    ]
+    result, ranking, tests = of(planted(missing=lacking))
+    assert tests.n_missing == 20
+    observed = result.described["A"].mean - result.described["B"].mean
+    assert observed > 12
+    assert ranking.values["A"] - ranking.values["B"] == pytest.approx(6, abs=1.5)
+    assert isinstance(tests.completers, WithinResult)
+    assert (tests.completers.n_participants, tests.completers.n_occasions) == (40, 120)
+
+
+def test_carry_over_is_found_and_first_occasions_are_free_of_it() -> None:
+    chance = noise(7, 1)
+
+    def value(_person: int, name: str, _position: int, previous: str | None) -> float:
+        return 50 + 4 * (name == "A") - 8 * (previous == "A") + chance()
+
+    _result, _ranking, tests = of(answers_of(60, value))
+    assert isinstance(tests.carry_over, CarryOver)
+    assert tests.carry_over.test.p < 0.001
+    assert isinstance(tests.first, PairwiseResult)
+    assert tests.first.test == "Games-Howell"
+    assert tests.first.pairs[0].difference == pytest.approx(4, abs=1)
+    assert isinstance(tests.pairs, PairwiseResult)
+    assert tests.pairs.pairs[0].difference > 6  # those who come after A are low
+    adjusted = tests.carry_over.adjusted
+    assert adjusted.pairs[0].difference == pytest.approx(4, abs=1)
+
+
+def test_the_average_advantage_rests_on_the_covariance_of_the_mixed_model() -> None:
+    answers = planted()
+    means = both_sides.comparable(answers, SATISFACTION)
+    assert isinstance(means, MeanEstimates)
+    found = both_sides.advantage_of(answers, SATISFACTION, metric(("A", "B"), ("A", "C")), Undefined("None."))
+    assert isinstance(found.overall, AverageAdvantage)
+    weights = np.array([1.0, -0.5, -0.5])
+    assert found.overall.value == pytest.approx(weights @ means.means)
+    assert found.overall.se == pytest.approx(np.sqrt(weights @ means.covariance @ weights))
+    # Covariances take the people out: without them it would be (20² · 1.5 / 60)^.5, about 3.
+    assert found.overall.se < 0.7
+    assert found.other_items is None
+    family = both_sides.exploratory_of(answers, [SATISFACTION], {RECALL: metric(("A", "B"))}, ("accuracy", "recall"))
+    assert len(family.tests) == 1
+
+
+def test_a_planned_contrast_is_of_the_mixed_models_means() -> None:
+    answers = planted()
+    both, one = (
+        both_sides.tested_contrast(answers, SATISFACTION, Contrast(higher=("A",), lower=("B", "C"), sides=sides), 0.05)
+        for sides in (2, 1)
+    )
+    assert not isinstance(both.result, Undefined)
+    assert not isinstance(one.result, Undefined)
+    assert both.result.welch is None
+    assert both.result.pooled.df > 100  # 59 · 2 without those of positions
+    assert one.result.pooled.p == pytest.approx(both.result.pooled.p / 2)
+    assert one.result.pooled.ci_high is None
+    assert both.result.d == pytest.approx(both.result.difference / 20, rel=0.3)
+    assert both.is_significant
+    values = values_of(answers, SATISFACTION)
+    effect = effect_in_turn(answers, values, {"A": 1.0, "B": -0.5, "C": -0.5}, 0.05)
+    assert not isinstance(effect, Undefined)
+    assert (effect.value, effect.p) == pytest.approx((both.result.difference, both.result.pooled.p))
+    equal = both_sides.tested_equivalence(answers, SATISFACTION, 3.0, 0.05, both)
+    assert not isinstance(equal.result, Undefined)
+    assert [(pair.a, pair.b) for pair in equal.result.pairs if pair.is_equivalent] == [("B", "C")]
+    assert equal.contrast is not None
+    assert equal.contrast.df == both.result.pooled.df
+
+
+def test_what_cannot_be_fitted_says_why() -> None:
+    constant = answers_of(12, lambda *_of: 3.0)
+    result, _ranking, tests = of(constant)
+    for each in (tests.model, tests.repeated, tests.friedman, tests.first, tests.carry_over, result.pairs):
+        assert isinstance(each, Undefined)
+    assert result.order.is_empty
+    assert isinstance(both_sides.comparable(constant, SATISFACTION), Undefined)
+    contrast = both_sides.tested_contrast(constant, SATISFACTION, Contrast(higher=("A",), lower=("B",)), 0.05)
+    assert isinstance(contrast.result, Undefined)
+    assert isinstance(both_sides.tested_equivalence(constant, SATISFACTION, 1.0, 0.05, contrast).result, Undefined)
+    assert isinstance(effect_in_turn(constant, values_of(constant, SATISFACTION), {}, 0.05), Undefined)
+    assert of_variable(result)[1].startswith("The mixed model of global satisfaction has no result.")
+    nobody = Answers(NAMES, (), (), 0, 0, 0)
+    assert occasions_of(nobody, []).values == ()
+
+
+def test_occasions_are_among_what_a_report_is_computed_from() -> None:
+    answers = planted(6)
+    other = Answers(**{**vars(answers), "occasions": answers.occasions[::-1]})
+    assert answers.digest != other.digest
+    assert answers.digest != Answers(**{**vars(answers), "occasions": ()}).digest
+
+
+def test_plans_say_which_tests_compare_within_participants() -> None:
+    primary = Primary(perceived="satisfaction", objective="recall", smallest_effect=0.2)
+    assert plans.TESTS_IN_TURN.keys() == plans.TESTS.keys()
+    in_turn = plans.tests_of(primary, IN_TURN)
+    assert plans.primary_test_of(in_turn) == plans.primary_test_of(plans.tests_of(primary, ONE)) == "advantage"
+    assert "mixed model" in in_turn["equivalence"]
+    assert "Welch" not in " ".join(in_turn.values())
+    assert plans.tests_of(primary, ONE).items() >= plans.TESTS.items()
+    contrast = Contrast(higher=("A",), lower=("B",))
+    planned = plans.tests_of(Primary(perceived="satisfaction", objective="recall", contrast=contrast), IN_TURN)
+    assert planned["contrast"] == "planned contrast of the primary variable, a t test of the mixed model's means"
+    effect = plans.tests_of(
+        Primary(perceived="satisfaction", objective="recall", effect=Effect(trend="strength")), IN_TURN
+    )
+    assert "mixed model" in effect["effect"]
+
 
 N = 24  # participants, four in each sequence
-# By the position of the condition: TopPop is best, the others alike.
-LIKED = (1, -1, -1)
+LIKED = (1, -1, -1)  # by the position of the condition: TopPop is best, the others alike
 
 
-def in_turn(slug: str = "in-turn", **settings: object) -> Study:
-    run = make_run_at("succeeded", algorithms=ALGORITHMS)
-    study = make_study(slug=slug, run=run, status="draft", per_condition=N, settings=FEW_RESAMPLES)
-    change_design(study=study, settings={"flow": flow_of_lists(shown="in_turn"), **settings})
-    study.refresh_from_db()
+def study_in_turn(slug: str = "in-turn", **settings: object) -> Study:
+    study = make_study(
+        slug=slug, run=make_run_at("succeeded", algorithms=ALGORITHMS), status="draft", per_condition=N,
+        settings={**FEW_RESAMPLES, "flow": flow_of_lists(shown="in_turn"), **settings},
+    )  # fmt: skip
     if not study.sequences.exists():
         add_sequences(study, N // 6)
     launch_study(study=study)
     study.refresh_from_db()
     for person in range(N):
         sequence = study.sequences.get(position=person % 6)
-        level, satisfaction, ratings = 3 + person % 2, [], []
+        satisfaction, ratings = [], []
         for occasion, (condition,) in enumerate(sequence.occasions):
-            # Chance that no participant shares, so that differences vary.
-            noise = (person * 7 + condition * 5 + occasion * 3) % 4 == 0
-            value = min(5, max(1, level + LIKED[condition] + noise))
+            chance = (person * 7 + condition * 5 + occasion * 3) % 4 == 0
+            value = min(5, max(1, 3 + person % 2 + LIKED[condition] + chance))
             satisfaction.append(value)
             ratings.append([min(5, max(1, value - (rank + person) % 2)) for rank in range(5)])
         planted_in_turn(study, person % 6, ratings, satisfaction=satisfaction)
@@ -43,6 +266,91 @@ def in_turn(slug: str = "in-turn", **settings: object) -> Study:
 
 
 @pytest.fixture(scope="module")
-def report(module_database: None) -> Report:
-    return build_report(study=in_turn())
+def built(module_database: None) -> Report:
+    return build_report(study=study_in_turn())
 
+
+@pytest.fixture
+def report(built: Report) -> Report:
+    return Report.objects.get(pk=built.pk)
+
+
+@pytest.mark.integration
+@pytest.mark.django_db
+def test_a_report_compares_lists_in_turn_within_participants(report: Report) -> None:
+    results = report.read_results()
+    assert results.is_in_turn
+    assert results.flow.analysed == N
+    assert [facts.n for facts in results.conditions] == [N] * 3
+    assert [(line.target, line.analysed) for line in results.flow.by_condition] == [(4, 4)] * 6
+    assert results.planned is not None
+    assert results.planned.deviations == ()
+    assert frozen_tests(report.study) == dict(plans.TESTS_IN_TURN)
+    assert results.plan.primary_test == "advantage"
+    assert (results.nested, results.covariates, results.power, results.effects, results.correlations) == (
+        None, None, None, (), ()
+    )  # fmt: skip
+    decided = results.primary and results.primary.decided
+    assert not isinstance(decided, Undefined)
+    assert decided is not None
+    assert {(pair.a, pair.b): pair.participants_favour for pair in decided.pairs} == {
+        ("TopPop", "CorNgr"): "TopPop", ("TopPop", "PureSVD4"): "TopPop", ("CorNgr", "PureSVD4"): None,
+    }  # fmt: skip
+    names = [alternative.name for alternative in results.alternatives]
+    assert "First occasions alone" in names
+    assert "Items nested in algorithms" not in names
+    assert not re.search(
+        "Welch|Kruskal|Tukey's HSD|Cremonesi et al. .2011.: the analysis", page_without_pictures(report)
+    )
+    assert_approved("reports/in-turn", text_of_report(report))
+
+
+@pytest.mark.integration
+@pytest.mark.django_db
+def test_what_is_missing_and_who_is_excluded_is_said() -> None:
+    study = study_in_turn("in-turn-missing")
+    first, second, *_rest = study.participants.order_by("pk")
+    exclude(participant=first, reason="Answered at random")
+    Response.objects.filter(participant=second, question="satisfaction", occasion=2).delete()
+    report = build_report(study=study)
+    results = report.read_results()
+    assert results.flow.analysed == N - 1
+    assert {facts.n for facts in results.conditions} == {N - 1, N - 2}
+    page = text_of_report(report)
+    assert "1 occasion without a value, taken as missing at random. Participants with every value alone: F(2," in page
+    assert results.exclusions is not None
+    accuracy = results.exclusions.variables[0]
+    assert accuracy.analysed.welch is None
+    assert not isinstance(accuracy.analysed.test, Undefined)
+    assert "the conclusion is the same, with the same significant pairs" in page
+
+
+@pytest.mark.integration
+@pytest.mark.django_db
+def test_a_planned_contrast_or_effect_has_the_headline() -> None:
+    primary = {"perceived": "satisfaction", "objective": "recall"}
+    contrast = {"higher": ["TopPop"], "lower": ["CorNgr", "PureSVD4"], "sides": 1}
+    report = build_report(study=study_in_turn("in-turn-contrast", primary={**primary, "contrast": contrast}))
+    page = page_without_pictures(report)
+    assert "with TopPop than with CorNgr and PureSVD4" in re.sub("<[^>]+>|\\s+", " ", page).replace("  ", " ")
+    assert "Mixed model (planned)" in page
+    assert "Pooled variance" not in page
+
+
+@pytest.mark.integration
+@pytest.mark.django_db
+@pytest.mark.slow
+@pytest.mark.usefixtures("pictures_once")
+def test_the_scripts_of_a_package_recompute_the_mixed_model(report: Report, tmp_path: Path, rscript: str) -> None:
+    file = file_of(report, PACKAGE, lambda: cached_document(report))
+    assert file is not None
+    with zipfile.ZipFile(io.BytesIO(file.make())) as archive:
+        archive.extractall(tmp_path)
+    rows = (tmp_path / "data" / "analysed.csv").read_text().splitlines()
+    assert rows[0].startswith("participant.id,condition,position,")
+    assert len(rows) == 1 + 3 * N
+    for command in ([sys.executable, "scripts/recompute.py"], [rscript, "--vanilla", "scripts/recompute.R"]):
+        status, lines, last = run(command, tmp_path)
+        assert (status, [line for line in lines if line[-1] != "yes"]) == (0, []), last
+        assert {"mixed", "mixed_pair", "mixed_contrast"} <= {line[1] for line in lines}
+        assert not {"welch", "games_howell", "advantage", "nested"} & {line[1] for line in lines}
