@@ -13,7 +13,7 @@ PrimaryTest = Literal["contrast", "effect", "advantage", "rank correlation"]
 ADVANTAGE_TEST = "average advantage of the metric's better conditions, a t test with separate variances"
 
 # The analyses of every report, described in words for the frozen design. Designs that were frozen with other words keep
-# them: one whose comparison is not `ADVANTAGE_TEST` has Kendall's tau-b as its primary test.
+# them: one whose comparison is no average advantage has Kendall's tau-b as its primary test.
 TESTS: Mapping[str, str] = MappingProxyType(
     {
         "difference": "Welch's analysis of variance over the conditions",

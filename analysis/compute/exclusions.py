@@ -62,7 +62,7 @@ def with_and_without(
     sides = {test.variable: (_as_tested(test), _side(reading.completers, test.variable, alpha)) for test in tested}
     return results.Exclusions(
         conditions=reading.analysed.conditions,
-        n=results.Counts(analysed=len(reading.analysed.people), completers=len(reading.completers.people)),
+        n=results.Counts(analysed=reading.analysed.n_people, completers=reading.completers.n_people),
         reasons=reading.reasons,
         variables=tuple(_compared(variable, *pair, alpha) for variable, pair in sides.items()),
         primary=_primary(sides, objective, primary, recommenders, alpha),

@@ -60,8 +60,7 @@ def tests_in_turn(answers: Answers, values: Values, means: Mapping[str, float], 
     model = fit if isinstance(fit, Undefined) else fit.result(alpha)
     pairs = model if isinstance(model, Undefined) else model.pairs
     with threadpool_limits(limits=1, user_api="blas"):
-        n_participants = len({at.participant for at in answers.occasions})
-        n_missing = n_participants * len(answers.conditions) - len(occasions.values)
+        n_missing = answers.n_people * len(answers.conditions) - len(occasions.values)
         of_complete = fitted(complete) if n_missing else None
         order = partial_order(means, ()) if isinstance(pairs, Undefined) else partial_order(pairs.locations, pairs)
         return InTurnTests(

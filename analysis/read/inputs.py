@@ -132,7 +132,13 @@ class Answers:
             languages=tuple(compress(self.languages, is_in)),
             scales=_among(self.scales, is_in),
             outcomes=_among(self.outcomes, is_in),
+            occasions=tuple(compress(self.occasions, is_in)),
         )
+
+    @property
+    def n_people(self) -> int:
+        """How many people answered."""
+        return len({at.participant for at in self.occasions}) if self.occasions else len(self.people)
 
     def of(self, condition: str) -> list[Person]:
         """The participants of one condition."""

@@ -191,7 +191,10 @@ def _rows(
     for met, own in zip(record.occasions, record.by_occasion(), strict=True):
         if (row := _row(own, scales, outcomes, questionnaire)) is not None:
             about = respondent_of(record, "" if sequence is None else sequence.label, questionnaire)
-            rows.append(replace(row, occasion=met.occasion, previous=previous, respondent=about))
+            # The first has the answers of all.
+            n_answers, n_modelled = (0, 0) if rows else (record.n_answers, record.n_modelled)
+            row = replace(row, n_answers=n_answers, n_modelled=n_modelled, respondent=about)
+            rows.append(replace(row, occasion=met.occasion, previous=previous))
         previous = met.conditions[0].label
     return rows
 
