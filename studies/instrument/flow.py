@@ -97,6 +97,26 @@ class Flow(FlowPages):
         """The keys of the pages from the list on."""
         return self.keys[self.position(self.key_of(LIST)) :]
 
+    def is_repeated(self, key: str) -> bool:
+        """Return whether each of several lists has this page anew."""
+        return self.lists.is_several and key in self.listed
+
+    @property
+    def repeated_blocks(self) -> frozenset[str]:
+        """The blocks that are asked anew of each of several lists."""
+        return frozenset(page.block for page in self.pages if page.block and self.is_repeated(page.key))
+
+    def visits(self, n_occasions: int) -> tuple[Place, ...]:
+        """Return the pages in the order in which a person with so many lists meets them.
+
+        Examples
+        --------
+        >>> [visit.page for visit in Flow(FLOW_2011).visits(1)][2:4]
+        ['recommendations', 'items']
+        """
+        numbers = {key: range(1, n_occasions + 1 if self.is_repeated(key) else 2) for key in self.keys}
+        return tuple(sorted((Place(key, 0, n) for key in self.keys for n in numbers[key]), key=self.order))
+
     def places(self, list_length: int) -> tuple[Place, ...]:
         """Return all places in order. Raises ParameterError for `list_length` < 1.
 
@@ -128,9 +148,11 @@ class Flow(FlowPages):
             raise ParameterError(f"There is no page {place.page!r} with rank {place.rank} for a list of {list_length}.")
         return places[min(max(places.index(place) + step, 0), len(places) - 1)]
 
-    def order(self, place: Place) -> tuple[int, int]:
-        """Return the position of a place, comparable as a tuple."""
-        return self.position(place.page), place.rank
+    def order(self, place: Place) -> tuple[int, int, int, int]:
+        """Return the position of a place, comparable as a tuple: of several lists, one is passed after another."""
+        position = self.position(place.page)
+        start = self.position(self.listed[0]) if self.is_repeated(place.page) else position
+        return start, place.occasion, position, place.rank
 
     def may_look(self, here: Place, at: Place) -> bool:
         """Return whether a participant at `here` may open the page `at`.

@@ -14,6 +14,7 @@ from studies.allocation.assignment.methods import method_from
 from studies.allocation.assignment.quotas import count_by_quota
 from studies.allocation.selectors.assignment_seed import seeds_by_line
 from studies.enums import HOLDS_SLOT, Mode
+from studies.instrument.flow import whole_flow
 from studies.instrument.questionnaires.schema import plain_answer
 from studies.models import Condition, Participant, Response, Study
 from studies.models import Sequence as ConditionSequence
@@ -36,6 +37,12 @@ def arms_of(study: Study) -> list[Arm]:
     if any(condition.is_in_turn for condition in conditions):
         return [*sequences.filter(study=study)]
     return [*conditions]
+
+
+def n_occasions(study: Study) -> int:
+    """Count the occasions on which each person meets a list, or several beside one another."""
+    sequences = study.sequences.all() if whole_flow(study.design).lists.is_several else ()
+    return max((len(sequence.occasions) for sequence in sequences), default=1)
 
 
 def assigned_to(arm: Arm) -> dict[str, Arm]:
