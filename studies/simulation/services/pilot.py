@@ -30,7 +30,7 @@ from studies.instrument.flow import questionnaire_of
 from studies.instrument.scales import scales_of
 from studies.known_items import ItemsAsked
 from studies.models import Participant, Study
-from studies.participation.services.participant_state import list_length
+from studies.participation.services.participant_state import list_lengths
 from studies.recruitment.services.entry_links import entry_link
 from studies.recruitment.services.tokens import digest_of_key
 from studies.simulation.answer_model import Effect, SimulatedPerson, SourceUser, TrainingSide, demographics
@@ -320,7 +320,7 @@ def _person_for(
         rng_for(seed, "answers", study.slug, number),
         elicitation=study.design.scale,
         effect=effects.get(label),
-        list_length=list_length(participant),
+        list_length=list_lengths(participant)[0],
         effect_rng=rng_for(seed, "effects", study.slug, number),
         scales=scales_of(questionnaire_of(study)),
     )
