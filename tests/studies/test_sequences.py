@@ -14,11 +14,12 @@ from studies.design.services.archiving import archive_study, delete_study, resto
 from studies.design.services.conditions import choose_conditions
 from studies.design.services.design import change_design, create_study
 from studies.design.services.duplicating import duplicate_study
-from studies.design.services.launch import design_snapshot, launch_study
+from studies.design.services.launch import design_findings, design_snapshot, launch_study
 from studies.enums import Mode, StudyStatus
 from studies.models import Participant, Study
+from studies.monitoring.selectors.estimate import estimate_of
 from tests.factories.evaluation import make_run_at
-from tests.factories.studies import assigned, make_study
+from tests.factories.studies import add_conditions, assigned, make_study
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
@@ -145,3 +146,48 @@ def test_raised_targets_raise_those_of_the_sequences(draft: Study) -> None:
     draft.refresh_from_db()
     assert draft.status == StudyStatus.LIVE
     assert rows(draft) == [(label, 4, occasions) for label, _target, occasions in before]
+
+
+def problems_of(study: Study) -> list[str]:
+    return [point.text for point in design_findings(study)]
+
+
+def test_everything_that_keeps_people_from_several_lists_is_named_at_once(draft: Study) -> None:
+    version = draft.dataset_version
+    switch(draft, IN_TURN, targets={0: 20})
+    version.n_items = 19  # five are rated, and three lists of five are made of others
+    version.save()
+    draft = Study.objects.get(pk=draft.pk)
+    assert problems_of(draft) == [
+        "Each participant meets every condition, and targets differ: TopPop 20, CorNgr 10, PureSVD4 10. Give all the "
+        "same target.",
+        "The dataset has 19 items; rating 5 and recommending 15 others needs 20. Ask for fewer known items or "
+        "recommend fewer.",
+    ]
+    switch(draft, flow(shown="in_turn", leave_out="nothing"), per_condition=10)
+    assert problems_of(draft) == []
+
+
+def test_a_design_that_does_not_exist_is_a_problem_of_the_flow(draft: Study) -> None:
+    switch(draft, IN_TURN)
+    add_conditions(draft, 7)
+    change_design(study=draft, per_condition=10)
+    assert rows(draft) == []
+    points = [point for point in design_findings(draft) if point.field == "shown"]
+    assert [(point.stage, point.text) for point in points] == [
+        (
+            "flow",
+            "A person meets 2 to 6 conditions in turn; got 7. Choose other conditions, or show lists in another way.",
+        )
+    ]
+
+
+def test_the_time_of_pages_counts_for_each_list(draft: Study) -> None:
+    one = {step.step: step.seconds for step in estimate_of(draft).steps}
+    switch(draft, IN_TURN)
+    estimate = estimate_of(draft)
+    three = {step.step: step.seconds for step in estimate.steps}
+    assert three["items"] == 3 * one["items"]
+    assert three["recommendations"] == 3 * one["recommendations"]
+    assert (three["rate"], three["about"]) == (one["rate"], one["about"])
+    assert estimate.n_planned == 12

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from string import ascii_uppercase
 
-from studies.allocation.assignment.sequences import FEWEST, MOST, williams_square
+from core.errors import ParameterError
+from studies.allocation.assignment.sequences import pair_sequences, williams_square
 from studies.enums import Mode, StudyStatus
-from studies.flow_pages import IN_TURN, Lists
+from studies.flow_pages import IN_TURN, SIDE_BY_SIDE, Lists
 from studies.models import Allocation, Participant, Sequence, Study
 
 LONGEST_LABEL = 80
@@ -21,13 +22,16 @@ def arrange(study: Study) -> None:
     Where sequences change, previews are removed: they walk sequences that there are no more.
     """
     conditions = list(study.conditions.order_by("position"))
-    orders = _orders(study.design.flow.lists, len(conditions))
-    before = list(study.sequences.order_by("position"))
+    try:
+        orders = orders_of(study.design.flow.lists, len(conditions))
+    except ParameterError:
+        orders = []
     participants = max((condition.target for condition in conditions), default=0)
     target = -(-participants // max(len(orders), 1))
     if study.status != StudyStatus.DRAFT:
         study.sequences.update(target=target)
         return
+    before = list(study.sequences.order_by("position"))
     if [sequence.occasions for sequence in before] != orders:
         Allocation.objects.filter(study=study, mode=Mode.PREVIEW).delete()
         Participant.objects.filter(study=study, mode=Mode.PREVIEW).delete()
@@ -39,10 +43,15 @@ def arrange(study: Study) -> None:
             sequence.save()
 
 
-def _orders(lists: Lists, k: int) -> list[Occasions]:
-    """The conditions of each occasion, from left to right, of each sequence."""
-    if lists.shown == IN_TURN and FEWEST <= k <= MOST:
+def orders_of(lists: Lists, k: int) -> list[Occasions]:
+    """Return the conditions of each occasion, from left to right, of each sequence of `k` conditions.
+
+    None with one list. Raises ParameterError where there is no such design.
+    """
+    if lists.shown == IN_TURN:
         return [[[condition] for condition in order] for order in williams_square(k)]
+    if lists.shown == SIDE_BY_SIDE:
+        return [[list(pair) for pair in order] for order in pair_sequences(k, lists.at_once, lists.pairs_each)]
     return []
 
 
