@@ -8,14 +8,19 @@ import pytest
 
 from core.errors import ParallaxError
 from evaluation.models import EvaluationRun
+from inference.power import participants_within, within_power
+from studies.design.narrative.preregistration import ASPREDICTED, OSF, preregistration
 from studies.design.selectors.available_models import available_models
+from studies.design.selectors.launch_overview import advice_of, launch_overview, planned_power, stage_summaries
+from studies.design.selectors.planning import lists_in_words, preregistration_plan
 from studies.design.services.amending import extend_targets
 from studies.design.services.archiving import archive_study, delete_study, restore_study
 from studies.design.services.conditions import choose_conditions
 from studies.design.services.design import change_design, create_study
 from studies.design.services.duplicating import duplicate_study
+from studies.design.services.fixes import apply_fix
 from studies.design.services.launch import design_findings, design_snapshot, launch_study
-from studies.enums import Mode, StudyStatus
+from studies.enums import Mode, ParticipantStatus, StudyStatus
 from studies.models import Participant, Study
 from studies.monitoring.selectors.estimate import estimate_of
 from tests.factories.evaluation import make_run_at
@@ -191,3 +196,49 @@ def test_the_time_of_pages_counts_for_each_list(draft: Study) -> None:
     assert three["recommendations"] == 3 * one["recommendations"]
     assert (three["rate"], three["about"]) == (one["rate"], one["about"])
     assert estimate.n_planned == 12
+
+
+def test_the_preregistration_tells_the_orders_and_counts_participants_once(draft: Study) -> None:
+    switch(draft, IN_TURN, per_condition=36)
+    plan = preregistration_plan(draft)
+    for form in (ASPREDICTED, OSF):
+        text = preregistration(plan, form)
+        for words in (
+            "3 conditions within participants. Each participant meets the lists of all three conditions in turn, in "
+            "one of six orders of a Williams square. Items of earlier lists are left out of later ones.",
+            "judges 5 recommendations of each list",
+            "a block holds each sequence once",
+            "36 participants who complete, 6 in each sequence. The study ends when every sequence reaches its target",
+            "a comparison of the 3 conditions finds an effect of f = 0.25 at α = .05 with a power of .91 with 36 "
+            "participants",
+        ):
+            assert words in text, words
+        assert "between participants" not in text
+        assert "each participant meets one" not in text
+
+
+def test_the_launch_page_tells_the_lists_and_which_sequences_a_pilot_lacks(draft: Study) -> None:
+    switch(draft, IN_TURN, per_condition=36)
+    overview = launch_overview(draft)
+    facts = dict(overview.facts)
+    assert facts["Participants"] == "36 in 6 sequences of 3 conditions"
+    assert facts["Lists"] == lists_in_words(draft)
+    assert stage_summaries(draft)["flow"].endswith("5 recommended, lists in turn")
+    walked = assigned(draft, Mode.SIMULATED)
+    Participant.objects.filter(pk=walked.pk).update(status=ParticipantStatus.COMPLETED)
+    lacking = [text for point in advice_of(draft) if (text := point.text).startswith("No simulated participant has")]
+    assert len(lacking) == 1
+    assert lacking[0].count(";") == 4  # five of six sequences
+    assert walked.sequence.label not in lacking[0]
+
+
+def test_power_is_that_of_a_comparison_within_participants(draft: Study) -> None:
+    switch(draft, IN_TURN, per_condition=36)
+    assert planned_power(draft, 36) == pytest.approx(within_power(3, 36, 0.25, 0.5, contrast=True))
+    change_design(study=draft, per_condition=10, settings={"effect": 0.25})
+    draft.refresh_from_db()
+    points = [point for point in advice_of(draft) if point.fix == "power"]
+    assert within_power(3, 12, 0.25, 0.5, contrast=True) == pytest.approx(0.53, abs=0.005)
+    assert [point.text for point in points] == ["Power is .53 for f = 0.25, with 12 participants."]
+    apply_fix(study=draft, fix="power")
+    assert set(draft.conditions.values_list("target", flat=True)) == {participants_within(3, 0.25, 0.5, contrast=True)}
