@@ -38,7 +38,8 @@ def _list(visit: Visit, at: Place) -> HttpResponse:
         return _left(visit, at)
     lists = visit.lists_shown(at)
     n_items = len(lists[0]["slots"])
-    return visit.page("recommendations", at, lists=lists, n_items=n_items, next_url=visit.next_url(at))
+    urls = {"back_url": visit.back_url(at), "next_url": visit.next_url(at)}
+    return visit.page("recommendations", at, lists=lists, n_items=n_items, **urls)
 
 
 def _left(visit: Visit, at: Place) -> HttpResponse:
