@@ -14,7 +14,7 @@ from studies.allocation.assignment.methods import method_from
 from studies.allocation.assignment.quotas import count_by_quota
 from studies.allocation.selectors.assignment_seed import seeds_by_line
 from studies.enums import HOLDS_SLOT, Mode
-from studies.instrument.flow import whole_flow
+from studies.flow_pages import SHOWN, SIDE_BY_SIDE
 from studies.instrument.questionnaires.schema import plain_answer
 from studies.models import Condition, Participant, Response, Study
 from studies.models import Sequence as ConditionSequence
@@ -39,12 +39,6 @@ def arms_of(study: Study) -> list[Arm]:
     return [*conditions]
 
 
-def n_occasions(study: Study) -> int:
-    """Count the occasions on which each person meets a list, or several beside one another."""
-    sequences = study.sequences.all() if whole_flow(study.design).lists.is_several else ()
-    return max((len(sequence.occasions) for sequence in sequences), default=1)
-
-
 def assigned_to(arm: Arm) -> dict[str, Arm]:
     """Return the arm by the field that holds it, of participants and of the log."""
     return {"sequence" if isinstance(arm, ConditionSequence) else "condition": arm}
@@ -53,6 +47,19 @@ def assigned_to(arm: Arm) -> dict[str, Arm]:
 def n_slots(study: Study) -> int:
     """Count the slots for people that the study has."""
     return sum(arm.target for arm in arms_of(study))
+
+
+def n_occasions(study: Study) -> int:
+    """Count the lists, or pairs of lists, that each person meets one after the other."""
+    occasions = study.sequences.order_by("position").values_list("occasions", flat=True).first()
+    return len(occasions) if occasions else 1
+
+
+def n_left_out(study: Study) -> int:
+    """Count the earlier lists whose items the last list of a person leaves out."""
+    lists = study.design.flow.lists
+    at_once = lists.at_once if lists.shown == SIDE_BY_SIDE else 1
+    return at_once * (n_occasions(study) - 1) if lists.leave_out == SHOWN else 0
 
 
 def targets(study: Study, arms: Sequence[Arm], mode: str) -> list[int | None]:

@@ -21,7 +21,7 @@ from studies.models import Allocation, Event, ExternalId, Participant, Study
 from studies.monitoring.selectors.exclusions import Exclusions, excluded_by_rule, merged, planned_rule, why_incomplete
 from studies.monitoring.selectors.page_times import PageSummary, TimeOnPage, page_summaries, time_by_page
 from studies.monitoring.selectors.quality import excluded, flags_by_participant
-from studies.participation.selectors.responses import Record, public_ids, records
+from studies.participation.selectors.responses import Record, place_reached, public_ids, records
 
 ROWS_AT_ONCE = 2000
 
@@ -136,8 +136,8 @@ class Source:
     def _finished(self, record: Record) -> Iterator[tuple[Place, datetime]]:
         """Pages with the time of their last stored entry; pages without entries are omitted."""
         participant, recommendations = record.participant, record.recommendations
-        here = self.flow.order(Place(participant.step, participant.item_rank, participant.occasion))
-        for place in self.flow.visits(max(1, len(record.occasions))):
+        here = self.flow.order(place_reached(self.flow, participant))
+        for place in self.flow.places((1,) * max(1, len(record.occasions))):
             page, position = self.flow.page(place.page), self.flow.position(place.page)
             is_repeated = self.flow.is_repeated(page.key)
             answered = (record.occasions[place.occasion - 1].lists[0] if is_repeated else record).answered
@@ -149,9 +149,8 @@ class Source:
             left: datetime | None = None
             if page.kind == ITEM_QUESTIONS:
                 for rank in sorted(latest):
-                    of_item = replace(place, rank=rank)
-                    if self.flow.order(of_item) < here:
-                        yield of_item, latest[rank]
+                    if self.flow.order(replace(place, rank=rank)) < here:
+                        yield replace(place, rank=rank), latest[rank]
             elif page.kind == ELICIT and recommendations is not None:
                 prepared = getattr(participant, "list_request", None)
                 left = recommendations.made_at if prepared is None else prepared.requested_at

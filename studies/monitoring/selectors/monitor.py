@@ -107,12 +107,12 @@ def funnel(study: Study, mode: str) -> list[tuple[str, int]]:
     flow = flow_of(study)
     people = Participant.objects.filter(study=study, mode=mode)
     here = [
-        (flow.order(Place(step, 0, occasion if flow.is_repeated(step) else 1)), n)
+        (flow.order(Place(step, 1, occasion)), n)
         for step, occasion, n in people.order_by().values_list("step", "occasion").annotate(n=Count("pk"))
     ]
     n_assigned = people.filter(assigned_at__isnull=False).count()
     steps = [(STEP_NAMES["consent"], sum(n for _place, n in here)), (STEP_NAMES["assigned"], n_assigned)]
-    for visit in flow.visits(n_occasions(study)):
+    for visit in flow.places((1,) * n_occasions(study)):
         if visit.page in flow.with_list:
             of = f" of list {visit.occasion}" if flow.is_repeated(visit.page) else ""
             name = f"Reached the page {visit.page}{of}" if study.design.flow.pages else ""

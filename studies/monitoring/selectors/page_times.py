@@ -12,7 +12,7 @@ from django.db.models import Count, Min, QuerySet, Sum
 
 from studies.allocation.selectors.allocations import n_occasions
 from studies.enums import ParticipantStatus
-from studies.instrument.flow import Place, flow_of
+from studies.instrument.flow import flow_of
 from studies.models import Event, Participant, Study
 
 BROWSER, SERVER = "browser", "server"
@@ -80,7 +80,7 @@ def _spread(values: Iterable[float]) -> tuple[float | None, float | None, float 
 
 def page_summaries(study: Study, modes: Sequence[str]) -> list[PageSummary]:
     """One line per mode, page and occasion, in the order of the steps; each item's page counts separately."""
-    lines, visits = [], flow_of(study).visits(n_occasions(study))
+    lines, visits = [], flow_of(study).places((1,) * n_occasions(study))
     for mode in modes:
         completed = set(_completed(study, mode).values_list("pk", flat=True))
         spent = {pk: pages for pk, pages in time_by_page(study, [mode]).items() if pk in completed}
@@ -109,11 +109,11 @@ def step_times(study: Study, mode: str) -> list[StepTime]:
         for (page, _rank, _occasion), time in pages.items():
             if pk in ends and page in in_sight and time.seconds is not None:
                 in_sight[page][pk] += time.seconds
-    first: dict[int, dict[Place, float]] = defaultdict(dict)
+    first: dict[int, dict[tuple[str, int], float]] = defaultdict(dict)
     rows = Event.objects.filter(participant__study=study, participant__mode=mode, kind="page_view").order_by()
     for pk, page, occasion, at in rows.values_list("participant_id", "page", "occasion").annotate(at=Min("at")):
-        first[pk][Place(page, 0, occasion)] = at.timestamp()
-    lines, visits = [], flow_of(study).visits(n_occasions(study))
+        first[pk][page, occasion] = at.timestamp()
+    lines, visits = [], [(place.page, place.occasion) for place in flow_of(study).places((1,) * n_occasions(study))]
     for step in steps[:-1]:  # the study ends with the last page
         seconds_by_participant = in_sight[step]
         if seconds_by_participant:
@@ -122,7 +122,7 @@ def step_times(study: Study, mode: str) -> list[StepTime]:
             )
             continue
         elapsed = []
-        of_step = [pair for pair in pairwise(visits) if pair[0].page == step]
+        of_step = [pair for pair in pairwise(visits) if pair[0][0] == step]
         for pk, end in ends.items():
             last = {visits[-1]: end.timestamp()} if end else {}
             moments = {**first[pk], **last}

@@ -238,8 +238,7 @@ def place_reached(flow: Flow, participant: Participant) -> Place:
     """Return the place that a participant has reached."""
     if participant.status == ParticipantStatus.COMPLETED:
         return Place(flow.keys[-1])
-    occasion = participant.occasion if flow.is_repeated(participant.step) else 1
-    return Place(participant.step, participant.item_rank, occasion)
+    return Place(participant.step, participant.item_rank, participant.occasion)
 
 
 @functools.lru_cache(maxsize=1000, typed=True)
