@@ -17,6 +17,7 @@ from parallax.integrity.findings import Finding, finding
 from studies.data.exports.export_files import write_export
 from studies.data.exports.tables import Options
 from studies.enums import Mode, ParticipantStatus
+from studies.flow_pages import SHOWN
 from studies.instrument.flow import flow_of, questionnaire_of
 from studies.models import Participant, ProfileRating, RecommendationList, RecommendedItem, Response, Study
 from studies.monitoring.selectors.exclusions import missing_of
@@ -35,7 +36,7 @@ def check_settings(study: Study) -> Iterator[Finding]:
 
 def check_answers(study: Study) -> Iterator[Finding]:
     """Rows that are doubled, lost, or belong to no question; statuses that no log explains."""
-    for check in (_duplicates, _finished, _lists, _orphans, _erased, _unlogged):
+    for check in (_duplicates, _finished, _lists, _missing_lists, _repeated_items, _orphans, _erased, _unlogged):
         yield from check(study)
 
 
@@ -95,12 +96,35 @@ def _lists(study: Study) -> Iterator[Finding]:
         if problems:
             what = f"The list of participant {person.code}: {'; '.join(problems)}."
             yield finding("list.wrong", study.slug, what, participant=[person.pk], list=[stored.pk])
-    lost = Participant.objects.filter(
-        study=study, step__in=flow_of(study).with_list, recommendation_lists__isnull=True, erased_at__isnull=True
-    ).exclude(status=ParticipantStatus.WITHDRAWN)
-    for person in lost.exclude(status=ParticipantStatus.COMPLETED).order_by("pk"):
-        what = f"Participant {person.code} is past the ratings and has no list."
-        yield finding("list.lost", study.slug, what, participant=[person.pk])
+
+
+def _missing_lists(study: Study) -> Iterator[Finding]:
+    """Participants past the ratings without their list, or without one of those of their sequence."""
+    past = Participant.objects.filter(study=study, step__in=flow_of(study).with_list, erased_at__isnull=True)
+    people = past.exclude(status__in=(ParticipantStatus.WITHDRAWN, ParticipantStatus.COMPLETED))
+    if flow_of(study).lists.is_several:
+        people = past.exclude(status=ParticipantStatus.WITHDRAWN)
+    for person in people.select_related("sequence").annotate(n=Count("recommendation_lists")).order_by("pk"):
+        wanted = sum(map(len, person.sequence.occasions)) if person.sequence else 1
+        if person.n < wanted:
+            n = "no list" if not person.n else f"{person.n} of {wanted} lists"
+            what = f"Participant {person.code} is past the ratings and has {n}."
+            yield finding("list.lost", study.slug, what, participant=[person.pk])
+
+
+def _repeated_items(study: Study) -> Iterator[Finding]:
+    """Items of a later list that an earlier one had, where the design leaves them out."""
+    if flow_of(study).lists.leave_out != SHOWN:
+        return
+    slots = RecommendedItem.objects.filter(recommendation_list__participant__study=study).order_by()
+    of_person = slots.values("recommendation_list__participant", "item")
+    occasions = Count("recommendation_list__occasion", distinct=True)
+    for row in of_person.annotate(n=occasions).filter(n__gt=1).order_by("recommendation_list__participant", "item"):
+        who = row["recommendation_list__participant"]
+        what = (
+            f"Item {row['item']} is in {row['n']} lists of participant {who}, and the design leaves out what was shown."
+        )
+        yield finding("list.wrong", study.slug, what, participant=[who])
 
 
 def _orphans(study: Study) -> Iterator[Finding]:

@@ -121,6 +121,22 @@ def funnel(study: Study, mode: str) -> list[tuple[str, int]]:
     return steps
 
 
+def lists_judged(study: Study, mode: str) -> list[tuple[str, int]]:
+    """How many lists of each condition participants have answered about, where each has several; else empty."""
+    flow = flow_of(study)
+    if not flow.lists.is_several:
+        return []
+    judged: Counter[int] = Counter()
+    occasions = {sequence.pk: sequence.occasions for sequence in study.sequences.all()}
+    people = Participant.objects.filter(study=study, mode=mode, sequence__isnull=False, erased_at__isnull=True)
+    rows = people.order_by().values_list("sequence", "step", "occasion").annotate(n=Count("pk"))
+    for sequence, step, here, n in rows:
+        for occasion, positions in enumerate(occasions[sequence], start=1):
+            is_over = flow.order(Place(step, 1, here)) >= flow.order(Place(flow.listed[0], 0, occasion + 1))
+            judged.update(dict.fromkeys(positions, n * is_over))
+    return [(condition.label, judged[condition.position]) for condition in study.conditions.order_by("position")]
+
+
 def newest_activity(study: Study, mode: str, n: int = 10) -> list[tuple[datetime, str, str]]:
     """The newest moves of participants, newest first: time, code and new status, without anything they answered."""
     codes = dict(Participant.objects.filter(study=study, mode=mode).values_list("pk", "code"))

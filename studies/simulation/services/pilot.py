@@ -22,7 +22,6 @@ from core.transitions import record
 from evaluation.selectors import cases as run_cases
 from jobs.models import Job
 from jobs.services import request
-from studies.allocation.selectors.allocations import ARM, arms_of
 from studies.allocation.services.slots import locked_study
 from studies.design.selectors.stated_facts import age_limits
 from studies.design.services.launch import launch_problems
@@ -74,7 +73,7 @@ def pool_of(study: Study) -> Pool:
         if len(items) >= limits.fewest:
             pairs = {int(item): float(rating) for item, rating in zip(items, ratings, strict=True)}
             users.append(SourceUser(str(external_id), pairs))
-    targets = (arm.target for arm in arms_of(study))
+    targets = study.conditions.values_list("target", flat=True)
     largest = max((int(study.design.simulated_per_condition or target) for target in targets), default=0)
     if len(users) < largest:
         raise ParallaxError(
@@ -112,12 +111,12 @@ def assign_source_user(*, study: Study, code: str, external_ids: tuple[str, ...]
     participant = simulated.select_for_update(of=("self",)).get(code=code)
     if participant.source_user:
         return str(participant.source_user)
-    if participant.arm_id is None:
+    if participant.condition_id is None:
         raise ParallaxError("pilot.no_condition", f"Participant {code} has no condition yet.")
-    used = list(simulated.exclude(source_user="").order_by().values_list("source_user", ARM))
+    used = list(simulated.exclude(source_user="").order_by().values_list("source_user", "condition_id"))
     uses = Counter(user for user, _where in used)
-    here = {user for user, where in used if where == participant.arm_id}
-    order = rng_for(study.seed, "source-users", participant.arm_id).permutation(len(external_ids))
+    here = {user for user, where in used if where == participant.condition_id}
+    order = rng_for(study.seed, "source-users", int(participant.condition_id)).permutation(len(external_ids))
     free = [external_ids[i] for i in order if external_ids[i] not in here]
     if not free:
         raise ParallaxError(
@@ -196,7 +195,7 @@ def walk_group(
         )
     study = set_simulated_target(study=study, per_condition=per_condition, effects=effects)
     pool = pool_of(study)
-    wanted = per_condition * len(arms_of(study))
+    wanted = per_condition * study.conditions.count()
     done = Participant.objects.filter(study=study, mode=Mode.SIMULATED, status=ParticipantStatus.COMPLETED).count()
     outcomes: Counter[str] = Counter()
     n_requests = 0
