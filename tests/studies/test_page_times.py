@@ -47,7 +47,7 @@ def test_time_in_sight_is_summed_by_page_and_hidden_time_is_apart(study: Study) 
     left(person, "items", 3.0, rank=1)
     left(person, "items", 4.0, rank=2)
     found = time_by_page(study, [Mode.LIVE])[person.pk]
-    assert (found["rate", 0].seconds, found["rate", 0].hidden_seconds) == (15.5, 60.0)
+    assert (found["rate", 0, 1].seconds, found["rate", 0, 1].hidden_seconds) == (15.5, 60.0)
     times = {one.step: one for one in step_times(study, Mode.LIVE)}
     assert (times["rate"].median, times["rate"].source, times["rate"].n) == (15.5, BROWSER, 1)
     assert times["items"].median == 7.0

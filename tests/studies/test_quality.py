@@ -312,7 +312,7 @@ def test_the_flow_takes_the_same_queries_for_one_and_for_three(
     study = _with_a_plan(owner)
     for _ in range(n):
         planted_person(study, "TopPop", [3] * 5, 3)
-    with django_assert_num_queries(16):
+    with django_assert_num_queries(17):
         assert consort_of(study, Mode.LIVE).completed == n
 
 

@@ -35,6 +35,7 @@ def _monitored(study: Study) -> list[dict[str, Any]]:
                 "lines": [(line, bar, analysable.get(line.label)) for line, bar in zip(counts, bars, strict=True)],
                 "flags": live.cached_flag_counts(study, mode) if mode != Mode.PREVIEW else (),
                 "funnel": monitor.funnel(study, mode),
+                "judged": monitor.lists_judged(study, mode),
                 "events": monitor.newest_activity(study, mode),
                 "services": list(service_lines(study, mode)),
                 "planted": planted_sentence(study.design.planted_effects) if mode == Mode.SIMULATED else "",

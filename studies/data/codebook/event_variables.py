@@ -19,6 +19,7 @@ from studies.models import Allocation, Event, ProfileRating, Study
 from studies.monitoring.selectors.page_times import PageSummary, TimeOnPage
 from studies.settings import PLAYED
 
+OCCASION = "Occasion of the list on pages about one, else 1"
 CLOCK = "ISO 8601, UTC, the server's clock"
 
 
@@ -48,7 +49,7 @@ class EventRow:
 
     public_id: str
     mode: str
-    condition: str | None
+    arm: str | None  # label of the condition, or of the sequence of several
     order: int
     event: Event
 
@@ -61,6 +62,7 @@ class PageTime:
     index: int
     name: str
     round: int
+    occasion: int
     finished_at: datetime
     spent: TimeOnPage = field(default_factory=TimeOnPage)
 
@@ -156,12 +158,15 @@ def list_request_variables(study: Study) -> tuple[Variable[Person], ...]:
 
 def event_variables(study: Study) -> tuple[Variable[EventRow], ...]:
     """Variables of each event; facts without their own column are in the last one."""
+    is_several = whole_flow(study.design).lists.is_several
+    arm = "sequence" if is_several else "condition"
+    occasion = Variable[EventRow]("event.occasion", OCCASION, "integer", lambda h: h.event.occasion, minimum=1)
     played = ", and sample_played with its seconds among the facts" if PLAYED in study.design.recorded else ""
     return (
         Variable("participant.id", "Id of the participant for publication", "text", lambda h: h.public_id),
         Variable("participant.mode", "Mode of the participant", "category", lambda h: h.mode,
                  values=same_as(Mode.values)),
-        Variable("participant.condition", "Condition", "category", lambda h: h.condition),
+        Variable(f"participant.{arm}", arm.capitalize(), "category", lambda h: h.arm),
         Variable("event.order", "Number of the event among the participant's", "integer", lambda h: h.order,
                  minimum=1),
         Variable("event.kind", "What happened", "text", lambda h: h.event.kind,
@@ -174,6 +179,7 @@ def event_variables(study: Study) -> tuple[Variable[EventRow], ...]:
         Variable("event.item", "Item it is about", "text", _fact("item"), allowed="the dataset's own id"),
         Variable("event.rank", "Rank of the recommended item it is about", "integer",
                  lambda h: h.event.rank or _fact("rank")(h)),
+        *((occasion,) if is_several else ()),
         Variable("event.view", "View of the page, the same for all browser events of that view", "text",
                  _fact("view")),
         Variable("event.dwell_seconds", "Time that the page was in sight, since it was last out of sight", "number",
@@ -194,7 +200,9 @@ def event_variables(study: Study) -> tuple[Variable[EventRow], ...]:
 
 def page_variables(study: Study) -> tuple[Variable[PageTime], ...]:
     """Page times, under oTree's column names."""
-    timed = [page.key for page in flow_of(study).pages if page.kind in (QUESTIONS, ELICIT, ITEM_QUESTIONS, CHOICE)]
+    flow = flow_of(study)
+    occasion = Variable[PageTime]("occasion", OCCASION, "integer", lambda p: p.occasion, minimum=1)
+    timed = [page.key for page in flow.pages if page.kind in (QUESTIONS, ELICIT, ITEM_QUESTIONS, CHOICE)]
     return (
         Variable("session_code", "The study", "text", lambda p: study.slug),
         Variable("participant_id_in_session", "Number of the participant in order of entry", "integer",
@@ -210,6 +218,7 @@ def page_variables(study: Study) -> tuple[Variable[PageTime], ...]:
                  derivation="time of the last entry that the server stored for the page"),
         Variable("round_number", "Rank of the item on pages about items, else 1", "integer", lambda p: p.round,
                  minimum=1),
+        *((occasion,) if flow.lists.is_several else ()),
         Variable("timeout_happened", "Whether the page ended by itself", "boolean", lambda p: False, values=YES_NO),
         Variable("is_wait_page", "Whether it is a waiting page", "boolean", lambda p: False, values=YES_NO),
         Variable("dwell_seconds", "Time that the page was in sight", "number", lambda p: p.spent.seconds,
@@ -223,9 +232,11 @@ def page_variables(study: Study) -> tuple[Variable[PageTime], ...]:
 
 def page_summary_variables(study: Study) -> tuple[Variable[PageSummary], ...]:
     """How long a page takes, over the participants who completed the study."""
+    occasion = Variable[PageSummary]("occasion", OCCASION, "integer", lambda s: s.occasion, minimum=1)
     return (
         Variable("page_name", "The page", "category", lambda s: s.page,
                  values=same_as(whole_flow(study.design).keys)),
+        *((occasion,) if whole_flow(study.design).lists.is_several else ()),
         Variable("participant_mode", "Mode of the participants", "category", lambda s: s.mode,
                  values=same_as(Mode.values)),
         Variable("n_participants", "Participants whose browser reported the time", "integer", lambda s: s.n, minimum=0),

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from catalog.item_types import EXCERPT, FALLBACK_LANGUAGE
-from studies.data.codebook.participants import Person, participant_variables, rated_variables, same_as
+from studies.data.codebook.participants import Person, list_variables, participant_variables, rated_variables, same_as
 from studies.data.codebook.questions import Reader, order_variables, question_variables, scale_variable
 from studies.data.codebook.variable import YES_NO, Variable, lifted, shown
 from studies.design.selectors.placeholders import asked_questions, item_words
 from studies.enums import Provenance
+from studies.instrument.flow import whole_flow
 from studies.instrument.measures import BRANCHES, WATCHED
 from studies.instrument.outcomes import SAMPLE_PLAYED, is_played
 from studies.instrument.questionnaires import schema
@@ -171,17 +172,21 @@ def item_variables(study: Study) -> tuple[Variable[Recommended], ...]:
 
 def long_variables(study: Study, *, with_identifying: bool = False) -> tuple[Variable[RecommendedRow], ...]:
     """Columns of the file with one row per participant and recommended item."""
-    people: list[Variable[RecommendedRow]] = [lifted(v, lambda row: row.person) for v in participant_variables(study)]
+    of_people = (*participant_variables(study), *list_variables(study))
+    people: list[Variable[RecommendedRow]] = [lifted(v, lambda row: row.person) for v in of_people]
     items: list[Variable[RecommendedRow]] = [lifted(v, lambda row: row.item) for v in item_variables(study)]
     return shown([*people, *items], with_identifying=with_identifying)
 
 
 def wide_variables(study: Study, *, with_identifying: bool = False) -> tuple[Variable[Person], ...]:
-    """Columns of the file with one row per participant; names contain the numbers of items and ratings."""
+    """Columns of the file with one row per participant; names contain the numbers of ratings, and of the items of the
+    only list.
+    """
     variables = [*participant_variables(study)]
     for position in range(1, study.design.items_asked.most + 1):
         variables += rated_variables(study, position)
-    for rank in range(1, study.design.longest_list + 1):
+    is_several = whole_flow(study.design).lists.is_several
+    for rank in () if is_several else range(1, study.design.longest_list + 1):
         variables += [_at(variable, rank) for variable in item_variables(study) if variable.name != "item.rank"]
     return shown(variables, with_identifying=with_identifying)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from operator import attrgetter
 from typing import Any
@@ -49,6 +49,10 @@ class Person:
     is_left_out_by_plan: bool = False
     incomplete: str | None = None  # the reason
     external_ids: tuple[tuple[str, str], ...] = ()
+
+    def lists(self) -> Iterator[Person]:
+        """The same with the record of each list by itself; without those before a list was made."""
+        return (replace(self, record=record) for record in self.record.by_occasion() if record.items)
 
 
 Of = Variable[Person]
@@ -113,6 +117,16 @@ def _factors(study: Study) -> Iterator[Of]:
         )
 
 
+def _condition_variables(study: Study) -> Iterator[Of]:
+    """The condition, with its levels of factors: of the participant, or of each of several lists."""
+    where, meaning = "participant", "Condition (the recommender the participant met)"
+    if whole_flow(study.design).lists.is_several:
+        where, meaning = "list", "Condition of the list"
+    labels = list(study.conditions.order_by("position").values_list("label", flat=True))
+    yield Variable(f"{where}.condition", meaning, "category", _condition, values=same_as(labels))
+    yield from _factors(study)
+
+
 def _sequence(study: Study) -> Iterator[Of]:
     """The order in which the participant met the conditions, where each person has several lists."""
     labels = list(study.sequences.order_by("position").values_list("label", flat=True))
@@ -173,7 +187,7 @@ def _identity_variables(study: Study) -> tuple[Of, ...]:
     """The participant's ids, status and condition."""
     rule, planted = planned_rule(study), study.design.planted_effects
     left_out_by = f"participant.flags has one of {', '.join(rule)}" if rule else NO_RULE
-    labels = list(study.conditions.order_by("position").values_list("label", flat=True))
+    is_several = whole_flow(study.design).lists.is_several
     languages = same_as(study.design.languages)
     return (
         _own("id", "Id of the participant for publication", "text", lambda p: p.record.public_id,
@@ -203,10 +217,8 @@ def _identity_variables(study: Study) -> tuple[Of, ...]:
              allowed=f"keys with spaces between: {', '.join(flags.KEYS)}",
              derivation="by the study's thresholds; a flag excludes only if the plan says so"),
         _field("step", "Step of the study the participant reached", "category", values=same_as(flow_of(study).keys)),
-        _own("condition", "Condition (the recommender the participant met)", "category", _condition,
-             values=same_as(labels)),
+        *(() if is_several else _condition_variables(study)),
         *_sequence(study),
-        *_factors(study),
         _field("stratum", "Stratum within which conditions were assigned", "category",
                allowed="as the design's rules name them", identifies=INDIRECTLY),
         _field("language", "Language of the pages", "category", values=languages),
@@ -342,11 +354,28 @@ def _choice_variables(block: str, question: Question) -> tuple[Of, ...]:
     )  # fmt: skip
 
 
-def choices_variables() -> tuple[Of, ...]:
-    """Columns of the file with one row per participant who made a choice."""
+def _key_variables() -> Iterator[Of]:
+    """Which participant a row is about."""
+    yield Variable("participant.id", "Id of the participant for publication", "text", lambda p: p.record.public_id)
+    yield _field("mode", "Mode of the participant", "category", values=same_as(Mode.values))
+
+
+def _occasion_variables(study: Study) -> Iterator[Of]:
+    """Which of several lists a row is about, and its condition."""
+    if not whole_flow(study.design).lists.is_several:
+        return
+    yield Variable("list.occasion", "Occasion of the list, in the order in which the participant met them", "integer",
+                   lambda p: p.record.occasion, minimum=1)  # fmt: skip
+    yield Variable("list.side", "Side of the list: 1 for the leftmost of those beside one another, else 1", "integer",
+                   lambda p: p.record.side, minimum=1)  # fmt: skip
+    yield from _condition_variables(study)
+
+
+def choices_variables(study: Study) -> tuple[Of, ...]:
+    """Columns of the file with one row per list of which a choice was made."""
     return (
-        Variable("participant.id", "Id of the participant for publication", "text", lambda p: p.record.public_id),
-        _field("mode", "Mode of the participant", "category", values=same_as(Mode.values)),
+        *_key_variables(),
+        *_occasion_variables(study),
         Variable("choice.item", "Item that was picked", "text", _of_chosen(lambda i: i.slot.item.external_id, NONE),
                  allowed="the dataset's own id; none where no item was picked"),
         Variable("choice.title", "Its title and year", "text", _of_chosen(lambda i: str(i.slot.item))),
@@ -366,27 +395,55 @@ def _scored(scale: ScaleOfStudy) -> Of:
     return scale_variable(f"scale.{scale.key}", scale, score, suffix)
 
 
-def participant_variables(study: Study) -> tuple[Of, ...]:
-    """Variables of each participant, in both long and wide files."""
-    questionnaire, choice = asked_questions(study), whole_flow(study.design).choice
+def _answers(study: Study, *, in_lists: bool) -> tuple[list[Of], list[Of]]:
+    """Answers and scales that are about each of several lists, or the others: those of studies with one list."""
+    questionnaire, flow = asked_questions(study), whole_flow(study.design)
+    blocks = [block for block in questionnaire.whole if (block in flow.repeated_blocks) == in_lists]
     questions: list[Of] = []
-    for block in questionnaire.whole:
-        if choice is not None and block == choice.block:
+    for block in blocks:
+        if flow.choice is not None and block == flow.choice.block:
             questions += _choice_variables(block, *questionnaire.block(block))
             continue
         reader = _reader(block)
         for question in questionnaire.block(block):
             questions += question_variables(block, f"{block}.{question.key}", question, reader)
         questions += order_variables(block, block, questionnaire.block(block), reader)
+    repeated = {question.key for block in flow.repeated_blocks for question in questionnaire.block(block)}
+    scales = [
+        _scored(scale)
+        for scale in scales_of(questionnaire)
+        if any(member.question in repeated for member in scale.members) == in_lists
+    ]
+    return questions, scales
+
+
+def _measures_of_list(study: Study) -> tuple[Of, ...]:
     return (
-        *_identity_variables(study),
-        *questions,
-        *_evaluator_variables(questionnaire.evaluator),
-        *(_scored(scale) for scale in scales_of(questionnaire)),
-        *_measures(item_words(study.design, FALLBACK_LANGUAGE).consumed, measures_of(questionnaire)),
+        *_measures(item_words(study.design, FALLBACK_LANGUAGE).consumed, measures_of(asked_questions(study))),
         *_lists(study),
         *_behaviour_variables(study),
     )
+
+
+def participant_variables(study: Study) -> tuple[Of, ...]:
+    """Variables of each participant, in both long and wide files; those of several lists are `list_variables`."""
+    questions, scales = _answers(study, in_lists=False)
+    evaluator = _evaluator_variables(asked_questions(study).evaluator)
+    of_list = () if whole_flow(study.design).lists.is_several else _measures_of_list(study)
+    return (*_identity_variables(study), *questions, *evaluator, *scales, *of_list)
+
+
+def list_variables(study: Study) -> tuple[Of, ...]:
+    """Variables of each of several lists; none in studies with one."""
+    if not whole_flow(study.design).lists.is_several:
+        return ()
+    questions, scales = _answers(study, in_lists=True)
+    return (*_occasion_variables(study), *questions, *scales, *_measures_of_list(study))
+
+
+def lists_variables(study: Study) -> tuple[Of, ...]:
+    """Columns of the file with one row per list, in studies with several."""
+    return (*_key_variables(), *list_variables(study))
 
 
 def page_of_known_items(study: Study) -> str:

@@ -16,7 +16,7 @@ from studies.allocation.selectors.assignment_seed import seed_facts
 from studies.data.codebook.cells import iso_time
 from studies.data.codebook.event_variables import Rated, rating_variables
 from studies.data.codebook.items import item_variables
-from studies.data.codebook.participants import participant_variables
+from studies.data.codebook.participants import Person, list_variables, participant_variables
 from studies.data.codebook.variable import shown
 from studies.data.exports.psych_ds import write_package
 from studies.data.exports.rows import Source
@@ -38,7 +38,11 @@ from studies.monitoring.selectors.outcomes import WITHOUT_OUTCOMES, are_outcomes
 from studies.participation.selectors.responses import records
 
 FORMATS = ("long", "wide", "events", "pages", "ratings", "profiles", "json", "psych-ds")
-BESIDE = {"long": ("choices",), "wide": ("choices", "list-requests"), "pages": ("page-medians",)}  # where there are any
+BESIDE = {  # where there are any
+    "long": ("lists", "choices"),
+    "wide": ("lists", "choices", "list-requests"),
+    "pages": ("page-medians",),
+}
 
 
 def exported_modes(study: Study, *, include_simulated: bool) -> list[str]:
@@ -115,14 +119,19 @@ def _json(source: Source, options: Options, folder: Path, stem: str) -> list[Wri
     """One JSON file of participants, each with their items and ratings, and the same codebook as the tables."""
     study = source.study
     people = shown(participant_variables(study), with_identifying=options.include_external_ids)
+    lists = shown(list_variables(study), with_identifying=options.include_external_ids)
     items = shown(item_variables(study), with_identifying=options.include_external_ids)
     ratings = [v for v in rating_variables(study) if v.name.startswith("rating.")]
+
+    def of_list(person: Person) -> dict[str, Any]:
+        of_items = [values_by_name(items, item) for item in person.record.items]
+        return {**values_by_name(lists, person), "items": of_items}
 
     def participants() -> Iterator[dict[str, Any]]:
         for person in source.people():
             yield {
                 **values_by_name(people, person),
-                "items": [values_by_name(items, item) for item in person.record.items],
+                **({"lists": [*map(of_list, person.lists())]} if lists else of_list(person)),
                 "ratings": [
                     values_by_name(ratings, Rated(person, order, rating))
                     for order, rating in enumerate(person.record.profile, start=1)
@@ -130,7 +139,7 @@ def _json(source: Source, options: Options, folder: Path, stem: str) -> list[Wri
             }
 
     head = {"study": study.slug, "design_hash": study.design_hash}
-    whole = Table("json", [*people, *items, *ratings], Source.people)
+    whole = Table("json", [*people, *lists, *items, *ratings], Source.people)
     data = write_records(folder, f"{stem}_data.json", head, "participants", participants())
     return [data, *write_codebook(folder, stem, whole)]
 

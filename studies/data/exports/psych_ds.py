@@ -27,6 +27,7 @@ SCHEMA_VERSION = "Psych-DS 0.4.0"
 TABLES = {
     "wide": ("participants", "one row per participant who gave consent"),
     "long": ("items", "one row per participant and recommended item"),
+    "lists": ("lists", "one row per list of a participant, in the order in which they met them"),
     "choices": ("choices", "one row per participant who picked one of the recommended items, or none"),
     "ratings": ("ratings", "one row per rating of a known item"),
     "events": ("events", "one row per event on a page"),

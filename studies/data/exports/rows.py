@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+
+from django.db.models.functions import Coalesce
 
 from evaluation.services.coverage import keyed_rows
 from studies.allocation.selectors.assignment_seed import revealed_seed
@@ -14,12 +16,12 @@ from studies.data.codebook.items import RecommendedRow
 from studies.data.codebook.participants import Person
 from studies.design.services.condition_serving import profile_of
 from studies.flow_pages import CHOICE, CHOSEN, ELICIT, ITEM_QUESTIONS, QUESTIONS
-from studies.instrument.flow import CONSENT, flow_of, questionnaire_of
+from studies.instrument.flow import CONSENT, Place, flow_of, questionnaire_of
 from studies.models import Allocation, Event, ExternalId, Participant, Study
 from studies.monitoring.selectors.exclusions import Exclusions, excluded_by_rule, merged, planned_rule, why_incomplete
 from studies.monitoring.selectors.page_times import PageSummary, TimeOnPage, page_summaries, time_by_page
 from studies.monitoring.selectors.quality import excluded, flags_by_participant
-from studies.participation.selectors.responses import public_ids, records
+from studies.participation.selectors.responses import Record, place_reached, public_ids, records
 
 ROWS_AT_ONCE = 2000
 
@@ -74,13 +76,15 @@ class Source:
             )
 
     def judged(self) -> Iterator[RecommendedRow]:
-        for person in self.people():
-            for item in person.record.items:
-                yield RecommendedRow(person, item)
+        return (RecommendedRow(person, item) for person in self.lists() for item in person.record.items)
+
+    def lists(self) -> Iterator[Person]:
+        """The participants with each of their lists."""
+        return (of_list for person in self.people() for of_list in person.lists())
 
     def choosing(self) -> Iterator[Person]:
-        """The participants who picked an item of their list, or none of it."""
-        return (person for person in self.people() if CHOSEN in person.record.answers)
+        """The participants who picked an item of their list, or none of it, with each such list."""
+        return (person for person in self.lists() if CHOSEN in person.record.answers)
 
     def rated(self) -> Iterator[Rated]:
         for person in self.people():
@@ -104,7 +108,7 @@ class Source:
     def event_rows(self) -> Iterator[EventRow]:
         """All events, by order of entry and time."""
         people = Participant.objects.filter(study=self.study, mode__in=self.modes)
-        labels = dict(people.values_list("pk", "condition__label"))
+        labels = dict(people.values_list("pk", Coalesce("sequence__label", "condition__label")))
         rows = Event.objects.filter(participant__study=self.study, participant__mode__in=self.modes)
         before, order = None, 0
         for event in rows.select_related("participant").order_by("participant_id", "id").iterator(ROWS_AT_ONCE):
@@ -120,40 +124,44 @@ class Source:
         spent = time_by_page(self.study, self.modes)
         for person in self.people():
             own = spent.get(person.record.participant.pk, {})
-            for index, (name, number, at) in enumerate(self._finished(person), start=1):
-                rank = number if name == self.flow.key_of(ITEM_QUESTIONS) else 0
-                yield PageTime(person, index, name, number, at, own.get((name, rank), TimeOnPage()))
+            finished = [(Place(CONSENT), person.record.participant.consented_at), *self._finished(person.record)]
+            for index, (place, at) in enumerate(finished, start=1):
+                name, rank, occasion = place.page, place.rank, place.occasion
+                spent_here = own.get((name, rank, occasion), TimeOnPage())
+                yield PageTime(person, index, name, rank or 1, occasion, at, spent_here)
 
     def page_summaries(self) -> Iterator[PageSummary]:
         yield from page_summaries(self.study, self.modes)
 
-    def _finished(self, person: Person) -> Iterator[tuple[str, int, datetime]]:
+    def _finished(self, record: Record) -> Iterator[tuple[Place, datetime]]:
         """Pages with the time of their last stored entry; pages without entries are omitted."""
-        participant, recommendations = person.record.participant, person.record.recommendations
-        here = self.flow.position(participant.step)
-        yield CONSENT, 1, participant.consented_at
-        for position, page in enumerate(self.flow.pages):
+        participant, recommendations = record.participant, record.recommendations
+        here = self.flow.order(place_reached(self.flow, participant))
+        for place in self.flow.places((1,) * max(1, len(record.occasions))):
+            page, position = self.flow.page(place.page), self.flow.position(place.page)
+            is_repeated = self.flow.is_repeated(page.key)
+            answered = (record.occasions[place.occasion - 1].lists[0] if is_repeated else record).answered
             asked = {question.key for question in self.questionnaire.block(page.block)} if page.block else ()
             latest: dict[int, datetime] = {}
-            for rank, question, answered_at in person.record.answered:
+            for rank, question, answered_at in answered:
                 if question in asked and (rank > 0) == (page.kind == ITEM_QUESTIONS):
                     latest[rank] = max(latest.get(rank, answered_at), answered_at)
             left: datetime | None = None
             if page.kind == ITEM_QUESTIONS:
                 for rank in sorted(latest):
-                    if here > position or (here == position and rank < participant.item_rank):
-                        yield page.key, rank, latest[rank]
+                    if self.flow.order(replace(place, rank=rank)) < here:
+                        yield replace(place, rank=rank), latest[rank]
             elif page.kind == ELICIT and recommendations is not None:
                 prepared = getattr(participant, "list_request", None)
                 left = recommendations.made_at if prepared is None else prepared.requested_at
             elif page.assigns:
                 left = participant.assigned_at
-            elif page.kind in (QUESTIONS, CHOICE) and position == len(self.flow.pages) - 2:
+            elif page.kind in (QUESTIONS, CHOICE) and position == len(self.flow.pages) - 2 and not is_repeated:
                 left = participant.completed_at
-            elif page.kind in (QUESTIONS, CHOICE) and here > position:
+            elif page.kind in (QUESTIONS, CHOICE) and self.flow.order(place) < here:
                 left = latest.get(0)
             if left is not None:
-                yield page.key, 1, left
+                yield place, left
 
     def allotted(self) -> Iterator[AllocationRow]:
         """The allocation log in order, including excluded participants, since it serves to replay the assignment."""

@@ -18,8 +18,8 @@ from studies.data.codebook.event_variables import (
     rating_variables,
 )
 from studies.data.codebook.items import long_variables, wide_variables
-from studies.data.codebook.participants import choices_variables
-from studies.data.codebook.variable import HEADS, Variable, as_json, line, table_schema
+from studies.data.codebook.participants import choices_variables, lists_variables
+from studies.data.codebook.variable import HEADS, Variable, as_json, line, shown, table_schema
 from studies.data.exports.rows import Source
 from studies.data.exports.table_files import Written, write_json, write_lines, write_table
 from studies.instrument.flow import whole_flow
@@ -29,6 +29,7 @@ KEYS = {
     "long": ("participant.id", "item.rank"),
     "wide": ("participant.id",),
     "choices": ("participant.id",),
+    "lists": ("participant.id",),
     "events": ("participant.id", "event.order"),
     "pages": ("participant_code", "page_index"),
     "page-medians": ("page_name", "participant_mode"),
@@ -37,6 +38,7 @@ KEYS = {
     "allocation": ("allocation.number",),
     "list-requests": ("participant.id",),
 }
+OF_LIST = ("list.occasion", "list.side", "occasion")
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ class Table:
 
 
 def tables_of(study: Study, *, with_identifying: bool = False) -> dict[str, Table]:
-    """Every table there is, by kind; requests of lists and choices only in studies that have them."""
+    """Every table there is, by kind; requests of lists, choices and several lists only in studies that have them."""
     tables = {
         "long": Table("long", long_variables(study, with_identifying=with_identifying), Source.judged),
         "wide": Table("wide", wide_variables(study, with_identifying=with_identifying), Source.people),
@@ -75,9 +77,19 @@ def tables_of(study: Study, *, with_identifying: bool = False) -> dict[str, Tabl
     }
     if study.conditions.filter(model__origin=ModelOrigin.REMOTE).exists():
         tables["list-requests"] = Table("list-requests", list_request_variables(study), Source.requested)
-    if whole_flow(study.design).choice is not None:
-        tables["choices"] = Table("choices", choices_variables(), Source.choosing)
+    flow = whole_flow(study.design)
+    if flow.choice is not None:
+        tables["choices"] = Table("choices", choices_variables(study), Source.choosing)
+    if flow.lists.is_several:
+        of_lists = shown(lists_variables(study), with_identifying=with_identifying)
+        tables["lists"] = Table("lists", of_lists, Source.lists)
     return tables
+
+
+def _key(table: Table) -> tuple[str, ...]:
+    """The columns that name a row; where there are several lists, the list is among them."""
+    names, key = {variable.name for variable in table.variables}, KEYS.get(table.kind, ())
+    return (*key[:1], *(name for name in OF_LIST if name in names), *key[1:])
 
 
 def write_whole(folder: Path, stem: str, table: Table, source: Source) -> list[Written]:
@@ -92,5 +104,5 @@ def write_codebook(folder: Path, stem: str, table: Table) -> list[Written]:
     return [
         write_lines(folder, f"{stem}_codebook.csv", HEADS, map(line, variables)),
         write_json(folder, f"{stem}_codebook.json", [as_json(variable) for variable in variables], n),
-        write_json(folder, f"{stem}_schema.json", table_schema(variables, key=KEYS.get(table.kind, ())), n),
+        write_json(folder, f"{stem}_schema.json", table_schema(variables, key=_key(table)), n),
     ]

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db.models import Count, QuerySet
 
+from studies.allocation.selectors.allocations import ARM, arms_of
 from studies.enums import Mode, ParticipantStatus
 from studies.models import Participant, Study
 from studies.monitoring.charts import Flow
@@ -29,7 +30,7 @@ ERASED = "Erased as the retention limit says"
 
 @dataclass(frozen=True)
 class ConditionFlow:
-    """The flow of one condition from assignment on."""
+    """The flow of one condition, or of one sequence of several, from assignment on."""
 
     condition: str
     assigned: int
@@ -58,10 +59,10 @@ def _left(counted: dict[str, int]) -> dict[str, int]:
 
 
 def _reasons(people: QuerySet[Participant], out: Exclusions) -> list[tuple[int | None, str]]:
-    done = people.filter(status=ParticipantStatus.COMPLETED).values_list("pk", "condition_id", "erased_at")
+    done = people.filter(status=ParticipantStatus.COMPLETED).values_list("pk", ARM, "erased_at")
     return [
-        (condition_id, ERASED if erased_at is not None else reason_label(*out[pk]))
-        for pk, condition_id, erased_at in done
+        (arm_id, ERASED if erased_at is not None else reason_label(*out[pk]))
+        for pk, arm_id, erased_at in done
         if erased_at is not None or pk in out
     ]
 
@@ -74,20 +75,20 @@ def consort_of(study: Study, mode: str, out: Exclusions | None = None) -> Consor
     people = Participant.objects.filter(study=study, mode=mode).order_by()
     before = dict(people.filter(assigned_at__isnull=True).values_list("status").annotate(n=Count("pk")))
     after: dict[int, Counter[str]] = {}
-    rows = people.filter(assigned_at__isnull=False).values_list("condition_id", "status").annotate(n=Count("pk"))
-    for condition_id, status, n in rows:
-        after.setdefault(condition_id, Counter())[status] += n
+    rows = people.filter(assigned_at__isnull=False).values_list(ARM, "status").annotate(n=Count("pk"))
+    for arm_id, status, n in rows:
+        after.setdefault(arm_id, Counter())[status] += n
     reasons = _reasons(people, planned_exclusions(study, [mode]) if out is None else out)
-    of_condition = Counter(condition_id for condition_id, _ in reasons)
+    of_arm = Counter(arm_id for arm_id, _ in reasons)
     lines = []
     whole: Counter[str] = Counter()
-    for condition in study.conditions.order_by("position"):
-        by_status = after.get(condition.pk, Counter())
+    for arm in arms_of(study):
+        by_status = after.get(arm.pk, Counter())
         whole += by_status
         done = by_status.pop(ParticipantStatus.COMPLETED, 0)
-        excluded = of_condition[condition.pk]
+        excluded = of_arm[arm.pk]
         lines.append(
-            ConditionFlow(condition.label, done + by_status.total(), done, _left(by_status), excluded, done - excluded)
+            ConditionFlow(arm.label, done + by_status.total(), done, _left(by_status), excluded, done - excluded)
         )
     completed = whole.pop(ParticipantStatus.COMPLETED, 0)
     return Consort(

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from studies.enums import ParticipantStatus
 from studies.instrument import flags
 from studies.instrument.flags import Flag
-from studies.instrument.flow import questionnaire_of
+from studies.instrument.flow import questionnaire_of, whole_flow
 from studies.instrument.questionnaires.schema import ABOUT, ITEMS
 from studies.instrument.samples import for_items_without
 from studies.models import Exclusion, Study
@@ -76,26 +76,29 @@ def by_frequency(reasons: Iterable[str]) -> list[tuple[str, int]]:
 def missing_of(study: Study, record: Record) -> list[str]:
     """What is missing from a finished participant's data, in words; empty if they are complete."""
     questionnaire = questionnaire_of(study)
-    requested, condition = study.design.items_asked, record.participant.condition
-    length = study.design.list_length if condition is None else study.design.listed_in(condition.shown)
+    requested, repeated = study.design.items_asked, whole_flow(study.design).repeated_blocks
     missing = []
     if len(record.profile) not in requested:
         answers = "choices" if study.design.is_choice else "ratings"
         missing.append(f"{len(record.profile)} of {requested} {answers} of known items")
-    if record.recommendations is None:
-        missing.append("the recommendation list")
-    elif len(record.items) != length:
-        missing.append(f"{len(record.items)} of {length} recommended items")
+    lists = [(each, f" of list {n}" if record.occasions else "") for n, each in enumerate(record.by_occasion(), 1)]
+    for each, which in lists:
+        condition = each.participant.condition
+        length = study.design.list_length if condition is None else study.design.listed_in(condition.shown)
+        if each.recommendations is None:
+            missing.append(f"the recommendation list{which}")
+        elif len(each.items) != length:
+            missing.append(f"{len(each.items)} of {length} recommended items{which}")
     for key in questionnaire.missing(ABOUT, record.answers):
         missing.append(f"the answer to {key}")
     shorter = for_items_without(questionnaire, study.design)
-    for item in record.items:
+    for item, each, which in ((item, *pair) for pair in lists for item in pair[0].items):
         of_item = shorter if item.slot.has_trailer is False else questionnaire
-        for key in of_item.missing(ITEMS, {**record.answers, **item.answers}):
-            missing.append(f"the answer to {key} of item {item.slot.rank}")
-    of_list = (block for block in questionnaire.whole if block != ABOUT)
-    for key in (key for block in of_list for key in questionnaire.missing(block, record.answers)):
-        missing.append(f"the answer to {key}")
+        for key in of_item.missing(ITEMS, {**each.answers, **item.answers}):
+            missing.append(f"the answer to {key} of item {item.slot.rank}{which}")
+    for block in (block for block in questionnaire.whole if block != ABOUT):
+        for each, which in [pair for pair in lists if pair[0].side == 1] if block in repeated else [(record, "")]:
+            missing += [f"the answer to {key}{which}" for key in questionnaire.missing(block, each.answers)]
     return missing
 
 

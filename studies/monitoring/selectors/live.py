@@ -39,7 +39,7 @@ class NewAnswer:
     question: str
     rank: int
     value: Any
-    condition: str | None
+    condition: str | None  # or the sequence of several
     is_identifying: bool = False
 
 
@@ -75,12 +75,12 @@ def newest_answers(study: Study, mode: str, n: int = 10) -> list[NewAnswer]:
     questionnaire = questionnaire_of(study)
     words = {question.key: text_in(question.text, study.design.languages[0]) for question in questionnaire.questions}
     rows = Response.objects.filter(participant__study=study, participant__mode=mode)
-    rows = rows.select_related("participant__condition").order_by("-answered_at", "-pk")[:n]
+    rows = rows.select_related("participant__condition", "participant__sequence").order_by("-answered_at", "-pk")[:n]
     hidden = is_blinded(study, mode)
     answers = []
     for row in rows:
         is_identifying = row.question in questionnaire.identifying
-        condition = row.participant.condition
+        arm = row.participant.sequence or row.participant.condition
         answers.append(
             NewAnswer(
                 row.answered_at,
@@ -88,7 +88,7 @@ def newest_answers(study: Study, mode: str, n: int = 10) -> list[NewAnswer]:
                 words.get(row.question) or row.question,
                 row.rank,
                 None if hidden or is_identifying else row.value,
-                None if hidden or condition is None else condition.label,
+                None if hidden or arm is None else arm.label,
                 is_identifying,
             )
         )

@@ -10,10 +10,10 @@ from typing import Any, Self
 from django.db.models import Count, F, Q
 
 from core.models import LogEntry
-from studies.allocation.selectors.allocations import ARM, arms_of, targets
+from studies.allocation.selectors.allocations import ARM, arms_of, n_occasions, targets
 from studies.enums import Mode, ParticipantStatus
 from studies.flow_pages import AFTER, END, ITEM_QUESTIONS, LIST, OVERALL
-from studies.instrument.flow import flow_of
+from studies.instrument.flow import Place, flow_of
 from studies.models import Participant, Study
 
 STEP_NAMES = {
@@ -106,13 +106,35 @@ def funnel(study: Study, mode: str) -> list[tuple[str, int]]:
     """Each page from the list on, and how many participants reached at least this one, whatever their status."""
     flow = flow_of(study)
     people = Participant.objects.filter(study=study, mode=mode)
-    by_step = dict(people.order_by().values_list("step").annotate(n=Count("pk")))
+    here = [
+        (flow.order(Place(step, 1, occasion)), n)
+        for step, occasion, n in people.order_by().values_list("step", "occasion").annotate(n=Count("pk"))
+    ]
     n_assigned = people.filter(assigned_at__isnull=False).count()
-    steps = [(STEP_NAMES["consent"], sum(by_step.values())), (STEP_NAMES["assigned"], n_assigned)]
-    for key in flow.with_list:
-        n = sum(n for step, n in by_step.items() if flow.position(step) >= flow.position(key))
-        steps.append((f"Reached the page {key}" if study.design.flow.pages else STEP_NAMES[flow.page(key).part], n))
+    steps = [(STEP_NAMES["consent"], sum(n for _place, n in here)), (STEP_NAMES["assigned"], n_assigned)]
+    for visit in flow.places((1,) * n_occasions(study)):
+        if visit.page in flow.with_list:
+            of = f" of list {visit.occasion}" if flow.is_repeated(visit.page) else ""
+            name = f"Reached the page {visit.page}{of}" if study.design.flow.pages else ""
+            n = sum(n for place, n in here if place >= flow.order(visit))
+            steps.append((name or STEP_NAMES[flow.page(visit.page).part], n))
     return steps
+
+
+def lists_judged(study: Study, mode: str) -> list[tuple[str, int]]:
+    """How many lists of each condition participants have answered about, where each has several; else empty."""
+    flow = flow_of(study)
+    if not flow.lists.is_several:
+        return []
+    judged: Counter[int] = Counter()
+    occasions = {sequence.pk: sequence.occasions for sequence in study.sequences.all()}
+    people = Participant.objects.filter(study=study, mode=mode, sequence__isnull=False, erased_at__isnull=True)
+    rows = people.order_by().values_list("sequence", "step", "occasion").annotate(n=Count("pk"))
+    for sequence, step, here, n in rows:
+        for occasion, positions in enumerate(occasions[sequence], start=1):
+            is_over = flow.order(Place(step, 1, here)) >= flow.order(Place(flow.listed[0], 0, occasion + 1))
+            judged.update(dict.fromkeys(positions, n * is_over))
+    return [(condition.label, judged[condition.position]) for condition in study.conditions.order_by("position")]
 
 
 def newest_activity(study: Study, mode: str, n: int = 10) -> list[tuple[datetime, str, str]]:
@@ -129,7 +151,7 @@ def newest_activity(study: Study, mode: str, n: int = 10) -> list[tuple[datetime
 
 @dataclass(frozen=True)
 class ConditionProgress:
-    """Participants of one condition who completed and hold their slot, and its target."""
+    """Participants of one condition or sequence who completed and hold their slot, and its target."""
 
     label: str
     completed: int
@@ -142,7 +164,7 @@ class ConditionProgress:
 
 @dataclass(frozen=True)
 class StudyProgress:
-    """The conditions in design order."""
+    """The conditions, or sequences, in design order."""
 
     conditions: tuple[ConditionProgress, ...]
 
@@ -163,7 +185,6 @@ def progress_of(study: Study) -> StudyProgress:
     counted = Q(participants__mode=Mode.LIVE, participants__status=ParticipantStatus.COMPLETED)
     if study.design.refill_excluded:
         counted &= Q(participants__place__isnull=False)
-    conditions = study.conditions.annotate(n_completed=Count("participants", filter=counted)).order_by("position")
-    return StudyProgress(
-        tuple(ConditionProgress(condition.label, condition.n_completed, condition.target) for condition in conditions)
-    )
+    arms: Any = study.sequences if flow_of(study).lists.is_several else study.conditions
+    counts = arms.annotate(n_completed=Count("participants", filter=counted)).order_by("position")
+    return StudyProgress(tuple(ConditionProgress(arm.label, arm.n_completed, arm.target) for arm in counts))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from statistics import fmean
 
@@ -13,7 +13,7 @@ from studies.instrument.measures import ParticipantMeasures
 from studies.instrument.scales import scales_of, score_of_participant
 from studies.models import Study
 from studies.monitoring.selectors.exclusions import planned_exclusions
-from studies.participation.selectors.responses import records
+from studies.participation.selectors.responses import Record, records
 
 WITHOUT_OUTCOMES = frozenset({"pages", "page-medians"})  # tables of times, which name no condition
 
@@ -40,11 +40,16 @@ def are_outcomes_blinded(study: Study, modes: Collection[str] = (Mode.LIVE,)) ->
     return Mode.LIVE in modes and not are_outcomes_open(study) and study.participants.filter(mode=Mode.LIVE).exists()
 
 
+def _of_lists(study: Study, mode: str) -> Iterator[Record]:
+    """Each list of each completer."""
+    return (each for record in records(study, [mode], completed_only=True) for each in record.by_occasion())
+
+
 def outcomes_of(study: Study, mode: str = Mode.LIVE) -> list[Outcome]:
     """One line per condition, for one mode, in design order."""
     out = planned_exclusions(study, [mode])
     by_condition: dict[str, list[ParticipantMeasures]] = defaultdict(list)
-    for record in records(study, [mode], completed_only=True):
+    for record in _of_lists(study, mode):
         condition = record.participant.condition
         if condition is not None and record.measures is not None and record.participant.pk not in out:
             by_condition[condition.label].append(record.measures)
@@ -68,7 +73,7 @@ def scale_means_of(study: Study, keys: Collection[str], mode: str = Mode.LIVE) -
     scales = [scale for scale in scales_of(questionnaire_of(study)) if scale.key in keys]
     labels = list(study.conditions.order_by("position").values_list("label", flat=True))
     by_scale: dict[str, dict[str, list[float]]] = {scale.key: {label: [] for label in labels} for scale in scales}
-    for record in records(study, [mode], completed_only=True):
+    for record in _of_lists(study, mode):
         condition = record.participant.condition
         if condition is None or record.measures is None or record.participant.pk in out:
             continue

@@ -10,6 +10,7 @@ from statistics import median, quantiles
 
 from django.db.models import Count, Min, QuerySet, Sum
 
+from studies.allocation.selectors.allocations import n_occasions
 from studies.enums import ParticipantStatus
 from studies.instrument.flow import flow_of
 from studies.models import Event, Participant, Study
@@ -31,6 +32,7 @@ class PageSummary:
     """Seconds that a page of one name is in sight, over completed participants."""
 
     page: str
+    occasion: int
     mode: str
     n: int
     n_pages: int
@@ -51,17 +53,20 @@ class StepTime:
     source: str
 
 
-def time_by_page(study: Study, modes: Sequence[str]) -> dict[int, dict[tuple[str, int], TimeOnPage]]:
-    """Time spent by all participants of these modes, by participant, then page and rank."""
+def time_by_page(study: Study, modes: Sequence[str]) -> dict[int, dict[tuple[str, int, int], TimeOnPage]]:
+    """Time spent by all participants of these modes, by participant, then page, rank and occasion."""
     rows = Event.objects.filter(participant__study=study, participant__mode__in=modes).order_by()
-    spent: dict[int, dict[tuple[str, int], TimeOnPage]] = defaultdict(dict)
-    views = rows.filter(kind="page_view").values_list("participant_id", "page", "rank").annotate(n=Count("pk"))
-    for participant, page, rank, n in views:
-        spent[participant][page, rank] = TimeOnPage(n_views=n)
-    left = rows.filter(kind="page_left").values_list("participant_id", "page", "rank")
-    for participant, page, rank, seconds, hidden in left.annotate(s=Sum("seconds"), h=Sum("hidden_seconds")):
-        n_views = spent[participant].get((page, rank), TimeOnPage()).n_views
-        spent[participant][page, rank] = TimeOnPage(seconds, hidden, n_views)
+    spent: dict[int, dict[tuple[str, int, int], TimeOnPage]] = defaultdict(dict)
+    views = (
+        rows.filter(kind="page_view").values_list("participant_id", "page", "rank", "occasion").annotate(n=Count("pk"))
+    )
+    for participant, page, rank, occasion, n in views:
+        spent[participant][page, rank, occasion] = TimeOnPage(n_views=n)
+    left = rows.filter(kind="page_left").values_list("participant_id", "page", "rank", "occasion")
+    for participant, *at, seconds, hidden in left.annotate(s=Sum("seconds"), h=Sum("hidden_seconds")):
+        page, rank, occasion = at
+        n_views = spent[participant].get((page, rank, occasion), TimeOnPage()).n_views
+        spent[participant][page, rank, occasion] = TimeOnPage(seconds, hidden, n_views)
     return dict(spent)
 
 
@@ -74,21 +79,20 @@ def _spread(values: Iterable[float]) -> tuple[float | None, float | None, float 
 
 
 def page_summaries(study: Study, modes: Sequence[str]) -> list[PageSummary]:
-    """One line per mode and page, in the order of the steps; each item's page counts separately."""
-    lines = []
+    """One line per mode, page and occasion, in the order of the steps; each item's page counts separately."""
+    lines, visits = [], flow_of(study).places((1,) * n_occasions(study))
     for mode in modes:
         completed = set(_completed(study, mode).values_list("pk", flat=True))
         spent = {pk: pages for pk, pages in time_by_page(study, [mode]).items() if pk in completed}
-        for step in flow_of(study).keys[:-1]:
+        for visit in visits[:-1]:
             timed = [
                 (pk, time.seconds)
                 for pk, pages in spent.items()
-                for (page, _rank), time in pages.items()
-                if page == step and time.seconds is not None
+                for (page, _rank, occasion), time in pages.items()
+                if (page, occasion) == (visit.page, visit.occasion) and time.seconds is not None
             ]
-            lines.append(
-                PageSummary(step, mode, len({pk for pk, _s in timed}), len(timed), *_spread(s for _pk, s in timed))
-            )
+            n, spread = len({pk for pk, _s in timed}), _spread(s for _pk, s in timed)
+            lines.append(PageSummary(visit.page, visit.occasion, mode, n, len(timed), *spread))
     return lines
 
 
@@ -97,20 +101,20 @@ def _completed(study: Study, mode: str) -> QuerySet[Participant]:
 
 
 def step_times(study: Study, mode: str) -> list[StepTime]:
-    """One line per timed step, in order."""
+    """One line per timed step, in order; a page of several lists is one step."""
     ends = dict(_completed(study, mode).values_list("pk", "completed_at"))
     steps = flow_of(study).keys
     in_sight: dict[str, dict[int, float]] = {step: defaultdict(float) for step in steps}
     for pk, pages in time_by_page(study, [mode]).items():
-        for (page, _rank), time in pages.items():
+        for (page, _rank, _occasion), time in pages.items():
             if pk in ends and page in in_sight and time.seconds is not None:
                 in_sight[page][pk] += time.seconds
-    first: dict[int, dict[str, float]] = defaultdict(dict)
+    first: dict[int, dict[tuple[str, int], float]] = defaultdict(dict)
     rows = Event.objects.filter(participant__study=study, participant__mode=mode, kind="page_view").order_by()
-    for pk, page, at in rows.values_list("participant_id", "page").annotate(at=Min("at")):
-        first[pk][page] = at.timestamp()
-    lines = []
-    for step, following in pairwise(steps):  # the study ends with the last page
+    for pk, page, occasion, at in rows.values_list("participant_id", "page", "occasion").annotate(at=Min("at")):
+        first[pk][page, occasion] = at.timestamp()
+    lines, visits = [], [(place.page, place.occasion) for place in flow_of(study).places((1,) * n_occasions(study))]
+    for step in steps[:-1]:  # the study ends with the last page
         seconds_by_participant = in_sight[step]
         if seconds_by_participant:
             lines.append(
@@ -118,10 +122,12 @@ def step_times(study: Study, mode: str) -> list[StepTime]:
             )
             continue
         elapsed = []
+        of_step = [pair for pair in pairwise(visits) if pair[0][0] == step]
         for pk, end in ends.items():
-            begun = first[pk].get(step)
-            then = end.timestamp() if following == steps[-1] and end else first[pk].get(following)
-            if begun is not None and then is not None and then >= begun:
-                elapsed.append(then - begun)
+            last = {visits[-1]: end.timestamp()} if end else {}
+            moments = {**first[pk], **last}
+            parts = [moments[then] - moments[begun] for begun, then in of_step if {begun, then} <= moments.keys()]
+            if len(parts) == len(of_step) and min(parts) >= 0:
+                elapsed.append(sum(parts))
         lines.append(StepTime(step, len(elapsed), *_spread(elapsed), SERVER if elapsed else ""))
     return lines

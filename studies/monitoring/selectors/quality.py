@@ -11,7 +11,7 @@ from typing import Any
 from studies.enums import Mode, ParticipantStatus
 from studies.instrument import flags
 from studies.instrument.flags import Evidence, Flag, ScaleAnswers
-from studies.instrument.flow import Flow, questionnaire_of, whole_flow
+from studies.instrument.flow import Flow, Place, questionnaire_of, whole_flow
 from studies.instrument.measures import HEARD, WATCHED
 from studies.instrument.questionnaires.core import measures_of
 from studies.instrument.questionnaires.questions import OTHER
@@ -19,7 +19,7 @@ from studies.instrument.questionnaires.schema import ABOUT, AFTER, OVERALL, Ques
 from studies.instrument.scales import Battery, batteries_of
 from studies.known_items import FIVE_STARS
 from studies.models import Exclusion, ExternalId, Participant, Study
-from studies.participation.selectors.responses import MEASURED, RATING, Record, position_reached, public_ids, records
+from studies.participation.selectors.responses import MEASURED, RATING, Record, place_reached, public_ids, records
 from studies.settings import StudySettings, Thresholds
 
 PERSON_NAMES = frozenset(
@@ -110,7 +110,8 @@ def _shared_ids(study: Study) -> dict[int, list[str]]:
 def _failed(record: Record, checks: Sequence[Question]) -> list[str]:
     failed = []
     for check in checks:
-        values = [record.answers.get(check.key), *(item.answers.get(check.key) for item in record.items)]
+        of_lists = (each.answers.get(check.key) for each in record.by_occasion())
+        values = [*of_lists, *(item.answers.get(check.key) for item in record.items)]
         if any(value is not None and value != check.expects for value in values):
             failed.append(check.key)
     if not failed and record.participant.status == ParticipantStatus.ATTENTION_FAILED:
@@ -125,14 +126,17 @@ def _plain(value: Any) -> Any:
 
 
 def _scale_answers(record: Record, batteries: Sequence[Battery], flow: Flow) -> list[ScaleAnswers]:
+    here = flow.order(place_reached(flow, record.participant))
     return [
         ScaleAnswers(
             WHERE.get(battery.block, f"on the page of {battery.block}"),
             battery.n_points,
-            battery.points(record.answers),
+            battery.points(each.answers),
         )
         for battery in batteries
-        if flow.position_of_block(battery.block) < position_reached(flow, record.participant)
+        for each in (record.by_occasion() if battery.block in flow.repeated_blocks else (record,))
+        if each.side == 1
+        and flow.order(Place(flow.keys[flow.position_of_block(battery.block)], 0, each.occasion)) < here
     ]
 
 

@@ -20,8 +20,7 @@ from django.db.models.functions import Cast
 
 from catalog.models import Item
 from studies.enums import ParticipantStatus, Provenance
-from studies.flow_pages import ITEM_QUESTIONS
-from studies.instrument.flow import Flow, questionnaire_of, whole_flow
+from studies.instrument.flow import Flow, Place, questionnaire_of, whole_flow
 from studies.instrument.measures import (
     TRAILER_SEEN,
     ItemMeasures,
@@ -235,18 +234,11 @@ def public_ids(study: Study) -> dict[int, str]:
     return ids
 
 
-def position_reached(flow: Flow, participant: Participant) -> int:
-    """Return the position of the page that a participant has reached."""
-    is_completed = participant.status == ParticipantStatus.COMPLETED
-    return len(flow.pages) - 1 if is_completed else flow.position(participant.step)
-
-
-def has_reached(flow: Flow, participant: Participant, position: int, occasion: int = 1) -> bool:
-    """Return whether a participant has reached the page at this position, on this occasion if it is inside lists."""
-    here = position_reached(flow, participant)
-    if occasion != participant.occasion and {flow.keys[here], flow.keys[position]} <= set(flow.listed):
-        return occasion < participant.occasion
-    return here >= position
+def place_reached(flow: Flow, participant: Participant) -> Place:
+    """Return the place that a participant has reached."""
+    if participant.status == ParticipantStatus.COMPLETED:
+        return Place(flow.keys[-1])
+    return Place(participant.step, participant.item_rank, participant.occasion)
 
 
 @functools.lru_cache(maxsize=1000, typed=True)
@@ -298,8 +290,9 @@ class RecordReader:
         self.sequences = {sequence.pk: sequence for sequence in sequences}
         # How many lists are side by side on each occasion
         self.sides = max((tuple(map(len, sequence.occasions)) for sequence in sequences), key=len, default=(1,))
-        in_lists = [page.block for page in self.flow.pages if page.key in self.flow.listed and page.block]
-        self.in_lists = frozenset(q.key for block in in_lists for q in self.question_filter.questionnaire.block(block))
+        questionnaire = self.question_filter.questionnaire
+        self.in_lists = {q.key for block in self.flow.repeated_blocks for q in questionnaire.block(block)}
+        self.page_of = {page.block: page.key for page in self.flow.pages}
 
     def records(self, rows: QuerySet[Participant], ids: Mapping[int, str] | None = None) -> Iterator[Record]:
         """Every participant of `rows` with their data, in the order of `rows`; with `ids`, those who have one."""
@@ -362,10 +355,9 @@ class RecordReader:
                 reader = copy.copy(participant)
                 reader.condition = by_position[position]
                 record = self._record(reader, public_id, rows, listed.of(pk), looked, profile, (0, 0), number)
-                lists.append(replace(record, side=side))
+                lists.append(replace(record, side=side, measures=record.measures if len(positions) == 1 else None))
             answers = {key: value for key, value in lists[0].answers.items() if key in self.in_lists}
-            measures = lists[0].measures if len(lists) == 1 else None
-            records.append(OccasionRecord(number, answers, measures, tuple(lists)))
+            records.append(OccasionRecord(number, answers, lists[0].measures, tuple(lists)))
         origins = [row.provenance for rows in own for answered in rows.values() for row in answered.values()]
         return replace(
             whole,
@@ -434,23 +426,11 @@ class RecordReader:
         missing = sorted(set(keys) - self.items.keys())
         self.items |= {item.pk: item for item in Item.objects.filter(pk__in=missing)} if missing else {}
 
-    def _asked_keys(
-        self, question_filter: QuestionFilter, block: str, answers: dict[str, Any], participant: Participant, at: int
-    ) -> frozenset[str]:
+    def _has_reached(self, here: tuple[int, ...], block: str, rank: int, occasion: int) -> bool:
         # A page that was not reached has asked nothing, whatever its conditions say.
-        if block not in self.flow.blocks:
-            return frozenset()
-        if not has_reached(self.flow, participant, self.flow.position_of_block(block), at):
-            return frozenset()
-        return question_filter.keys(block, answers)
-
-    def _is_over(self, participant: Participant, occasion: int) -> bool:
-        """Whether all that is asked about a list was answered; about the only list, whether the study was completed."""
-        if not self.sequences:
-            return participant.status == ParticipantStatus.COMPLETED
-        listed = self.flow.listed
-        is_past = has_reached(self.flow, participant, self.flow.position(listed[-1]) + 1)
-        return is_past or (participant.step in listed and occasion < participant.occasion)
+        page = self.page_of.get(block, "")
+        at = occasion if self.flow.is_repeated(page) else 1
+        return page != "" and here >= self.flow.order(Place(page, rank, at))
 
     def _record(
         self,
@@ -468,20 +448,21 @@ class RecordReader:
         about, of_items = question_filter.about, question_filter.of_items
         whole = rows_by_rank.get(0, {})
         own = {key: row.value for key, row in whole.items()}
+        here = self.flow.order(place_reached(self.flow, participant))
         asked_keys = frozenset[str]().union(
             *(
-                self._asked_keys(question_filter, block, own, participant, occasion)
+                question_filter.keys(block, own)
                 for block in question_filter.questionnaire.whole
+                if self._has_reached(here, block, 0, occasion)
             )
         )
         items = []
         for slot in slots:
             rows = rows_by_rank.get(slot.rank, {})
             of_item = {key: row.value for key, row in rows.items()}
-            is_here = participant.step == self.flow.key_of(ITEM_QUESTIONS) and occasion == participant.occasion
-            of_slot, known = question_filter.of_slot(slot), {**own, **of_item}
-            is_ahead = is_here and slot.rank > participant.item_rank
-            shown = frozenset() if is_ahead else self._asked_keys(of_slot, schema.ITEMS, known, participant, occasion)
+            of_slot = question_filter.of_slot(slot)
+            is_reached = self._has_reached(here, schema.ITEMS, slot.rank, occasion)
+            shown = of_slot.keys(schema.ITEMS, {**own, **of_item}) if is_reached else frozenset()
             answers = {key: value for key, value in of_item.items() if key in shown or key not in of_items}
             provenance = {key: row.provenance for key, row in rows.items()}
             opened = looked_at.get(slot.item.external_id, Counter())
@@ -496,7 +477,11 @@ class RecordReader:
             satisfaction = own.get(SATISFACTION)
             is_whole = satisfaction is not None
         else:
-            satisfaction, is_whole = None, self._is_over(participant, occasion)
+            # Of several lists, whether the next is reached
+            is_completed = participant.status == ParticipantStatus.COMPLETED
+            following = self.flow.order(Place(self.flow.listed[0], 0, occasion + 1))
+            is_whole = here >= following if self.sequences else is_completed
+            satisfaction = None
         scored = [item.measures for item in items if item.measures is not None]
         measures = None
         if items and len(scored) == len(items) and is_whole:

@@ -1,0 +1,211 @@
+"""Exports, monitoring and integrity of studies in which each person has several lists, after walks of the pages."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections import Counter
+
+import pandas as pd
+import pytest
+
+from parallax.integrity.all_checks import findings
+from studies.enums import Mode
+from studies.models import Event, Participant, RecommendationList, RecommendedItem, Response, Study
+from studies.monitoring.selectors.consort import consort_of
+from studies.monitoring.selectors.estimate import estimate_of
+from studies.monitoring.selectors.exclusions import why_incomplete
+from studies.monitoring.selectors.monitor import counts_by_condition, funnel, lists_judged, progress_of
+from studies.monitoring.selectors.outcomes import outcomes_of
+from studies.monitoring.selectors.page_times import page_summaries, step_times
+from studies.participation.selectors.responses import records
+from studies.participation.services.withdrawal import withdraw
+from studies.simulation.answer_model import TRUE, Answer
+from tests.factories.exports import Exported
+from tests.factories.walking import Person, Viewer
+from tests.studies.test_lists_in_turn import AFTER, in_turn, to_list
+
+pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+
+ASKED = {
+    "after": [
+        {"key": "best", "kind": "likert", "text": {"en": "Was any good?", "it": "Buona?"}, "minimum": 1, "maximum": 5},
+    ]
+}
+
+
+class Varied(Viewer):
+    """Says something else of each list and of each item."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.n = number
+
+    def about_item(self, item: int) -> dict[str, Answer]:
+        return {"watched": Answer(True, TRUE), "rating": Answer(1 + item % 5, TRUE)}
+
+    def satisfaction(self) -> Answer:
+        self.n += 1
+        return Answer(1 + self.n % 5, TRUE)
+
+
+@pytest.fixture(scope="module")
+def walked(module_database: None) -> int:
+    """Three who completed, one who stopped at the second list, and one who withdrew at the third."""
+    study = in_turn(AFTER, asked=ASKED)
+    for number in range(3):
+        list(Person(study, viewer=Varied(number)).pages())
+    to_list(Person(study, viewer=Varied(4)), 2)
+    last = to_list(Person(study), 3)
+    withdraw(participant=last.me)
+    return study.pk
+
+
+@pytest.fixture
+def study(walked: int) -> Study:
+    return Study.objects.get(pk=walked)
+
+
+def table(exported: Exported, end: str) -> pd.DataFrame:
+    return pd.read_csv(io.StringIO(exported.text(end)))
+
+
+def test_no_answer_is_lost_or_doubled_in_any_table(study: Study) -> None:
+    exported = Exported(study, "long")
+    items, lists = table(exported, "long_data.csv"), table(exported, "lists_data.csv")
+    wide = table(Exported(study, "wide"), "wide_data.csv")
+    key = ["participant.id", "list.occasion", "list.side"]
+    assert not lists.duplicated(key).any()
+    assert not items.duplicated([*key, "item.rank"]).any()
+    assert not wide.duplicated("participant.id").any()
+    assert (len(wide), len(lists), len(items)) == (5, 4 * 3, 4 * 3 * 5)
+    answers = Response.objects.filter(participant__study=study)
+    # Each stored answer in one cell of one table, and nothing else in those columns.
+    assert wide["about.age"].count() == answers.filter(question="age").count() == 4
+    assert wide["after.best"].count() == answers.filter(question="best").count() == 3
+    assert lists["overall.satisfaction"].count() == answers.filter(question="satisfaction").count() == 10
+    assert items["item.rating"].count() == answers.filter(question="rating").count() == 50
+    of_lists = ("item.", "overall.", "measure.", "list.", "participant.condition")
+    assert not {name for name in wide if name.startswith(of_lists)}
+    assert not {name for name in lists if name.startswith(("about.", "after.", "item."))}
+    assert set(wide["participant.sequence"].dropna()) <= set(study.sequences.values_list("label", flat=True))
+
+
+def test_each_row_has_the_answers_and_the_condition_of_its_own_list(study: Study) -> None:
+    lists = table(Exported(study, "wide"), "lists_data.csv")
+    stored = {
+        (record.public_id, each.occasion): (each.answers.get("satisfaction"), each.conditions[0].label)
+        for record in records(study, [Mode.LIVE])
+        for each in record.occasions
+    }
+    for row in lists.to_dict("records"):
+        satisfaction, label = stored[row["participant.id"], row["list.occasion"]]
+        assert row["list.condition"] == label
+        assert (None if pd.isna(row["overall.satisfaction"]) else row["overall.satisfaction"]) == satisfaction
+    rows = Response.objects.filter(participant__study=study, question="satisfaction")
+    for response in rows.select_related("participant__sequence"):
+        (position,) = response.participant.sequence.occasions[response.occasion - 1]
+        made = RecommendationList.objects.get(participant=response.participant, occasion=response.occasion)
+        assert made.condition == study.conditions.get(position=position)
+    measured = lists.dropna(subset="measure.satisfaction")
+    assert (measured["measure.satisfaction"] == measured["overall.satisfaction"]).all()
+    assert set(lists.groupby("participant.id")["list.condition"].nunique()) == {3}
+
+
+def test_every_format_opens_and_its_schema_names_the_key(study: Study) -> None:
+    for kind in ("long", "wide", "events", "pages", "ratings", "profiles", "json", "psych-ds"):
+        exported = Exported(study, kind)
+        for file in exported.files:
+            if file.name.endswith("_data.csv"):
+                frame = pd.read_csv(io.BytesIO(exported.content[file.name]))
+                schema = json.loads(exported.content[file.name.replace("_data.csv", "_schema.json")])
+                assert [field["name"] for field in schema["fields"]] == list(frame.columns)
+                if "events" not in file.name and len(frame):
+                    assert not frame.duplicated(schema["primaryKey"]).any(), file.name
+    package = Exported(study, "psych-ds")
+    assert "one row per list of a participant" in package.text("README.md")
+    people = json.loads(Exported(study, "json").text("_data.json"))["participants"]
+    assert [len(person["lists"]) for person in people] == [3, 3, 3, 3, 0]
+    assert [len(each["items"]) for each in people[0]["lists"]] == [5, 5, 5]
+    assert "items" not in people[0]
+
+
+def test_events_and_pages_say_the_occasion(study: Study) -> None:
+    events = table(Exported(study, "events"), "events_data.csv")
+    assert len(events) == Event.objects.filter(participant__study=study).count()
+    views = events[(events["event.kind"] == "page_view") & (events["event.page"] == "overall")]
+    assert set(views["event.occasion"]) == {1, 2, 3}
+    pages = Exported(study, "pages")
+    times = table(pages, "pages_data.csv")
+    one = times[times["participant_id_in_session"] == 1]
+    met = list(zip(one["page_name"], one["occasion"], one["round_number"], strict=True))
+    of_lists = [
+        place for n in (1, 2, 3) for place in [*(("items", n, rank) for rank in range(1, 6)), ("overall", n, 1)]
+    ]
+    assert met == [("consent", 1, 1), ("about", 1, 1), ("rate", 1, 1), *of_lists, ("after", 1, 1)]
+    assert not one["epoch_time_completed"].diff().dropna().lt(0).any()
+    medians = table(pages, "page-medians_data.csv")
+    assert list(medians[medians["page_name"] == "overall"]["occasion"]) == [1, 2, 3]
+
+
+def test_incomplete_data_name_the_list(study: Study) -> None:
+    Response.objects.filter(participant__study=study, occasion=2, question="satisfaction").delete()
+    Response.objects.filter(participant__study=study, occasion=3, question="rating", rank=4).delete()
+    record = next(iter(records(study, [Mode.LIVE])))
+    assert why_incomplete(study, record) == (
+        "Finished without the answer to rating of item 4 of list 3, the answer to satisfaction of list 2."
+    )
+
+
+def test_counts_go_by_sequence_and_by_page_and_occasion(study: Study) -> None:
+    flow = consort_of(study, Mode.LIVE)
+    assert [line.condition for line in flow.by_condition] == [arm.label for arm in study.sequences.all()]
+    assert (flow.assigned, flow.completed, sum(line.assigned for line in flow.by_condition)) == (5, 3, 5)
+    assert sum(line.started for line in counts_by_condition(study, Mode.LIVE)) == 5
+    progress = progress_of(study)
+    assert (progress.completed, progress.target) == (3, estimate_of(study).n_planned)
+    reached = dict(funnel(study, Mode.LIVE))
+    assert [reached[f"Reached the page recommendations of list {n}"] for n in (1, 2, 3)] == [5, 5, 4]
+    assert [reached[f"Reached the page overall of list {n}"] for n in (1, 2, 3)] == [5, 4, 3]
+    assert (reached["Reached the page after"], reached["Reached the page thanks"]) == (3, 3)
+    judged, expected = dict(lists_judged(study, Mode.LIVE)), Counter()
+    for person in Participant.objects.filter(study=study, erased_at__isnull=True):
+        done = {"completed": 3}.get(person.status, person.occasion - 1)
+        for (position,) in person.sequence.occasions[:done]:
+            expected[study.conditions.get(position=position).label] += 1
+    assert judged == dict(expected)
+    assert sum(judged.values()) == 10
+
+
+def test_outcomes_are_means_over_the_lists_of_each_condition(study: Study) -> None:
+    lines = {line.condition: line for line in outcomes_of(study, Mode.LIVE)}
+    assert {line.n for line in lines.values()} == {3}
+    for condition in study.conditions.all():
+        given = []
+        for person in Participant.objects.filter(study=study, status="completed"):
+            occasion = person.sequence.occasions.index([condition.position]) + 1
+            given.append(person.responses.get(question="satisfaction", occasion=occasion).value)
+        assert lines[condition.label].satisfaction == pytest.approx(sum(given) / 3)
+
+
+def test_times_of_pages_are_summed_over_lists(study: Study) -> None:
+    steps = {line.step: line for line in step_times(study, Mode.LIVE)}
+    assert steps["overall"].n == 3
+    assert {line.occasion for line in page_summaries(study, [Mode.LIVE]) if line.page == "items"} == {1, 2, 3}
+
+
+def test_the_withdrawn_have_no_list_left_and_all_checks_pass(study: Study) -> None:
+    gone = Participant.objects.get(study=study, status="withdrawn")
+    assert not gone.recommendation_lists.exists()
+    assert not gone.responses.exists()
+    assert list(findings()) == []
+
+
+def test_checks_find_a_lost_list_and_an_item_shown_twice(study: Study) -> None:
+    person = Participant.objects.filter(study=study, status="completed").first()
+    assert person is not None
+    first, second, third = person.recommendation_lists.order_by("occasion")
+    third.delete()
+    RecommendedItem.objects.filter(recommendation_list=second, rank=1).update(item=first.slots.get(rank=1).item)
+    codes = Counter(finding.code for finding in findings())
+    assert (codes["list.lost"], codes["list.wrong"]) == (1, 1)
