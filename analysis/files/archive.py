@@ -67,17 +67,9 @@ def readme(report: Report) -> str:
         notices.append(f"{DATASET_BADGE}. {SYNTHETIC_NOTICE}")
     has_scales = any(variable.variable.scale for variable in results.variables)
     weights = "1 for a user with a value" if results.objective.is_by_user else "the user's number of cases"
-    per, unchecked = "", " and degrees of freedom of mixed models"
-    source = (
-        "Measures and scores are computed from the answers in `participants.csv` and `items.csv`; `analysed.csv` says "
-        "only who is analysed, in which condition."
-    )
+    per, unchecked, answers = "", " and degrees of freedom of mixed models", "participants"
     if results.is_in_turn:
-        per, unchecked, source = (
-            " and occasion",
-            "",
-            "Measures and scores of each occasion are those of `analysed.csv`.",
-        )
+        per, unchecked, answers = " and occasion", "", "occasions"
     lines = [
         f"# {escaped(study.title)}",
         "",
@@ -92,6 +84,9 @@ def readme(report: Report) -> str:
         "- `data/plan.csv`: the tested variables, and the primary pair of a variable and a metric",
         "- `data/participants.csv`: one row per participant who gave consent, analysed or not, with every answer",
         "- `data/items.csv`: one row per participant and recommended item",
+        *_where(
+            results.is_in_turn, "occasions", "one row per participant and occasion, with the answers about its list"
+        ),
         *_where(
             results.lists_shown is not None,
             "lists",
@@ -141,8 +136,9 @@ def readme(report: Report) -> str:
         "    python scripts/recompute.py",
         "",
         "R needs no package; Python needs numpy, scipy and pandas. Each script prints every recomputed number "
-        f"next to the report's, and ends with an error if any differs. {source} Mixed and ordinal models are fitted by "
-        "independent code and agree within .1%, all other numbers "
+        f"next to the report's, and ends with an error if any differs. Measures and scores are computed from the "
+        f"answers in `{answers}.csv` and `items.csv`; `analysed.csv` says only who is analysed, in which "
+        "condition. Mixed and ordinal models are fitted by independent code and agree within .1%, all other numbers "
         f"within a millionth. Bootstrap intervals{unchecked} are not recomputed.",
         "",
         "## Provenance",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from operator import itemgetter
@@ -56,8 +55,8 @@ def write_people(report: Report, folder: Path) -> None:
     source, plan, tested = Source(report.study, [report.mode]), report.read_plan(), report.read_results().variables
     people = list(source.people())
     compared = {facts.label for facts in report.read_results().conditions}
-    # A row for each list of a participant who had several, as of each participant who had one.
-    judging = (replace(person, record=own) for person in people for own in person.record.by_occasion())
+    # A participant who had several lists has a row for each.
+    judging = [of_list for person in people for of_list in person.lists()]
     analysed = [row for row in judging if _is_analysed(row, plan) and _condition(row) in compared]
     is_in_turn = report.read_results().is_in_turn
     questionnaire = questionnaire_of(report.study)
@@ -75,8 +74,9 @@ def write_people(report: Report, folder: Path) -> None:
             "included again. Build a new report and download its package.",
         )
     tables = tables_of(report.study)
-    judged = (RecommendedRow(person, item) for person in people for item in person.record.items)
-    for kind, name, rows in (("wide", "participants", people), ("long", "items", judged)):
+    judged = (RecommendedRow(of_list, item) for of_list in judging for item in of_list.record.items)
+    of_lists = [("lists", "occasions", judging)] if is_in_turn else []
+    for kind, name, rows in (("wide", "participants", people), ("long", "items", judged), *of_lists):
         write_table(folder, f"data/{name}.csv", tables[kind].variables, rows)
         write_codebook(folder, f"data/{name}", tables[kind])
     not_asked = report.read_results().study.not_asked
@@ -93,7 +93,7 @@ def write_people(report: Report, folder: Path) -> None:
     if report.read_results().lists_shown is not None:
         write_lists(report, analysed, folder)
     planned = [scales[variable.variable.scale] for variable in tested if variable.variable.scale in scales]
-    if planned and not is_in_turn:
+    if planned:
         heads = ["scale", "about", "column", "low", "high", "is_reversed", "least_answered", "score_low", "score_high"]
         members = _members(planned, questionnaire)
         _write_lines(folder / "data" / "scales.csv", heads, members)

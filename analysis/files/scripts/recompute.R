@@ -575,17 +575,22 @@ recommenders <- if (is.null(shared)) conditions else as.character(shared)
 names(recommenders) <- conditions
 analysed <- read("data/analysed.csv")
 ids <- as.character(analysed[["participant.id"]])
-in.turn <- "position" %in% names(analysed) # everybody met all conditions: a row for each occasion, with its values
+in.turn <- "position" %in% names(analysed) # everybody met all conditions: a row for each occasion
+if (in.turn) ids <- paste(ids, analysed[["position"]], sep = "/") # as if each occasion were a participant
+keyed <- function(table) {
+  own <- as.character(table[["participant.id"]])
+  if (in.turn) paste(own, table[["list.occasion"]], sep = "/") else own
+}
 
 # The measures of each analysed participant, from the answers about the list and about each item.
 judged <- read("data/items.csv")
-judged[["participant.id"]] <- as.character(judged[["participant.id"]])
+judged[["participant.id"]] <- keyed(judged)
 judged <- judged[judged[["participant.id"]] %in% ids, ]
 judged[["condition"]] <- as.character(analysed[["condition"]])[match(judged[["participant.id"]], ids)]
-answers <- read("data/participants.csv")
-answers <- answers[match(ids, as.character(answers[["participant.id"]])), ]
+answers <- read(if (in.turn) "data/occasions.csv" else "data/participants.csv")
+answers <- answers[match(ids, keyed(answers)), ]
 per.person <- function(values) as.numeric(tapply(values, judged[["participant.id"]], mean, na.rm = TRUE)[ids])
-asked <- function(measure) !in.turn && measure %in% names(analysed)
+asked <- function(measure) measure %in% names(analysed)
 people <- data.frame(condition = as.character(analysed[["condition"]]), stringsAsFactors = FALSE, check.names = FALSE)
 if (asked("accuracy")) people[["accuracy"]] <- per.person(judged[["item.rating"]])
 if (asked("fon")) people[["fon"]] <- per.person(judged[["item.watched"]] == 0)
@@ -598,8 +603,6 @@ if (file.exists(file.path(folder, "data/scales.csv"))) {
     people[[scale]] <- if (own$about[1] == "items") per.person(score(judged, own)) else score(answers, own)
   }
 }
-
-if (in.turn) people <- analysed
 
 plan <- read("data/plan.csv")
 variables <- plan[["variable"]][plan[["role"]] == "tested"]
@@ -615,7 +618,7 @@ for (variable in variables) {
   of.two <- groups[lengths(groups) > 1]
   perceived[[variable]] <- sapply(groups, mean)
   if (in.turn) {
-    rows <- people[!is.na(column), ]
+    rows <- cbind(people, analysed[c("participant.id", "position")])[!is.na(column), ]
     if (length(unique(rows[[variable]])) > 1) {
       mixed(variable, rows)
       own <- models[[variable]]
@@ -640,7 +643,7 @@ if (all(c("fon", "son") %in% variables)) {
   pairs[[length(pairs) + 1]] <- list(a = "fon", b = "unheard_of_unwatched", x = people[["fon"]], y = share)
 }
 if (!in.turn) correlations(pairs)
-if (asked("accuracy")) nested(judged)
+if (asked("accuracy") && !in.turn) nested(judged)
 if (file.exists(file.path(folder, "data/lists.csv"))) {
   lists <- read("data/lists.csv")
   # Rows of occasions are in the order of those analysed.

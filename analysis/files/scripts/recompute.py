@@ -562,30 +562,33 @@ designed = pd.read_csv(FOLDER / "data/conditions.csv", dtype=str, keep_default_n
 conditions = list(designed["label"])
 # Where conditions share a recommender, rank correlations are over recommenders, whose conditions weigh the same.
 recommenders = dict(zip(designed["label"], designed.get("recommender", designed["label"])))
-analysed = pd.read_csv(FOLDER / "data/analysed.csv", dtype={"condition": str}, keep_default_na=False, na_values=[""])
-in_turn = "position" in analysed  # everybody met all conditions: a row for each occasion, with its values
-asked = () if in_turn else analysed.columns
+analysed = pd.read_csv(FOLDER / "data/analysed.csv", dtype={"condition": str}, keep_default_na=False)
+in_turn = "position" in analysed  # everybody met all conditions: a row for each occasion
 texts = {"participant.id": str, "item.id": str}
 raw = {
     name: pd.read_csv(FOLDER / f"data/{name}.csv", dtype=texts, keep_default_na=False, na_values=[""], low_memory=False)
-    for name in ("participants", "items")
+    for name in ("occasions" if in_turn else "participants", "items")
 }
 
 # The measures of each analysed participant, from the answers about the list and about each item.
 ids = analysed["participant.id"].astype(str)
+if in_turn:  # as if each occasion were a participant; who they are is in `analysed`
+    ids += "/" + analysed["position"].astype(str)
+    for table in raw.values():
+        table["participant.id"] += "/" + table["list.occasion"].astype(str)
 judged = raw["items"][raw["items"]["participant.id"].isin(ids)].copy()
 judged["condition"] = judged["participant.id"].map(dict(zip(ids, analysed["condition"])))
-if "fon" in asked:
+if "fon" in analysed:
     judged["unwatched"] = (judged["item.watched"] == 0).astype(int)
-if "son" in asked:
+if "son" in analysed:
     judged["unheard"] = judged["unwatched"] * (judged["item.heard"] == 0)
 by_person = judged.groupby("participant.id")
-answers = raw["participants"].set_index("participant.id").loc[ids].copy().reset_index()
+answers = raw["occasions" if in_turn else "participants"].set_index("participant.id").loc[ids].copy().reset_index()
 people = pd.DataFrame({"participant.id": ids, "condition": analysed["condition"]})
 for measure, column in {"accuracy": "item.rating", "fon": "unwatched", "son": "unheard"}.items():
-    if measure in asked:  # else the study does not ask for it
+    if measure in analysed:  # else the study does not ask for it
         people[measure] = ids.map(by_person[column].mean())
-if "satisfaction" in asked:
+if "satisfaction" in analysed:
     people["satisfaction"] = answers["overall.satisfaction"]
 if (FOLDER / "data/scales.csv").exists():
     members = pd.read_csv(FOLDER / "data/scales.csv")
@@ -594,8 +597,6 @@ if (FOLDER / "data/scales.csv").exists():
             people[scale] = ids.map(score(judged, own).groupby(judged["participant.id"]).mean())
         else:
             people[scale] = score(answers, own)
-if in_turn:
-    people = analysed
 
 plan = pd.read_csv(FOLDER / "data/plan.csv", dtype=str, keep_default_na=False)
 tested = list(plan["variable"][plan["role"] == "tested"])
@@ -609,7 +610,8 @@ for variable in tested:  # an empty cell: no score of a scale
     of_two[variable] = {name: values for name, values in groups.items() if len(values) > 1}
     perceived[variable] = {name: values.mean() for name, values in groups.items()}
     if in_turn:
-        rows = people.dropna(subset=[variable])
+        rows = people.assign(**{"participant.id": analysed["participant.id"], "position": analysed["position"]})
+        rows = rows.dropna(subset=[variable])
         if rows[variable].nunique() > 1:
             mixed(variable, rows)
             names, tested_by = models[variable]
@@ -627,7 +629,7 @@ if {"fon", "son"} <= set(tested):
     pairs.append(("fon", "unheard_of_unwatched", people["fon"].where(people["fon"] > 0), people["son"] / people["fon"]))
 if not in_turn:
     correlations(people, pairs)
-if "accuracy" in asked:
+if "accuracy" in analysed and not in_turn:
     nested(judged)
 if (FOLDER / "data/lists.csv").exists():
     lists = pd.read_csv(FOLDER / "data/lists.csv", dtype={"participant.id": str, "condition": str})
