@@ -15,12 +15,6 @@ from inference.results import PairwiseResult, Undefined
 from inference.sequences import RepeatedMeasures, WithinResult
 
 Test = FTest | RepeatedMeasures | FriedmanResult
-PRIMARY = {
-    "advantage": "the average advantage",
-    "contrast": "the planned contrast",
-    "effect": "the planned effect",
-    "rank correlation": "the rank correlation",
-}
 ASSUMPTIONS = (
     "Values are those of conditions, positions and participants added up, with residuals of one variance; tastes for "
     "single algorithms are part of the residual.",
@@ -38,12 +32,13 @@ def in_turn_section(results: Results) -> Section:
     section = Section("in-turn", "Lists in turn", "perceived")
     if not results.is_in_turn or not results.flow.analysed:
         return section
+    test = results.plan.primary_test
     section.say(
         f"Each of {plural(results.flow.analysed, 'participant')} met all {len(results.conditions)} algorithms in turn, "
         "in sequences of a Williams square: each algorithm is equally often at each position, and equally often after "
         "each other. Means are those of a mixed model of condition and position with participants random, averaged "
-        "over positions; pairs have simultaneous intervals by the studentized range. The primary test is "
-        f"{PRIMARY[results.plan.primary_test]}; the tests here are exploratory."
+        "over positions; pairs have simultaneous intervals by the studentized range. The primary test is the "
+        f"{'average advantage' if test == 'advantage' else f'planned {test}'}; the tests here are exploratory."
     )
     tested = [(variable, variable.in_turn) for variable in results.variables if variable.in_turn is not None]
     for variable, of in sorted(tested, key=lambda each: each[0].key != results.plan.primary.perceived):

@@ -7,25 +7,32 @@ import re
 import sys
 import zipfile
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from django.test import Client
 
 from analysis.compute import comparison as both_sides
+from analysis.compute.factorial import factorial_of
 from analysis.compute.follow_up import correlations_of, effects_of_all, nested_model
 from analysis.compute.in_turn import NOT_INDEPENDENT, effect_in_turn, occasions_of
 from analysis.compute.perceived import study_variable, values_of
 from analysis.enums import VARIABLE_OF, Metric, Variable
 from analysis.files.listing import PACKAGE, file_of
 from analysis.models import Report
+from analysis.present import factorial
 from analysis.present.apa import of_variable
 from analysis.read.inputs import Answers, Met, Person
+from analysis.results.factorial import Factorial, PlannedEffect
 from analysis.results.in_turn import InTurnTests
 from analysis.results.perceived import PerceivedVariable
 from analysis.results.rankings import Ranking
 from analysis.services import build_report
 from analysis.services.report_cache import cached_document
+from documents.blocks import FigureMaker
 from inference.average_advantage import AverageAdvantage, MeanEstimates
 from inference.partial_order import partial_order
 from inference.results import PairwiseResult, Undefined
@@ -41,7 +48,7 @@ from studies.settings import Contrast, Effect, Primary
 from tests.analysis.conftest import ALGORITHMS, FEW_RESAMPLES
 from tests.analysis.test_package import run
 from tests.approval import assert_approved
-from tests.factories.analysis import page_without_pictures
+from tests.factories.analysis import every_page, page_without_pictures
 from tests.factories.evaluation import make_run_at
 from tests.factories.several_lists import flow_of_lists, planted_in_turn
 from tests.factories.studies import add_sequences, make_study
@@ -200,6 +207,23 @@ def test_a_planned_contrast_is_of_the_mixed_models_means() -> None:
     assert equal.contrast.df == both.result.pooled.df
 
 
+def test_a_planned_effect_is_of_the_mixed_models_means_and_the_only_one() -> None:
+    answers = planted()
+    model = SimpleNamespace(algorithm="toppop", params={})
+    conditions = [SimpleNamespace(label=name, levels={"kind": name.lower()}, model=model) for name in NAMES]
+    effect = Effect(factor="kind", levels=("a", "b"))
+    found = factorial_of(answers, conditions, [SATISFACTION], "satisfaction", effect, alpha=0.05)
+    assert found is not None
+    assert found.planned is not None
+    assert (found.variables, found.contrasts) == ((), ())
+    result, of_pairs = found.planned.result, of(answers)[0].pairs
+    assert not isinstance(result, Undefined)
+    assert not isinstance(of_pairs, Undefined)
+    pair = of_pairs.pairs[0]
+    assert (result.value, result.se, result.df) == pytest.approx((pair.difference, pair.se, pair.df))
+    assert result.interval == result.family_interval
+
+
 def test_what_cannot_be_fitted_says_why() -> None:
     constant = answers_of(12, lambda *_of: 3.0)
     result, _ranking, tests = of(constant)
@@ -303,6 +327,23 @@ def test_a_report_compares_lists_in_turn_within_participants(report: Report) -> 
         "Welch|Kruskal|Tukey's HSD|Cremonesi et al. .2011.: the analysis", page_without_pictures(report)
     )
     assert_approved("reports/in-turn", text_of_report(report))
+    planned = factorial.planned_sentence
+    effect = PlannedEffect(
+        variable_key="accuracy", effect=Effect(factor="kind", levels=("a", "b")).stored(), result=NOT_INDEPENDENT
+    )
+    section = factorial.factors_section(
+        replace(results, factorial=Factorial(alpha=0.05, variables=(), planned=effect)), FigureMaker("")
+    )
+    assert [block.text for block in section.blocks] == [planned(effect, 0.05)]
+
+
+@pytest.mark.integration
+@pytest.mark.django_db
+def test_the_console_shows_every_chapter(report: Report, client: Client) -> None:
+    client.force_login(report.study.memberships.get().researcher)
+    page = every_page(client, report)
+    assert "Lists in turn" in page
+    assert "Participants by sequence" in page
 
 
 @pytest.mark.integration
