@@ -24,7 +24,7 @@ TESTS: Mapping[str, str] = MappingProxyType(
         "exploratory": "average advantage of other variables and metrics, at most 16 tests, corrected by Holm",
     }
 )
-# The same where everybody meets all conditions in turn.
+# The same where each participant meets all conditions in turn.
 ADVANTAGE_IN_TURN = "average advantage of the metric's better conditions, a t test of the mixed model's means"
 TESTS_IN_TURN: Mapping[str, str] = MappingProxyType(
     {

@@ -334,7 +334,7 @@ Comparable = ExactGroups | MeanEstimates | Undefined
 
 
 def comparable(answers: Answers, variable: Variable) -> Comparable:
-    """The values of independent conditions, or the means by the mixed model where everybody met all of them."""
+    """The values of independent conditions, or the means by the mixed model where each participant met all of them."""
     if answers.occasions:
         return means_in_turn(answers, values_of(answers, variable))
     return groups_of(answers, variable)

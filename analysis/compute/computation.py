@@ -124,7 +124,7 @@ def compute(inputs: Inputs, progress: Progress = no_progress) -> dict[str, Any]:
     matrix = both_sides.comparison_matrix(
         inputs.metrics, perceived, comparisons, recommenders=recommenders, alpha=alpha
     )
-    # Left out are conditions with few participants; nobody is, where everybody met all of them.
+    # Conditions with few participants are left out, but none is where each participant met all of them.
     n_analysed = {condition.condition: condition.analysed for condition in inputs.flow.by_condition}
     n_analysed |= {name: len(answers.of(name)) for name in answers.conditions}
     conditions = [

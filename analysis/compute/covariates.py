@@ -47,7 +47,7 @@ def covariate_analyses(
     backgrounds: Backgrounds,
     alpha: float,
 ) -> results.CovariateAnalyses | None:
-    """Compute all of them; None without analysed participants, or where everybody met all conditions.
+    """Compute all of them; None without analysed participants, or where each participant met all conditions.
 
     `lists` are those of the analysed participants, None where items are missing; `primary` is None where it is not
     tested; `consumed` is the study's participle.

@@ -57,7 +57,7 @@ def factorial_of(
     return Factorial(
         alpha=alpha,
         doses=doses,
-        # Where everybody met all conditions, the planned effect alone.
+        # Where each participant met all conditions, the planned effect alone.
         variables=()
         if answers.occasions
         else tuple(_effects_on(answers, each, crossed, doses, alpha) for each in tested),

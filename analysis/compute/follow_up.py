@@ -171,7 +171,7 @@ def nested_model(
 ) -> tuple[ItemEffectsResult | Undefined | None, MeanEstimates | Undefined]:
     """Fit the ratings behind perceived accuracy with items nested in conditions; the result and its estimates.
 
-    There is no result in a study that asks for no ratings, or in which everybody met all conditions.
+    There is no result in a study that asks for no ratings, or in which each participant met all conditions.
     """
     if answers.occasions:
         return None, NOT_INDEPENDENT
@@ -191,8 +191,8 @@ def nested_model(
 def achieved_power(answers: Answers, study: Study, alpha: float) -> results.Power | Undefined | None:
     """Power at the size of the smallest tested condition, for the study's stated effect and others.
 
-    It follows from the design and the numbers alone, never from the observed effect. None where everybody met all
-    conditions.
+    It follows from the design and the numbers alone, never from the observed effect. None where each participant
+    met all conditions.
     """
     if answers.occasions:
         return None

@@ -1,4 +1,4 @@
-"""Conditions that everybody met in turn: the mixed model of a measure, and what stands beside it."""
+"""Conditions that each participant met in turn: the mixed model of a measure, and the tests beside it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from inference.sequences import Occasions, WithinFit, carry_over, fit_within, re
 from inference.t_tests import t_test
 from studies.settings import Contrast
 
-NOT_INDEPENDENT = Undefined("Everybody met all conditions, so the answers are not those of independent people.")
+NOT_INDEPENDENT = Undefined("Each participant met all conditions, so the answers are not independent.")
 Values = Sequence[float | None]  # one for each of `Answers.people`
 
 

@@ -51,7 +51,7 @@ def lists_shown(
     """Describe every metric and correlate it with every measure; `lists` are those of `answers.people` in their order.
 
     All correlations that have a p, within and between conditions, are one exploratory family with Holm's correction;
-    none where everybody met all conditions, so that rows are not independent.
+    none where each participant met all conditions, so that rows are not independent.
     """
     columns = {metric.key: lists.column(metric.key) for metric in LIST_METRICS}
     measures = {

@@ -207,7 +207,7 @@ DAY = 86_400  # seconds
 def design_checks(reading: Reading, opened: Opened) -> tuple[results.DesignCheck, ...] | None:
     """Everything that the checks found, and how long participants waited for remote lists.
 
-    Where everybody met all conditions, what is compared between independent people is not checked; None without
+    Where each participant met all conditions, what is compared between independent people is not checked; None without
     findings.
     """
     answers = reading.analysed

@@ -47,7 +47,7 @@ def of_variable(variable: PerceivedVariable) -> list[str]:
         return [f"No participant has completed the study, so there is no {defined.in_text} to report."]
     if (tests := variable.in_turn) is not None:
         pairs = _pairs(tests.pairs, "The mixed model", is_share=defined.is_share)
-        return [f"{_means(variable)}.", in_turn.omnibus(variable, tests), *in_turn.beside(variable, tests), *pairs]
+        return [f"{_means(variable)}.", in_turn.omnibus(variable, tests), *in_turn.other_tests(variable, tests), *pairs]
     return [
         f"{_means(variable)}.",
         _test(variable.welch, "Welch's analysis of variance", f_test),

@@ -1,4 +1,4 @@
-"""Lists in turn: everybody met all conditions, and what compares them within participants."""
+"""Lists in turn: each participant met all conditions, and what compares them within participants."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ASSUMPTIONS = (
 
 
 def in_turn_section(results: Results) -> Section:
-    """The design, the mixed model of every measure, and what stands beside it; empty with independent conditions."""
+    """The design, the mixed model of every measure, and the tests beside it; empty with independent conditions."""
     section = Section("in-turn", "Lists in turn", "perceived")
     if not results.is_in_turn or not results.flow.analysed:
         return section
@@ -42,7 +42,7 @@ def in_turn_section(results: Results) -> Section:
     )
     tested = [(variable, variable.in_turn) for variable in results.variables if variable.in_turn is not None]
     for variable, of in sorted(tested, key=lambda each: each[0].key != results.plan.primary.perceived):
-        if sentences := beside(variable, of):
+        if sentences := other_tests(variable, of):
             section.head(variable.name)
             section.say(" ".join(sentences))
     section.put(_means(tested))
@@ -66,11 +66,11 @@ def omnibus(variable: PerceivedVariable, tests: InTurnTests) -> str:
     return f"{opening}, mixed model, {f_test(model.test)} (Satterthwaite)."
 
 
-def beside(variable: PerceivedVariable, tests: InTurnTests) -> list[str]:
+def other_tests(variable: PerceivedVariable, tests: InTurnTests) -> list[str]:
     """The tests beside the mixed model, the first occasions, carry-over, and missing occasions; none without it."""
     if isinstance(tests.model, Undefined):
         return []
-    repeated, ranks, first = _said(tests.repeated), _said(tests.friedman), tests.first
+    repeated, ranks, first = _in_words(tests.repeated), _in_words(tests.friedman), tests.first
     sentences = [
         f"Beside the mixed model: repeated measures (Greenhouse and Geisser) {repeated}; Friedman's test {ranks}.",
         f"Effect of the position: {f_test(tests.model.positions)}.",
@@ -87,10 +87,10 @@ def beside(variable: PerceivedVariable, tests: InTurnTests) -> list[str]:
         sentences.append(f"Carry-over could not be tested. {tests.carry_over.reason}")
     else:
         test = tests.carry_over.test
-        found = "The algorithm met just before made a significant difference"
+        effect = "The algorithm met just before made a significant difference"
         if test.p >= variable.alpha:
-            found = "We found no significant carry-over from the algorithm met just before, which does not exclude it"
-        sentences.append(f"{found}, {f_test(test)}.")
+            effect = "We found no significant carry-over from the algorithm met just before, which does not exclude it"
+        sentences.append(f"{effect}, {f_test(test)}.")
     if tests.n_missing:
         model = "no result"
         if isinstance(tests.completers, WithinResult):
@@ -102,7 +102,7 @@ def beside(variable: PerceivedVariable, tests: InTurnTests) -> list[str]:
     return sentences
 
 
-def _said(result: RepeatedMeasures | FriedmanResult | Undefined) -> str:
+def _in_words(result: RepeatedMeasures | FriedmanResult | Undefined) -> str:
     if isinstance(result, Undefined):
         return f"has no result ({result.reason.removesuffix('.')})"
     p = result.p_corrected if isinstance(result, RepeatedMeasures) else result.p
@@ -162,13 +162,13 @@ def _differences(tested: Tested) -> Table:
     lines = []
     for variable, tests in tested:
         carried, whole_ones = tests.carry_over, tests.completers
-        others: dict[str, PairwiseResult | Undefined | None] = {
+        sources: dict[str, PairwiseResult | Undefined | None] = {
             "all occasions": tests.pairs,
             "first occasions alone": tests.first,
             "carry-over taken off": carried if isinstance(carried, Undefined) else carried.adjusted,
             "participants with every value": whole_ones.pairs if isinstance(whole_ones, WithinResult) else None,
         }
-        for name, compared in others.items():
+        for name, compared in sources.items():
             lines += [
                 (variable, name, pair) for pair in (compared.pairs if isinstance(compared, PairwiseResult) else ())
             ]

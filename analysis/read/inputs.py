@@ -73,8 +73,8 @@ class ScaleAnswers:
 
 @dataclass(frozen=True)
 class Met:
-    """When a participant, numbered in the order of entry, met a condition that everybody meets: the position, from 1,
-    and the condition just before.
+    """When a participant met a condition of several: the participant's number in the order of entry, the position of
+    the occasion, from 1, and the condition just before.
     """
 
     participant: int
@@ -86,7 +86,7 @@ class Met:
 class Answers:
     """Everything that the completed participants of one mode answered.
 
-    Where everybody meets all conditions in turn, `people` has a row for each occasion of each participant.
+    Where each participant meets all conditions in turn, `people` has a row for each occasion of each participant.
     """
 
     conditions: tuple[str, ...]
@@ -99,7 +99,7 @@ class Answers:
     scales: tuple[ScaleAnswers, ...] = ()
     languages: tuple[str, ...] = ()  # of each participant
     outcomes: tuple[ScaleAnswers, ...] = ()  # that the plan names, each as a scale of one question
-    occasions: tuple[Met, ...] = ()  # of each of `people` where everybody meets all conditions, else empty
+    occasions: tuple[Met, ...] = ()  # of each of `people` where each participant meets all conditions, else empty
 
     @property
     def digest(self) -> str:

@@ -45,7 +45,7 @@ class Reading:
     # Keys of the analysed participants, and what is known of them, in the order of `analysed.people`
     keys: tuple[int, ...] = ()
     respondents: tuple[Respondent, ...] = ()
-    sequences: tuple[str, ...] = ()  # of conditions, where everybody meets all of them in turn
+    sequences: tuple[str, ...] = ()  # of conditions, where each participant meets all of them in turn
 
     @property
     def sides(self) -> tuple[Answers, Answers]:
@@ -63,7 +63,7 @@ class Reading:
         return self.sequences or self.analysed.conditions
 
     def among(self, conditions: Collection[str]) -> Reading:
-        """The same of the participants of these conditions; everybody, where all meet all conditions."""
+        """The same of the participants of these conditions; of all, where each participant meets all conditions."""
         if self.analysed.occasions:
             return self
         is_in = [person.condition in conditions for person in self.analysed.people]
@@ -187,7 +187,8 @@ def _rows(
     if not record.occasions:
         row = _row(record, scales, outcomes, questionnaire)
         return [] if row is None else [row]
-    sequence, rows, previous = record.participant.sequence, [], None
+    sequence, previous = record.participant.sequence, None
+    rows: list[_Row] = []
     for met, own in zip(record.occasions, record.by_occasion(), strict=True):
         if (row := _row(own, scales, outcomes, questionnaire)) is not None:
             about = respondent_of(record, "" if sequence is None else sequence.label, questionnaire)

@@ -1,4 +1,4 @@
-"""What is computed where everybody met all conditions in turn."""
+"""What is computed where each participant met all conditions in turn."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from inference.sequences import CarryOver, RepeatedMeasures, WithinResult
 
 @dataclass(frozen=True, kw_only=True)
 class InTurnTests:
-    """One measure within participants: the mixed model, whose pairs decide, and what stands beside it.
+    """One measure within participants: the mixed model, whose pairs decide, and the tests beside it.
 
     `n_missing` of the participants' occasions have no value; `completers` is the model of those with a value of every
     condition, None where all have. `first` compares first occasions alone, of independent people, by Games-Howell.

@@ -42,7 +42,7 @@ class PerceivedVariable:
     answers were erased. One of the four variables has its own key; a planned scale of the questionnaire has ``scale.``
     and its key there. `detectable_difference` are the least and the largest difference of means, over all pairs, that
     the deciding test detects with 80% power; None in reports of versions that stored those of Tukey's test. `in_turn`
-    is there where everybody met all conditions: tests of independent people are then undefined.
+    is there where each participant met all conditions: tests of independent people are then undefined.
     """
 
     key: str

@@ -212,7 +212,7 @@ class Results:
 
     @property
     def is_in_turn(self) -> bool:
-        """Whether everybody met all conditions in turn."""
+        """Whether each participant met all conditions in turn."""
         return any(variable.in_turn is not None for variable in self.variables)
 
     @property

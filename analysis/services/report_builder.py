@@ -114,7 +114,7 @@ def _read(
     progress("Reading the answers")
     reading = read_answers(study, mode, exclusions(study, [mode], by_hand=plan.by_hand, rule=plan.exclude))
     flow = flow_of(study, mode, reading)
-    # Whoever meets all conditions is not left out with one that has few.
+    # No condition is left out where each participant meets all of them.
     compared = list(reading.analysed.conditions) if reading.analysed.occasions else _compared(flow)
     positions = [at for at, name in zip(positions, reading.analysed.conditions, strict=True) if name in compared]
     reading = reading.among(compared)

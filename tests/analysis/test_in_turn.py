@@ -1,4 +1,4 @@
-"""Reports on studies in which everybody meets all conditions in turn: compared within participants."""
+"""Reports on studies in which each participant meets all conditions in turn: compared within participants."""
 
 from __future__ import annotations
 

@@ -575,7 +575,7 @@ recommenders <- if (is.null(shared)) conditions else as.character(shared)
 names(recommenders) <- conditions
 analysed <- read("data/analysed.csv")
 ids <- as.character(analysed[["participant.id"]])
-in.turn <- "position" %in% names(analysed) # everybody met all conditions: a row for each occasion
+in.turn <- "position" %in% names(analysed) # each participant met all conditions: a row for each occasion
 if (in.turn) ids <- paste(ids, analysed[["position"]], sep = "/") # as if each occasion were a participant
 keyed <- function(table) {
   own <- as.character(table[["participant.id"]])

@@ -563,7 +563,7 @@ conditions = list(designed["label"])
 # Where conditions share a recommender, rank correlations are over recommenders, whose conditions weigh the same.
 recommenders = dict(zip(designed["label"], designed.get("recommender", designed["label"])))
 analysed = pd.read_csv(FOLDER / "data/analysed.csv", dtype={"condition": str}, keep_default_na=False)
-in_turn = "position" in analysed  # everybody met all conditions: a row for each occasion
+in_turn = "position" in analysed  # each participant met all conditions: a row for each occasion
 texts = {"participant.id": str, "item.id": str}
 raw = {
     name: pd.read_csv(FOLDER / f"data/{name}.csv", dtype=texts, keep_default_na=False, na_values=[""], low_memory=False)
@@ -642,7 +642,7 @@ if (FOLDER / "data/separated.csv").exists():
         own_pairs = list(zip(own["better"], own["worse"]))
         if in_turn:
             signs = [(name, sign / len(own_pairs)) for pair in own_pairs for name, sign in zip(pair, (1, -1))]
-            weights_of = {name: sum(sign for other, sign in signs if other == name) for name in conditions}
+            weights_of = {name: sum(sign for label, sign in signs if label == name) for name in conditions}
             if any(weights_of.values()):
                 mixed_contrast(variable, metric, weights_of)
         else:
