@@ -184,7 +184,7 @@ def _rows(
     record: Record, scales: Sequence[ScaleOfStudy], outcomes: Sequence[Outcome], questionnaire: Questionnaire
 ) -> list[_Row]:
     """One participant, a row for each occasion where they met several conditions; without those that lack answers."""
-    if not record.occasions:
+    if {len(each.lists) for each in record.occasions} != {1}:  # one list, or lists that are compared side by side
         row = _row(record, scales, outcomes, questionnaire)
         return [] if row is None else [row]
     sequence, previous = record.participant.sequence, None
