@@ -312,16 +312,19 @@ def _equivalence(plan: Plan) -> str:
     if (smallest := plan.primary.smallest_effect) is None:
         return ""
     contrast = " and the planned contrast" if plan.primary.contrast is not None else ""
+    errors = (
+        "the standard errors of the mixed model" if plan.design.flow.lists.is_several else "Welch's standard errors"
+    )
     return (
         f" The smallest effect of interest in {in_text(plan.perceived_name)} is {smallest:g} points. Every "
         f"pair of conditions{contrast} is tested for equivalence within that bound by two one-sided t tests, and for a "
-        f"difference beyond it, each at α = {level(plan.analysis.alpha)}, with Welch's standard errors; both families "
+        f"difference beyond it, each at α = {level(plan.analysis.alpha)}, with {errors}; both families "
         "of pairs are corrected by Holm."
     )
 
 
 def _covariates(plan: Plan) -> str:
-    if not plan.covariates:
+    if not plan.covariates or plan.design.flow.lists.is_several:  # participants are compared with themselves
         return ""
     return (
         " Beside the unadjusted comparisons an analysis of covariance is reported with the stratification factors and "
