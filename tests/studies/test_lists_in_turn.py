@@ -5,22 +5,30 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+import httpx
+import numpy as np
 import pytest
+from django.test import Client
 
 from core.errors import ParallaxError
 from parallax.integrity.all_checks import findings
+from studies.allocation.selectors.allocations import arms_of, targets
 from studies.design.presets.loader import load_preset
 from studies.design.services.condition_serving import recommend_in
 from studies.design.services.design import create_study
 from studies.design.services.launch import launch_study
-from studies.enums import ParticipantStatus
-from studies.models import Event, RecommendedItem, Study
+from studies.enums import Mode, ParticipantStatus
+from studies.models import Event, Participant, RecommendedItem, Study
 from studies.participation.services import resuming
 from studies.participation.services.previewing import preview_link, tickets
 from studies.participation.services.withdrawal import withdraw
+from studies.recruitment.services.entry_links import entry_link
+from studies.simulation.answer_model import SimulatedPerson, SourceUser, TrainingSide
+from studies.simulation.services.pilot import assign_source_user, set_simulated_target
 from tests.factories.accounts import UserFactory
 from tests.factories.evaluation import make_run_at
-from tests.factories.walking import HTMX, Person, leads, tree
+from tests.factories.studies import assigned
+from tests.factories.walking import HTMX, Person, Site, leads, tree, walker_of
 from tests.studies.test_own_flows import LISTS, words
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
@@ -261,3 +269,58 @@ def test_questions_after_the_lists_cannot_depend_on_one_of_them() -> None:
     why = {"key": "why", "kind": "text", "text": words("Why?"), "shown_if": liked}
     with pytest.raises(ParallaxError, match="depends on 'satisfaction', which does not come before it"):
         in_turn(AFTER, status="draft", asked={"after": [why]})
+
+
+class Cut(Site):
+    """A connection that is lost after so many requests."""
+
+    def __init__(self, after: int) -> None:
+        super().__init__(Client())
+        self.left = after
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        if self.left == 0:
+            raise httpx.RemoteProtocolError("Server disconnected without sending a response.")
+        self.left -= 1
+        return super().handle_request(request)
+
+
+def simulated(study: Study, number: int, after: int = 10_000) -> tuple[dict[str, Any], int]:
+    """What the same person answers about each list, and in how many requests; `after` cuts the walk."""
+
+    def person_for(_code: str) -> SimulatedPerson:
+        items = range(study.dataset_version.n_items)
+        side = TrainingSide(3.0, np.linspace(0.5, -0.5, len(items)), np.array(items)[::-1], 1.0, 5.0)
+        user = SourceUser("u", {index: 1.0 + index % 5 for index in items[::3]})
+        later = [({"accuracy": 1.0}, 5), ({}, 5)]
+        return SimulatedPerson(user, side, np.random.default_rng(7), list_length=5, later=later)
+
+    entry = entry_link(study=study, mode=Mode.SIMULATED, entry_key=f"{number:040}")
+    client = httpx.Client(transport=Cut(after), base_url="http://testserver")
+    walk = walker_of(study, client, entry, person_for=person_for, rng=np.random.default_rng(3)).run()
+    me = Participant.objects.latest("pk")
+    assert me.status == ParticipantStatus.COMPLETED
+    about_lists = me.responses.filter(question__in=["watched", "heard", "rating", "satisfaction"])
+    return dict(enumerate(about_lists.order_by("occasion", "rank", "question").values_list("value"))), walk.n_requests
+
+
+def test_a_simulated_walk_that_was_cut_in_a_later_list_goes_on_as_an_unbroken_one() -> None:
+    study = in_turn()
+    study.sequences.exclude(position=0).delete()
+    study.sequences.update(target=12)
+    whole, n = simulated(study, 1)
+    for number, after in enumerate((n - 3, n // 2, 2 * n // 3), start=2):
+        with pytest.raises(httpx.RemoteProtocolError):
+            simulated(study, number, after)
+        assert simulated(study, number)[0] == whole
+
+
+def test_simulated_participants_fill_the_sequences_with_a_user_each(study: Study) -> None:
+    set_simulated_target(study=study, per_condition=12)
+    study.refresh_from_db()
+    assert targets(study, arms_of(study), Mode.SIMULATED) == [2] * 6
+    people = [assigned(study, Mode.SIMULATED) for _ in range(12)]
+    users = tuple(f"u{number}" for number in range(12))
+    chosen = {assign_source_user(study=study, code=person.code, external_ids=users) for person in people}
+    assert chosen == set(users)
+    assert Counter(person.sequence.position for person in people) == dict.fromkeys(range(6), 2)
