@@ -1,10 +1,13 @@
-"""Sequences of conditions for people who meet all of them, one after the other."""
+"""Sequences of conditions for people who meet several of them, one after the other or beside one another."""
 
 from __future__ import annotations
+
+from itertools import combinations, permutations
 
 from core.errors import ParameterError
 
 FEWEST, MOST = 2, 6  # conditions; more lists than six are too many for one person
+MOST_IN_PAIRS = 4  # conditions; five have ten pairs
 
 
 def williams_square(k: int) -> tuple[tuple[int, ...], ...]:
@@ -27,3 +30,36 @@ def williams_square(k: int) -> tuple[tuple[int, ...], ...]:
     square = tuple(tuple((condition + shift) % k for condition in first) for shift in range(k))
     # With an odd number each difference is there twice or not at all; backwards it is the other way round.
     return square if k % 2 == 0 else (*square, *(row[::-1] for row in square))
+
+
+def pair_sequences(k: int, at_once: int = 2, pairs_each: int | None = None) -> tuple[tuple[tuple[int, ...], ...], ...]:
+    """Return sequences of `k` conditions, from 0, shown side by side: of each occasion the conditions, left to right.
+
+    Two at once: 2m sequences for the m = k(k - 1)/2 pairs. Each starts at another pair, or with the sides changed, and
+    has the first `pairs_each` pairs from there; m unless given. Every pair is equally often at each position and with
+    each condition on the left. Whoever compares all pairs of three conditions sees each condition once on each side.
+    Three at once, of three conditions: all orders, for one occasion. Raises ParameterError unless k is 2 to 4,
+    `pairs_each` 1 to m, and `at_once` 2, or 3 with three conditions.
+
+    Examples
+    --------
+    >>> pair_sequences(2)
+    (((0, 1),), ((1, 0),))
+    >>> pair_sequences(3)[:2]
+    (((0, 1), (2, 0), (1, 2)), ((2, 0), (1, 2), (0, 1)))
+    """
+    if not FEWEST <= k <= MOST_IN_PAIRS:
+        raise ParameterError(f"Lists of {FEWEST} to {MOST_IN_PAIRS} conditions are compared side by side; got {k}.")
+    if at_once != 2:
+        if (k, at_once, pairs_each) != (3, 3, None):
+            raise ParameterError(f"Two lists are compared at once, or three of three conditions; got {at_once} of {k}.")
+        return tuple((order,) for order in permutations(range(k)))
+    pairs = list(combinations(range(k), 2))
+    m = len(pairs)
+    n = m if pairs_each is None else pairs_each
+    if not 1 <= n <= m:
+        raise ParameterError(f"{k} conditions have {m} pairs to compare; got {pairs_each} for each participant.")
+    # Sides alternate, so that no condition is always on the same one.
+    one_way = [pair[::-1] if at % 2 else pair for at, pair in enumerate(pairs)]
+    other_way = [pair[::-1] for pair in one_way]
+    return tuple(tuple(of[(start + at) % m] for at in range(n)) for of in (one_way, other_way) for start in range(m))
