@@ -18,7 +18,7 @@ from core.field_problems import FieldProblems, Problem, read_model
 from recommenders.reranking import BAR
 from studies.allocation.assignment.strata import strata_from, with_interviewer
 from studies.flow_pages import block_problems, text_problems
-from studies.instrument.flow import Designed, questionnaire_of, read_questions, with_choice
+from studies.instrument.flow import Designed, preference_problems, questionnaire_of, read_questions, with_choice
 from studies.instrument.outcomes import planned_outcomes
 from studies.instrument.questionnaires.core import core_problems
 from studies.instrument.questionnaires.document import read_document
@@ -178,6 +178,8 @@ def check_design(
     if wrong:
         raise FieldProblems(wrong)
     parsed = read_questions(with_choice(questionnaire, design), design)
+    if problems := preference_problems(parsed, design):
+        raise QuestionnaireProblems(problems)
     about = {question.key: question for question in parsed.about}
     columns = {"item.opened", "item.played", "item.played_seconds", "behaviour.opened", "behaviour.played"}
     of_questions = {
