@@ -116,7 +116,8 @@ class SimulatedPerson:
 
     The `effect` of the person's condition shifts the answers about a list of `list_length` items and about `scales`. It
     uses the random stream `effect_rng` of its own, so all other answers are those that the person gives without an
-    effect. Answers changed by an effect are modelled, no longer true.
+    effect. Answers changed by an effect are modelled, no longer true. `later` has effect and length of each list that
+    follows (`turn_to`); those after them are as the last. An item is felt about alike in every list that has it.
 
     The mean score of a scale over people shifts by exactly the planted amount as long as answers stay within their
     range; in one person the sum over the questions is within one step of the planted total. A question at the end of
@@ -145,6 +146,7 @@ class SimulatedPerson:
         list_length: int = 1,
         effect_rng: np.random.Generator | None = None,
         scales: Sequence[ScaleOfStudy] = (),
+        later: Sequence[tuple[Effect, int]] = (),
     ) -> None:
         self.user = user
         self.training = training
@@ -154,9 +156,20 @@ class SimulatedPerson:
             rating - training.mean - float(training.item_offsets[item]) for item, rating in user.ratings.items()
         ]
         self.user_offset = math.fsum(residuals) / (DAMPING + len(residuals))
+        self._felt: dict[int, dict[str, Answer]] = {}  # answers without the effect, by item
+        self._effect_rng = effect_rng or np.random.default_rng(0)
+        self._scales, self._lists = scales, [(effect or {}, list_length), *later]
+        self._occasion = 0
+        self.turn_to(1)
+
+    def turn_to(self, occasion: int) -> None:
+        """Turn to the list of an occasion, from 1; to one that was met before, nothing changes."""
+        while self._occasion < occasion:
+            self._occasion += 1
+            self._begin_list(*self._lists[min(self._occasion, len(self._lists)) - 1])
+
+    def _begin_list(self, planted: Effect, list_length: int) -> None:
         self.item_ratings: list[int] = []  # as felt, without the effect
-        self._felt: dict[int, int] = {}  # the same by item
-        planted, self._effect_rng = effect or {}, effect_rng or np.random.default_rng(0)
 
         def whole(name: str, n_answers: int, draw: float) -> int:
             return math.floor(planted.get(name, 0.0) * n_answers + draw)
@@ -169,7 +182,7 @@ class SimulatedPerson:
         self._items_left = list_length
         self._scale_shifts = {
             member.name: shift
-            for scale in scales
+            for scale in self._scales
             if SCALE_PREFIX + scale.key in planted
             for shift in (_ScaleShift(scale, planted[SCALE_PREFIX + scale.key]),)
             for member in scale.members
@@ -208,7 +221,7 @@ class SimulatedPerson:
     def interest(self, item: int) -> float:
         """Latent interest in an item, from 1 to 5 and without the effect: as rated, or as expected before that."""
         if item in self._felt:
-            return self._felt[item]
+            return float(self._felt[item]["rating"].value)
         if item in self.user.ratings:
             return self._point_of(item, FIVE_STARS)
         return min(HIGH, max(LOW, self._expected(item)))
@@ -225,19 +238,21 @@ class SimulatedPerson:
         return Answer(int(rng.choice(len(items), p=weights / weights.sum())) + 1, MODELLED)
 
     def about_item(self, item: int) -> dict[str, Answer]:
-        answers = self._shift_rating(self._shift_son(self._shift_fon(self._felt_about(item))))
+        if item not in self._felt:
+            self._felt[item] = self._felt_about(item)
+        felt = self._felt[item]
+        self.item_ratings.append(felt["rating"].value)
+        answers = self._shift_rating(self._shift_son(self._shift_fon(felt)))
         self._items_left = max(1, self._items_left - 1)
         return answers
 
     def _felt_about(self, item: int) -> dict[str, Answer]:
         if item in self.user.ratings:
-            rating = self._felt[item] = self._point_of(item, FIVE_STARS)
-            self.item_ratings.append(rating)
+            rating = self._point_of(item, FIVE_STARS)
             return {"watched": Answer(True, TRUE), "rating": Answer(rating, self.rating_provenance)}
         heard = bool(self.rng.random() < self.probability_heard(item))
         trailer = bool(heard and self.rng.random() < 0.5)
-        rating = self._felt[item] = int(np.clip(np.rint(self._expected(item) + self.rng.normal(0.0, NOISE)), LOW, HIGH))
-        self.item_ratings.append(rating)
+        rating = int(np.clip(np.rint(self._expected(item) + self.rng.normal(0.0, NOISE)), LOW, HIGH))
         return {
             "watched": Answer(False, MODELLED),
             "heard": Answer(heard, MODELLED),

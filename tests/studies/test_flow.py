@@ -20,7 +20,7 @@ from tests.sentences import assert_sentences_approved
 pytestmark = pytest.mark.unit
 DEFAULT = Flow(FLOW_2011)
 WITHOUT_AFTER = Flow(tuple(page for page in FLOW_2011 if page.key != "after"))
-WAY = WITHOUT_AFTER.places(3)
+WAY = WITHOUT_AFTER.places((3,))
 STORED: list[dict[str, Any]] = [
     {"key": "about", "kind": "questions", "block": "about", "assigns": True},
     {"key": "rate", "kind": "elicit"},
@@ -55,25 +55,25 @@ def test_examples_in_docstrings_run(module: object) -> None:
 def test_the_pages_follow_one_another_and_the_last_one_stays() -> None:
     here = Place("about")
     walked = [here]
-    for _ in range(len(DEFAULT.places(3))):
-        here = DEFAULT.neighbour(here, 1, 3)
+    for _ in range(len(DEFAULT.places((3,)))):
+        here = DEFAULT.neighbour(here, 1, (3,))
         walked.append(here)
-    assert walked == [*DEFAULT.places(3), Place("thanks")]
-    assert DEFAULT.neighbour(Place("items", 1), -1, 3) == Place("recommendations")
-    assert DEFAULT.neighbour(Place("about"), -1, 3) == Place("about")
+    assert walked == [*DEFAULT.places((3,)), Place("thanks")]
+    assert DEFAULT.neighbour(Place("items", 1), -1, (3,)) == Place("recommendations")
+    assert DEFAULT.neighbour(Place("about"), -1, (3,)) == Place("about")
 
 
 @pytest.mark.parametrize("place", [Place("items", 4), Place("items"), Place("rate", 1), Place("rate", 0, 2)])
 def test_a_place_that_a_list_of_this_length_does_not_have_is_refused(place: Place) -> None:
     with pytest.raises(ParameterError, match="There is no page"):
-        DEFAULT.neighbour(place, 1, 3)
+        DEFAULT.neighbour(place, 1, (3,))
 
 
 def test_an_unknown_page_and_an_empty_list_are_refused() -> None:
     with pytest.raises(ParameterError, match="There is no page 'nowhere'; the pages are about, rate"):
         DEFAULT.page("nowhere")
     with pytest.raises(ParameterError, match="at least one item"):
-        DEFAULT.places(0)
+        DEFAULT.places((0,))
 
 
 @pytest.mark.parametrize("here", WAY, ids=str)

@@ -383,11 +383,14 @@ class TestPreregistration:
 def test_sentences_about_unequal_targets_and_undefined_studies() -> None:
     conditions = [ConditionPlan("A", "toppop", "a" * 64, 10), ConditionPlan("B", "lsa", "b" * 64, 20)]
     design = StudySettings(primary=Primary(perceived="fon", objective="recall"))
-    nothing: dict[str, Any] = dict.fromkeys(("strata", "quotas", "admitted", "power", "covariates", "frozen_tests"), ())
+    nothing: dict[str, Any] = dict.fromkeys(
+        ("strata", "quotas", "admitted", "power", "covariates", "frozen_tests", "tests"), ()
+    )
     plan = Plan(
         title="T", slug="t", design=design, design_hash="", n_consented=0, perceived_name="First-order novelty",
         objective_name="Recall at 10", conditions=conditions, dataset="Films", known_items="rates 5 known items",
-        profile="", assignment="By lot.", seed="1", scales={}, consumed="watched", **nothing,
+        profile="", assignment="By lot.", seed="1", scales={}, consumed="watched", lists="", n_sequences=0,
+        n_slots=30, **nothing,
     )  # fmt: skip
     assert "30 participants who complete, 10 to 20 in each condition" in preregistration(plan)
     found = SimulatedPower(0.0, Interval(0.0, 0.01), 1000, 7)

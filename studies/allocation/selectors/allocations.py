@@ -14,6 +14,7 @@ from studies.allocation.assignment.methods import method_from
 from studies.allocation.assignment.quotas import count_by_quota
 from studies.allocation.selectors.assignment_seed import seeds_by_line
 from studies.enums import HOLDS_SLOT, Mode
+from studies.flow_pages import SHOWN, SIDE_BY_SIDE
 from studies.instrument.questionnaires.schema import plain_answer
 from studies.models import Condition, Participant, Response, Study
 from studies.models import Sequence as ConditionSequence
@@ -48,6 +49,19 @@ def n_slots(study: Study) -> int:
     return sum(arm.target for arm in arms_of(study))
 
 
+def n_occasions(study: Study) -> int:
+    """Count the lists, or pairs of lists, that each person meets one after the other."""
+    occasions = study.sequences.order_by("position").values_list("occasions", flat=True).first()
+    return len(occasions) if occasions else 1
+
+
+def n_left_out(study: Study) -> int:
+    """Count the earlier lists whose items the last list of a person leaves out."""
+    lists = study.design.flow.lists
+    at_once = lists.at_once if lists.shown == SIDE_BY_SIDE else 1
+    return at_once * (n_occasions(study) - 1) if lists.leave_out == SHOWN else 0
+
+
 def targets(study: Study, arms: Sequence[Arm], mode: str) -> list[int | None]:
     """Return the target of each arm in that mode; None for no limit."""
     # Previews take slots of their own and must never run out of them.
@@ -55,7 +69,9 @@ def targets(study: Study, arms: Sequence[Arm], mode: str) -> list[int | None]:
         return [None] * len(arms)
     simulated = study.design.simulated_per_condition
     if mode == Mode.SIMULATED and simulated is not None:
-        return [int(simulated)] * len(arms)
+        # Who is in a sequence meets each condition.
+        n_shared = len(arms) if arms and isinstance(arms[0], ConditionSequence) else 1
+        return [-(-simulated // n_shared)] * len(arms)
     return [arm.target for arm in arms]
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from documents.markdown import escaped, paragraphs
 from studies.design.narrative.plan import REFILL_SENTENCE, contrast_in_words, level, rule_of_exclusion
+from studies.flow_pages import SIDE_BY_SIDE
 from studies.instrument.outcomes import Outcome
 from studies.instrument.scales import ScaleOfStudy
 from studies.plans import in_text
@@ -74,10 +75,22 @@ class Plan:
     admitted: Sequence[str]  # screening rules of the questions about the person, in words
     seed: str  # a sentence about the seed of the assignment
     power: Sequence[str]  # sentences about power
+    lists: str  # which lists each participant meets, and in which orders; empty with one list
+    n_sequences: int  # 0 with one list
+    n_slots: int  # participants planned
+    tests: Sequence[str]  # the analyses in words
     scales: Mapping[str, str]  # the scales and outcomes that the plan names in words, by variable
     covariates: Sequence[str]  # those of the plan, in words
     consumed: str  # what participants do with an item, as a past participle
     frozen_tests: Sequence[str]  # the analyses in the words of an earlier version that froze others; else empty
+
+    @property
+    def is_several(self) -> bool:
+        return self.design.flow.lists.is_several
+
+    @property
+    def arms(self) -> str:
+        return "sequence" if self.is_several else "condition"
 
     @property
     def primary(self) -> Primary:
@@ -140,7 +153,7 @@ def _aspredicted(plan: Plan) -> list[tuple[str, str]]:
 def _osf(plan: Plan) -> list[tuple[str, str]]:
     blinding = "Participants are not told which recommender they meet, nor which ones there are."
     n = len(plan.conditions)
-    manipulated = f"Manipulated: the recommender, {n} levels, between participants. Nothing else differs."
+    manipulated = f"Manipulated: the recommender, {n} levels, {_between(plan)} participants. Nothing else differs."
     return [
         ("Study information: hypotheses", _question(plan)),
         ("Design plan: study type, blinding and design", f"{_conditions(plan)}\n\n{blinding}"),
@@ -152,6 +165,10 @@ def _osf(plan: Plan) -> list[tuple[str, str]]:
         ("Analysis plan: data exclusion and missing data", _exclusions(plan)),
         ("Other", _anything_else(plan)),
     ]
+
+
+def _between(plan: Plan) -> str:
+    return "within" if plan.is_several else "between"
 
 
 def _data(plan: Plan) -> str:
@@ -178,8 +195,10 @@ def _primary_question(plan: Plan) -> str:
             "effect, and every comparison of a perceived variable and an offline metric, is exploratory."
         )
     if contrast is None:
+        is_compared = plan.design.flow.lists.shown == SIDE_BY_SIDE
         return (
-            "Do participants rate the recommenders with the better metric higher? Every other pair of a perceived "
+            f"Do participants {'prefer' if is_compared else 'rate'} the recommenders with the better "
+            f"metric{'' if is_compared else ' higher'}? Every other pair of a perceived "
             "variable and an offline metric is exploratory."
         )
     expected = "is expected to be higher" if contrast.sides == 1 else "is compared"
@@ -205,17 +224,21 @@ def _variables(plan: Plan) -> str:
 def _conditions(plan: Plan) -> str:
     profile = f" {plan.profile}" if plan.profile else ""
     lines = "\n".join(
-        f"- {c.label}: {c.algorithm}, model `{c.model[:12]}`, {c.target:,} participants" for c in plan.conditions
+        f"- {c.label}: {c.algorithm}, model `{c.model[:12]}`{'' if plan.is_several else f', {c.target:,} participants'}"
+        for c in plan.conditions
     )
     pages = "on the same pages"
     if factors := plan.design.factors:
         crossed = "\n".join(f"- {factor.words}" for factor in factors)
         lines = f"{lines}\n\nThe conditions are the full product of these factors:\n\n{crossed}"
         pages = "on pages that differ between conditions in the factors below alone"
+    met = plan.lists or "Each participant meets several."
+    meets = f". {met}" if plan.is_several else "; each participant meets one."
+    each = " of each list" if plan.is_several else ""
     return (
-        f"{len(plan.conditions)} conditions between participants; each participant meets one. A condition is a "
+        f"{len(plan.conditions)} conditions {_between(plan)} participants{meets} A condition is a "
         f"recommender trained on {plan.dataset}. Each participant {plan.known_items} and judges "
-        f"{plan.design.listed} recommendations, {pages}.{profile}\n\n{lines}\n\n{_assignment(plan)}"
+        f"{plan.design.listed} recommendations{each}, {pages}.{profile}\n\n{lines}\n\n{_assignment(plan)}"
     )
 
 
@@ -226,10 +249,11 @@ def _assignment(plan: Plan) -> str:
 
 def _analyses(plan: Plan) -> str:
     alpha = level(plan.analysis.alpha)
-    if plan.frozen_tests:
+    if plan.frozen_tests or plan.is_several:
+        of = "The launch froze these analyses" if plan.frozen_tests else "These analyses"
         return (
-            f"The launch froze these analyses, at α = {alpha}:\n\n"
-            + "\n".join(f"- {words}" for words in plan.frozen_tests)
+            f"{of}, at α = {alpha}:\n\n"
+            + "\n".join(f"- {words}" for words in plan.tests)
             + f"\n\n{_equivalence(plan)}{_covariates(plan)}"
         ).rstrip()
     return (
@@ -319,24 +343,27 @@ def _exclusions(plan: Plan) -> str:
     admitted = f" Admitted are: {'; '.join(plan.admitted)}." if plan.admitted else ""
     return (
         "Analysed are all who complete the study. Those who leave before the end, withdraw or return their "
-        "submission are not; their number is reported for each condition, and their slot goes to another participant."
+        "submission are not; their number is reported for each {plan.arms}, and their slot goes to another participant."
         f"{admitted} {rule_of_exclusion(plan.analysis)} {REFILL_SENTENCE + ' ' if plan.design.refill_excluded else ''}"
         f"Values are not trimmed. {missing}"
     )
 
 
 def _sample(plan: Plan) -> str:
-    targets = [condition.target for condition in plan.conditions]
-    counts, n_total = sorted(set(targets)), sum(targets)
+    counts = sorted({condition.target for condition in plan.conditions})
     each = f"{counts[0]:,}" if len(counts) == 1 else f"{counts[0]:,} to {counts[-1]:,}"
+    if plan.n_sequences:
+        each = f"{plan.n_slots // plan.n_sequences:,}"
     quotas = (
         f"\n\nQuotas, beyond which newcomers are thanked and sent away: {'; '.join(plan.quotas)}."
         if plan.quotas
         else ""
     )
     return (
-        f"{n_total:,} participants who complete, {each} in each condition. The study ends when every condition "
-        "reaches its target; outcomes by condition stay blinded until then.\n\n" + " ".join(plan.power) + quotas
+        f"{plan.n_slots:,} participants who complete, {each} in each {plan.arms}. The study ends when every "
+        f"{plan.arms} reaches its target; outcomes by condition stay blinded until then.\n\n"
+        + " ".join(plan.power)
+        + quotas
     )
 
 

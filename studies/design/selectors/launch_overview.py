@@ -13,10 +13,12 @@ from catalog.selectors.items import untranslated
 from core.provenance import digest_of
 from evaluation.enums import ModelOrigin
 from evaluation.tables import parameters_in_words
-from inference.power import advantage_power, contrast_power
+from inference.power import advantage_power, contrast_power, within_power
 from recommenders import registry
+from studies.allocation.selectors.allocations import ARM, arms_of, n_slots
 from studies.allocation.selectors.assignment_seed import is_seed_known, seed_sentence
 from studies.design.narrative.plan import (
+    CORRELATION,
     perceived_labels,
     planned_sentences,
     primary_test_sentence,
@@ -26,6 +28,7 @@ from studies.design.narrative.preregistration import ConditionPlan
 from studies.design.selectors.placeholders import asked_questions, item_words
 from studies.design.selectors.planning import (
     WISHED_POWER,
+    lists_in_words,
     method_sentence,
     objective_name,
     planned_number,
@@ -35,6 +38,7 @@ from studies.design.selectors.text_warnings import ROW, literal_number_warnings,
 from studies.design.selectors.texts import language_name, languages_in_translation, texts_of
 from studies.design.selectors.versions import frozen_tests
 from studies.enums import Mode, ParticipantStatus
+from studies.flow_pages import IN_TURN, SIDE_BY_SIDE
 from studies.instrument.flow import blocks_of
 from studies.instrument.questionnaires.schema import ABOUT, AFTER, ITEMS, OVERALL
 from studies.known_items import scale_rule
@@ -119,7 +123,7 @@ def _facts(study: Study, conditions: Sequence[ConditionPlan]) -> list[tuple[str,
     facts = [
         ("Dataset", f"{study.dataset_version}, {study.dataset_version.content_hash[:12]}"),
         ("Run", f"Run {study.run_id}, inputs {study.run.inputs_hash[:12]}"),
-        ("Participants", f"{sum(condition.target for condition in conditions):,} in {len(conditions)} conditions"),
+        ("Participants", _sizes(study)),
         ("Items chosen" if design.is_choice else "Items rated", str(design.items_asked)),
         ("Items recommended", design.listed),
         ("Questionnaire", f"{sum(n_questions.values())} questions: {counts}; {digest_of(study.questionnaire)[:12]}"),
@@ -134,9 +138,18 @@ def _facts(study: Study, conditions: Sequence[ConditionPlan]) -> list[tuple[str,
     ]
     profile = taken_rule(design) if is_usage(study.dataset_version) else scale_rule(design.scale)
     facts.insert(5, ("Profile", profile))
+    if lists := lists_in_words(study):
+        facts.append(("Lists", lists))
     if design.flow.pages:
         facts.append(("Pages", ", ".join(page.key for page in design.flow.pages)))
     return facts
+
+
+def _sizes(study: Study) -> str:
+    """How many participants there are to be, and of what they are arms."""
+    k, n = study.conditions.count(), study.sequences.count()
+    arms = f"{n} sequences of {k} conditions" if n else f"{k} conditions"
+    return f"{n_slots(study):,} in {arms}"
 
 
 def stage_summaries(study: Study) -> dict[str, str]:
@@ -145,15 +158,16 @@ def stage_summaries(study: Study) -> dict[str, str]:
     items = item_words(design, FALLBACK_LANGUAGE).many
     targets = dict(study.conditions.order_by("position").values_list("label", "target"))
     sizes = f"{len(targets)} × {max(targets.values(), default=0):,}"
-    if len(set(targets.values())) > 1:
-        sizes = f"{sum(targets.values()):,} in {len(targets)} conditions"
+    if len(set(targets.values())) > 1 or design.flow.lists.is_several:
+        sizes = _sizes(study)
+    several = {IN_TURN: ", lists in turn", SIDE_BY_SIDE: ", lists side by side"}.get(design.flow.lists.shown, "")
     ages = f"aged {facts.youngest} or older" if facts.oldest is None else f"aged {facts.youngest} to {facts.oldest}"
     chosen = "chosen" if design.is_choice else "rated"
     perceived = perceived_labels(asked_questions(study), design)[design.primary.perceived]
     return {
         DATA: f"{version.n_ratings:,} ratings, {version.n_items:,} {items}",
         CONDITIONS: ", ".join(targets),
-        FLOW: f"{design.items_asked} {items} {chosen}, {design.listed} recommended",
+        FLOW: f"{design.items_asked} {items} {chosen}, {design.listed} recommended{several}",
         QUESTIONS: f"{sum(map(len, study.questionnaire.values()))} questions",
         TEXTS: get_text_list([language_name(code) for code in design.languages], "and"),
         PARTICIPANTS: f"{sizes}, {ages}",
@@ -214,18 +228,18 @@ def language_points(study: Study) -> list[OpenPoint]:
 
 
 def _pilot_advice(study: Study) -> list[OpenPoint]:
-    """A pilot passes once simulated participants have completed every condition, and none is left on the way."""
+    """A pilot passes once simulated participants have completed every arm, and none is left on the way."""
     points = []
     if not study.participants.filter(mode=Mode.PREVIEW, status=ParticipantStatus.COMPLETED).exists():
         points.append(OpenPoint(LAUNCH, "No preview completed.", PREVIEW))
     simulated = study.participants.filter(mode=Mode.SIMULATED).order_by()
-    walked = set(simulated.filter(status=ParticipantStatus.COMPLETED).values_list("condition__label", flat=True))
+    walked = set(simulated.filter(status=ParticipantStatus.COMPLETED).values_list(ARM, flat=True))
     command = f".venv/bin/python manage.py simulate_participants {study.slug} --per-condition 2"
     if not walked:
         return [*points, OpenPoint(LAUNCH, "No simulated pilot.", PILOT, command)]
-    labels = study.conditions.order_by("position").values_list("label", flat=True)
-    if unwalked := [label for label in labels if label not in walked]:
-        text = f"No simulated participant has completed {', '.join(unwalked)}."
+    if unwalked := [arm.label for arm in arms_of(study) if arm.pk not in walked]:
+        separator = "; " if study.design.flow.lists.is_several else ", "
+        text = f"No simulated participant has completed {separator.join(unwalked)}."
         points.append(OpenPoint(LAUNCH, text, PILOT, command))
     if n_stuck := simulated.filter(status__in=UNFINISHED).count():
         text = f"{n_stuck:,} simulated participant{'s' if n_stuck > 1 else ''} started and did not finish."
@@ -262,7 +276,9 @@ def _item_advice(study: Study) -> list[OpenPoint]:
 
 def _power_advice(study: Study) -> list[OpenPoint]:
     k, planned = planned_number(study)
-    f = study.design.effect
+    f, lists = study.design.effect, study.design.flow.lists
+    if lists.shown == SIDE_BY_SIDE:
+        return []  # the plan's effect is no share of preferences
     if "effect" not in study.design.model_fields_set:
         return [OpenPoint(PLAN, "The plan names no effect to find.", "effect")]
     if k < 2 or planned < 2:
@@ -271,15 +287,19 @@ def _power_advice(study: Study) -> list[OpenPoint]:
     power = planned_power(study, planned)
     if power >= WISHED_POWER:
         return []
-    text = f"Power is {share(power)} for f = {f:.2f}, with {planned:,} participants per condition."
+    each = "" if lists.is_several else " per condition"
+    text = f"Power is {share(power)} for f = {f:.2f}, with {planned:,} participants{each}."
     return [OpenPoint(PARTICIPANTS, text, "per_condition", action=f"Reach a power of {share(WISHED_POWER)}", fix=POWER)]
 
 
 def planned_power(study: Study, n: int) -> float:
-    """The power of the primary test for the effect of the plan, with `n` participants per condition."""
+    """The power of the primary test for the effect of the plan, with `n` participants per condition or in all."""
     k, _planned = planned_number(study)
     design = study.design
     alpha, contrast = design.plan.alpha, design.primary.contrast
+    if design.flow.lists.shown == IN_TURN:
+        is_one_sided = contrast is not None and contrast.sides == 1
+        return within_power(k, n, design.effect, CORRELATION, contrast=True, alpha=(1 + is_one_sided) * alpha)
     if design.primary.effect is not None:
         return contrast_power(1, 1, k, n, design.effect, alpha=alpha).power  # the same for all weights of one f
     if contrast is None:

@@ -23,6 +23,7 @@ from studies.allocation.assignment.imbalance import Imbalance, of_every_method
 from studies.allocation.assignment.methods import LEAST_FILLED, MINIMISATION, PERMUTED_BLOCKS, Method, method_from
 from studies.allocation.assignment.strata import Strata, strata_from
 from studies.allocation.assignment.wording import quotas_as_text
+from studies.allocation.selectors.allocations import n_occasions, n_slots
 from studies.allocation.selectors.assignment_seed import (
     commitment_sentence,
     is_seed_known,
@@ -30,14 +31,18 @@ from studies.allocation.selectors.assignment_seed import (
     seed_commitment,
 )
 from studies.design.narrative.plan import (
+    CORRELATION,
     advantage_power_sentence,
     contrast_power_sentence,
     equivalence_power_sentence,
+    in_turn_power_sentence,
     level,
+    lists_sentence,
     metric_label,
     needed_sentence,
     perceived_labels,
     planned_sentence,
+    preference_power_sentence,
     share,
     simulated_sentence,
 )
@@ -45,6 +50,7 @@ from studies.design.narrative.preregistration import ConditionPlan, Plan, outcom
 from studies.design.selectors.placeholders import asked_questions, item_words, key_in_words, known_items_phrase
 from studies.design.selectors.versions import frozen_tests
 from studies.enums import Mode
+from studies.flow_pages import IN_TURN, SIDE_BY_SIDE
 from studies.instrument.outcomes import planned_outcomes
 from studies.instrument.questionnaires.schema import Question
 from studies.instrument.scales import scales_of
@@ -65,9 +71,19 @@ FEWEST_REPETITIONS = 200
 
 
 def planned_number(study: Study) -> tuple[int, int]:
-    """The number of conditions, and of participants in the smallest one: what power can count on."""
+    """The number of conditions, and of participants in the smallest one: what power can count on.
+
+    Where each participant meets several conditions, all participants of the study.
+    """
     targets = list(study.conditions.values_list("target", flat=True))
-    return len(targets), min(targets, default=0)
+    return len(targets), n_slots(study) if study.design.flow.lists.is_several else min(targets, default=0)
+
+
+def lists_in_words(study: Study) -> str:
+    """Which lists each participant meets, and in which orders, in a sentence; empty with one list."""
+    k, n_sequences = study.conditions.count(), study.sequences.count()
+    lists = study.design.flow.lists
+    return lists_sentence(lists, k=k, n_sequences=n_sequences, n_occasions=n_occasions(study))
 
 
 @dataclass(frozen=True)
@@ -147,16 +163,23 @@ def simulated_power_sentence(
     return simulated_sentence(power, tuple(means), sd=sd, f=effect_of_means(means, sd), n=n, items=items)
 
 
-def primary_power_sentence(study: Study, *, n: int, f: float, alpha: float) -> str:
+def primary_power_sentence(study: Study, *, n: int, f: float, alpha: float, correlation: float = CORRELATION) -> str:
     """The power of the study's own primary test for an effect `f`, and of its equivalence test, if it has one.
 
-    Empty with fewer than two conditions. Raises ParameterError. The same design gives the same numbers.
+    `n` is the number of participants per condition, or of the study where each meets several conditions. Empty with
+    fewer than two conditions. Raises ParameterError. The same design gives the same numbers.
     """
     labels = list(study.conditions.order_by("position").values_list("label", flat=True))
     primary = study.design.primary
     k = len(labels)
     if k < 2:
         return ""
+    shown = study.design.flow.lists.shown
+    if shown == SIDE_BY_SIDE:
+        return preference_power_sentence(n=n, pairs=k * (k - 1) // 2, pairs_each=n_occasions(study), alpha=alpha)
+    if shown == IN_TURN:
+        sides = primary.contrast.sides if primary.contrast else 2
+        return in_turn_power_sentence(conditions=k, n=n, f=f, alpha=alpha, sides=sides, correlation=correlation)
     variable = perceived_labels(asked_questions(study), study.design)[primary.perceived]
     if primary.effect is not None:
         by_t = contrast_power(1, 1, k, n, f, alpha=alpha)  # the same for all weights, if the effect makes all of f
@@ -177,22 +200,23 @@ def primary_power_sentence(study: Study, *, n: int, f: float, alpha: float) -> s
     return f"{primary_test} {equivalence}"
 
 
-def _method_sentence(method: Method) -> str:
+def _method_sentence(method: Method, arm: str) -> str:
+    """The method in a sentence; `arm` is what people are assigned to: a condition, or a sequence of them."""
     if method.name == PERMUTED_BLOCKS:
         *most, last = ({1: "once", 2: "twice"}.get(n, f"{n} times") for n in method.multiples)
         times = f"{', '.join(most)} or {last}" if most else last
         size = ", drawn at random for each block" if len(set(method.multiples)) > 1 else ""
         ratio = ":".join(map(str, method.weights))
-        contents = f"the conditions in the ratio {ratio}," if ratio else "each condition"
+        contents = f"the {arm}s in the ratio {ratio}," if ratio else f"each {arm}"
         return f"Assignment by permuted blocks within strata; a block holds {contents} {times}{size}, in a drawn order."
     if method.name == MINIMISATION:
         return (
             "Assignment by minimisation (Pocock and Simon, 1975) over the margins named below and the whole, by the "
-            f"variance of the counts; the best condition is taken with probability {method.probability:g}."
+            f"variance of the counts; the best {arm} is taken with probability {method.probability:g}."
         )
     if method.name == LEAST_FILLED:
-        return "Assignment to the condition furthest from its target, equal ones by a draw."
-    return "Assignment by simple randomisation among the conditions that are not full."
+        return f"Assignment to the {arm} furthest from its target, equal ones by a draw."
+    return f"Assignment by simple randomisation among the {arm}s that are not full."
 
 
 def objective_name(study: Study) -> str:
@@ -202,8 +226,9 @@ def objective_name(study: Study) -> str:
 
 
 def method_sentence(study: Study) -> str:
-    """How participants are assigned to conditions, in a sentence."""
-    return _method_sentence(method_from(study.design))
+    """How participants are assigned to conditions or sequences, in a sentence."""
+    arm = "sequence" if study.design.flow.lists.is_several else "condition"
+    return _method_sentence(method_from(study.design), arm)
 
 
 def _strata_in_words(method: Method, strata: Strata) -> tuple[str, ...]:
@@ -242,7 +267,9 @@ def preregistration_plan(study: Study) -> Plan:
     k, planned = planned_number(study)
     analysis = design.plan
     power: tuple[str, ...] = ()
-    if k >= 2 and planned >= 2:
+    if k >= 2 and planned >= 2 and design.flow.lists.is_several:
+        power = (primary_power_sentence(study, n=planned, f=design.effect, alpha=analysis.alpha),)
+    elif k >= 2 and planned >= 2:
         planning = power_plan(
             conditions=k,
             planned=planned,
@@ -273,7 +300,7 @@ def preregistration_plan(study: Study) -> Plan:
         dataset=f"{escaped(str(version))} (`{version.content_hash[:12]}`)",
         known_items=known_items_phrase(design),
         profile=taken_rule(design) if is_usage(version) else scale_rule(design.scale),
-        assignment=f"{_method_sentence(method)} {nested_sentence()}" if is_nested(study) else _method_sentence(method),
+        assignment=f"{method_sentence(study)} {nested_sentence()}" if is_nested(study) else method_sentence(study),
         strata=_strata_in_words(method, strata),
         quotas=tuple(
             f"at most {quota.most:,} of {line.partition(': ')[2]}"
@@ -284,6 +311,10 @@ def preregistration_plan(study: Study) -> Plan:
         admitted=tuple(map(_admitted, is_limited)),
         seed=known_sentence(study.seed) if is_seed_known(study) else commitment_sentence(seed_commitment(study)),
         power=power,
+        lists=lists_in_words(study),
+        n_sequences=study.sequences.count(),
+        n_slots=n_slots(study),
+        tests=tuple(tests.values()),
         covariates=tuple(key_in_words(key, design) for key in analysis.covariates),
         consumed=item_words(design, FALLBACK_LANGUAGE).consumed,
         scales={

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from studies.allocation.selectors.allocations import n_occasions
 from studies.enums import StudyStatus
-from studies.flow_pages import ELICIT, ITEM_QUESTIONS, LIST, TEXT, Page
+from studies.flow_pages import ELICIT, ITEM_QUESTIONS, LIST, SIDE_BY_SIDE, TEXT, Page
 from studies.instrument.flow import CONSENT, flow_of, questionnaire_of
 from studies.instrument.questionnaires.durations import expected_seconds
 from studies.models import Study
@@ -40,9 +41,11 @@ def age_limits(study: Study) -> tuple[int | None, int | None]:
 
 
 def assumed_seconds(study: Study, consent: str, boxes: Sequence[str]) -> dict[str, float]:
-    """The assumed seconds of each step, by a consent text and its boxes."""
+    """The assumed seconds of each step, for all lists together, by a consent text and its boxes."""
     questionnaire = questionnaire_of(study)
-    requested, listed = study.design.items_asked, study.design.longest_list
+    requested, listed, flow = study.design.items_asked, study.design.longest_list, flow_of(study)
+    n_times = dict.fromkeys(flow.listed, n_occasions(study)) if flow.lists.is_several else {}
+    at_once = flow.lists.at_once if flow.lists.shown == SIDE_BY_SIDE else 1
 
     def reading(text: str) -> float:
         return 60 * len(text.split()) / WORDS_A_MINUTE
@@ -51,14 +54,14 @@ def assumed_seconds(study: Study, consent: str, boxes: Sequence[str]) -> dict[st
         if page.kind == ELICIT:
             return SECONDS_A_FILM_RATED * (requested.fewest + requested.most) / 2
         if page.kind == LIST:
-            return SECONDS_A_FILM_SEEN * listed
+            return SECONDS_A_FILM_SEEN * listed * at_once
         if page.kind == TEXT:
             return reading(page.text.get(study.design.languages[0], ""))
         asked = expected_seconds(questionnaire, page.block)
         return listed * (SECONDS_OF_DETAILS + asked) if page.kind == ITEM_QUESTIONS else asked
 
     seconds = {CONSENT: reading(consent) + SECONDS_A_BOX * len(boxes)}
-    return seconds | {page.key: of_page(page) for page in flow_of(study).pages[:-1]}
+    return seconds | {page.key: n_times.get(page.key, 1) * of_page(page) for page in flow.pages[:-1]}
 
 
 def stated_facts(study: Study) -> StatedFacts:

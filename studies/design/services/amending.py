@@ -17,6 +17,7 @@ from core.errors import NotAllowedInState, ParallaxError, ParameterError
 from core.provenance import digest_of
 from core.transitions import move, record
 from studies.allocation.selectors.assignment_seed import is_seed_known
+from studies.allocation.services.sequences import arrange
 from studies.allocation.services.slots import locked_study
 from studies.design.presets.loader import UNEVEN_BOXES, check_design, has_even_boxes
 from studies.design.selectors.texts import CONSENT_TEXTS, NOTE_TEXTS, with_texts
@@ -88,7 +89,8 @@ def extend_targets(*, study: Study, targets: Mapping[str, int], why: str, actor:
     """Let conditions have more participants than planned; return the number of the design's new version.
 
     `targets` are by the condition's label; one that is not named keeps its own. Raises `amend.no_reason`,
-    `amend.not_running`, `amend.unknown_condition`, `amend.lower_target`, `amend.same`, `study.archived`.
+    `amend.not_running`, `amend.unknown_condition`, `amend.lower_target`, `amend.unequal_targets`, `amend.same`,
+    `study.archived`.
     """
 
     def change(current: Study) -> str:
@@ -113,6 +115,12 @@ def extend_targets(*, study: Study, targets: Mapping[str, int], why: str, actor:
                 condition.save(update_fields=["target"])
         if not extended:
             raise ParallaxError("amend.same", "No target is higher than before, so there is no new version.")
+        if current.design.flow.lists.is_several and len({each.target for each in conditions.values()}) > 1:
+            raise ParallaxError(
+                "amend.unequal_targets",
+                "Each participant meets every condition, so all have the same target. Raise all to the same number.",
+            )
+        arrange(current)
         return f"Targets extended ({', '.join(extended)})"
 
     return _amended(study, why, actor, change)

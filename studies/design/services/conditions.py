@@ -15,6 +15,7 @@ from core.errors import ParallaxError
 from core.field_problems import FieldProblems
 from core.provenance import canonical_json
 from core.transitions import record
+from studies.allocation.services.sequences import arrange
 from studies.design.selectors.available_models import AvailableModel, available_models, run_with
 from studies.design.services.archiving import refuse_archived
 from studies.design.services.design import require_draft, with_block_weights
@@ -85,6 +86,7 @@ def choose_conditions(
     current.settings = settings
     current.settings = with_block_weights(current)
     current.save(update_fields=["run", "settings", "updated_at"])
+    arrange(current)
     record(current, reason="Conditions changed.", actor=actor, conditions=labels, run=current.run_id)
     return current
 

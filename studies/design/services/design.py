@@ -23,6 +23,7 @@ from evaluation.selectors.runs import failed_algorithms, newest_succeeded_run
 from recommenders.scale import Scale
 from studies.allocation.assignment.permuted_blocks import block_weights
 from studies.allocation.selectors.assignment_seed import seed_facts
+from studies.allocation.services.sequences import arrange
 from studies.design.presets.loader import Preset, check_design, load_preset
 from studies.design.selectors.factors import crossing_problem
 from studies.design.selectors.placeholders import words_at_creation
@@ -242,6 +243,7 @@ def new_draft(
     for condition in conditions:
         condition.study = study
     Condition.objects.bulk_create(conditions)
+    arrange(study)
     if owner is not None:
         StudyMembership.objects.create(study=study, researcher=owner, role=Role.OWNER)
     LogEntry.objects.create(
@@ -256,10 +258,14 @@ def new_draft(
 
 
 def with_block_weights(study: Study) -> dict[str, Any]:
-    """The settings with how often a block holds each condition; without where all have the same target."""
+    """The settings with how often a block holds each condition; without where all have the same target.
+
+    Sequences have equal targets, so that blocks hold each once.
+    """
     weights = block_weights(list(study.conditions.order_by("position").values_list("target", flat=True)))
     settings = {name: value for name, value in study.settings.items() if name != "block_weights"}
-    return settings if set(weights) == {1} else {**settings, "block_weights": list(weights)}
+    is_even = study.design.flow.lists.is_several or set(weights) == {1}
+    return settings if is_even else {**settings, "block_weights": list(weights)}
 
 
 def require_draft(study: Study) -> None:
@@ -333,8 +339,9 @@ def change_design(
     for position, target in (targets or {}).items():
         _check_target(target)
         current.conditions.filter(position=position).update(target=target)
+    lists = current.design.flow.lists
     current.settings = _changed(current.settings, settings or {})
-    if per_condition is not None or targets:
+    if per_condition is not None or targets or lists != current.design.flow.lists or lists.is_several:
         current.settings = with_block_weights(current)
     current.questionnaire = {**current.questionnaire, **(questionnaire or {})}
     if ages is not None:
@@ -367,4 +374,5 @@ def change_design(
         # Previews may be on pages that there are no more.
         current.allocations.filter(mode=Mode.PREVIEW).delete()
         current.participants.filter(mode=Mode.PREVIEW).delete()
+    arrange(current)
     return current

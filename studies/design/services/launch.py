@@ -6,7 +6,7 @@ import itertools
 import json
 import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from django.db import transaction
@@ -21,7 +21,9 @@ from core.transitions import move
 from evaluation.models import RemoteRecommender
 from evaluation.services.remote_lists import UNREACHABLE
 from studies.allocation.assignment.quotas import max_admitted
+from studies.allocation.selectors.allocations import n_left_out, n_slots
 from studies.allocation.selectors.assignment_seed import is_seed_known, seed_commitment
+from studies.allocation.services.sequences import orders_of
 from studies.allocation.services.slots import locked_study
 from studies.design.presets.loader import check_design
 from studies.design.selectors.available_models import report_problems
@@ -143,6 +145,7 @@ def model_problems(study: Study) -> list[str]:
     """
     problems, silent = [], set()
     profiles = _trial_profiles(study)
+    n_before = n_left_out(study) * study.design.longest_list  # items of a person's earlier lists
     scale = study.design.scale.scale
     expected = (
         "chosen items"
@@ -158,7 +161,7 @@ def model_problems(study: Study) -> list[str]:
             continue
         try:
             for ratings in profiles:
-                length = study.design.listed_in(condition.shown)
+                length = study.design.listed_in(condition.shown) + n_before
                 served = recommend_in(study=study, condition=condition, ratings=ratings, n=length)
                 if len(served.items) < length:
                     raise ParallaxError("model.short_list", f"The list has {len(served.items)} of {length} items.")
@@ -216,8 +219,9 @@ def _quota_problems(study: Study, planned: int) -> list[str]:
         most = max_admitted(quotas, question.key, answers)
         if answers and question.required and most is not None and most < planned:
             problems.append(
-                f"The quotas by {question.key!r} let in {most:,} participants, and the conditions are to have "
-                f"{planned:,}: the study could never be full."
+                f"The quotas by {question.key!r} let in {most:,} participants, and the "
+                f"{'study is' if study.design.flow.lists.is_several else 'conditions are'} to have {planned:,}: the "
+                "study could never be full."
             )
     return problems
 
@@ -272,6 +276,7 @@ def _findings(study: Study) -> tuple[list[OpenPoint], bool]:
     except ParameterError as problem:
         stage = TEXTS if str(problem).startswith("The texts in") else PLAN
         return [*points, OpenPoint(stage, str(problem))], False
+    points += _points_of_lists(study, conditions)
     points += [OpenPoint(TEXTS, text, "consent") for text in not_in_consent(study)]
     if not_crossed := crossing_problem(study):
         points.append(OpenPoint(CONDITIONS, not_crossed, "models"))
@@ -297,11 +302,33 @@ def _findings(study: Study) -> tuple[list[OpenPoint], bool]:
         check_primary(study.design.primary, conditions)
     except FieldProblems as differing:
         points += [OpenPoint(PLAN, problem.message, "primary_test") for problem in differing.problems]
-    planned = sum(condition.target for condition in conditions)
+    planned = n_slots(study)
     points += [OpenPoint(PARTICIPANTS, text, "quotas") for text in _quota_problems(study, planned)]
     if too_few := _item_problem(study):
         return [*points, OpenPoint(FLOW, too_few, "ratings_asked")], False
     return points, True
+
+
+def _points_of_lists(study: Study, conditions: Sequence[Condition]) -> Iterator[OpenPoint]:
+    """What keeps each person from meeting several lists."""
+    lists = study.design.flow.lists
+    if not lists.is_several:
+        return
+    try:
+        orders_of(lists, len(conditions))
+    except ParameterError as problem:
+        text = f"{problem} Choose other conditions, or show lists in another way."
+        yield OpenPoint(FLOW, text, "shown")
+    if len({condition.target for condition in conditions}) > 1:
+        targets = ", ".join(f"{condition.label} {condition.target:,}" for condition in conditions)
+        text = f"Each participant meets every condition, and targets differ: {targets}. Give all the same target."
+        yield OpenPoint(PARTICIPANTS, text, "per_condition")
+    if remote := ", ".join(condition.label for condition in remote_conditions(study)):
+        text = (
+            f"Remote recommenders make no lists for studies with several for each participant: {remote}. Choose models "
+            "of a run, or show one list."
+        )
+        yield OpenPoint(CONDITIONS, text, "models")
 
 
 def not_in_consent(study: Study) -> list[str]:
@@ -343,13 +370,14 @@ def _setting_point(problem: Problem) -> OpenPoint:
 
 def _item_problem(study: Study) -> str:
     counts = study.design.items_asked
-    needed = counts.most + study.design.longest_list
+    listed = study.design.longest_list * (1 + n_left_out(study))
+    needed = counts.most + listed
     n_items = study.dataset_version.n_items
     if n_items >= needed:
         return ""
     return (
         f"The dataset has {n_items} items; {'choosing' if study.design.is_choice else 'rating'} "
-        f"{counts.most} and recommending {study.design.longest_list} others needs "
+        f"{counts.most} and recommending {listed} others needs "
         f"{needed}. Ask for fewer known items or recommend fewer."
     )
 

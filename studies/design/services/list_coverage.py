@@ -7,6 +7,7 @@ import numpy as np
 from evaluation.selectors.models import algorithm_of
 from evaluation.selectors.uploads import opened_upload
 from recommenders.uploaded_lists import EVERYONE, SEGMENT, answer_key, answer_keys
+from studies.allocation.selectors.allocations import n_left_out
 from studies.design.presets.loader import questions_of_choice
 from studies.design.selectors.sample_profiles import reserved_profiles
 from studies.design.services.condition_serving import recommend_in
@@ -33,7 +34,9 @@ def coverage_problems(study: Study) -> list[str]:
 
 
 def _problems(study: Study, condition: Condition) -> list[str]:
-    model, n = condition.model, study.design.listed_in(condition.shown)
+    # The last list is made of what no earlier list has shown.
+    n = study.design.listed_in(condition.shown) + n_left_out(study) * study.design.longest_list
+    model = condition.model
     lists = opened_upload(study.dataset_version, model.algorithm, model.params).arrays
     needed = study.design.items_asked.most + n
     sizes = dict(zip(lists["list_keys"].tolist(), np.diff(lists["list_indptr"]).tolist(), strict=True))

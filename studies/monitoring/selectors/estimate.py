@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 
+from studies.allocation.selectors.allocations import n_slots
 from studies.design.selectors.stated_facts import assumed_seconds
 from studies.design.selectors.texts import texts_of
 from studies.enums import Mode, ParticipantStatus
@@ -126,8 +127,7 @@ def estimate_of(study: Study) -> Estimate:
             steps.append(StepEstimate(step, name, seconds))
         else:
             steps.append(StepEstimate(step, name, timing.median, timing))
-    planned = sum(study.conditions.values_list("target", flat=True))
-    return Estimate(tuple(steps), planned, n)
+    return Estimate(tuple(steps), n_slots(study), n)
 
 
 def cost_of(estimate: Estimate, *, reward: Decimal, fee_percent: Decimal = Decimal(0)) -> Cost:
