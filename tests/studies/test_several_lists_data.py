@@ -21,7 +21,10 @@ from studies.monitoring.selectors.page_times import page_summaries, step_times
 from studies.participation.selectors.responses import records
 from studies.participation.services.withdrawal import withdraw
 from studies.simulation.answer_model import TRUE, Answer
+from tests.factories.analysis import planted_person
 from tests.factories.exports import Exported
+from tests.factories.side_by_side import planted_comparison, side_by_side_study
+from tests.factories.studies import make_study
 from tests.factories.walking import Person, Viewer
 from tests.studies.test_lists_in_turn import AFTER, in_turn, to_list
 
@@ -209,3 +212,81 @@ def test_checks_find_a_lost_list_and_an_item_shown_twice(study: Study) -> None:
     RecommendedItem.objects.filter(recommendation_list=second, rank=1).update(item=first.slots.get(rank=1).item)
     codes = Counter(finding.code for finding in findings())
     assert (codes["list.lost"], codes["list.wrong"]) == (1, 1)
+
+
+@pytest.fixture
+def compared() -> Study:
+    study = side_by_side_study(3)
+    planted_comparison(study, 0, [{"overall": 2, "varied": -1}, 0, {"overall": 1, "varied": 2}])
+    planted_comparison(study, 1, [-2, 1, {"overall": 0}])
+    return study
+
+
+def test_comparisons_have_a_row_for_each_question_of_preference(compared: Study) -> None:
+    exported = Exported(compared, "long")
+    rows = table(exported, "comparisons_data.csv")
+    answers = Response.objects.filter(participant__study=compared, question__in=["overall", "varied"])
+    assert len(rows) == answers.count() == 11
+    assert not rows.duplicated(["participant.id", "list.occasion", "comparison.question"]).any()
+    people = {record.public_id: record.participant for record in records(compared, [Mode.LIVE])}
+    labels = list(compared.conditions.order_by("position").values_list("label", flat=True))
+    for row in rows.to_dict("records"):
+        person, occasion = people[row["participant.id"]], row["list.occasion"]
+        left, right = person.sequence.occasions[occasion - 1]
+        assert [row["comparison.left"], row["comparison.right"]] == [labels[left], labels[right]]
+        stored = answers.get(participant=person, occasion=occasion, question=row["comparison.question"])
+        assert row["comparison.preference"] == stored.value
+    schema = json.loads(exported.text("comparisons_schema.json"))
+    assert schema["primaryKey"] == ["participant.id", "list.occasion", "comparison.question"]
+    (preference,) = [field for field in schema["fields"] if field["name"] == "comparison.preference"]
+    assert (preference["type"], preference["constraints"]["minimum"], preference["constraints"]["maximum"]) == (
+        "integer", -2, 2,
+    )  # fmt: skip
+
+
+def test_lists_side_by_side_have_a_row_each(compared: Study) -> None:
+    exported = Exported(compared, "psych-ds")
+    lists = table(exported, "description-lists_data.csv")
+    assert list(zip(lists["list.occasion"], lists["list.side"], strict=True)) == [
+        (occasion, side) for _person in range(2) for occasion in (1, 2, 3) for side in (1, 2)
+    ]
+    labels = list(compared.conditions.order_by("position").values_list("label", flat=True))
+    people = {record.public_id: record.participant for record in records(compared, [Mode.LIVE])}
+    for row in lists.to_dict("records"):
+        positions = people[row["participant.id"]].sequence.occasions[row["list.occasion"] - 1]
+        assert row["list.condition"] == labels[positions[row["list.side"] - 1]]
+    assert not {name for name in lists if name.startswith("compare.")}
+    items = table(exported, "description-items_data.csv")
+    assert len(items) == RecommendedItem.objects.filter(recommendation_list__participant__study=compared).count() == 60
+    wide = table(exported, "description-participants_data.csv")
+    assert (len(wide), "compare.overall" in wide) == (2, False)
+    assert dict(lists_judged(compared, Mode.LIVE)) == dict.fromkeys(labels, 4)
+
+
+def test_other_questions_of_a_comparison_are_in_one_row(compared: Study) -> None:
+    why = {"key": "why", "kind": "text", "required": False, "text": {"en": "Why?", "it": "Perché?"}}
+    compared.questionnaire["compare"].append(why)
+    compared.save()
+    person = Participant.objects.filter(study=compared).earliest("pk")
+    Response.objects.create(participant=person, question="why", occasion=2, value="Newer films")
+    lists = table(Exported(compared, "wide"), "lists_data.csv")
+    said = lists.dropna(subset="compare.why")
+    assert list(zip(said["list.occasion"], said["list.side"], said["compare.why"], strict=True)) == [
+        (2, 1, "Newer films")
+    ]
+    assert "why" not in set(table(Exported(compared, "wide"), "comparisons_data.csv")["comparison.question"])
+
+
+def test_a_preference_that_is_lacking_is_named(compared: Study) -> None:
+    first, second = records(compared, [Mode.LIVE])
+    assert "varied" not in (why_incomplete(compared, first) or "")
+    assert "the answer to varied of list 5" in (why_incomplete(compared, second) or "")
+
+
+def test_studies_with_one_list_have_no_table_of_lists() -> None:
+    study = make_study()
+    planted_person(study, "TopPop", [3] * 5, 3)
+    for kind in ("long", "wide", "psych-ds"):
+        exported = Exported(study, kind)
+        assert not [name for name in exported.content if "lists" in name or "comparisons" in name]
+        assert not [name for row in exported.rows() for name in row if name in ("list.occasion", "list.condition")]

@@ -13,10 +13,11 @@ from evaluation.services.coverage import keyed_rows
 from studies.allocation.selectors.assignment_seed import revealed_seed
 from studies.data.codebook.event_variables import AllocationRow, EventRow, KeyedRating, PageTime, Rated
 from studies.data.codebook.items import RecommendedRow
-from studies.data.codebook.participants import Person
+from studies.data.codebook.participants import Comparison, Person
 from studies.design.services.condition_serving import profile_of
-from studies.flow_pages import CHOICE, CHOSEN, ELICIT, ITEM_QUESTIONS, QUESTIONS
+from studies.flow_pages import CHOICE, CHOSEN, COMPARE, ELICIT, ITEM_QUESTIONS, QUESTIONS
 from studies.instrument.flow import CONSENT, Place, flow_of, questionnaire_of
+from studies.instrument.questionnaires.kinds import Preference
 from studies.models import Allocation, Event, ExternalId, Participant, Study
 from studies.monitoring.selectors.exclusions import Exclusions, excluded_by_rule, merged, planned_rule, why_incomplete
 from studies.monitoring.selectors.page_times import PageSummary, TimeOnPage, page_summaries, time_by_page
@@ -81,6 +82,15 @@ class Source:
     def lists(self) -> Iterator[Person]:
         """The participants with each of their lists."""
         return (of_list for person in self.people() for of_list in person.lists())
+
+    def compared(self) -> Iterator[Comparison]:
+        """The answers to questions of which of two lists is preferred."""
+        asked = self.questionnaire.block(self.flow.compared) if self.flow.compared else ()
+        keys = [question.key for question in asked if isinstance(question, Preference)]
+        for person in self.people():
+            for occasion in person.record.occasions:
+                answered = (key for key in keys if isinstance(occasion.answers.get(key), int))  # and not declined
+                yield from (Comparison(person, occasion, key) for key in answered)
 
     def choosing(self) -> Iterator[Person]:
         """The participants who picked an item of their list, or none of it, with each such list."""
@@ -156,9 +166,9 @@ class Source:
                 left = recommendations.made_at if prepared is None else prepared.requested_at
             elif page.assigns:
                 left = participant.assigned_at
-            elif page.kind in (QUESTIONS, CHOICE) and position == len(self.flow.pages) - 2 and not is_repeated:
+            elif page.kind in (QUESTIONS, CHOICE, COMPARE) and position == len(self.flow.pages) - 2 and not is_repeated:
                 left = participant.completed_at
-            elif page.kind in (QUESTIONS, CHOICE) and self.flow.order(place) < here:
+            elif page.kind in (QUESTIONS, CHOICE, COMPARE) and self.flow.order(place) < here:
                 left = latest.get(0)
             if left is not None:
                 yield place, left

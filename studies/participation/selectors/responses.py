@@ -183,8 +183,8 @@ class Record:
 
     def by_occasion(self) -> tuple[Record, ...]:
         """Return a record of each list: its items, its condition as that of the participant, and their answers about
-        it beside those outside the lists. Lists side by side have one each; the record of a study with one list is
-        its own.
+        it beside those outside the lists. Lists side by side have one each, the leftmost with the answers about all of
+        them. The record of a study with one list is its own.
         """
         return tuple(record for occasion in self.occasions for record in occasion.lists) or (self,)
 
@@ -347,13 +347,14 @@ class RecordReader:
         by_position = {condition.position: condition for condition in self.conditions.values()}
         records = []
         for number, positions in enumerate(participant.sequence.occasions, start=1):
-            read, rows = occasions[number - 1], own[number - 1]
+            read, rows = occasions[number - 1], {**own[number - 1]}
             of_lists = {key: row for key, row in rows.get(0, {}).items() if key in self.in_lists}
-            rows, looked = {**rows, 0: {**outside, **of_lists}}, read.looked_at.get(pk, {})
+            looked = read.looked_at.get(pk, {})
             lists = []
             for side, (position, listed) in enumerate(zip(positions, read.lists, strict=True), start=1):
                 reader = copy.copy(participant)
                 reader.condition = by_position[position]
+                rows[0] = {**outside, **(of_lists if side == 1 else {})}  # once for lists beside one another
                 record = self._record(reader, public_id, rows, listed.of(pk), looked, profile, (0, 0), number)
                 lists.append(replace(record, side=side, measures=record.measures if len(positions) == 1 else None))
             answers = {key: value for key, value in lists[0].answers.items() if key in self.in_lists}
