@@ -5,11 +5,18 @@ from __future__ import annotations
 import io
 import json
 from collections import Counter
+from io import StringIO
+from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
+from django.core.management import call_command
+from django.test import Client
 
 from parallax.integrity.all_checks import findings
+from studies.design.services.design import create_study
+from studies.design.services.launch import close_study
 from studies.enums import Mode
 from studies.models import Event, Participant, RecommendationList, RecommendedItem, Response, Study
 from studies.monitoring.selectors.consort import consort_of
@@ -21,12 +28,14 @@ from studies.monitoring.selectors.page_times import page_summaries, step_times
 from studies.participation.selectors.responses import records
 from studies.participation.services.withdrawal import withdraw
 from studies.simulation.answer_model import TRUE, Answer
+from studies.team.selectors.studies import studies_of
+from tests.factories.accounts import UserFactory
 from tests.factories.analysis import planted_person
 from tests.factories.exports import Exported
 from tests.factories.side_by_side import planted_comparison, side_by_side_study
-from tests.factories.studies import make_study
-from tests.factories.walking import Person, Viewer
-from tests.studies.test_lists_in_turn import AFTER, in_turn, to_list
+from tests.factories.studies import make_study, make_usage_run
+from tests.factories.walking import Person, Viewer, tree
+from tests.studies.test_lists_in_turn import AFTER, flow, in_turn, launched, to_list
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
@@ -290,3 +299,72 @@ def test_studies_with_one_list_have_no_table_of_lists() -> None:
         exported = Exported(study, kind)
         assert not [name for name in exported.content if "lists" in name or "comparisons" in name]
         assert not [name for row in exported.rows() for name in row if name in ("list.occasion", "list.condition")]
+
+
+def test_commands_work_on_several_lists(study: Study, tmp_path: Path) -> None:
+    out = StringIO()
+    call_command("replay_allocation", study.slug, stdout=out)
+    assert "Every assignment matches the log." in out.getvalue()
+    call_command("export_study", study.slug, format="psych-ds", out=tmp_path, stdout=out)
+    assert len(pd.read_csv(next(tmp_path.glob("data/*description-lists_data.csv")))) == 12
+    person = Participant.objects.filter(study=study, status="completed").earliest("pk")
+    call_command("withdraw_participant", study.slug, person.code, reason="On request", yes=True, stdout=out)
+    assert not person.recommendation_lists.exists()
+    assert not Response.objects.filter(participant=person).exists()
+    close_study(study=study)
+    Study.objects.filter(pk=study.pk).update(answers_kept_days=0)
+    call_command("erase_expired", stdout=out)
+    assert not RecommendationList.objects.filter(participant__study=study).exists()
+    assert not Response.objects.filter(participant__study=study).exists()
+    exported = Exported(study, "long")
+    assert (exported.rows("long_data.csv"), exported.rows("lists_data.csv")) == ([], [])
+    assert {why_incomplete(study, record) for record in records(study, [Mode.LIVE])} == {
+        "Erased, by the participant's wish or by the study's retention limit."
+    }
+    assert list(findings()) == []
+
+
+def test_console_pages_show_sequences_and_lists(study: Study, client: Client) -> None:
+    client.force_login(study.memberships.get().researcher)
+    overview = tree(client.get(f"/studies/{study.slug}/"))
+    assert "Reached the page overall of list 3" in words_of(overview)
+    judged = overview.xpath("//h3[. = 'Lists judged']/following-sibling::dl[1]/div")
+    assert {line.findtext("dt"): int(line.findtext("dd")) for line in judged} == dict(lists_judged(study, Mode.LIVE))
+    close_study(study=study)
+    quality = words_of(tree(client.get(f"/studies/{study.slug}/quality/")))
+    assert all(arm.label in quality for arm in study.sequences.all())
+    for page in ("estimate/", "participants/"):
+        assert client.get(f"/studies/{study.slug}/{page}").status_code == 200, page
+
+
+def test_the_list_of_studies_counts_people_once(study: Study) -> None:
+    owner = study.memberships.get().researcher
+    (listed,) = studies_of(owner)
+    assert (listed.n_completed, listed.n_wanted) == (3, sum(arm.target for arm in study.sequences.all()))
+    # Each of the twelve meets all three conditions.
+    assert listed.n_wanted == 12
+
+
+def test_lists_in_turn_on_usage_data() -> None:
+    run = make_usage_run(algorithms="toppop,puresvd:factors=4")
+    settings = {"flow": flow(), "block_multiples": [1], "elicitation": "stars", "list_length": 3}
+    study = create_study(
+        slug="usage", version=run.version, run=run, per_condition=4, seed=1, owner=UserFactory(), settings=settings
+    )
+    launched(study)
+    for number in range(2):
+        list(Person(study, viewer=Varied(number)).pages())
+    lists = table(Exported(study, "wide"), "lists_data.csv")
+    assert (len(lists), set(lists["list.occasion"])) == (4, {1, 2})
+    assert lists["list.n_taken"].notna().all()
+    items = table(Exported(study, "long"), "long_data.csv")
+    assert (
+        items["item.rating"].count()
+        == Response.objects.filter(participant__study=study, question="rating").count()
+        == 12
+    )
+    assert list(findings()) == []
+
+
+def words_of(page: Any) -> str:
+    return " ".join(page.text_content().split())
