@@ -218,9 +218,10 @@ def test_checks_find_a_lost_list_and_an_item_shown_twice(study: Study) -> None:
     assert person is not None
     first, second, third = person.recommendation_lists.order_by("occasion")
     third.delete()
+    Participant.objects.get(study=study, status="active").recommendation_lists.get(occasion=2).delete()
     RecommendedItem.objects.filter(recommendation_list=second, rank=1).update(item=first.slots.get(rank=1).item)
     codes = Counter(finding.code for finding in findings())
-    assert (codes["list.lost"], codes["list.wrong"]) == (1, 1)
+    assert (codes["list.lost"], codes["list.wrong"], codes["participant.incomplete"]) == (1, 1, 1)
 
 
 @pytest.fixture

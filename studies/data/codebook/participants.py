@@ -355,7 +355,7 @@ def _choice_variables(block: str, question: Question) -> tuple[Of, ...]:
     )  # fmt: skip
 
 
-def _key_variables() -> Iterator[Of]:
+def key_variables() -> Iterator[Of]:
     """Which participant a row is about."""
     yield Variable("participant.id", "Id of the participant for publication", "text", lambda p: p.record.public_id)
     yield _field("mode", "Mode of the participant", "category", values=same_as(Mode.values))
@@ -375,7 +375,7 @@ def _occasion_variables(study: Study) -> Iterator[Of]:
 def choices_variables(study: Study) -> tuple[Of, ...]:
     """Columns of the file with one row per list of which a choice was made."""
     return (
-        *_key_variables(),
+        *key_variables(),
         *_occasion_variables(study),
         Variable("choice.item", "Item that was picked", "text", _of_chosen(lambda i: i.slot.item.external_id, NONE),
                  allowed="the dataset's own id; none where no item was picked"),
@@ -454,7 +454,7 @@ def comparison_variables(study: Study) -> tuple[Variable[Comparison], ...]:
         if isinstance(question, Preference)
     )
     return (
-        *(lifted(variable, lambda row: row.person) for variable in _key_variables()),
+        *(lifted(variable, lambda row: row.person) for variable in key_variables()),
         Variable("list.occasion", "Occasion on which the lists were compared", "integer",
                  lambda row: row.occasion.occasion, minimum=1),
         Variable("comparison.left", "Condition of the list on the left", "category",
@@ -474,11 +474,6 @@ def list_variables(study: Study) -> tuple[Of, ...]:
         return ()
     questions, scales = _answers(study, in_lists=True)
     return (*_occasion_variables(study), *questions, *scales, *_measures_of_list(study))
-
-
-def lists_variables(study: Study) -> tuple[Of, ...]:
-    """Columns of the file with one row per list, in studies with several."""
-    return (*_key_variables(), *list_variables(study))
 
 
 def page_of_known_items(study: Study) -> str:
