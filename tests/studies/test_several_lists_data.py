@@ -16,7 +16,7 @@ from django.test import Client
 
 from parallax.integrity.all_checks import findings
 from studies.design.services.design import create_study
-from studies.design.services.launch import close_study
+from studies.design.services.launch import close_study, launch_problems
 from studies.enums import Mode
 from studies.models import Event, Participant, RecommendationList, RecommendedItem, Response, Study
 from studies.monitoring.selectors.consort import consort_of
@@ -369,3 +369,11 @@ def test_lists_in_turn_on_usage_data() -> None:
 
 def words_of(page: Any) -> str:
     return " ".join(page.text_content().split())
+
+
+def test_interviewers_nested_in_a_condition_and_several_lists_are_refused() -> None:
+    study = in_turn(status="draft")
+    assert launch_problems(study) == []
+    study.settings = {**study.settings, "interviewers": "nested"}
+    (problem,) = launch_problems(study)
+    assert problem.startswith("Interviewers are nested in conditions, and each participant meets every condition.")
