@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Literal
 
-from studies.flow_pages import IN_TURN
+from studies.flow_pages import IN_TURN, SIDE_BY_SIDE
 from studies.settings import Primary
 
-PrimaryTest = Literal["contrast", "effect", "advantage", "rank correlation"]
+PrimaryTest = Literal["contrast", "effect", "advantage", "rank correlation", "preference"]
 ADVANTAGE_TEST = "average advantage of the metric's better conditions, a t test with separate variances"
 
 # The analyses of every report, described in words for the frozen design. Designs that were frozen with other words keep
@@ -70,6 +70,8 @@ def primary_test_of(tests: Mapping[str, str]) -> PrimaryTest:
     >>> primary_test_of({"comparison": "Kendall's tau-b with the exact two-sided p"})
     'rank correlation'
     """
+    if tests.get("comparison") == PREFERENCE_TEST:
+        return "preference"
     is_advantage = tests.get("comparison") in (ADVANTAGE_TEST, ADVANTAGE_IN_TURN)
     return "advantage" if is_advantage else "rank correlation"
 
@@ -79,6 +81,8 @@ def tests_of(primary: Primary, shown: str) -> dict[str, str]:
 
     `shown` is how people meet lists.
     """
+    if shown == SIDE_BY_SIDE:
+        return dict(TESTS_SIDE_BY_SIDE)
     is_in_turn = shown == IN_TURN
     tests = dict(TESTS_IN_TURN if is_in_turn else TESTS)
     if primary.contrast is not None:
@@ -89,3 +93,18 @@ def tests_of(primary: Primary, shown: str) -> dict[str, str]:
     if primary.smallest_effect is not None:
         tests["equivalence"] = EQUIVALENCE_IN_TURN if is_in_turn else EQUIVALENCE_TEST
     return tests
+
+
+# Where participants compare lists side by side.
+PREFERENCE_TEST = (
+    "preferences on the primary question: of two conditions the exact sign test without ties, of more Davidson's model "
+    "with a variance clustered by participant, and Hotelling's T² of all conditions"
+)
+TESTS_SIDE_BY_SIDE: Mapping[str, str] = MappingProxyType(
+    {
+        "comparison": PREFERENCE_TEST,
+        "pairs": "of more than two conditions, every pair of log-worths by the studentized range",
+        "beside": "shares of ties, preferences for each side, and items that both lists have",
+        "offline_pairs": TESTS["offline_pairs"],
+    }
+)

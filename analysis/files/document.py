@@ -24,6 +24,7 @@ from analysis.present import (
     plan,
     sample,
     scales,
+    side_by_side,
     verdict,
 )
 from analysis.present import comparison as both_sides
@@ -186,6 +187,7 @@ def document_of(report: Report) -> Document:
             perceived.measures_section(results, figure),
             factorial.factors_section(results, figure),
             in_turn.in_turn_section(results),
+            side_by_side.preferences_section(results, figure),
         ],
         "objective": [objective.metrics_section(results, run_figure)],
         "comparison": [

@@ -101,7 +101,9 @@ def _measures(results: Results, noun: str) -> str:
         "son": ("second-order novelty", f"the share neither {consumed} nor heard of"),
         "satisfaction": ("satisfaction", "one answer about the whole list"),
     }
-    met, each = ("one algorithm", "") if not results.is_in_turn else ("every algorithm in turn", " of each")
+    met, each = ("met every algorithm in turn", " of each") if results.is_in_turn else ("met one algorithm", "")
+    if results.preferences:
+        met = "compared two lists at a time"
     definitions = [words for key, words in defined.items() if key not in study.not_asked]
     parts = [
         f"{capital(name)} is {what}" if not number else f"{name} {what}"
@@ -109,7 +111,7 @@ def _measures(results: Results, noun: str) -> str:
     ]
     measures = ", and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]]))
     return (
-        f"Each {noun} met {met}, {did} {requested} items{median} and {'judged' if definitions else 'saw'} "
+        f"Each {noun} {met}, {did} {requested} items{median} and {'judged' if definitions else 'saw'} "
         f"{judged} recommendations{each}. {profile} {f'{measures}. ' if definitions else ''}"
         "The tests use exact sums of answers."
     )

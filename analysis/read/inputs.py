@@ -83,6 +83,23 @@ class Met:
 
 
 @dataclass(frozen=True)
+class Judged:
+    """Two lists side by side, as a participant, numbered in the order of entry, judged them.
+
+    `answers` are preferences by outcome, from -2, clearly the left list, to 2; `shared` is the share of the shown items
+    that are in both lists, and identical lists have the same items in the same order.
+    """
+
+    participant: int
+    occasion: int
+    left: str
+    right: str
+    answers: Mapping[str, int | None]
+    shared: float
+    is_identical: bool
+
+
+@dataclass(frozen=True)
 class Answers:
     """Everything that the completed participants of one mode answered.
 
@@ -100,6 +117,7 @@ class Answers:
     languages: tuple[str, ...] = ()  # of each participant
     outcomes: tuple[ScaleAnswers, ...] = ()  # that the plan names, each as a scale of one question
     occasions: tuple[Met, ...] = ()  # of each of `people` where each participant meets all conditions, else empty
+    judged: tuple[Judged, ...] = ()  # lists side by side; then `people` is empty, as nobody had a single list
 
     @property
     def digest(self) -> str:
@@ -107,7 +125,10 @@ class Answers:
         # As `asdict`, without its copy of every value.
         plain = {
             **vars(self),
-            **{key: [vars(row) for row in getattr(self, key)] for key in ("people", "scales", "outcomes", "occasions")},
+            **{
+                key: [vars(row) for row in getattr(self, key)]
+                for key in ("people", "scales", "outcomes", "occasions", "judged")
+            },
             # A score is the model's and no answer.
             "shown": [{name: value for name, value in vars(row).items() if name != "score"} for row in self.shown],
         }
@@ -119,6 +140,8 @@ class Answers:
             del plain["outcomes"]
         if not self.occasions:
             del plain["occasions"]
+        if not self.judged:
+            del plain["judged"]
         return digest_of(plain)
 
     def among(self, conditions: Collection[str]) -> Answers:
@@ -138,7 +161,14 @@ class Answers:
     @property
     def n_people(self) -> int:
         """How many people answered."""
-        return len({at.participant for at in self.occasions}) if self.occasions else len(self.people)
+        several = self.occasions or self.judged
+        return len({at.participant for at in several}) if several else len(self.people)
+
+    def n_judges(self, condition: str) -> int:
+        """The number of participants who judged a condition."""
+        if not self.judged:
+            return len(self.of(condition))
+        return len({each.participant for each in self.judged if condition in (each.left, each.right)})
 
     def of(self, condition: str) -> list[Person]:
         """The participants of one condition."""

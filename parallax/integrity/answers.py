@@ -110,10 +110,8 @@ def _lists(study: Study) -> Iterator[Finding]:
 
 def _missing_lists(study: Study) -> Iterator[Finding]:
     """Participants past the ratings without their list, or without one of those of their sequence."""
-    past = Participant.objects.filter(study=study, step__in=flow_of(study).with_list, erased_at__isnull=True)
-    people = past.exclude(status__in=(ParticipantStatus.WITHDRAWN, ParticipantStatus.COMPLETED))
-    if flow_of(study).lists.is_several:
-        people = past.exclude(status=ParticipantStatus.WITHDRAWN)
+    people = Participant.objects.filter(study=study, step__in=flow_of(study).with_list, erased_at__isnull=True)
+    people = people.exclude(status__in=(ParticipantStatus.WITHDRAWN, ParticipantStatus.COMPLETED))  # see _finished
     for person in people.select_related("sequence").annotate(n=Count("recommendation_lists")).order_by("pk"):
         wanted = sum(map(len, person.sequence.occasions)) if person.sequence else 1
         if person.n < wanted:

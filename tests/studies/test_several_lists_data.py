@@ -5,11 +5,18 @@ from __future__ import annotations
 import io
 import json
 from collections import Counter
+from io import StringIO
+from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
+from django.core.management import call_command
+from django.test import Client
 
 from parallax.integrity.all_checks import findings
+from studies.design.services.design import create_study
+from studies.design.services.launch import close_study, launch_problems
 from studies.enums import Mode
 from studies.models import Event, Participant, RecommendationList, RecommendedItem, Response, Study
 from studies.monitoring.selectors.consort import consort_of
@@ -21,9 +28,14 @@ from studies.monitoring.selectors.page_times import page_summaries, step_times
 from studies.participation.selectors.responses import records
 from studies.participation.services.withdrawal import withdraw
 from studies.simulation.answer_model import TRUE, Answer
+from studies.team.selectors.studies import studies_of
+from tests.factories.accounts import UserFactory
+from tests.factories.analysis import planted_person
 from tests.factories.exports import Exported
-from tests.factories.walking import Person, Viewer
-from tests.studies.test_lists_in_turn import AFTER, in_turn, to_list
+from tests.factories.side_by_side import planted_comparison, side_by_side_study
+from tests.factories.studies import make_study, make_usage_run
+from tests.factories.walking import Person, Viewer, tree
+from tests.studies.test_lists_in_turn import AFTER, flow, in_turn, launched, to_list
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
@@ -206,6 +218,162 @@ def test_checks_find_a_lost_list_and_an_item_shown_twice(study: Study) -> None:
     assert person is not None
     first, second, third = person.recommendation_lists.order_by("occasion")
     third.delete()
+    Participant.objects.get(study=study, status="active").recommendation_lists.get(occasion=2).delete()
     RecommendedItem.objects.filter(recommendation_list=second, rank=1).update(item=first.slots.get(rank=1).item)
     codes = Counter(finding.code for finding in findings())
-    assert (codes["list.lost"], codes["list.wrong"]) == (1, 1)
+    assert (codes["list.lost"], codes["list.wrong"], codes["participant.incomplete"]) == (1, 1, 1)
+
+
+@pytest.fixture
+def compared() -> Study:
+    study = side_by_side_study(3)
+    planted_comparison(study, 0, [{"overall": 2, "varied": -1}, 0, {"overall": 1, "varied": 2}])
+    planted_comparison(study, 1, [-2, 1, {"overall": 0}])
+    return study
+
+
+def test_comparisons_have_a_row_for_each_question_of_preference(compared: Study) -> None:
+    exported = Exported(compared, "long")
+    rows = table(exported, "comparisons_data.csv")
+    answers = Response.objects.filter(participant__study=compared, question__in=["overall", "varied"])
+    assert len(rows) == answers.count() == 11
+    assert not rows.duplicated(["participant.id", "list.occasion", "comparison.question"]).any()
+    people = {record.public_id: record.participant for record in records(compared, [Mode.LIVE])}
+    labels = list(compared.conditions.order_by("position").values_list("label", flat=True))
+    for row in rows.to_dict("records"):
+        person, occasion = people[row["participant.id"]], row["list.occasion"]
+        left, right = person.sequence.occasions[occasion - 1]
+        assert [row["comparison.left"], row["comparison.right"]] == [labels[left], labels[right]]
+        stored = answers.get(participant=person, occasion=occasion, question=row["comparison.question"])
+        assert row["comparison.preference"] == stored.value
+    schema = json.loads(exported.text("comparisons_schema.json"))
+    assert schema["primaryKey"] == ["participant.id", "list.occasion", "comparison.question"]
+    (preference,) = [field for field in schema["fields"] if field["name"] == "comparison.preference"]
+    assert (preference["type"], preference["constraints"]["minimum"], preference["constraints"]["maximum"]) == (
+        "integer", -2, 2,
+    )  # fmt: skip
+
+
+def test_lists_side_by_side_have_a_row_each(compared: Study) -> None:
+    exported = Exported(compared, "psych-ds")
+    lists = table(exported, "description-lists_data.csv")
+    assert list(zip(lists["list.occasion"], lists["list.side"], strict=True)) == [
+        (occasion, side) for _person in range(2) for occasion in (1, 2, 3) for side in (1, 2)
+    ]
+    labels = list(compared.conditions.order_by("position").values_list("label", flat=True))
+    people = {record.public_id: record.participant for record in records(compared, [Mode.LIVE])}
+    for row in lists.to_dict("records"):
+        positions = people[row["participant.id"]].sequence.occasions[row["list.occasion"] - 1]
+        assert row["list.condition"] == labels[positions[row["list.side"] - 1]]
+    assert not {name for name in lists if name.startswith("compare.")}
+    items = table(exported, "description-items_data.csv")
+    assert len(items) == RecommendedItem.objects.filter(recommendation_list__participant__study=compared).count() == 60
+    wide = table(exported, "description-participants_data.csv")
+    assert (len(wide), "compare.overall" in wide) == (2, False)
+    assert dict(lists_judged(compared, Mode.LIVE)) == dict.fromkeys(labels, 4)
+
+
+def test_other_questions_of_a_comparison_are_in_one_row(compared: Study) -> None:
+    why = {"key": "why", "kind": "text", "required": False, "text": {"en": "Why?", "it": "Perché?"}}
+    compared.questionnaire["compare"].append(why)
+    compared.save()
+    person = Participant.objects.filter(study=compared).earliest("pk")
+    Response.objects.create(participant=person, question="why", occasion=2, value="Newer films")
+    lists = table(Exported(compared, "wide"), "lists_data.csv")
+    said = lists.dropna(subset="compare.why")
+    assert list(zip(said["list.occasion"], said["list.side"], said["compare.why"], strict=True)) == [
+        (2, 1, "Newer films")
+    ]
+    assert "why" not in set(table(Exported(compared, "wide"), "comparisons_data.csv")["comparison.question"])
+
+
+def test_a_preference_that_is_lacking_is_named(compared: Study) -> None:
+    first, second = records(compared, [Mode.LIVE])
+    assert "varied" not in (why_incomplete(compared, first) or "")
+    assert "the answer to varied of list 5" in (why_incomplete(compared, second) or "")
+
+
+def test_studies_with_one_list_have_no_table_of_lists() -> None:
+    study = make_study()
+    planted_person(study, "TopPop", [3] * 5, 3)
+    for kind in ("long", "wide", "psych-ds"):
+        exported = Exported(study, kind)
+        assert not [name for name in exported.content if "lists" in name or "comparisons" in name]
+        assert not [name for row in exported.rows() for name in row if name in ("list.occasion", "list.condition")]
+
+
+def test_commands_work_on_several_lists(study: Study, tmp_path: Path) -> None:
+    out = StringIO()
+    call_command("replay_allocation", study.slug, stdout=out)
+    assert "Every assignment matches the log." in out.getvalue()
+    call_command("export_study", study.slug, format="psych-ds", out=tmp_path, stdout=out)
+    assert len(pd.read_csv(next(tmp_path.glob("data/*description-lists_data.csv")))) == 12
+    person = Participant.objects.filter(study=study, status="completed").earliest("pk")
+    call_command("withdraw_participant", study.slug, person.code, reason="On request", yes=True, stdout=out)
+    assert not person.recommendation_lists.exists()
+    assert not Response.objects.filter(participant=person).exists()
+    close_study(study=study)
+    Study.objects.filter(pk=study.pk).update(answers_kept_days=0)
+    call_command("erase_expired", stdout=out)
+    assert not RecommendationList.objects.filter(participant__study=study).exists()
+    assert not Response.objects.filter(participant__study=study).exists()
+    exported = Exported(study, "long")
+    assert (exported.rows("long_data.csv"), exported.rows("lists_data.csv")) == ([], [])
+    assert {why_incomplete(study, record) for record in records(study, [Mode.LIVE])} == {
+        "Erased, by the participant's wish or by the study's retention limit."
+    }
+    assert list(findings()) == []
+
+
+def test_console_pages_show_sequences_and_lists(study: Study, client: Client) -> None:
+    client.force_login(study.memberships.get().researcher)
+    overview = tree(client.get(f"/studies/{study.slug}/"))
+    assert "Reached the page overall of list 3" in words_of(overview)
+    judged = overview.xpath("//h3[. = 'Lists judged']/following-sibling::dl[1]/div")
+    assert {line.findtext("dt"): int(line.findtext("dd")) for line in judged} == dict(lists_judged(study, Mode.LIVE))
+    close_study(study=study)
+    quality = words_of(tree(client.get(f"/studies/{study.slug}/quality/")))
+    assert all(arm.label in quality for arm in study.sequences.all())
+    for page in ("estimate/", "participants/"):
+        assert client.get(f"/studies/{study.slug}/{page}").status_code == 200, page
+
+
+def test_the_list_of_studies_counts_people_once(study: Study) -> None:
+    owner = study.memberships.get().researcher
+    (listed,) = studies_of(owner)
+    assert (listed.n_completed, listed.n_wanted) == (3, sum(arm.target for arm in study.sequences.all()))
+    # Each of the twelve meets all three conditions.
+    assert listed.n_wanted == 12
+
+
+def test_lists_in_turn_on_usage_data() -> None:
+    run = make_usage_run(algorithms="toppop,puresvd:factors=4")
+    settings = {"flow": flow(), "block_multiples": [1], "elicitation": "stars", "list_length": 3}
+    study = create_study(
+        slug="usage", version=run.version, run=run, per_condition=4, seed=1, owner=UserFactory(), settings=settings
+    )
+    launched(study)
+    for number in range(2):
+        list(Person(study, viewer=Varied(number)).pages())
+    lists = table(Exported(study, "wide"), "lists_data.csv")
+    assert (len(lists), set(lists["list.occasion"])) == (4, {1, 2})
+    assert lists["list.n_taken"].notna().all()
+    items = table(Exported(study, "long"), "long_data.csv")
+    assert (
+        items["item.rating"].count()
+        == Response.objects.filter(participant__study=study, question="rating").count()
+        == 12
+    )
+    assert list(findings()) == []
+
+
+def words_of(page: Any) -> str:
+    return " ".join(page.text_content().split())
+
+
+def test_interviewers_nested_in_a_condition_and_several_lists_are_refused() -> None:
+    study = in_turn(status="draft")
+    assert launch_problems(study) == []
+    study.settings = {**study.settings, "interviewers": "nested"}
+    (problem,) = launch_problems(study)
+    assert problem.startswith("Interviewers are nested in conditions, and each participant meets every condition.")

@@ -11,7 +11,8 @@ from django.test.utils import CaptureQueriesContext
 from studies.enums import Mode
 from studies.models import Participant, Response, Study
 from studies.participation.selectors.responses import Record, completed_answers, records
-from tests.factories.several_lists import flow_of_lists, in_turn_study, planted_in_turn
+from tests.factories.several_lists import in_turn_study, planted_in_turn
+from tests.factories.side_by_side import planted_comparison, side_by_side_study
 from tests.factories.studies import make_study
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
@@ -112,20 +113,15 @@ def test_a_lean_read_is_the_same_and_asks_the_database_no_more_for_ten(study: St
     assert [facts(record) for record in lean] == [facts(record) for record in whole]
 
 
-def test_lists_side_by_side_have_a_record_each(study: Study) -> None:
-    study.sequences.update(occasions=[[1, 0]])
-    study.settings["flow"] = flow_of_lists(
-        [{"key": "recommendations", "kind": "list"}, {"key": "overall", "kind": "questions", "block": "overall"}],
-        shown="side_by_side",
-    )
-    study.questionnaire["items"] = []
-    study.save()
-    planted_in_turn(study, 0, [[]], satisfaction=(4,))
+def test_lists_side_by_side_have_a_record_each() -> None:
+    study = side_by_side_study()
+    planted_comparison(study, 1, [{"overall": 2}])
     (occasion,) = only(study).occasions
     assert [condition.label for condition in occasion.conditions] == ["PureSVD4", "TopPop"]
-    assert (occasion.answers, occasion.measures) == ({"satisfaction": 4}, None)
+    assert (occasion.answers, occasion.measures) == ({"overall": -2}, None)
     left, right = only(study).by_occasion()
     assert [(each.occasion, each.side, len(each.items)) for each in (left, right)] == [(1, 1, 5), (1, 2, 5)]
+    assert ("overall" in left.answers, "overall" in right.answers) == (True, False)
     assert {item.slot.item for item in left.items}.isdisjoint(item.slot.item for item in right.items)
 
 

@@ -45,15 +45,22 @@ from tests.studies.test_walker import Cut, walk
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
 OWN = [key for key in preset_keys() if key != "cremonesi-2011"]
+# Of one condition for each person; others are walked by tests of their own.
+BETWEEN = [key for key in OWN if key != "three-in-turn"]
 PURESVD = "puresvd:factors=4"
 ALGORITHMS = {
     "explanations": f"toppop, nncosngr, {PURESVD}",
+    "three-in-turn": f"toppop, nncosngr, {PURESVD}",
     "diversity-dose": ", ".join([PURESVD, *(f"{PURESVD}|mmr:strength={strength}" for strength in (0.3, 0.6, 0.9))]),
 }
 TWO = f"nncosngr, {PURESVD}"
 SHOWN = ["NNCosNgr · plain", "NNCosNgr · explained", "PureSVD4 · plain", "PureSVD4 · explained"]
 DOSES = ["PureSVD4", "PureSVD4 + MMR 0.3", "PureSVD4 + MMR 0.6", "PureSVD4 + MMR 0.9"]
-CONDITIONS = {"explanations": SHOWN, "diversity-dose": DOSES}
+CONDITIONS = {
+    "explanations": SHOWN,
+    "diversity-dose": DOSES,
+    "three-in-turn": ["TopPop", "NNCosNgr", "PureSVD4"],
+}
 # Shifts of answers by condition, as simulated participants of these templates have them.
 PLANTED: dict[str, dict[str, float]] = {
     **{label: {"scale.transparency": 1.2} for label in SHOWN if label.endswith("explained")},
@@ -115,7 +122,7 @@ def test_a_template_is_launched_as_it_is_created(key: str, data: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("data", DATA)
-@pytest.mark.parametrize("key", OWN)
+@pytest.mark.parametrize("key", BETWEEN)
 def test_a_template_is_walked_exported_and_reported(key: str, data: str, tmp_path: Path) -> None:
     study = created(key, DATA[data](ALGORITHMS.get(key, TWO)), settings={"block_multiples": [1]})
     launch_study(study=study)
@@ -153,7 +160,7 @@ def enter(study: Study, seed: int, *, after: int = 10_000) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("key", OWN)
+@pytest.mark.parametrize("key", BETWEEN)
 def test_sixty_complete_five_quit_and_two_withdraw(key: str) -> None:
     study = created(key, films(ALGORITHMS.get(key, TWO)), settings={"block_multiples": [1]})
     launch_study(study=study)
@@ -234,3 +241,21 @@ def test_the_quick_comparison_of_a_template_measures_what_it_needs(key: str) -> 
     algorithms = proposals_for(make_version(), load_preset(key).quick_algorithms)["quick"].spec.algorithms
     lines = ["nncosngr", "puresvd"] if key == "explanations" else ["puresvd", *["puresvd|mmr"] * 3]
     assert [name for name, _params in algorithms] == lines
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("data", DATA)
+def test_each_person_meets_the_lists_of_all_recommenders_in_turn(data: str) -> None:
+    study = created("three-in-turn", DATA[data](ALGORITHMS["three-in-turn"]), settings={"block_multiples": [1]})
+    launch_study(study=study)
+    for seed in range(6):
+        person, _requests = walk(study, secrets.token_hex(20), seed=seed)
+        assert person.status == ParticipantStatus.COMPLETED
+        answers = person.responses.order_by("occasion")
+        assert list(answers.filter(question="satisfaction").values_list("occasion", flat=True)) == [1, 2, 3]
+        assert answers.filter(question="rating").count() == 15
+        items = [pk for each in person.recommendation_lists.all() for pk in each.slots.values_list("item", flat=True)]
+        assert len(set(items)) == 15
+    people = study.participants.filter(mode=Mode.SIMULATED)
+    assert sorted(people.values_list("sequence__position", flat=True)) == list(range(6))
+    assert replayed_log(study, Mode.SIMULATED).problem == ""

@@ -11,7 +11,7 @@ from typing import Any
 from catalog.item_types import FALLBACK_LANGUAGE
 from evaluation.enums import ModelOrigin
 from studies.data.codebook.questions import Reader, order_variables, question_variables, scale_variable
-from studies.data.codebook.variable import INDIRECTLY, YES, YES_NO, Variable
+from studies.data.codebook.variable import INDIRECTLY, YES, YES_NO, Variable, lifted
 from studies.design.selectors.placeholders import asked_questions, item_words
 from studies.enums import Entrance, Mode, ParticipantStatus, Provenance
 from studies.flow_pages import CHOSEN, NONE
@@ -20,12 +20,13 @@ from studies.instrument.flow import flow_of, whole_flow
 from studies.instrument.outcomes import is_opened, is_played
 from studies.instrument.questionnaires import schema
 from studies.instrument.questionnaires.core import measures_of
+from studies.instrument.questionnaires.kinds import Preference
 from studies.instrument.questionnaires.questions import Question, whole_number
 from studies.instrument.scales import ScaleOfStudy, scales_of, score_of_participant
 from studies.known_items import scale_rule
 from studies.models import Study
 from studies.monitoring.selectors.exclusions import planned_rule
-from studies.participation.selectors.responses import Recommended, Record
+from studies.participation.selectors.responses import OccasionRecord, Recommended, Record
 from studies.recruitment.selectors.recruitment import places_of
 from studies.settings import OPENED, PLAYED, USED
 from studies.usage_data import is_usage, taken_rule
@@ -354,7 +355,7 @@ def _choice_variables(block: str, question: Question) -> tuple[Of, ...]:
     )  # fmt: skip
 
 
-def _key_variables() -> Iterator[Of]:
+def key_variables() -> Iterator[Of]:
     """Which participant a row is about."""
     yield Variable("participant.id", "Id of the participant for publication", "text", lambda p: p.record.public_id)
     yield _field("mode", "Mode of the participant", "category", values=same_as(Mode.values))
@@ -374,7 +375,7 @@ def _occasion_variables(study: Study) -> Iterator[Of]:
 def choices_variables(study: Study) -> tuple[Of, ...]:
     """Columns of the file with one row per list of which a choice was made."""
     return (
-        *_key_variables(),
+        *key_variables(),
         *_occasion_variables(study),
         Variable("choice.item", "Item that was picked", "text", _of_chosen(lambda i: i.slot.item.external_id, NONE),
                  allowed="the dataset's own id; none where no item was picked"),
@@ -406,7 +407,8 @@ def _answers(study: Study, *, in_lists: bool) -> tuple[list[Of], list[Of]]:
             continue
         reader = _reader(block)
         for question in questionnaire.block(block):
-            questions += question_variables(block, f"{block}.{question.key}", question, reader)
+            if not isinstance(question, Preference):  # of a table of their own
+                questions += question_variables(block, f"{block}.{question.key}", question, reader)
         questions += order_variables(block, block, questionnaire.block(block), reader)
     repeated = {question.key for block in flow.repeated_blocks for question in questionnaire.block(block)}
     scales = [
@@ -433,17 +435,45 @@ def participant_variables(study: Study) -> tuple[Of, ...]:
     return (*_identity_variables(study), *questions, *evaluator, *scales, *of_list)
 
 
+@dataclass(frozen=True)
+class Comparison:
+    """A participant's answer to a question of which of two lists they prefer."""
+
+    person: Person
+    occasion: OccasionRecord
+    question: str
+
+
+def comparison_variables(study: Study) -> tuple[Variable[Comparison], ...]:
+    """Columns of the file with one row per question of preference, in studies with lists side by side."""
+    labels = same_as([*study.conditions.order_by("position").values_list("label", flat=True)])
+    block = whole_flow(study.design).compared
+    keys = tuple(
+        (question.key, next(iter(question.text.values())))
+        for question in asked_questions(study).block(block)
+        if isinstance(question, Preference)
+    )
+    return (
+        *(lifted(variable, lambda row: row.person) for variable in key_variables()),
+        Variable("list.occasion", "Occasion on which the lists were compared", "integer",
+                 lambda row: row.occasion.occasion, minimum=1),
+        Variable("comparison.left", "Condition of the list on the left", "category",
+                 lambda row: row.occasion.conditions[0].label, values=labels),
+        Variable("comparison.right", "Condition of the list on the right", "category",
+                 lambda row: row.occasion.conditions[1].label, values=labels),
+        Variable("comparison.question", "Question", "category", lambda row: row.question, values=keys),
+        Variable("comparison.preference", "Which list is preferred", "integer",
+                 lambda row: row.occasion.answers[row.question], minimum=-2, maximum=2, source=f"The page of {block}",
+                 direction="above 0 prefers the list on the right, below 0 that on the left"),
+    )  # fmt: skip
+
+
 def list_variables(study: Study) -> tuple[Of, ...]:
     """Variables of each of several lists; none in studies with one."""
     if not whole_flow(study.design).lists.is_several:
         return ()
     questions, scales = _answers(study, in_lists=True)
     return (*_occasion_variables(study), *questions, *scales, *_measures_of_list(study))
-
-
-def lists_variables(study: Study) -> tuple[Of, ...]:
-    """Columns of the file with one row per list, in studies with several."""
-    return (*_key_variables(), *list_variables(study))
 
 
 def page_of_known_items(study: Study) -> str:

@@ -39,8 +39,8 @@ from studies.participation.selectors.responses import records
 
 FORMATS = ("long", "wide", "events", "pages", "ratings", "profiles", "json", "psych-ds")
 BESIDE = {  # where there are any
-    "long": ("lists", "choices"),
-    "wide": ("lists", "choices", "list-requests"),
+    "long": ("lists", "comparisons", "choices"),
+    "wide": ("lists", "comparisons", "choices", "list-requests"),
     "pages": ("page-medians",),
 }
 

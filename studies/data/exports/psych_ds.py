@@ -28,6 +28,7 @@ TABLES = {
     "wide": ("participants", "one row per participant who gave consent"),
     "long": ("items", "one row per participant and recommended item"),
     "lists": ("lists", "one row per list of a participant, in the order in which they met them"),
+    "comparisons": ("comparisons", "one row per question of which of two lists a participant prefers"),
     "choices": ("choices", "one row per participant who picked one of the recommended items, or none"),
     "ratings": ("ratings", "one row per rating of a known item"),
     "events": ("events", "one row per event on a page"),

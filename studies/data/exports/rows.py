@@ -13,10 +13,11 @@ from evaluation.services.coverage import keyed_rows
 from studies.allocation.selectors.assignment_seed import revealed_seed
 from studies.data.codebook.event_variables import AllocationRow, EventRow, KeyedRating, PageTime, Rated
 from studies.data.codebook.items import RecommendedRow
-from studies.data.codebook.participants import Person
+from studies.data.codebook.participants import Comparison, Person
 from studies.design.services.condition_serving import profile_of
-from studies.flow_pages import CHOICE, CHOSEN, ELICIT, ITEM_QUESTIONS, QUESTIONS
+from studies.flow_pages import CHOICE, CHOSEN, COMPARE, ELICIT, ITEM_QUESTIONS, QUESTIONS
 from studies.instrument.flow import CONSENT, Place, flow_of, questionnaire_of
+from studies.instrument.questionnaires.kinds import Preference
 from studies.models import Allocation, Event, ExternalId, Participant, Study
 from studies.monitoring.selectors.exclusions import Exclusions, excluded_by_rule, merged, planned_rule, why_incomplete
 from studies.monitoring.selectors.page_times import PageSummary, TimeOnPage, page_summaries, time_by_page
@@ -82,6 +83,15 @@ class Source:
         """The participants with each of their lists."""
         return (of_list for person in self.people() for of_list in person.lists())
 
+    def compared(self) -> Iterator[Comparison]:
+        """The answers to questions of which of two lists is preferred."""
+        questions = self.questionnaire.block(self.flow.compared) if self.flow.compared else ()
+        keys = [question.key for question in questions if isinstance(question, Preference)]
+        for person in self.people():
+            for occasion in person.record.occasions:
+                answered = (key for key in keys if isinstance(occasion.answers.get(key), int))  # and not declined
+                yield from (Comparison(person, occasion, key) for key in answered)
+
     def choosing(self) -> Iterator[Person]:
         """The participants who picked an item of their list, or none of it, with each such list."""
         return (person for person in self.lists() if CHOSEN in person.record.answers)
@@ -125,8 +135,8 @@ class Source:
         for person in self.people():
             own = spent.get(person.record.participant.pk, {})
             finished = [(Place(CONSENT), person.record.participant.consented_at), *self._finished(person.record)]
-            for index, (place, at) in enumerate(finished, start=1):
-                name, rank, occasion = place.page, place.rank, place.occasion
+            for index, (visit, at) in enumerate(finished, start=1):
+                name, rank, occasion = visit.page, visit.rank, visit.occasion
                 spent_here = own.get((name, rank, occasion), TimeOnPage())
                 yield PageTime(person, index, name, rank or 1, occasion, at, spent_here)
 
@@ -137,10 +147,10 @@ class Source:
         """Pages with the time of their last stored entry; pages without entries are omitted."""
         participant, recommendations = record.participant, record.recommendations
         here = self.flow.order(place_reached(self.flow, participant))
-        for place in self.flow.places((1,) * max(1, len(record.occasions))):
-            page, position = self.flow.page(place.page), self.flow.position(place.page)
+        for visit in self.flow.places((1,) * max(1, len(record.occasions))):
+            page, position = self.flow.page(visit.page), self.flow.position(visit.page)
             is_repeated = self.flow.is_repeated(page.key)
-            answered = (record.occasions[place.occasion - 1].lists[0] if is_repeated else record).answered
+            answered = (record.occasions[visit.occasion - 1].lists[0] if is_repeated else record).answered
             asked = {question.key for question in self.questionnaire.block(page.block)} if page.block else ()
             latest: dict[int, datetime] = {}
             for rank, question, answered_at in answered:
@@ -149,19 +159,19 @@ class Source:
             left: datetime | None = None
             if page.kind == ITEM_QUESTIONS:
                 for rank in sorted(latest):
-                    if self.flow.order(replace(place, rank=rank)) < here:
-                        yield replace(place, rank=rank), latest[rank]
+                    if self.flow.order(replace(visit, rank=rank)) < here:
+                        yield replace(visit, rank=rank), latest[rank]
             elif page.kind == ELICIT and recommendations is not None:
                 prepared = getattr(participant, "list_request", None)
                 left = recommendations.made_at if prepared is None else prepared.requested_at
             elif page.assigns:
                 left = participant.assigned_at
-            elif page.kind in (QUESTIONS, CHOICE) and position == len(self.flow.pages) - 2 and not is_repeated:
+            elif page.kind in (QUESTIONS, CHOICE, COMPARE) and position == len(self.flow.pages) - 2 and not is_repeated:
                 left = participant.completed_at
-            elif page.kind in (QUESTIONS, CHOICE) and self.flow.order(place) < here:
+            elif page.kind in (QUESTIONS, CHOICE, COMPARE) and self.flow.order(visit) < here:
                 left = latest.get(0)
             if left is not None:
-                yield place, left
+                yield visit, left
 
     def allotted(self) -> Iterator[AllocationRow]:
         """The allocation log in order, including excluded participants, since it serves to replay the assignment."""

@@ -18,7 +18,7 @@ from studies.data.codebook.event_variables import (
     rating_variables,
 )
 from studies.data.codebook.items import long_variables, wide_variables
-from studies.data.codebook.participants import choices_variables, lists_variables
+from studies.data.codebook.participants import choices_variables, comparison_variables, key_variables, list_variables
 from studies.data.codebook.variable import HEADS, Variable, as_json, line, shown, table_schema
 from studies.data.exports.rows import Source
 from studies.data.exports.table_files import Written, write_json, write_lines, write_table
@@ -30,6 +30,7 @@ KEYS = {
     "wide": ("participant.id",),
     "choices": ("participant.id",),
     "lists": ("participant.id",),
+    "comparisons": ("participant.id", "comparison.question"),
     "events": ("participant.id", "event.order"),
     "pages": ("participant_code", "page_index"),
     "page-medians": ("page_name", "participant_mode"),
@@ -81,8 +82,10 @@ def tables_of(study: Study, *, with_identifying: bool = False) -> dict[str, Tabl
     if flow.choice is not None:
         tables["choices"] = Table("choices", choices_variables(study), Source.choosing)
     if flow.lists.is_several:
-        of_lists = shown(lists_variables(study), with_identifying=with_identifying)
+        of_lists = shown([*key_variables(), *list_variables(study)], with_identifying=with_identifying)
         tables["lists"] = Table("lists", of_lists, Source.lists)
+    if flow.compared:
+        tables["comparisons"] = Table("comparisons", comparison_variables(study), Source.compared)
     return tables
 
 

@@ -111,12 +111,12 @@ def funnel(study: Study, mode: str) -> list[tuple[str, int]]:
         for step, occasion, n in people.order_by().values_list("step", "occasion").annotate(n=Count("pk"))
     ]
     n_assigned = people.filter(assigned_at__isnull=False).count()
-    steps = [(STEP_NAMES["consent"], sum(n for _place, n in here)), (STEP_NAMES["assigned"], n_assigned)]
+    steps = [(STEP_NAMES["consent"], sum(n for _order, n in here)), (STEP_NAMES["assigned"], n_assigned)]
     for visit in flow.places((1,) * n_occasions(study)):
         if visit.page in flow.with_list:
             of = f" of list {visit.occasion}" if flow.is_repeated(visit.page) else ""
             name = f"Reached the page {visit.page}{of}" if study.design.flow.pages else ""
-            n = sum(n for place, n in here if place >= flow.order(visit))
+            n = sum(n for reached, n in here if reached >= flow.order(visit))
             steps.append((name or STEP_NAMES[flow.page(visit.page).part], n))
     return steps
 

@@ -113,7 +113,7 @@ def step_times(study: Study, mode: str) -> list[StepTime]:
     rows = Event.objects.filter(participant__study=study, participant__mode=mode, kind="page_view").order_by()
     for pk, page, occasion, at in rows.values_list("participant_id", "page", "occasion").annotate(at=Min("at")):
         first[pk][page, occasion] = at.timestamp()
-    lines, visits = [], [(place.page, place.occasion) for place in flow_of(study).places((1,) * n_occasions(study))]
+    lines, visits = [], [(visit.page, visit.occasion) for visit in flow_of(study).places((1,) * n_occasions(study))]
     for step in steps[:-1]:  # the study ends with the last page
         seconds_by_participant = in_sight[step]
         if seconds_by_participant:

@@ -183,8 +183,8 @@ class Record:
 
     def by_occasion(self) -> tuple[Record, ...]:
         """Return a record of each list: its items, its condition as that of the participant, and their answers about
-        it beside those outside the lists. Lists side by side have one each; the record of a study with one list is
-        its own.
+        it beside those outside the lists. Lists side by side have one each, the leftmost with the answers about all of
+        them. The record of a study with one list is its own.
         """
         return tuple(record for occasion in self.occasions for record in occasion.lists) or (self,)
 
@@ -253,22 +253,16 @@ def _measured(
     return item_measures(watched=watched, heard=heard, trailer_seen=trailer_seen, rating=rating, measures=measures)
 
 
-class _Lists(NamedTuple):
-    """The lists on one occasion and side, by the participant's key; `stored` is empty in a lean read."""
-
-    stored: Mapping[int, RecommendationList]
-    slots: Mapping[int, Sequence[Slot]]
-
-    def of(self, key: int) -> tuple[RecommendationList | None, Sequence[Slot]]:
-        return self.stored.get(key), self.slots.get(key, ())
-
-
 class _Occasion(NamedTuple):
-    """What several participants did on one occasion, by their keys."""
+    """What several participants did on one occasion, by their keys; lists and their items by side."""
 
     answers: Mapping[int, dict[int, dict[str, AnswerRow]]]  # by rank and question
     looked_at: Mapping[int, dict[str, Counter[str]]]
-    lists: Sequence[_Lists]  # by side
+    lists: Sequence[Mapping[int, RecommendationList]]
+    slots: Sequence[Mapping[int, Sequence[Slot]]]
+
+    def listed(self, key: int, side: int) -> tuple[RecommendationList | None, Sequence[Slot]]:
+        return self.lists[side - 1].get(key), self.slots[side - 1].get(key, ())
 
 
 class RecordReader:
@@ -316,17 +310,17 @@ class RecordReader:
                     yield self._of_several(participant, public_id, occasions, profile, counts)
                     continue
                 (only,) = occasions
-                (listed,) = only.lists
                 own, looked = only.answers.get(pk, {}), only.looked_at.get(pk, {})
-                yield self._record(participant, public_id, own, listed.of(pk), looked, profile, counts)
+                yield self._record(participant, public_id, own, only.listed(pk, 1), looked, profile, counts)
 
     def _occasion(self, keys: Sequence[int], occasion: int, n_sides: int) -> _Occasion:
-        lists = []
-        for side in range(1, n_sides + 1):
-            stored = {} if self.is_lean else _lists(keys, occasion, side)
-            lists.append(_Lists(stored, self._slots(keys, occasion, side)))
-        looked = {} if self.is_lean else self._opened_items(keys, occasion)
-        return _Occasion(self._answers(keys, occasion), looked, lists)
+        sides = range(1, n_sides + 1)
+        return _Occasion(
+            self._answers(keys, occasion),
+            {} if self.is_lean else self._opened_items(keys, occasion),
+            [{} if self.is_lean else _lists(keys, occasion, side) for side in sides],
+            [self._slots(keys, occasion, side) for side in sides],
+        )
 
     def _of_several(
         self,
@@ -347,14 +341,15 @@ class RecordReader:
         by_position = {condition.position: condition for condition in self.conditions.values()}
         records = []
         for number, positions in enumerate(participant.sequence.occasions, start=1):
-            read, rows = occasions[number - 1], own[number - 1]
+            read, rows = occasions[number - 1], {**own[number - 1]}
             of_lists = {key: row for key, row in rows.get(0, {}).items() if key in self.in_lists}
-            rows, looked = {**rows, 0: {**outside, **of_lists}}, read.looked_at.get(pk, {})
+            looked = read.looked_at.get(pk, {})
             lists = []
-            for side, (position, listed) in enumerate(zip(positions, read.lists, strict=True), start=1):
+            for side, position in enumerate(positions, start=1):
                 reader = copy.copy(participant)
                 reader.condition = by_position[position]
-                record = self._record(reader, public_id, rows, listed.of(pk), looked, profile, (0, 0), number)
+                rows[0] = {**outside, **(of_lists if side == 1 else {})}  # once for lists beside one another
+                record = self._record(reader, public_id, rows, read.listed(pk, side), looked, profile, (0, 0), number)
                 lists.append(replace(record, side=side, measures=record.measures if len(positions) == 1 else None))
             answers = {key: value for key, value in lists[0].answers.items() if key in self.in_lists}
             records.append(OccasionRecord(number, answers, lists[0].measures, tuple(lists)))

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, Subquery, Sum, When
+from django.db.models.functions import Coalesce
 
 from core.models import LogEntry
 from evaluation.enums import RunStatus
 from evaluation.models import EvaluationRun
 from evaluation.selectors.results import REPORTED_PROTOCOLS
 from studies.enums import Mode, ParticipantStatus, Role
-from studies.models import Condition, NoticeReceipt, Study, StudyMembership
+from studies.models import Condition, NoticeReceipt, Sequence, Study, StudyMembership
 
 
 def studies_of(researcher: Any) -> QuerySet[Study]:
@@ -40,12 +41,22 @@ def _is_ownerless() -> Any:
 
 def _listed(researcher: Any) -> Any:
     own = StudyMembership.objects.filter(study=OuterRef("pk"), researcher=researcher)
-    wanted = Condition.objects.filter(study=OuterRef("pk")).order_by().values("study").annotate(total=Sum("target"))
+    # Where each person has several lists, those of the sequences; each condition has all participants then.
+    wanted = [
+        Subquery(
+            arms.objects.filter(study=OuterRef("pk"))
+            .order_by()
+            .values("study")
+            .annotate(n=Sum("target"))
+            .values("n")[:1]
+        )
+        for arms in (Sequence, Condition)
+    ]
     is_completed = Q(participants__mode=Mode.LIVE, participants__status=ParticipantStatus.COMPLETED)
     return (
         Study.objects.annotate(role=Subquery(own.values("role")[:1]))
         .annotate(n_completed=Count("participants", filter=is_completed, distinct=True))
-        .annotate(n_wanted=Subquery(wanted.values("total")[:1]))
+        .annotate(n_wanted=Coalesce(*wanted))
         .select_related("dataset_version__dataset")
         .order_by("-created_at", "-pk")
     )
