@@ -275,10 +275,10 @@ class Walker:
     def _at_compare(self, page: Page) -> Page:
         person, questions = self._known_person(page), self.respondent.questions
         shown = page.tree.xpath("//*[@class='lists']/section")
-        sides = [[self.item_indexes[int(item)] for item in each.xpath(".//li/@data-item")] for each in shown]
+        left, right = ([self.item_indexes[int(item)] for item in each.xpath(".//li/@data-item")] for each in shown)
         for key in map(key_of, page.tree.xpath(f"//form[@id='questions']{QUESTIONS[1:]}[not(@hidden)]")):
             if isinstance(questions[key], Preference):
-                self._answer(page, key, person.prefer(*sides, self.rng))
+                self._answer(page, key, person.prefer(left, right, self.rng))
         return self._onward(self._answer_the_rest(page))
 
     # Shared steps -------------------------------------------------------------------
