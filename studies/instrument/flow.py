@@ -137,13 +137,13 @@ class Flow(FlowPages):
         """
         if min(lengths, default=0) < 1:
             raise ParameterError(f"A list has at least one item; got {', '.join(map(str, lengths)) or 'no list'}.")
-        places = (
+        of_pages = (
             Place(page.key, rank, occasion)
             for page in self.pages
             for occasion, length in enumerate(lengths if self.is_repeated(page.key) else lengths[:1], start=1)
             for rank in (range(1, length + 1) if page.kind == ITEM_QUESTIONS else (0,))
         )
-        return tuple(sorted(places, key=self.order))
+        return tuple(sorted(of_pages, key=self.order))
 
     def neighbour(self, place: Place, step: int, lengths: tuple[int, ...] = (1,)) -> Place:
         """Return the place `step` places on (1) or back (-1); at either end the place itself.

@@ -29,6 +29,7 @@ EFFECTS = {
         f"PureSVD50 + MMR 0.{strength}": {"scale.diversity": strength / 10, "accuracy": -strength / 20}
         for strength in (3, 6, 9)
     },
+    "three-in-turn": {"PureSVD10": {"satisfaction": 0.8, "accuracy": 0.4}, "occasion:3": {"satisfaction": -0.2}},
 }
 
 

@@ -20,18 +20,21 @@ from core.errors import ParallaxError
 from core.models import LogEntry
 from studies.data.exports.export_files import write_export
 from studies.data.exports.tables import Options
-from studies.design.services.design import change_design
+from studies.design.services.design import change_design, create_study
 from studies.design.services.launch import design_snapshot, launch_study
 from studies.design.services.questionnaires import delete_question
+from studies.design.services.trials import remove_simulated
 from studies.enums import Mode
 from studies.models import Allocation, Participant, Study
 from studies.monitoring.selectors.outcomes import outcomes_of
 from studies.participation.services.entry_gate import refuse_unless_open
 from studies.recruitment.services.tokens import digest_of_key
-from studies.simulation.services.pilot import entry_key_of
+from studies.simulation.services.pilot import entry_key_of, walk_group
+from tests.factories.accounts import UserFactory
 from tests.factories.evaluation import make_run_at
 from tests.factories.results import partial
 from tests.factories.studies import completed, make_study
+from tests.studies.test_lists_in_turn import flow as in_turn
 from tests.studies.test_own_flows import BARE, FULL
 from tests.studies.test_own_flows import make as make_own
 
@@ -223,3 +226,36 @@ def test_a_server_that_does_not_answer_is_named() -> None:
             "simulate_participants", study.slug, "--per-condition", "3", "--base-url", "http://127.0.0.1:9/",
             stdout=StringIO(),
         )  # fmt: skip
+
+
+@pytest.mark.slow
+def test_effects_of_the_occasion_and_of_the_list_before_are_planted_in_turn(live_server: Any) -> None:
+    run = make_run_at("succeeded", algorithms="toppop,corngr,puresvd:factors=4", reserve=0.3)
+    study = create_study(
+        slug="in-turn", version=run.version, run=run, per_condition=6, seed=1, owner=UserFactory(),
+        settings={"flow": in_turn(), "block_multiples": [1]},
+    )  # fmt: skip
+
+    def ratings(**effects: dict[str, float]) -> dict[tuple[str, int], tuple[str, ...]]:
+        """Each person's ratings of each list, by the list's condition."""
+        given = {"per_condition": 6, "seed": 5, "base_url": live_server.url, "parallel": 2}
+        walk_group(study=study, **given, progress=lambda _progress: None, effects=effects)
+        rows: dict[tuple[str, int], tuple[str, ...]] = {}
+        for person in study.participants.filter(mode=Mode.SIMULATED, status="completed"):
+            for each in person.recommendation_lists.select_related("condition"):
+                own = person.responses.filter(question="rating", occasion=each.occasion).order_by("rank")
+                key = (person.source_user, each.occasion)
+                rows[key] = (each.condition.label, *own.values_list("value", flat=True))
+        remove_simulated(study=study)
+        study.refresh_from_db()
+        return rows
+
+    plain = ratings()
+    assert len(plain) == 18
+    shifted = ratings(**{"occasion:3": {"accuracy": -1.0}, "after:TopPop": {"accuracy": 1.0}})
+    assert shifted.keys() == plain.keys()
+    for (user, occasion), (label, *own) in shifted.items():
+        assert label == plain[user, occasion][0]
+        shift = (occasion > 1 and plain[user, occasion - 1][0] == "TopPop") - (occasion == 3)
+        before = plain[user, occasion][1:]
+        assert (sum(own) > sum(before)) - (sum(own) < sum(before)) == shift, (user, occasion)

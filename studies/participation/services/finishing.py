@@ -133,19 +133,19 @@ def leave(participant: Participant, at: Place) -> None:
     completes = at == place_of(participant) and flow.page(flow.neighbour(at, 1, lengths).page).kind == END
     is_alone = at.rank and not completes
     places = [at] if is_alone else [place for place in flow.places(lengths) if flow.may_look(at, place)]
-    occasions = {place.occasion for place in places}
+    occasions = {each.occasion for each in places}
     by_rank = {occasion: answers_by_rank(participant, occasion) for occasion in occasions}
     at_rank = {occasion: questionnaires_of(participant, occasion) for occasion in occasions}
-    known = {place: _known(by_rank[place.occasion], place.rank) for place in places}
+    known = {each: _known(by_rank[each.occasion], each.rank) for each in places}
     missing: dict[str, list[str]] = {}
-    for place, answers in known.items():
-        if keys := at_rank[place.occasion](place.rank).missing(flow.page(place.page).block, answers):
-            missing.setdefault(place.about, []).extend(keys)
+    for each, answers in known.items():
+        if keys := at_rank[each.occasion](each.rank).missing(flow.page(each.page).block, answers):
+            missing.setdefault(each.about, []).extend(keys)
     if missing:
         raise ParallaxError("study.missing_answers", _("Some questions still need an answer."), {"missing": missing})
-    for place, answers in known.items():
-        if place.rank == at.rank:
-            _close(participant, flow.page(place.page).block, place, answers)
+    for each, answers in known.items():
+        if each.rank == at.rank:
+            _close(participant, flow.page(each.page).block, each, answers)
     if ended_by_attention(participant=participant, questionnaire=content_of(participant.study).questionnaire):
         return
     if completes:
