@@ -219,9 +219,8 @@ def _quota_problems(study: Study, planned: int) -> list[str]:
         most = max_admitted(quotas, question.key, answers)
         if answers and question.required and most is not None and most < planned:
             problems.append(
-                f"The quotas by {question.key!r} let in {most:,} participants, and the "
-                f"{'study is' if study.design.flow.lists.is_several else 'conditions are'} to have {planned:,}: the "
-                "study could never be full."
+                f"The quotas by {question.key!r} let in {most:,} participants, and the conditions are to have "
+                f"{planned:,}: the study could never be full."
             )
     return problems
 
