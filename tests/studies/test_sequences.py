@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.test import Client
+from django.urls import reverse
 
 from core.errors import ParallaxError
 from evaluation.models import EvaluationRun
@@ -19,8 +21,9 @@ from studies.design.services.conditions import choose_conditions
 from studies.design.services.design import change_design, create_study
 from studies.design.services.duplicating import duplicate_study
 from studies.design.services.fixes import apply_fix
-from studies.design.services.launch import design_findings, design_snapshot, launch_study
-from studies.enums import Mode, ParticipantStatus, StudyStatus
+from studies.design.services.launch import design_findings, design_snapshot, draft_snapshot, launch_study
+from studies.enums import Mode, ParticipantStatus, Role, StudyStatus
+from studies.flow_pages import Lists
 from studies.models import Participant, Study
 from studies.monitoring.selectors.estimate import estimate_of
 from tests.factories.evaluation import make_run_at
@@ -242,3 +245,93 @@ def test_power_is_that_of_a_comparison_within_participants(draft: Study) -> None
     assert [point.text for point in points] == ["Power is .53 for f = 0.25, with 12 participants."]
     apply_fix(study=draft, fix="power")
     assert set(draft.conditions.values_list("target", flat=True)) == {participants_within(3, 0.25, 0.5, contrast=True)}
+
+
+def page(study: Study, name: str) -> Any:
+    client = Client()
+    client.force_login(study.memberships.get(role=Role.OWNER).researcher)
+    address = reverse(f"studies:{name}", args=[study.slug])
+    return client, address
+
+
+def posted(form: Any, **changes: Any) -> dict[str, Any]:
+    """What a browser posts of a form after these changes."""
+    values = {name: values for name, values in form.stored_values().items() if values != [""]}
+    values |= {name: [value] for name, value in changes.items() if value is not None}
+    return {name: value for name, value in values.items() if value and (name not in changes or changes[name])}
+
+
+def test_the_flow_stage_switches_to_lists_in_turn_and_back(draft: Study) -> None:
+    client, address = page(draft, "flow")
+    before = draft_snapshot(draft)
+    shown = client.get(address)
+    assert "For each of" not in shown.content.decode()
+    answer = client.post(address, posted(shown.context["form"], shown="in_turn"))
+    assert answer.status_code == 302
+    draft.refresh_from_db()
+    assert draft.settings["flow"][2]["lists"] == {"shown": "in_turn", "leave_out": "shown", "pages": PAGES}
+    assert len(rows(draft)) == 6
+    shown = client.get(address)
+    text = " ".join(shown.content.decode().split())
+    assert "For each of 3 lists" in text
+    assert "in one of six orders of a Williams square" in text
+    cards = {card["name"]: card for card in shown.context["cards"]}
+    assert [name for name, card in cards.items() if card["is_repeated"]] == [
+        "The recommendations",
+        "Questions about each item",
+        "The list as a whole",
+    ]
+    assert sum(card["minutes"] * (3 if card["is_repeated"] else 1) for card in cards.values()) == pytest.approx(
+        shown.context["estimate"].minutes
+    )
+    client.post(address, posted(shown.context["form"], shown="in_turn", leave_out=False))
+    draft.refresh_from_db()
+    assert draft.design.flow.lists == Lists(shown="in_turn", leave_out="nothing")
+    client.post(address, posted(client.get(address).context["form"], shown="one"))
+    draft.refresh_from_db()
+    assert rows(draft) == []
+    assert draft_snapshot(draft) == before  # the pages of 2011 are not stored
+
+
+def test_lists_side_by_side_need_pages_of_their_own(draft: Study) -> None:
+    client, address = page(draft, "flow")
+    answer = client.post(address, posted(client.get(address).context["form"], shown="side_by_side"))
+    assert answer.status_code == 200
+    assert "is about one list, and several are shown" in answer.content.decode()
+    draft.refresh_from_db()
+    assert "flow" not in draft.settings
+
+
+def test_an_own_flow_keeps_its_pages(draft: Study) -> None:
+    hello = {"key": "hello", "kind": "text", "title": {"en": "Hello", "it": "Ciao"}, "text": {"en": "Hi", "it": "Ciao"}}
+    switch(draft, [hello, *flow()])
+    client, address = page(draft, "flow")
+    client.post(address, posted(client.get(address).context["form"], shown="in_turn"))
+    draft.refresh_from_db()
+    assert draft.settings["flow"] == [hello, *flow(shown="in_turn", leave_out="shown")]
+
+
+def test_other_stages_speak_of_participants_of_the_study(draft: Study) -> None:
+    switch(draft, IN_TURN, per_condition=36)
+    client, address = page(draft, "sample")
+    shown = client.get(address)
+    text = " ".join(shown.content.decode().split())
+    assert "3 conditions in 6 sequences, 36 participants" in text
+    assert "Participants per condition" not in text
+    assert "Different targets" not in text
+    assert client.post(address, posted(shown.context["form"], per_condition=48)).status_code == 302
+    assert {target for _label, target, _occasions in rows(draft)} == {8}
+    client, address = page(draft, "conditions")
+    shown = client.get(address)
+    assert not [name for name in shown.context["form"].fields if name.startswith("target")]
+    assert client.post(address, posted(shown.context["form"], doses="as ranked")).status_code == 302
+    client, address = page(draft, "imbalance")
+    assert client.get(address).context["expected"].n_participants == 48
+    client, address = page(draft, "power")
+    text = client.get(address).content.decode()
+    assert "power of .80 takes 28" in text
+    assert "per condition" not in text
+    launch_study(study=draft)
+    for stage in ("sample", "conditions", "flow"):
+        client, address = page(draft, stage)
+        assert client.get(address).status_code == 200
