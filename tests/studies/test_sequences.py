@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
+from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
-from core.errors import ParallaxError
+from core.errors import ParallaxError, ParameterError
 from evaluation.models import EvaluationRun
 from inference.power import participants_within, within_power
+from studies.allocation.services.sequences import orders_of
+from studies.design.narrative.plan import preference_power_sentence
 from studies.design.narrative.preregistration import ASPREDICTED, OSF, preregistration
 from studies.design.selectors.available_models import available_models
 from studies.design.selectors.launch_overview import advice_of, launch_overview, planned_power, stage_summaries
@@ -26,6 +32,7 @@ from studies.enums import Mode, ParticipantStatus, Role, StudyStatus
 from studies.flow_pages import Lists
 from studies.models import Participant, Study
 from studies.monitoring.selectors.estimate import estimate_of
+from tests.factories.accounts import UserFactory
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import add_conditions, assigned, make_study
 
@@ -61,8 +68,8 @@ def draft(run: EvaluationRun) -> Study:
     return make_study(run=run, status="draft", per_condition=10)
 
 
-def switch(study: Study, pages: list[dict[str, Any]], **changes: Any) -> Study:
-    change_design(study=study, settings={"flow": pages}, **changes)
+def switch(study: Study, pages: list[dict[str, Any]], *, settings: Any = None, **changes: Any) -> Study:
+    change_design(study=study, settings={"flow": pages, **(settings or {})}, **changes)
     study.refresh_from_db()
     return study
 
@@ -150,8 +157,12 @@ def test_raised_targets_raise_those_of_the_sequences(draft: Study) -> None:
     with pytest.raises(ParallaxError, match="all have the same target") as refused:
         extend_targets(study=draft, targets={labels[0]: 20}, why="More people.")
     assert refused.value.code == "amend.unequal_targets"
-    extend_targets(study=draft, targets=dict.fromkeys(labels, 20), why="More people.")
+    client, address = page(draft, "versions")
+    assert list(client.get(address).context["targets"].fields) == ["target_0", "why"]
+    answer = client.post(address, {"act": "targets", "targets-target_0": 20, "targets-why": "More people."})
+    assert answer.status_code == 302
     draft.refresh_from_db()
+    assert set(draft.conditions.values_list("target", flat=True)) == {20}
     assert draft.status == StudyStatus.LIVE
     assert rows(draft) == [(label, 4, occasions) for label, _target, occasions in before]
 
@@ -163,16 +174,18 @@ def problems_of(study: Study) -> list[str]:
 def test_everything_that_keeps_people_from_several_lists_is_named_at_once(draft: Study) -> None:
     version = draft.dataset_version
     switch(draft, IN_TURN, targets={0: 20})
+    switch(draft, IN_TURN, settings={"interviewers": "nested"})
     version.n_items = 19  # five are rated, and three lists of five are made of others
     version.save()
     draft = Study.objects.get(pk=draft.pk)
     assert problems_of(draft) == [
         "Each participant meets every condition, and targets differ: TopPop 20, CorNgr 10, PureSVD4 10. Give all the "
         "same target.",
+        "Interviewers run one condition each, and participants meet several. Cross interviewers with conditions.",
         "The dataset has 19 items; rating 5 and recommending 15 others needs 20. Ask for fewer known items or "
         "recommend fewer.",
     ]
-    switch(draft, flow(shown="in_turn", leave_out="nothing"), per_condition=10)
+    switch(draft, flow(shown="in_turn", leave_out="nothing"), per_condition=10, settings={"interviewers": "crossed"})
     assert problems_of(draft) == []
 
 
@@ -275,13 +288,13 @@ def test_the_flow_stage_switches_to_lists_in_turn_and_back(draft: Study) -> None
     text = " ".join(shown.content.decode().split())
     assert "For each of 3 lists" in text
     assert "in one of six orders of a Williams square" in text
-    cards = {card["name"]: card for card in shown.context["cards"]}
-    assert [name for name, card in cards.items() if card["is_repeated"]] == [
+    cards = shown.context["cards"]
+    assert [name for name, is_repeated, _minutes in cards if is_repeated] == [
         "The recommendations",
         "Questions about each item",
         "The list as a whole",
     ]
-    assert sum(card["minutes"] * (3 if card["is_repeated"] else 1) for card in cards.values()) == pytest.approx(
+    assert sum(minutes * (3 if is_repeated else 1) for _name, is_repeated, minutes in cards) == pytest.approx(
         shown.context["estimate"].minutes
     )
     client.post(address, posted(shown.context["form"], shown="in_turn", leave_out=False))
@@ -335,3 +348,35 @@ def test_other_stages_speak_of_participants_of_the_study(draft: Study) -> None:
     for stage in ("sample", "conditions", "flow"):
         client, address = page(draft, stage)
         assert client.get(address).status_code == 200
+
+
+def test_the_api_and_the_shell_give_the_sequences(run: EvaluationRun, tmp_path: Path) -> None:
+    owner = UserFactory()
+    design = tmp_path / "design.yaml"
+    design.write_text(yaml.safe_dump({"settings": {"flow": IN_TURN}}), encoding="utf-8")
+    call_command(
+        "create_study", "by-shell", "--dataset", run.version.dataset.name, "--design", str(design),
+        "--per-condition", "36", "--owner", owner.email, stdout=StringIO(),
+    )  # fmt: skip
+    study = Study.objects.get(slug="by-shell")
+    assert [target for _label, target, _occasions in rows(study)] == [6] * 6
+    launch_study(study=study)
+    client = Client()
+    client.force_login(owner)
+    answer = client.get("/api/v1/studies/by-shell/design/").json()
+    assert [row["occasions"] for row in answer["design"]["sequences"]] == [row[2] for row in rows(study)]
+
+
+def test_lists_side_by_side_have_sequences_of_pairs(draft: Study) -> None:
+    lists = Lists(shown="side_by_side", pairs_each=2)
+    assert len(orders_of(lists, 3)) == 6
+    assert orders_of(Lists(shown="side_by_side"), 2) == [[[0, 1]], [[1, 0]]]
+    with pytest.raises(ParameterError, match="got 5"):
+        orders_of(lists, 5)
+
+
+def test_the_power_of_a_comparison_side_by_side_is_that_of_the_sign_test() -> None:
+    sentence = preference_power_sentence(n=100, pairs=1, pairs_each=1, alpha=0.05)
+    assert "compared by 100 participants" in sentence
+    assert "power of .83" in sentence
+    assert "compared by 66 participants" in preference_power_sentence(n=100, pairs=3, pairs_each=2, alpha=0.05)

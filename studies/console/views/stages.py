@@ -80,14 +80,9 @@ def study_flow(request: HttpRequest, membership: Membership) -> HttpResponse:
         repeated = flow.listed if flow.lists.is_several else ()
         return {
             "estimate": estimate,
-            "cards": [
-                {
-                    "name": step.name,
-                    "is_repeated": is_repeated,
-                    "minutes": step.minutes / (n_lists if is_repeated else 1),
-                }
+            "cards": [  # name, whether each list has it, and minutes of one list
+                (step.name, step.step in repeated, step.minutes / (n_lists if step.step in repeated else 1))
                 for step in estimate.steps
-                for is_repeated in [step.step in repeated]
             ],
             "n_lists": n_lists,
             "repeated_minutes": sum(step.minutes for step in estimate.steps if step.step in repeated),

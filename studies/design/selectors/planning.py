@@ -70,10 +70,7 @@ FEWEST_REPETITIONS = 200
 
 
 def planned_number(study: Study) -> tuple[int, int]:
-    """The number of conditions, and of participants in the smallest one: what power can count on.
-
-    Where each participant meets several conditions, all participants of the study.
-    """
+    """The number of conditions, and of participants who meet the smallest one: what power can count on."""
     targets = list(study.conditions.values_list("target", flat=True))
     return len(targets), n_slots(study) if study.design.flow.lists.is_several else min(targets, default=0)
 
@@ -84,16 +81,12 @@ def lists_in_words(study: Study) -> str:
     if not n:
         return ""
     if lists.shown == IN_TURN:
-        sentence = (
-            f"Each participant meets the lists of {'both' if k == 2 else f'all {NUMBERS[k]}'} conditions in turn, in "
-            f"one of {NUMBERS[n]} orders of a Williams square."
-        )
+        met = f"meets the lists of {'both' if k == 2 else f'all {NUMBERS[k]}'} conditions in turn"
+        sentence = f"Each participant {met}, in one of {NUMBERS[n]} orders of a Williams square."
     else:
-        sentence = (
-            f"Each participant compares {NUMBERS[pairs]} pair{'s' if pairs > 1 else ''} of lists side by side, in one "
-            f"of {NUMBERS[n]} sequences; every pair is equally often at each position, with each of its lists on the "
-            "left."
-        )
+        met = f"compares {NUMBERS[pairs]} pair{'s' if pairs > 1 else ''} of lists side by side"
+        balance = "every pair is equally often at each position, with each of its lists on the left"
+        sentence = f"Each participant {met}, in one of {NUMBERS[n]} sequences; {balance}."
     return sentence + (" Items of earlier lists are left out of later ones." if n_left_out(study) else "")
 
 
@@ -177,8 +170,8 @@ def simulated_power_sentence(
 def primary_power_sentence(study: Study, *, n: int, f: float, alpha: float) -> str:
     """The power of the study's own primary test for an effect `f`, and of its equivalence test, if it has one.
 
-    `n` is the number of participants per condition, or of the study where each meets several conditions. Empty with
-    fewer than two conditions. Raises ParameterError. The same design gives the same numbers.
+    `n` participants meet each condition. Empty with fewer than two conditions. Raises ParameterError. The same design
+    gives the same numbers.
     """
     labels = list(study.conditions.order_by("position").values_list("label", flat=True))
     primary = study.design.primary

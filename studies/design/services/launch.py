@@ -322,6 +322,9 @@ def _points_of_lists(study: Study, conditions: Sequence[Condition]) -> Iterator[
         targets = ", ".join(f"{condition.label} {condition.target:,}" for condition in conditions)
         text = f"Each participant meets every condition, and targets differ: {targets}. Give all the same target."
         yield OpenPoint(PARTICIPANTS, text, "per_condition")
+    if study.design.interviewers == "nested":
+        text = "Interviewers run one condition each, and participants meet several. Cross interviewers with conditions."
+        yield OpenPoint(PARTICIPANTS, text, "interviewers")
     if remote := ", ".join(condition.label for condition in remote_conditions(study)):
         text = (
             f"Remote recommenders make no lists for studies with several for each participant: {remote}. Choose models "
