@@ -42,6 +42,8 @@ SCALE_LABELS = {
     LIKES.key: "Dislike or like",
 }
 LISTS_LABELS = {ONE: "One list", IN_TURN: "Each condition’s list in turn", SIDE_BY_SIDE: "Two lists side by side"}
+NOT_COMPARED = "Lists side by side have a page that compares them. Create a study with it, from a template or a file."
+COMPARED = "The pages of this study compare lists side by side. Create another study for lists one by one."
 REMOTE_SETTINGS = ("preparation_seconds", "sent_answers")
 PLAIN_SETTINGS = ("ratings_asked", "list_length", "item_order", "idle_minutes")
 
@@ -112,6 +114,9 @@ class FlowForm(StageForm):
         fewest, most = self.cleaned_data.get("ratings_asked"), self.cleaned_data.get("ratings_most")
         if fewest and most and most < fewest:
             self.add_error("ratings_most", f"At least {fewest}. Leave it empty to ask for exactly {fewest}.")
+        is_compared = self.study.design.flow.lists.shown == SIDE_BY_SIDE
+        if is_compared != (self.cleaned_data.get("shown") == SIDE_BY_SIDE):
+            self.add_error("shown", COMPARED if is_compared else NOT_COMPARED)
         scale = SCALES.get(self.cleaned_data.get("elicitation_scale", ""), FIVE_STARS).scale
         if "taken_from" in self.cleaned_data and not scale.holds(self.cleaned_data["taken_from"]):
             self.add_error("taken_from", f"A rating {scale.words()}.")
