@@ -14,8 +14,10 @@ from django.db.models import Count
 
 from core.models import LogEntry
 from parallax.integrity.findings import Finding, finding
+from studies.allocation.selectors.allocations import n_occasions
 from studies.data.exports.export_files import write_export
 from studies.data.exports.tables import Options
+from studies.design.selectors.placeholders import conditions_of
 from studies.enums import Mode, ParticipantStatus
 from studies.instrument.flow import flow_of, questionnaire_of
 from studies.models import Participant, ProfileRating, RecommendationList, RecommendedItem, Response, Study
@@ -69,7 +71,8 @@ def _finished(study: Study) -> Iterator[Finding]:
 
 
 def _lists(study: Study) -> Iterator[Finding]:
-    lists = RecommendationList.objects.filter(participant__study=study).select_related("participant__condition")
+    lists = RecommendationList.objects.filter(participant__study=study).select_related("participant")
+    conditions = {condition.pk: condition for condition in study.conditions.all()}
     ranks: dict[int, list[int]] = {}
     slots = RecommendedItem.objects.filter(recommendation_list__participant__study=study).order_by("rank")
     for list_id, rank in slots.values_list("recommendation_list_id", "rank"):
@@ -81,15 +84,22 @@ def _lists(study: Study) -> Iterator[Finding]:
     ) & set(ProfileRating.objects.filter(participant__study=study).values_list("participant_id", "item_id"))
     for stored in lists.order_by("pk").iterator(chunk_size=500):
         person, problems = stored.participant, []
-        length = study.design.listed_in(PLAIN if person.condition is None else person.condition.shown)
+        person.study = study
+        of_lists = {
+            (occasion, side): conditions[key]
+            for occasion, keys in enumerate(conditions_of(person), start=1)
+            for side, key in enumerate(keys, start=1)
+        }
+        condition = of_lists.get((stored.occasion, stored.side))
+        length = study.design.listed_in(PLAIN if condition is None else condition.shown)
         if ranks.get(stored.pk, []) != list(range(1, length + 1)):
             problems.append(f"its ranks are {ranks.get(stored.pk, [])} and not 1 to {length}")
-        if person.condition is None:
+        if condition is None:
             problems.append("its participant is in no condition")
-        elif stored.condition_id != person.condition_id:
-            problems.append(f"it is of another condition than {person.condition}")
-        elif stored.model_digest != person.condition.model_digest:
-            problems.append(f"model {stored.model_digest[:12]} made it, and {person.condition} pins another")
+        elif stored.condition_id != condition.pk:
+            problems.append(f"it is of another condition than {condition}")
+        elif stored.model_digest != condition.model_digest:
+            problems.append(f"model {stored.model_digest[:12]} made it, and {condition} pins another")
         if any(who == person.pk for who, _item in rated):
             problems.append("it recommends what the participant had rated")
         if problems:
@@ -108,11 +118,14 @@ def _orphans(study: Study) -> Iterator[Finding]:
     questionnaire = questionnaire_of(study)
     whole = {q.key for block in questionnaire.whole for q in questionnaire.block(block)}
     of_item = {q.key for q in questionnaire.items}
-    length = study.design.longest_list
+    of_lists = {q.key for block in questionnaire.repeated for q in questionnaire.block(block)}
+    length, n = study.design.longest_list, n_occasions(study)
     strays: Counter[tuple[int, str, int]] = Counter()
     rows = Response.objects.filter(participant__study=study).order_by("participant_id", "rank", "question")
-    for participant, question, rank in rows.values_list("participant_id", "question", "rank").iterator():
-        if question not in (of_item if rank else whole) or rank > length:
+    of_row = ("participant_id", "question", "rank", "occasion")
+    for participant, question, rank, occasion in rows.values_list(*of_row).iterator():
+        is_asked = question in (of_item if rank else whole) and occasion <= (n if question in of_lists else 1)
+        if not is_asked or rank > length:
             strays[participant, question, rank] += 1
     for participant, question, rank in strays:
         about = f" about rank {rank}" if rank else ""

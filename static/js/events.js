@@ -5,7 +5,8 @@
 (() => {
   const { events: url, page, code } = document.body.dataset;
   if (!url) return;
-  const rank = Number(document.body.dataset.rank) || 0;
+  const { rank, occasion } = document.body.dataset;
+  const where = { page, rank: Number(rank) || 0, ...(occasion && { occasion: Number(occasion) }) };
   const TOLD = `parallax.told.${code}.`; // to be sent; one entry an event, so that two tabs do not overwrite another
   const OPEN = `parallax.open.${code}.`; // a page in sight, as it stood a few seconds ago
   const BATCH = 40, MOST_KEPT = 1000, TICK = 5000, DEAD = 4 * TICK, SLOWEST = 60000;
@@ -37,7 +38,7 @@
   let stretch = null, hiddenSince = performance.now(), ticked = 0;
   const inSeconds = (milliseconds) => Math.max(0, Math.round(milliseconds) / 1000);
   const told = () => ({
-    id: stretch.id, kind: "page_left", page, rank, view, at: Date.now(),
+    id: stretch.id, kind: "page_left", ...where, view, at: Date.now(),
     seconds: inSeconds(performance.now() - stretch.began), hidden_seconds: inSeconds(stretch.hidden),
   });
   const note = () => {
@@ -67,7 +68,7 @@
   const playing = new Map(); // player to when it began
   const stopped = (player) => {
     if (!playing.has(player)) return;
-    tell({ id: newId(), kind: "sample_played", page, rank, view, at: Date.now(), item: player.dataset.item, seconds: inSeconds(performance.now() - playing.get(player)) });
+    tell({ id: newId(), kind: "sample_played", ...where, view, at: Date.now(), item: player.dataset.item, seconds: inSeconds(performance.now() - playing.get(player)) });
     playing.delete(player);
     later(400);
   };
@@ -133,7 +134,7 @@
     tell(last);
     store.removeItem(key);
   });
-  tell({ id: newId(), kind: "page_shown", page, rank, view, at: Date.now() });
+  tell({ id: newId(), kind: "page_shown", ...where, view, at: Date.now() });
   if (document.visibilityState === "visible") begin();
   later(400); // after the page itself has come
 })();

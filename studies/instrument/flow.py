@@ -11,11 +11,13 @@ from functools import cached_property
 from typing import Any, Protocol
 
 from core.errors import ParameterError
+from core.field_problems import Problem
 from studies.flow_pages import (
     AFTER,
     CHOICE,
     CHOICE_TEXT,
     CHOSEN,
+    COMPARE,
     ELICIT,
     END,
     FLOW_2011,
@@ -25,7 +27,8 @@ from studies.flow_pages import (
     FlowPages,
     Page,
 )
-from studies.instrument.questionnaires.schema import Questionnaire, questionnaire_from
+from studies.instrument.questionnaires.kinds import Preference
+from studies.instrument.questionnaires.schema import EVALUATOR, Questionnaire, questionnaire_from
 from studies.settings import StudySettings
 
 CONSENT = "consent"  # before the way starts: there is no participant row yet
@@ -46,7 +49,18 @@ class Place:
 
     page: str  # key of the page
     rank: int = 0  # of the recommended item, from 1, on pages about one; else 0
-    occasion: int = 1  # of the list, from 1
+    occasion: int = 1  # of the list, from 1, on pages of lists; else 1
+
+    @property
+    def about(self) -> str:
+        """What its answers are about: the rank, after the occasion of a later list.
+
+        Examples
+        --------
+        >>> Place("items", 3).about, Place("items", 3, 2).about
+        ('3', '2/3')
+        """
+        return f"{self.rank}" if self.occasion == 1 else f"{self.occasion}/{self.rank}"
 
 
 @dataclass(frozen=True)
@@ -61,6 +75,11 @@ class Flow(FlowPages):
     def choice(self) -> Page | None:
         """The page on which an item of the list is picked; None where there is none."""
         return next((page for page in self.pages if page.kind == CHOICE), None)
+
+    @property
+    def compared(self) -> str:
+        """The block of questions about lists side by side; empty where none are."""
+        return next((page.block for page in self.pages if page.kind == COMPARE), "")
 
     @property
     def blocks(self) -> tuple[str, ...]:
@@ -97,46 +116,63 @@ class Flow(FlowPages):
         """The keys of the pages from the list on."""
         return self.keys[self.position(self.key_of(LIST)) :]
 
-    def places(self, list_length: int) -> tuple[Place, ...]:
-        """Return all places in order. Raises ParameterError for `list_length` < 1.
+    def is_repeated(self, key: str) -> bool:
+        """Return whether each of several lists has this page anew."""
+        return self.lists.is_several and key in self.listed
+
+    @property
+    def repeated_blocks(self) -> frozenset[str]:
+        """The blocks that are asked anew of each of several lists."""
+        return frozenset(page.block for page in self.pages if page.block and self.is_repeated(page.key))
+
+    def places(self, lengths: tuple[int, ...]) -> tuple[Place, ...]:
+        """Return all places in order; `lengths` has the number of items of the list of each occasion.
+
+        Raises ParameterError for a list without items, and for no list at all.
 
         Examples
         --------
-        >>> [f"{place.page}{place.rank or ''}" for place in Flow(FLOW_2011).places(2)]
+        >>> [f"{place.page}{place.rank or ''}" for place in Flow(FLOW_2011).places((2,))]
         ['about', 'rate', 'recommendations', 'items1', 'items2', 'overall', 'after', 'thanks']
         """
-        if list_length < 1:
-            raise ParameterError(f"A list has at least one item; got {list_length}.")
-        return tuple(
-            Place(page.key, rank)
+        if min(lengths, default=0) < 1:
+            raise ParameterError(f"A list has at least one item; got {', '.join(map(str, lengths)) or 'no list'}.")
+        places = (
+            Place(page.key, rank, occasion)
             for page in self.pages
-            for rank in (range(1, list_length + 1) if page.kind == ITEM_QUESTIONS else (0,))
+            for occasion, length in enumerate(lengths if self.is_repeated(page.key) else lengths[:1], start=1)
+            for rank in (range(1, length + 1) if page.kind == ITEM_QUESTIONS else (0,))
         )
+        return tuple(sorted(places, key=self.order))
 
-    def neighbour(self, place: Place, step: int, list_length: int = 1) -> Place:
+    def neighbour(self, place: Place, step: int, lengths: tuple[int, ...] = (1,)) -> Place:
         """Return the place `step` places on (1) or back (-1); at either end the place itself.
 
-        Raises ParameterError for a place that a list of this length does not have.
+        Raises ParameterError for a place that lists of these lengths do not have.
 
         Examples
         --------
-        >>> Flow(FLOW_2011).neighbour(Place("items", 5), 1, list_length=5)
+        >>> Flow(FLOW_2011).neighbour(Place("items", 5), 1, lengths=(5,))
         Place(page='overall', rank=0, occasion=1)
         """
-        places = self.places(list_length)
+        places = self.places(lengths)
         if place not in places:
-            raise ParameterError(f"There is no page {place.page!r} with rank {place.rank} for a list of {list_length}.")
+            of = " and ".join(map(str, lengths))
+            raise ParameterError(f"There is no page {place.page!r} with rank {place.rank} for a list of {of}.")
         return places[min(max(places.index(place) + step, 0), len(places) - 1)]
 
-    def order(self, place: Place) -> tuple[int, int]:
-        """Return the position of a place, comparable as a tuple."""
-        return self.position(place.page), place.rank
+    def order(self, place: Place) -> tuple[int, int, int, int]:
+        """Return the position of a place, comparable as a tuple: of several lists, one is passed after another."""
+        position = self.position(place.page)
+        start = self.position(self.listed[0]) if self.is_repeated(place.page) else position
+        return start, place.occasion, position, place.rank
 
     def may_look(self, here: Place, at: Place) -> bool:
         """Return whether a participant at `here` may open the page `at`.
 
-        Later pages are closed. After completion only the last page is open. Answers that the assignment or the list
-        is made from are final, so each page up to the ratings is closed once it is left.
+        Later pages are closed. After completion only the last page is open. Answers that the assignment or the lists
+        are made from are final, so each page up to the ratings is closed once it is left; pages of earlier lists are
+        open, since all lists are made from the ratings alone.
 
         Examples
         --------
@@ -191,7 +227,8 @@ def questionnaire_of(study: Designed) -> Questionnaire:
 
 def read_questions(data: Mapping[str, Any], design: StudySettings) -> Questionnaire:
     """Parse what `with_choice` returns, in the order of the study's flow. Raises QuestionnaireProblems."""
-    return questionnaire_from(data, whole_flow(design).blocks)
+    flow = whole_flow(design)
+    return questionnaire_from(data, flow.blocks, flow.repeated_blocks)
 
 
 def with_choice(questionnaire: Mapping[str, Any], design: StudySettings) -> Mapping[str, Any]:
@@ -207,6 +244,23 @@ def with_choice(questionnaire: Mapping[str, Any], design: StudySettings) -> Mapp
     ]
     question = {"key": CHOSEN, "kind": "choice", "text": text, "choices": choices}
     return {**questionnaire, page.block: [question]}
+
+
+def preference_problems(questionnaire: Questionnaire, design: StudySettings) -> list[Problem]:
+    """What is wrong with the questions of preference: a comparison asks some, and no other page does."""
+    compared = whole_flow(design).compared
+    asked = [
+        (block, number)
+        for block, questions in {**questionnaire.blocks, EVALUATOR: questionnaire.evaluator}.items()
+        for number, question in enumerate(questions)
+        if isinstance(question, Preference)
+    ]
+    text = "Only a page that compares lists asks for a preference. Choose another kind of question."
+    problems = [Problem((*at, "kind"), text) for at in asked if at[0] != compared]
+    if compared and not any(block == compared for block, _number in asked):
+        text = "A page that compares lists asks for a preference. Add a question of the kind preference."
+        problems.append(Problem((compared,), text))
+    return problems
 
 
 def blocks_of(design: StudySettings) -> tuple[str, ...]:

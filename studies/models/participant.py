@@ -91,7 +91,7 @@ class Participant(TimeStampedModel):
     @property
     def recommendation_list(self) -> Any:
         """Their list, or the first of several; raises RecommendationList.DoesNotExist before there is one."""
-        return self.recommendation_lists.get(occasion=1)
+        return self.recommendation_lists.get(occasion=1, side=1)
 
 
 class Allocation(models.Model):

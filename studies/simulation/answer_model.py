@@ -30,6 +30,7 @@ LOW, HIGH = 1, 5
 DAMPING = 10.0  # pseudo-ratings at the overall mean in a user's mean
 NOISE = 0.8  # standard deviation of interest around the means, in steps of the 1..5 scale
 ROUNDING = 1e-9  # of a step: tolerance for floating-point error in summed shifts
+PREFERENCES = (0.2, 0.8)  # least differences of mean interest in two lists for a slight and a clear preference
 LEAST_INTEREST = 2.5  # no item of a list is picked where interest in all of them is lower
 HEARD_QUANTILE = 0.9  # half of the people know an item at this popularity quantile
 # Shifts by variable, of the mean rating, of satisfaction, of the share of items not watched, of that of items neither
@@ -116,7 +117,9 @@ class SimulatedPerson:
 
     The `effect` of the person's condition shifts the answers about a list of `list_length` items and about `scales`. It
     uses the random stream `effect_rng` of its own, so all other answers are those that the person gives without an
-    effect. Answers changed by an effect are modelled, no longer true.
+    effect. Answers changed by an effect are modelled, no longer true. `later` has effect and length of each list that
+    follows (`turn_to`); those after them are as the last. `beside` has, for each occasion, the shifts of mean interest
+    in lists side by side. An item is felt about alike in every list that has it.
 
     The mean score of a scale over people shifts by exactly the planted amount as long as answers stay within their
     range; in one person the sum over the questions is within one step of the planted total. A question at the end of
@@ -145,6 +148,8 @@ class SimulatedPerson:
         list_length: int = 1,
         effect_rng: np.random.Generator | None = None,
         scales: Sequence[ScaleOfStudy] = (),
+        later: Sequence[tuple[Effect, int]] = (),
+        beside: Sequence[Sequence[float]] = ((0.0, 0.0),),
     ) -> None:
         self.user = user
         self.training = training
@@ -154,9 +159,21 @@ class SimulatedPerson:
             rating - training.mean - float(training.item_offsets[item]) for item, rating in user.ratings.items()
         ]
         self.user_offset = math.fsum(residuals) / (DAMPING + len(residuals))
+        self.beside = beside
+        self._felt: dict[int, dict[str, Answer]] = {}  # answers without the effect, by item
+        self._effect_rng = effect_rng or np.random.default_rng(0)
+        self._scales, self._lists = scales, [(effect or {}, list_length), *later]
+        self._occasion = 0
+        self.turn_to(1)
+
+    def turn_to(self, occasion: int) -> None:
+        """Turn to the list of an occasion, from 1; to one that was met before, nothing changes."""
+        while self._occasion < occasion:
+            self._occasion += 1
+            self._begin_list(*self._lists[min(self._occasion, len(self._lists)) - 1])
+
+    def _begin_list(self, planted: Effect, list_length: int) -> None:
         self.item_ratings: list[int] = []  # as felt, without the effect
-        self._felt: dict[int, int] = {}  # the same by item
-        planted, self._effect_rng = effect or {}, effect_rng or np.random.default_rng(0)
 
         def whole(name: str, n_answers: int, draw: float) -> int:
             return math.floor(planted.get(name, 0.0) * n_answers + draw)
@@ -169,7 +186,7 @@ class SimulatedPerson:
         self._items_left = list_length
         self._scale_shifts = {
             member.name: shift
-            for scale in scales
+            for scale in self._scales
             if SCALE_PREFIX + scale.key in planted
             for shift in (_ScaleShift(scale, planted[SCALE_PREFIX + scale.key]),)
             for member in scale.members
@@ -208,7 +225,7 @@ class SimulatedPerson:
     def interest(self, item: int) -> float:
         """Latent interest in an item, from 1 to 5 and without the effect: as rated, or as expected before that."""
         if item in self._felt:
-            return self._felt[item]
+            return float(self._felt[item]["rating"].value)
         if item in self.user.ratings:
             return self._point_of(item, FIVE_STARS)
         return min(HIGH, max(LOW, self._expected(item)))
@@ -224,20 +241,33 @@ class SimulatedPerson:
         weights = np.exp(interests)
         return Answer(int(rng.choice(len(items), p=weights / weights.sum())) + 1, MODELLED)
 
+    def prefer(self, left: Sequence[int], right: Sequence[int], rng: np.random.Generator) -> Answer:
+        """Prefer one of two lists by the difference of mean interest in their items, from -2 to 2.
+
+        What is planted in perceived accuracy adds to the interest in a condition's list. `rng` is as for `opinion`.
+        """
+        shifts = self.beside[min(self._occasion, len(self.beside)) - 1]
+        means = [np.mean([self.interest(item) for item in items]) for items in (left, right)]
+        difference = means[1] - means[0] + shifts[1] - shifts[0] + rng.normal(0.0, NOISE)
+        strength = sum(abs(difference) >= least for least in PREFERENCES)
+        return Answer(int(np.sign(difference)) * strength, MODELLED)
+
     def about_item(self, item: int) -> dict[str, Answer]:
-        answers = self._shift_rating(self._shift_son(self._shift_fon(self._felt_about(item))))
+        if item not in self._felt:
+            self._felt[item] = self._felt_about(item)
+        felt = self._felt[item]
+        self.item_ratings.append(felt["rating"].value)
+        answers = self._shift_rating(self._shift_son(self._shift_fon(felt)))
         self._items_left = max(1, self._items_left - 1)
         return answers
 
     def _felt_about(self, item: int) -> dict[str, Answer]:
         if item in self.user.ratings:
-            rating = self._felt[item] = self._point_of(item, FIVE_STARS)
-            self.item_ratings.append(rating)
+            rating = self._point_of(item, FIVE_STARS)
             return {"watched": Answer(True, TRUE), "rating": Answer(rating, self.rating_provenance)}
         heard = bool(self.rng.random() < self.probability_heard(item))
         trailer = bool(heard and self.rng.random() < 0.5)
-        rating = self._felt[item] = int(np.clip(np.rint(self._expected(item) + self.rng.normal(0.0, NOISE)), LOW, HIGH))
-        self.item_ratings.append(rating)
+        rating = int(np.clip(np.rint(self._expected(item) + self.rng.normal(0.0, NOISE)), LOW, HIGH))
         return {
             "watched": Answer(False, MODELLED),
             "heard": Answer(heard, MODELLED),

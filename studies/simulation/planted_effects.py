@@ -1,6 +1,8 @@
 """Effects planted in simulated participants: specified shifts of variables in each condition, read and told.
 
-A shift applies to a participant's measure, a mean over the list or over the questions of a scale.
+A shift applies to a participant's measure, a mean over the list or over the questions of a scale. Where people meet
+several lists, one may also depend on the occasion (``occasion:2``), as by fatigue, and on the condition of the list
+before (``after:LABEL``), as a carry-over; the shifts of a list are added.
 """
 
 from __future__ import annotations
@@ -24,13 +26,46 @@ NAMES = {
 }
 
 
+def causes_of(conditions: Sequence[str], n_occasions: int = 1) -> list[str]:
+    """Return what effects may name: the conditions, and with several lists the occasions and the list before.
+
+    Examples
+    --------
+    >>> causes_of(["TopPop", "LSA"], 2)
+    ['TopPop', 'LSA', 'occasion:2', 'after:TopPop', 'after:LSA']
+    """
+    if n_occasions == 1:
+        return [*conditions]
+    later = [f"occasion:{occasion}" for occasion in range(2, n_occasions + 1)]
+    return [*conditions, *later, *(f"after:{condition}" for condition in conditions)]
+
+
+def effects_by_list(effects: Mapping[str, Effect], met: Sequence[str]) -> list[Effect]:
+    """Return the shifts of each list of a person who meets these conditions in turn.
+
+    Examples
+    --------
+    >>> effects_by_list({"LSA": {"accuracy": 0.5}, "after:LSA": {"accuracy": -0.2}}, ["LSA", "TopPop"])
+    [{'accuracy': 0.5}, {'accuracy': -0.2}]
+    """
+    by_list: list[Effect] = []
+    for occasion, condition in enumerate(met, start=1):
+        causes = [condition, *([f"occasion:{occasion}", f"after:{met[occasion - 2]}"] if occasion > 1 else ())]
+        shifts: dict[str, float] = {}
+        for name, shift in (each for cause in causes for each in effects.get(cause, {}).items()):
+            shifts[name] = shifts.get(name, 0.0) + shift
+        by_list.append(shifts)
+    return by_list
+
+
 def effects_from(data: Any, conditions: Sequence[str], questionnaire: Questionnaire | None = None) -> dict[str, Effect]:
     """Parse effects from plain data such as a YAML file.
 
-    The data map each condition to shifts of variables: accuracy, satisfaction, fon, son, and ``scale.key`` for each
-    scale of the questionnaire. What is omitted is not shifted; conditions without a shift are omitted from the result,
-    which is in the order of `conditions`. Raises ParameterError for anything but a mapping of mappings, an unknown
-    condition or variable, an invalid shift, or a scale with questions that are asked before assignment.
+    `conditions` are those of `causes_of`. The data map each of them to shifts of variables: accuracy, satisfaction,
+    fon, son, and ``scale.key`` for each scale of the questionnaire. What is omitted is not shifted; conditions without
+    a shift are omitted from the result, which is in the order of `conditions`. Raises ParameterError for anything but a
+    mapping of mappings, an unknown condition or variable, an invalid shift, or a scale with questions that are asked
+    before assignment.
 
     Examples
     --------

@@ -148,3 +148,26 @@ def test_a_choice_follows_interest_and_is_none_where_all_of_it_is_low() -> None:
     assert liked.interest(2) == pytest.approx(3.5 + liked.user_offset)
     felt = liked.about_item(2)["rating"].value
     assert liked.interest(2) == felt
+
+
+def test_each_list_has_an_effect_and_ratings_of_its_own_and_items_are_felt_about_alike() -> None:
+    user = SourceUser("u", {0: 3.0})
+
+    def person(*later: tuple[dict[str, float], int], **effect: float) -> SimulatedPerson:
+        rng = np.random.default_rng(2)
+        return SimulatedPerson(user, side(), rng, effect=effect, list_length=2, later=later)
+
+    plain, shifted = person(({}, 2)), person(({"accuracy": 1.0}, 2))
+    for one in (plain, shifted):
+        one.about_item(1)
+        one.about_item(2)
+    assert plain.item_ratings == shifted.item_ratings
+    before = plain.interest(1)
+    for one in (plain, shifted):
+        one.turn_to(2)
+        one.turn_to(1)
+        assert one.item_ratings == []
+    told = [(plain.about_item(item), shifted.about_item(item)) for item in (1, 0)]
+    assert plain.item_ratings == shifted.item_ratings == [before, 3]
+    assert [after["rating"].value - own["rating"].value for own, after in told] == [1, 1]
+    assert [own["rating"].value for own, _after in told] == [before, 3]

@@ -17,7 +17,7 @@ from studies.instrument.flow import Place
 from studies.instrument.questionnaires.schema import ITEMS
 from studies.models import Participant, ProfileRating, RecommendationList, Study
 from studies.participation.services import events, finishing, participant_state, ratings, recommending
-from studies.participation.services.serving import profile_of, served_list
+from studies.participation.services.serving import profile_of, served_lists
 from tests.factories import answering
 from tests.factories.catalog import make_version
 from tests.factories.studies import answer_item, assigned, completed, items_of, make_study, rated
@@ -127,9 +127,9 @@ def test_a_list_for_ratings_that_changed_meanwhile_is_not_kept(study: Study) -> 
     for item in items:
         ratings.rate_item(participant=person, item=item, rating=3)
     before = profile_of(person)
-    served = served_list(Participant.objects.select_related("study").get(pk=person.pk), before)
+    served = served_lists(Participant.objects.select_related("study").get(pk=person.pk), before)
     ratings.rate_item(participant=person, item=items[0], rating=1)
-    assert recommending._store(person, before, *served) is None
+    assert recommending._store(person, before, served) is None
     assert not RecommendationList.objects.exists()
     assert recommending.finish_rating(participant=person).slots.count() == 5
 

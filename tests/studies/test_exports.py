@@ -22,6 +22,7 @@ from studies.data.codebook.items import wide_variables
 from studies.data.exports.export_files import FORMATS, write_export
 from studies.data.exports.rows import Source
 from studies.enums import Mode
+from studies.instrument.flow import Place
 from studies.models import ExternalId, Participant, RecommendedItem, Study, StudyVersion
 from studies.monitoring.services.exclusions import exclude
 from studies.participation.selectors import responses
@@ -331,7 +332,7 @@ def test_opened_details_and_trailers_are_told_item_by_item(study: Study) -> None
     person = rated(study, gender="man")
     slots = list(participant_state.recommendation_list(person).slots.all())
     facts = {"item": slots[1].item.external_id}
-    events.record_event(participant=person, kind="trailer_opened", page="items", rank=1, facts=facts)
+    events.record_event(participant=person, kind="trailer_opened", at=Place("items", 1), facts=facts)
     assert _of_the_list(study, "item.trailer_opened") == ["0", "1", "0", "0", "0"]
     assert _of_the_list(study, "item.details_opened") == ["0"] * 5
 
@@ -371,7 +372,7 @@ def test_what_was_opened_before_the_list_was_there_is_not_told_of_its_items(stud
     for rank, page in enumerate(("rate", "recommendations", "items", "overall", "after"), start=1):
         facts = {"item": slots[rank - 1].item.external_id}
         for kind in ("details_opened", "trailer_opened"):
-            events.record_event(participant=person, kind=kind, page=page, facts=facts)
+            events.record_event(participant=person, kind=kind, at=Place(page), facts=facts)
     assert _of_the_list(study, "item.details_opened") == ["0", "1", "1", "1", "1"]
     assert _of_the_list(study, "item.trailer_opened") == ["0", "1", "1", "1", "1"]
 

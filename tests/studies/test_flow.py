@@ -21,7 +21,7 @@ from tests.sentences import assert_sentences_approved
 pytestmark = pytest.mark.unit
 DEFAULT = Flow(FLOW_2011)
 WITHOUT_AFTER = Flow(tuple(page for page in FLOW_2011 if page.key != "after"))
-WAY = WITHOUT_AFTER.places(3)
+WAY = WITHOUT_AFTER.places((3,))
 STORED: list[dict[str, Any]] = [
     {"key": "about", "kind": "questions", "block": "about", "assigns": True},
     {"key": "rate", "kind": "elicit"},
@@ -56,25 +56,25 @@ def test_examples_in_docstrings_run(module: object) -> None:
 def test_the_pages_follow_one_another_and_the_last_one_stays() -> None:
     here = Place("about")
     walked = [here]
-    for _ in range(len(DEFAULT.places(3))):
-        here = DEFAULT.neighbour(here, 1, 3)
+    for _ in range(len(DEFAULT.places((3,)))):
+        here = DEFAULT.neighbour(here, 1, (3,))
         walked.append(here)
-    assert walked == [*DEFAULT.places(3), Place("thanks")]
-    assert DEFAULT.neighbour(Place("items", 1), -1, 3) == Place("recommendations")
-    assert DEFAULT.neighbour(Place("about"), -1, 3) == Place("about")
+    assert walked == [*DEFAULT.places((3,)), Place("thanks")]
+    assert DEFAULT.neighbour(Place("items", 1), -1, (3,)) == Place("recommendations")
+    assert DEFAULT.neighbour(Place("about"), -1, (3,)) == Place("about")
 
 
 @pytest.mark.parametrize("place", [Place("items", 4), Place("items"), Place("rate", 1), Place("rate", 0, 2)])
 def test_a_place_that_a_list_of_this_length_does_not_have_is_refused(place: Place) -> None:
     with pytest.raises(ParameterError, match="There is no page"):
-        DEFAULT.neighbour(place, 1, 3)
+        DEFAULT.neighbour(place, 1, (3,))
 
 
 def test_an_unknown_page_and_an_empty_list_are_refused() -> None:
     with pytest.raises(ParameterError, match="There is no page 'nowhere'; the pages are about, rate"):
         DEFAULT.page("nowhere")
     with pytest.raises(ParameterError, match="at least one item"):
-        DEFAULT.places(0)
+        DEFAULT.places((0,))
 
 
 @pytest.mark.parametrize("here", WAY, ids=str)
@@ -173,6 +173,31 @@ REFUSED = {
     "a choice with a block": "pages.append({'key': 'pick', 'kind': 'choice', 'block': 'taste'})",
     "a choice with a reserved key": "pages.append({'key': 'item', 'kind': 'choice'})",
     "a choice with a text": "pages.append({'key': 'pick', 'kind': 'choice', 'text': {'en': 'Pick!'}})",
+    "a comparison of one list": "pages.append({'key': 'compare', 'kind': 'compare'})",
+    "side by side without a comparison": "del pages[1:]; f[2]['lists']['shown'] = 'side_by_side'",
+    "side by side with pages about one list": (
+        "pages.append({'key': 'compare', 'kind': 'compare'}); f[2]['lists']['shown'] = 'side_by_side'"
+    ),
+    "three at once": (
+        "pages[1:] = [{'key': 'compare', 'kind': 'compare'}]; f[2]['lists'] |= {'shown': 'side_by_side', 'at_once': 3}"
+    ),
+    "a comparison outside lists": (
+        "f.insert(3, {'key': 'compare', 'kind': 'compare'}); del pages[1:]; f[2]['lists']['shown'] = 'side_by_side'"
+    ),
+    "a comparison before the lists": (
+        "pages[:] = [{'key': 'compare', 'kind': 'compare'}, pages[0]]; f[2]['lists']['shown'] = 'side_by_side'"
+    ),
+    "two comparisons": (
+        "pages[1:] = [{'key': key, 'kind': 'compare'} for key in ('compare', 'again')]; "
+        "f[2]['lists']['shown'] = 'side_by_side'"
+    ),
+    "a comparison of a reserved block": (
+        "pages[1:] = [{'key': 'compare', 'kind': 'compare', 'block': 'items'}]; f[2]['lists']['shown'] = 'side_by_side'"
+    ),
+    "a comparison with a text": (
+        "pages[1:] = [{'key': 'compare', 'kind': 'compare', 'text': {'en': 'Compare!'}}]; "
+        "f[2]['lists']['shown'] = 'side_by_side'"
+    ),
     "several at once": "f[1]['kind'] = 'rate'; f[3]['key'] = 'overall'; f[3]['assigns'] = True; f.insert(0, f.pop())",
 }
 
@@ -204,6 +229,41 @@ def test_a_choice_is_the_question_of_a_block_named_after_its_page() -> None:
         "flow[2].lists.pages[3].key: The questionnaire has a block 'pick', and a choice is exported by that name. "
         "Choose another key."
     ]
+
+
+SIDE_BY_SIDE = "pages[1:] = [{'key': 'compare', 'kind': 'compare'}]; f[2]['lists']['shown'] = 'side_by_side'"
+
+
+def test_a_comparison_asks_the_block_of_its_name_unless_it_names_another() -> None:
+    read = read_flow(changed(SIDE_BY_SIDE))
+    assert [page.block for page in read.pages if page.kind == "compare"] == ["compare"]
+    named = read_flow(changed(SIDE_BY_SIDE.replace("'compare'}]", "'compare', 'block': 'preference'}]")))
+    assert Flow(named.pages).compared == "preference"
+    assert Flow(FLOW_2011).compared == ""
+    asked = {"about": [1], "after": [1]}
+    assert [str(problem) for problem in block_problems(changed(SIDE_BY_SIDE), asked, ())] == [
+        "flow[2].lists.pages[1].block: The questionnaire has no questions in the block 'compare'. Add some, or remove "
+        "the page."
+    ]
+
+
+def test_only_comparisons_ask_for_preferences_and_always_do() -> None:
+    text = {"en": "Which one?", "it": "Quale?"}
+    preference, remark = ({"key": kind, "kind": kind, "text": text} for kind in ("preference", "text"))
+    design = read_settings({"flow": changed(SIDE_BY_SIDE)})
+
+    def problems(**blocks: Any) -> list[str]:
+        return [str(each) for each in flow.preference_problems(flow.read_questions(blocks, design), design)]
+
+    assert problems(compare=[remark, preference]) == []
+    assert problems(compare=[remark]) == [
+        "compare: A page that compares lists asks for a preference. Add a question of the kind preference."
+    ]
+    only = "Only a page that compares lists asks for a preference. Choose another kind of question."
+    assert problems(compare=[preference], after=[{**preference, "key": "again"}]) == [f"after[0].kind: {only}"]
+    of_2011 = read_settings({})
+    asked = flow.read_questions({"overall": [preference]}, of_2011)
+    assert [str(each) for each in flow.preference_problems(asked, of_2011)] == [f"overall[0].kind: {only}"]
 
 
 def test_problems_of_a_flow_are_those_of_its_setting() -> None:

@@ -21,7 +21,7 @@ from recommenders.base import Algorithm
 from recommenders.data import Ratings, Scale
 from studies.instrument.measures import ParticipantMeasures, item_measures, participant_measures
 from studies.simulation.answer_model import MODELLED, TRUE, Effect, SimulatedPerson, SourceUser, TrainingSide
-from studies.simulation.planted_effects import effects_from, planted_sentence
+from studies.simulation.planted_effects import causes_of, effects_by_list, effects_from, planted_sentence
 
 pytestmark = pytest.mark.unit
 
@@ -215,3 +215,17 @@ def test_a_planted_effect_comes_out_maximal_and_nothing_comes_out_of_nothing() -
     assert n_alone >= 90
     assert n_highest >= 90
     assert 1 <= n_significant <= 10
+
+
+def test_effects_of_the_occasion_and_of_the_list_before_add_up() -> None:
+    causes = causes_of(["A", "B"], 3)
+    assert causes == ["A", "B", "occasion:2", "occasion:3", "after:A", "after:B"]
+    given = {"occasion:3": {"accuracy": -0.25}, "A": {"accuracy": 0.5, "son": 0.1}, "after:B": {"accuracy": 0.5}}
+    effects = effects_from(given, causes)
+    assert effects_by_list(effects, ["B", "A", "B"]) == [{}, {"accuracy": 1.0, "son": 0.1}, {"accuracy": -0.25}]
+    assert planted_sentence(effects) == (
+        "Effects were planted: A perceived accuracy +0.5, second-order novelty +0.1; occasion:3 perceived accuracy "
+        "-0.25; after:B perceived accuracy +0.5."
+    )
+    with pytest.raises(ParameterError, match="name occasion:2"):
+        effects_from({"occasion:2": {"accuracy": 1}}, causes_of(["A", "B"]))

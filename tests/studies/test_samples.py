@@ -13,6 +13,7 @@ from studies.data.codebook.items import item_variables
 from studies.design.selectors.placeholders import filled
 from studies.design.services.launch import launch_study
 from studies.enums import Mode
+from studies.instrument.flow import Place
 from studies.instrument.questionnaires.schema import questionnaire_from
 from studies.instrument.samples import for_items_without
 from studies.models import Event, Participant, RecommendedItem, Study
@@ -102,7 +103,8 @@ def test_a_study_from_before_asks_it_of_every_item() -> None:
         answers = {"watched": "no", "heard": "yes", "rating": "4", "continue": "1"}
         assert person.post(f"items/1/{rank}/", answers).status_code == 200
         assert person.post(f"items/1/{rank}/", {**answers, "trailer_seen": "no"}).status_code == 302
-    assert [q.key for q in questionnaire_at(person.me, of[False][0]).items] == [q.key for q in whole.items]
+    of_item = questionnaire_at(person.me, Place("items", of[False][0]))
+    assert [q.key for q in of_item.items] == [q.key for q in whole.items]
 
 
 def test_where_no_item_has_a_sample_it_is_left_out() -> None:

@@ -69,7 +69,9 @@ def targets(study: Study, arms: Sequence[Arm], mode: str) -> list[int | None]:
         return [None] * len(arms)
     simulated = study.design.simulated_per_condition
     if mode == Mode.SIMULATED and simulated is not None:
-        return [int(simulated)] * len(arms)
+        # Who is in a sequence meets each condition.
+        n_shared = len(arms) if arms and isinstance(arms[0], ConditionSequence) else 1
+        return [-(-simulated // n_shared)] * len(arms)
     return [arm.target for arm in arms]
 
 

@@ -28,7 +28,7 @@ from studies.instrument.outcomes import possible_outcomes
 from studies.instrument.questionnaires.core import is_measured, measures_of
 from studies.instrument.questionnaires.schema import Questionnaire
 from studies.instrument.scales import scales_of
-from studies.plans import ADVANTAGE_TEST, TESTS, in_text
+from studies.plans import TESTS, in_text, primary_test_of
 from studies.settings import SCALE_PREFIX, AnalysisPlan, Contrast, Primary, StudySettings
 
 CORRELATION = 0.5  # assumed of a person's values under two conditions
@@ -148,7 +148,7 @@ def primary_test_sentence(primary: Primary, tests: Mapping[str, str] = TESTS) ->
     if (contrast := primary.contrast) is not None:
         sides = "one-sided" if contrast.sides == 1 else "two-sided"
         return f"Primary test: planned contrast, {contrast_in_words(contrast)}, {sides}."
-    if tests["comparison"] != ADVANTAGE_TEST:
+    if primary_test_of(tests) != "advantage":
         return f"Primary test: {tests['comparison']}."
     return "Primary test: average advantage of the conditions with the better offline metric."
 

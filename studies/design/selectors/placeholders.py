@@ -38,7 +38,7 @@ from studies.instrument.flow import Flow, flow_of, read_questions, with_choice
 from studies.instrument.questionnaires.schema import Questionnaire
 from studies.instrument.samples import for_items_without
 from studies.known_items import ItemsAsked
-from studies.models import Condition, Participant, Study
+from studies.models import Condition, Participant, Sequence, Study
 from studies.presentation import PLAIN, Presentation
 from studies.settings import OPENED, PLAYED, StudySettings
 
@@ -257,6 +257,12 @@ class StudyContent:
     presentations: Mapping[int, Presentation]  # by condition; empty where no factors are set
     prepares: bool  # whether lists are prepared on a page of their own, since a recommender is remote
     flow: Flow
+    sequences: Mapping[int, tuple[tuple[int, ...], ...]]  # conditions of each occasion; empty where there is one list
+
+    @property
+    def n_occasions(self) -> int:
+        """How many lists people meet one after the other."""
+        return max(map(len, self.sequences.values()), default=1)
 
 
 def content_of(study: Study) -> StudyContent:
@@ -286,6 +292,7 @@ def _content(study_id: int, _updated_at: datetime) -> StudyContent:
         MappingProxyType({condition.pk: condition.shown for condition in _conditions(study)}),
         Condition.objects.filter(study=study, model__origin=ModelOrigin.REMOTE).exists(),
         replace(flow, pages=pages),
+        MappingProxyType(_sequences(study) if flow.lists.is_several else {}),
     )
 
 
@@ -293,8 +300,29 @@ def _conditions(study: Study) -> Iterable[Condition]:
     return Condition.objects.filter(study=study) if study.design.factors else ()
 
 
-def presentation_of(participant: Participant) -> Presentation:
-    """How the participant's condition shows its list; the default before there is a condition."""
-    if participant.condition_id is None:
+def _sequences(study: Study) -> dict[int, tuple[tuple[int, ...], ...]]:
+    keys = dict(Condition.objects.filter(study=study).values_list("position", "pk"))
+    return {
+        sequence.pk: tuple(tuple(keys[position] for position in shown) for shown in sequence.occasions)
+        for sequence in Sequence.objects.filter(study=study)
+    }
+
+
+def conditions_of(participant: Participant) -> tuple[tuple[int, ...], ...]:
+    """The keys of the conditions that make the participant's lists, for each occasion from left to right.
+
+    Empty before the assignment.
+    """
+    if participant.condition_id is not None:
+        return ((participant.condition_id,),)
+    if participant.sequence_id is None:
+        return ()
+    return content_of(participant.study).sequences.get(participant.sequence_id, ())
+
+
+def presentation_of(participant: Participant, occasion: int = 1, side: int = 1) -> Presentation:
+    """How a list of the participant is shown; the default before there is a condition."""
+    conditions = conditions_of(participant)
+    if not conditions:
         return PLAIN
-    return content_of(participant.study).presentations.get(participant.condition_id, PLAIN)
+    return content_of(participant.study).presentations.get(conditions[occasion - 1][side - 1], PLAIN)

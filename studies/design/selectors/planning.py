@@ -327,5 +327,5 @@ def preregistration_plan(study: Study) -> Plan:
             if scale.key in analysis.scales
         }
         | {outcome.key: outcome_in_words(outcome) for outcome in planned_outcomes(questionnaire, design)},
-        frozen_tests=() if tests == tests_of(primary) else tuple(tests.values()),
+        frozen_tests=() if tests == tests_of(primary, design.flow.lists.shown) else tuple(tests.values()),
     )

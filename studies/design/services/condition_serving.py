@@ -22,9 +22,10 @@ def recommend_in(
     n: int,
     rated_at: Mapping[int, float] | None = None,
     context: Mapping[str, Any] | None = None,
+    left_out: Sequence[int] = (),
     request: str = "",
 ) -> Served:
-    """Return the `n` best items of the condition's model for ratings by item index, none of them rated.
+    """Return the `n` best items of the condition's model for ratings by item index, none rated or in `left_out`.
 
     `ratings` are numbers of points on the study's elicitation scale; the model maps their values to its own scale. On
     usage data the profile holds the items rated at or above the study's threshold; without such an item every slot is
@@ -40,7 +41,7 @@ def recommend_in(
         ratings=profile.ratings,
         scale=profile.scale,
         n=n,
-        left_out=profile.left_out,
+        left_out=[*profile.left_out, *left_out],
         history=profile.history,
         request=request,
     )

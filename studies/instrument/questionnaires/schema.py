@@ -53,6 +53,7 @@ class Questionnaire:
     scales: tuple[Scale, ...] = ()  # the scales that questions belong to
     attention_ends_after: int = 0  # number of failed attention checks that ends participation; 0 for never
     evaluator: tuple[Question, ...] = ()  # asked of the interviewer after each session
+    repeated: frozenset[str] = frozenset()  # the blocks that are asked anew of each of several lists
 
     def block(self, name: str) -> tuple[Question, ...]:
         """The questions of one block; none of a block that the study does not have."""
@@ -93,11 +94,13 @@ class Questionnaire:
     def known_in(self, block: str) -> tuple[str, ...]:
         """Return the blocks whose answers are known when a block is asked; the block itself comes last.
 
-        Each recommended item has answers of its own, which are known on its page alone.
+        Each recommended item has answers of its own, which are known on its page alone, and each of several lists has
+        some, which are known on the pages of that list.
         """
         names = list(self.blocks)
         before = names[: names.index(block)] if block in names else ()
-        return (*(name for name in before if name != ITEMS), block)
+        elsewhere = {ITEMS} if block in self.repeated else {ITEMS, *self.repeated}
+        return (*(name for name in before if name not in elsewhere), block)
 
     def known(self, block: str, answers: Mapping[str, Any]) -> dict[str, Any]:
         """Return the answers that conditions in a block may use: those to questions that are themselves shown.
@@ -139,9 +142,10 @@ class Questionnaire:
 class _Reader:
     """Parses a questionnaire and records its problems."""
 
-    def __init__(self, data: Mapping[str, Any], blocks: Sequence[str]) -> None:
+    def __init__(self, data: Mapping[str, Any], blocks: Sequence[str], repeated: frozenset[str]) -> None:
         self.data = data
         self.blocks = blocks
+        self.repeated = repeated
         self.notes = Notes()
         self.seen: dict[str, str] = {}  # key to block
 
@@ -157,7 +161,7 @@ class _Reader:
         evaluator = self._evaluator()
         if self.notes.problems:
             raise QuestionnaireProblems(self.notes.problems)
-        questionnaire = Questionnaire(blocks, scales=scales, attention_ends_after=ends_after, evaluator=evaluator)
+        questionnaire = Questionnaire(blocks, scales, ends_after, evaluator, self.repeated)
         self._check_together(questionnaire)  # once each question is right by itself
         if self.notes.problems:
             raise QuestionnaireProblems(self.notes.problems)
@@ -353,16 +357,18 @@ def blocks_in(*documents: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=64)
-def _read_text(text: str, blocks: tuple[str, ...]) -> Questionnaire:
+def _read_text(text: str, blocks: tuple[str, ...], repeated: frozenset[str]) -> Questionnaire:
     # Every page of a participant reads the same questionnaire.
-    return _Reader(json.loads(text), blocks).read()
+    return _Reader(json.loads(text), blocks, repeated).read()
 
 
-def questionnaire_from(mapping: Mapping[str, Any], blocks: tuple[str, ...] = BLOCKS) -> Questionnaire:
+def questionnaire_from(
+    mapping: Mapping[str, Any], blocks: tuple[str, ...] = BLOCKS, repeated: frozenset[str] = frozenset()
+) -> Questionnaire:
     """Parse a questionnaire from plain data: a preset's YAML or a study's JSON.
 
     The mapping has a list of questions for each of the blocks, which are in the order in which they are asked, and a
-    list of scales under ``scales``. Raises
+    list of scales under ``scales``. `repeated` are the blocks that are asked anew of each of several lists. Raises
     QuestionnaireProblems, a ParameterError with every problem, such as unknown fields, duplicate keys or conditions on
     later questions.
 
@@ -380,7 +386,7 @@ def questionnaire_from(mapping: Mapping[str, Any], blocks: tuple[str, ...] = BLO
         raise QuestionnaireProblems(
             [Problem((), f"A questionnaire may contain only texts, numbers, true and false: {problem}. Quote dates.")]
         ) from problem
-    return _read_text(text, blocks)
+    return _read_text(text, blocks, repeated)
 
 
 def lacking_wordings(questionnaire: Questionnaire, languages: Sequence[str]) -> list[Problem]:

@@ -11,6 +11,7 @@ from django.core.management.base import CommandError
 from django.db.models import QuerySet
 
 from core.errors import ParallaxError, ParameterError
+from studies.allocation.selectors.allocations import n_occasions
 from studies.design.services.trials import remove_simulated
 from studies.enums import Mode, ParticipantStatus
 from studies.instrument.flow import questionnaire_of
@@ -20,7 +21,7 @@ from studies.monitoring.selectors.exclusions import by_frequency, exclusions, pl
 from studies.monitoring.selectors.outcomes import outcomes_of, scale_means_of
 from studies.settings import SCALE_PREFIX
 from studies.simulation.answer_model import Effect
-from studies.simulation.planted_effects import effects_from, planted_sentence
+from studies.simulation.planted_effects import causes_of, effects_from, planted_sentence
 from studies.simulation.services.pilot import Progress, walk_group
 
 
@@ -75,7 +76,7 @@ class Command(StudyCommand):
         try:
             shifts = yaml.safe_load(file.read_text(encoding="utf-8"))
             labels = list(study.conditions.order_by("position").values_list("label", flat=True))
-            return effects_from(shifts, labels, questionnaire_of(study))
+            return effects_from(shifts, causes_of(labels, n_occasions(study)), questionnaire_of(study))
         except OSError as problem:
             raise CommandError(f"{file} cannot be read: {problem.strerror}.") from problem
         except (yaml.YAMLError, UnicodeDecodeError) as problem:

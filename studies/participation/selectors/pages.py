@@ -25,8 +25,8 @@ from catalog.selectors.items import (
     title_in,
 )
 from core.errors import ParallaxError
-from studies.design.selectors.placeholders import content_of
-from studies.flow_pages import ABOUT, AFTER, CHOICE, ELICIT, END, ITEM_QUESTIONS, LIST, OVERALL
+from studies.design.selectors.placeholders import StudyContent, content_of
+from studies.flow_pages import ABOUT, AFTER, CHOICE, COMPARE, ELICIT, END, ITEM_QUESTIONS, LIST, OVERALL, SIDE_BY_SIDE
 from studies.instrument.flow import CONSENT, Flow, Place
 from studies.known_items import FIVE_STARS, ElicitationScale
 from studies.models import Participant, ProfileRating, RecommendedItem, Study
@@ -39,6 +39,7 @@ NAMES: dict[str, Promise] = {  # by what a page is for
     ITEM_QUESTIONS: _("Each recommendation"),
     OVERALL: _("The list as a whole"),
     CHOICE: _("Your choice"),
+    COMPARE: _("Comparison of the lists"),
     AFTER: _("Some more questions"),
     END: _("Thank you"),
 }
@@ -143,14 +144,32 @@ def heading_of(flow: Flow, key: str, language: str) -> Promise | str:
     return own or NAMES.get(page.part, NAMES[AFTER])
 
 
-def progress_at(flow: Flow, key: str, language: str, *, chooses: bool = False) -> Progress:
-    """Return the progress bar with everything before a page done; `chooses`: items are chosen and not rated."""
-    position = 0 if key == CONSENT else flow.position(key) + 1
-    is_choice = chooses and position > 0 and flow.page(key).kind == ELICIT
-    name = CHOICES if is_choice else heading_of(flow, key, language) if position else _("Consent")
-    n = len(flow.pages) + 1
-    at = position + (position == n - 1)  # on the last page all is done
-    states = tuple("done" if i < at else "now" if i == at else "" for i in range(n))
+def part_of_lists(content: StudyContent, at: Place) -> str:
+    """Return which of several lists a page is about: "List 2 of 3"; empty on other pages, and where there is one."""
+    if content.n_occasions == 1 or not content.flow.is_repeated(at.page):
+        return ""
+    numbers = {"n": at.occasion, "total": content.n_occasions}
+    if content.flow.lists.shown == SIDE_BY_SIDE:
+        return gettext("Comparison %(n)s of %(total)s") % numbers
+    return gettext("List %(n)s of %(total)s") % numbers
+
+
+def progress_at(content: StudyContent, at: Place, language: str, *, chooses: bool = False) -> Progress:
+    """Return the progress bar with everything before a page done; `chooses`: items are chosen and not rated.
+
+    Each of several lists is one step, so that the bar never goes back.
+    """
+    flow = content.flow
+    steps = list(
+        dict.fromkeys(part_of_lists(content, each) or each.page for each in flow.places((1,) * content.n_occasions))
+    )
+    part = part_of_lists(content, at)
+    position = 0 if at.page == CONSENT else steps.index(part or at.page) + 1
+    is_choice = chooses and position > 0 and flow.page(at.page).kind == ELICIT
+    name = part or (CHOICES if is_choice else heading_of(flow, at.page, language) if position else _("Consent"))
+    n = len(steps) + 1
+    here = position + (position == n - 1)  # on the last page all is done
+    states = tuple("done" if i < here else "now" if i == here else "" for i in range(n))
     return Progress(position + 1, n, name, states)
 
 
@@ -268,10 +287,14 @@ def rated_cards(study: Study, profile: Mapping[int, int], *, links: Links) -> li
     return _cards(study, items, links, own_rating, has_facts=False)
 
 
-def recommended_cards(participant: Participant, *, links: Links) -> list[Card]:
-    """Return the participant's list as the pages show it; raises `study.no_list` before there is one."""
+def recommended_cards(participant: Participant, occasion: int = 1, side: int = 1, *, links: Links) -> list[Card]:
+    """Return a list of the participant as the pages show it; raises `study.no_list` before there is one."""
     study = participant.study
-    recommended = RecommendedItem.objects.filter(recommendation_list__participant=participant)
+    recommended = RecommendedItem.objects.filter(
+        recommendation_list__participant=participant,
+        recommendation_list__occasion=occasion,
+        recommendation_list__side=side,
+    )
     slots = {
         index: (rank, texts)
         for index, rank, texts in recommended.order_by("rank").values_list("item__index", "rank", "explanation")

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from studies.design.selectors.placeholders import content_of
+from studies.instrument.flow import Place
 from studies.instrument.questionnaires.schema import Questionnaire
 from studies.models import Participant, ProfileRating, RecommendedItem, Response, Study
 
@@ -52,12 +53,24 @@ def participant_by_entry(study: Study, digest: str) -> Participant | None:
     return participants_with_study().filter(study=study, entry_key=digest).first()
 
 
-def answers_by_rank(participant: Participant, since: datetime | None = None) -> dict[int, dict[str, Any]]:
-    """Return the participant's answers: rank (0: about the person or the list) → question → value.
+def answers_known(participant: Participant, occasion: int) -> QuerySet[Response]:
+    """Return the answers that pages of an occasion know: those about its list, and those asked once."""
+    rows = Response.objects.filter(participant=participant.pk).order_by()
+    if occasion == 1:
+        return rows.filter(occasion=1)
+    questionnaire = content_of(participant.study).questionnaire
+    of_lists = [question.key for block in questionnaire.repeated for question in questionnaire.block(block)]
+    return rows.filter(Q(occasion=occasion) | (Q(occasion=1) & ~Q(question__in=of_lists)))
+
+
+def answers_by_rank(
+    participant: Participant, occasion: int = 1, since: datetime | None = None
+) -> dict[int, dict[str, Any]]:
+    """Return the answers that pages of an occasion know: rank (0: about the person or the list) → question → value.
 
     With `since`, only those given or changed after it.
     """
-    rows = Response.objects.filter(participant=participant.pk).order_by()
+    rows = answers_known(participant, occasion)
     if since is not None:
         rows = rows.filter(answered_at__gte=since)
     by_rank: dict[int, dict[str, Any]] = {}
@@ -66,9 +79,9 @@ def answers_by_rank(participant: Participant, since: datetime | None = None) -> 
     return by_rank
 
 
-def answers_about(participant: Participant, rank: int) -> dict[str, Any]:
-    """Return the answers about the person and the list, with those about the item at `rank`, by question."""
-    rows = Response.objects.filter(participant=participant.pk, rank__in={0, rank})
+def answers_at(participant: Participant, at: Place) -> dict[str, Any]:
+    """Return the answers about the person and the list of a page, with those about its item, by question."""
+    rows = answers_known(participant, at.occasion).filter(rank__in={0, at.rank})
     # Answers about the item come last and take precedence.
     return dict(rows.order_by("rank").values_list("question", "value"))
 
@@ -78,19 +91,22 @@ def ratings_given(participant: Participant) -> dict[int, ProfileRating]:
     return {row.item_id: row for row in ProfileRating.objects.filter(participant=participant.pk).order_by()}
 
 
-def questionnaires_of(participant: Participant) -> Callable[[int], Questionnaire]:
-    """Return the questionnaire by the rank of an item; at rank 0 it is the whole one.
+def questionnaires_of(participant: Participant, occasion: int = 1) -> Callable[[int], Questionnaire]:
+    """Return the questionnaire by the rank of an item in the list of an occasion; at rank 0 it is the whole one.
 
     Some items have no sample to ask about.
     """
     content = content_of(participant.study)
     if content.for_items_without_sample is content.questionnaire:
         return lambda rank: content.questionnaire
-    slots = RecommendedItem.objects.filter(recommendation_list__participant=participant.pk, has_trailer=False)
+    of_list = {"recommendation_list__participant": participant.pk, "recommendation_list__occasion": occasion}
+    slots = RecommendedItem.objects.filter(**of_list, has_trailer=False)
     without = frozenset(slots.order_by().values_list("rank", flat=True))
     return lambda rank: content.for_items_without_sample if rank in without else content.questionnaire
 
 
-def questionnaire_at(participant: Participant, rank: int) -> Questionnaire:
-    """Return the questionnaire that is asked of the item at a rank; at rank 0 it is the whole one."""
-    return questionnaires_of(participant)(rank) if rank else content_of(participant.study).questionnaire
+def questionnaire_at(participant: Participant, at: Place) -> Questionnaire:
+    """Return the questionnaire that is asked of the item of a page; on other pages it is the whole one."""
+    if not at.rank:
+        return content_of(participant.study).questionnaire
+    return questionnaires_of(participant, at.occasion)(at.rank)

@@ -17,7 +17,7 @@ from studies.enums import Provenance
 from studies.instrument.flow import Place
 from studies.instrument.questionnaires.schema import ITEMS, Question, Questionnaire
 from studies.models import Participant, Response
-from studies.participation.selectors.participant_rows import questionnaire_at
+from studies.participation.selectors.participant_rows import answers_known, questionnaire_at
 from studies.participation.services.events import record_event
 from studies.participation.services.participant_state import (
     flow_of_participant,
@@ -44,15 +44,14 @@ class PageAnswers:
         self.participant = participant
         self.at = at
         self.block = flow_of_participant(participant).page(at.page).block
-        self.rank = rank = at.rank
         # Answers about the item come last and take precedence.
-        rows = list(Response.objects.filter(participant=participant, rank__in={0, rank}).order_by("rank"))
+        rows = list(answers_known(participant, at.occasion).filter(rank__in={0, at.rank}).order_by("rank"))
         self.values: dict[str, Any] = {row.question: row.value for row in rows}
-        self._rows = {row.question: row for row in rows if row.rank == rank}
+        self._rows = {row.question: row for row in rows if (row.rank, row.occasion) == (at.rank, at.occasion)}
 
     @cached_property
     def questionnaire(self) -> Questionnaire:
-        return questionnaire_at(self.participant, self.rank)
+        return questionnaire_at(self.participant, self.at)
 
     @cached_property
     def keys(self) -> frozenset[str]:
@@ -102,13 +101,14 @@ class PageAnswers:
             record_event(
                 participant=self.participant,
                 kind="rating_changed" if question.key == "rating" else "answer_changed",
-                page=self.at.page,
-                rank=self.rank,
-                facts={"question": question.key, "rank": self.rank, **values},
+                at=self.at,
+                facts={"question": question.key, "rank": self.at.rank, **values},
                 client_at=source.client_at,
             )
         if row is None:
-            row = Response(participant=self.participant, question=question.key, rank=self.rank)
+            row = Response(
+                participant=self.participant, question=question.key, rank=self.at.rank, occasion=self.at.occasion
+            )
         elif row.value == value:
             return
         else:

@@ -85,7 +85,7 @@ def accept_about(
         move(current, to=to, allowed=PARTICIPANT_MOVES, reason=reason, last_seen_at=now, network="")
         return current
     # After screening: who is not admitted does not count among those who failed a check.
-    note_checks(participant=current, questionnaire=questionnaire, block=ABOUT, rank=0, answers=checked)
+    note_checks(participant=current, questionnaire=questionnaire, block=ABOUT, at=at, answers=checked)
     if ended_by_attention(participant=current, questionnaire=questionnaire):
         return current
     current.stratum = stratum_for(study, checked, current)

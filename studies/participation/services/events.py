@@ -17,6 +17,7 @@ from core.database import optional_write
 from core.errors import ParallaxError
 from core.rate_limits import RateLimit, seconds_to_wait
 from studies.enums import ParticipantStatus
+from studies.instrument.flow import Place
 from studies.instrument.outcomes import SAMPLE_PLAYED  # only in studies that record it
 from studies.models import Event, Participant
 from studies.participation.services.participant_state import flow_of_participant, touch
@@ -32,7 +33,7 @@ LONGEST_SECONDS = 7 * 24 * 3600.0
 PROGRESS = frozenset({"search", "details_opened", "trailer_opened"})  # as answers and new pages are
 PAGE_SHOWN, PAGE_LEFT = "page_shown", "page_left"
 KINDS = frozenset({PAGE_SHOWN, PAGE_LEFT})
-FIELDS = frozenset({"id", "kind", "page", "rank", "at", "seconds", "hidden_seconds", "view", "item"})
+FIELDS = frozenset({"id", "kind", "page", "rank", "occasion", "at", "seconds", "hidden_seconds", "view", "item"})
 _KEY = re.compile(r"[0-9A-Za-z-]{8,36}")
 
 
@@ -41,8 +42,7 @@ def record_event(
     participant: Participant,
     kind: str,
     facts: Mapping[str, Any] | None = None,
-    page: str = "",
-    rank: int = 0,
+    at: Place | None = None,
     client_at: datetime | None = None,
 ) -> Event:
     """Record something that happened on a page (`page_view`, `search`, `details_opened`, `trailer_opened`, …).
@@ -53,7 +53,7 @@ def record_event(
     if not kind or len(kind) > LONGEST_KIND or len(json.dumps(details)) > LARGEST_FACTS:
         raise ParallaxError("study.bad_event", _("This event cannot be stored."), {"kind": kind[:LONGEST_KIND]})
     return Event.objects.create(
-        participant=participant, kind=kind, facts=details, page=page, rank=rank, client_at=client_at
+        participant=participant, kind=kind, facts=details, client_at=client_at, **({} if at is None else vars(at))
     )
 
 
@@ -62,9 +62,10 @@ def record_view(*, participant: Participant, kind: str, is_once: bool = False, *
 
     With `is_once`, None also where the same is recorded already, whenever it was.
     """
-    same = {name: value for name, value in details.items() if name != "client_at"}
-    if is_once and Event.objects.filter(participant=participant, kind=kind, **same).exists():
-        return None
+    if is_once:
+        same = {**vars(details["at"]), "facts": details["facts"]}
+        if Event.objects.filter(participant=participant, kind=kind, **same).exists():
+            return None
     # Counted in each process for itself: the limit protects the disk, and need not be exact.
     if seconds_to_wait(MOST_VIEWS, "views", str(participant.pk), is_shared=False):
         return None
@@ -160,9 +161,10 @@ def _checked(participant: Participant, data: Any) -> Event:
     pages = flow_of_participant(participant).keys
     if data.get("page") not in pages:
         raise ValueError(f"The page of an event is one of {', '.join(pages)}.")
-    rank = data.get("rank", 0)
-    if not isinstance(rank, int) or isinstance(rank, bool) or not 0 <= rank <= 1000:
-        raise ValueError("The rank of an event is a whole number from 0.")
+    for name, fewest in (("rank", 0), ("occasion", 1)):
+        number = data.get(name, fewest)
+        if not isinstance(number, int) or isinstance(number, bool) or not fewest <= number <= 1000:
+            raise ValueError(f"The {name} of an event is a whole number from {fewest}.")
     moment = client_time(data.get("at"))
     if moment is None:
         raise ValueError("The time of an event is in milliseconds since 1970.")
@@ -175,7 +177,8 @@ def _checked(participant: Participant, data: Any) -> Event:
         kind=data["kind"],
         key=key,
         page=data["page"],
-        rank=rank,
+        rank=data.get("rank", 0),
+        occasion=data.get("occasion", 1),
         seconds=None if is_sample else seconds,  # of the page
         hidden_seconds=_seconds(data, "hidden_seconds"),
         facts=facts,

@@ -34,7 +34,7 @@ from studies.participation.services.answers import AnswerSource, PageAnswers, ch
 from studies.participation.services.participant_state import (
     advance,
     flow_of_participant,
-    list_length,
+    list_lengths,
     lock_open,
     place_of,
     require_open,
@@ -52,7 +52,7 @@ class PageOutcome:
 
     `invalid` are the values that cannot be stored, by question, and `missing` the questions that the page had shown
     and that still need an answer, with the value they have. `missing_before` are questions of earlier pages, by
-    rank, which were opened again and left.
+    what they are about (`Place.about`), which were opened again and left.
     """
 
     invalid: Mapping[str, Any]
@@ -123,35 +123,39 @@ def leave(participant: Participant, at: Place) -> None:
     the last page before the end completes the study: every question is answered, and a completion code is drawn. Failed
     attention checks may end the participation instead.
 
-    Raises `study.missing_answers` with the missing keys by rank ("0" for the person and the list as a whole),
-    `study.out_of_order`, `study.not_active`.
+    Raises `study.missing_answers` with the missing keys by what they are about (`Place.about`), `study.out_of_order`,
+    `study.not_active`.
     """
     if participant.status == ParticipantStatus.COMPLETED:
         return
     require_open(participant, at)
-    flow, length = flow_of_participant(participant), list_length(participant)
-    completes = at == place_of(participant) and flow.page(flow.neighbour(at, 1, length).page).kind == END
+    flow, lengths = flow_of_participant(participant), list_lengths(participant)
+    completes = at == place_of(participant) and flow.page(flow.neighbour(at, 1, lengths).page).kind == END
     is_alone = at.rank and not completes
-    places = [at] if is_alone else [place for place in flow.places(length) if flow.may_look(at, place)]
-    by_rank, at_rank = answers_by_rank(participant), questionnaires_of(participant)
-    of_whole = by_rank.get(0, {})
+    places = [at] if is_alone else [place for place in flow.places(lengths) if flow.may_look(at, place)]
+    occasions = {place.occasion for place in places}
+    by_rank = {occasion: answers_by_rank(participant, occasion) for occasion in occasions}
+    at_rank = {occasion: questionnaires_of(participant, occasion) for occasion in occasions}
+    known = {place: _known(by_rank[place.occasion], place.rank) for place in places}
     missing: dict[str, list[str]] = {}
-    for place in places:
-        answers = {**of_whole, **by_rank.get(place.rank, {})}
-        if keys := at_rank(place.rank).missing(flow.page(place.page).block, answers):
-            missing.setdefault(str(place.rank), []).extend(keys)
+    for place, answers in known.items():
+        if keys := at_rank[place.occasion](place.rank).missing(flow.page(place.page).block, answers):
+            missing.setdefault(place.about, []).extend(keys)
     if missing:
         raise ParallaxError("study.missing_answers", _("Some questions still need an answer."), {"missing": missing})
-    for place in places:
+    for place, answers in known.items():
         if place.rank == at.rank:
-            answers = {**of_whole, **by_rank.get(at.rank, {})}
-            _close(participant, flow.page(place.page).block, at.rank, answers)
+            _close(participant, flow.page(place.page).block, place, answers)
     if ended_by_attention(participant=participant, questionnaire=content_of(participant.study).questionnaire):
         return
     if completes:
         _complete(participant)
     else:
         advance(participant, at)
+
+
+def _known(by_rank: Mapping[int, Mapping[str, Any]], rank: int) -> dict[str, Any]:
+    return {**by_rank.get(0, {}), **by_rank.get(rank, {})}
 
 
 def _complete(participant: Participant) -> None:
@@ -163,6 +167,7 @@ def _complete(participant: Participant) -> None:
         reason="Answered everything.",
         step=flow_of_participant(participant).keys[-1],
         item_rank=0,
+        occasion=1,
         completion_code=new_code(participant),
         completed_at=now,
         last_seen_at=now,
@@ -171,41 +176,44 @@ def _complete(participant: Participant) -> None:
     logger.info("completed study=%s participant=%s", participant.study.slug, participant.code)
 
 
-def _close(participant: Participant, block: str, rank: int, answers: Mapping[str, Any]) -> None:
+def _close(participant: Participant, block: str, at: Place, answers: Mapping[str, Any]) -> None:
     """Withdraw the answers of a page to questions that are no longer asked, and record its attention checks.
 
     The event log keeps the withdrawn values, unless they identify a person.
     """
-    questionnaire = questionnaire_at(participant, rank)
+    questionnaire = questionnaire_at(participant, at)
     keys = {question.key for question in questionnaire.shown(block, answers)}
     unasked = [question.key for question in questionnaire.block(block) if question.key not in keys]
     if not answers.keys().isdisjoint(unasked):
-        for row in participant.responses.filter(rank=rank, question__in=unasked):
+        for row in participant.responses.filter(rank=at.rank, occasion=at.occasion, question__in=unasked):
             value = {} if row.question in questionnaire.identifying else {"value": row.value}
-            facts = {"question": row.question, "rank": rank, **value}
-            Event.objects.create(participant=participant, kind="answer_withdrawn", facts=facts)
+            facts = {"question": row.question, "rank": at.rank, **value}
+            Event.objects.create(participant=participant, kind="answer_withdrawn", facts=facts, occasion=at.occasion)
             row.delete()
-    note_checks(participant=participant, questionnaire=questionnaire, block=block, rank=rank, answers=answers)
+    note_checks(participant=participant, questionnaire=questionnaire, block=block, at=at, answers=answers)
 
 
 def note_checks(
-    *, participant: Participant, questionnaire: Questionnaire, block: str, rank: int, answers: Mapping[str, Any]
+    *, participant: Participant, questionnaire: Questionnaire, block: str, at: Place, answers: Mapping[str, Any]
 ) -> None:
     """Record each attention check of a page, when it is left, as passed or failed; recorded checks are skipped."""
     for key, is_passed in questionnaire.failed_checks(block, answers):
-        facts = {"question": key, "rank": rank, "passed": is_passed}
+        facts = {"question": key, "rank": at.rank, "passed": is_passed}
+        checked = {"participant": participant, "kind": CHECKED, "facts": facts, "occasion": at.occasion}
         # A page may be left again after going back; the first outcome counts.
-        if not Event.objects.filter(participant=participant, kind=CHECKED, facts=facts).exists():
-            Event.objects.create(participant=participant, kind=CHECKED, facts=facts)
+        if not Event.objects.filter(**checked).exists():
+            Event.objects.create(**checked)
 
 
 def n_failed(participant: Participant, questionnaire: Questionnaire) -> int:
     """How many checks the participant has failed, by their current answers."""
-    by_rank = answers_by_rank(participant)
-    own = by_rank.pop(0, {})
-    checks_by_page = [*(questionnaire.failed_checks(block, own) for block in questionnaire.whole)]
-    of_items = questionnaires_of(participant)
-    checks_by_page += [of_items(rank).failed_checks(ITEMS, {**own, **answers}) for rank, answers in by_rank.items()]
+    checks_by_page = []
+    for occasion in range(1, len(list_lengths(participant)) + 1):
+        by_rank = answers_by_rank(participant, occasion)
+        own, of_items = by_rank.pop(0, {}), questionnaires_of(participant, occasion)
+        blocks = [block for block in questionnaire.whole if occasion == 1 or block in questionnaire.repeated]
+        checks_by_page += [questionnaire.failed_checks(block, own) for block in blocks]
+        checks_by_page += [of_items(rank).failed_checks(ITEMS, {**own, **answers}) for rank, answers in by_rank.items()]
     return sum(not is_passed for checks in checks_by_page for _key, is_passed in checks)
 
 

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from core.errors import ParallaxError
 from core.provenance import derived_seed
-from studies.design.selectors.placeholders import content_of, presentation_of
+from studies.design.selectors.placeholders import conditions_of, content_of, presentation_of
 from studies.design.selectors.texts import languages_of
 from studies.enums import ParticipantStatus, StudyStatus
 from studies.instrument.flow import Flow, Place
@@ -21,16 +21,16 @@ from studies.models import Participant, RecommendationList
 SEEN_EVERY = timedelta(seconds=15)
 # The fields that change during participation.
 STATE = (
-    "status", "step", "item_rank", "condition_id", "stratum", "place", "language", "shown_orders", "source_user",
-    "completion_code", "assigned_at", "completed_at", "last_seen_at", "erased_at", "progressed_at", "reached_at",
-    "waiting_since", "network",
+    "status", "step", "item_rank", "occasion", "condition_id", "sequence_id", "stratum", "place", "language",
+    "shown_orders", "source_user", "completion_code", "assigned_at", "completed_at", "last_seen_at", "erased_at",
+    "progressed_at", "reached_at", "waiting_since", "network",
 )  # fmt: skip
 _locked_state = Participant.objects.order_by().values(*STATE, "study__status")
 
 
 def place_of(participant: Participant) -> Place:
     """The participant's current place."""
-    return Place(participant.step, participant.item_rank)
+    return Place(participant.step, participant.item_rank, participant.occasion)
 
 
 def flow_of_participant(participant: Participant) -> Flow:
@@ -43,9 +43,13 @@ def kind_of_page(participant: Participant) -> str:
     return flow_of_participant(participant).page(participant.step).kind
 
 
-def list_length(participant: Participant) -> int:
-    """How many items the participant's list has."""
-    return participant.study.design.listed_in(presentation_of(participant))
+def list_lengths(participant: Participant) -> tuple[int, ...]:
+    """How many items the participant's list of each occasion has: the longest of those beside one another."""
+    design = participant.study.design
+    return tuple(
+        max(design.listed_in(presentation_of(participant, occasion, side)) for side in range(1, len(shown) + 1))
+        for occasion, shown in enumerate(conditions_of(participant) or ((0,),), start=1)
+    )
 
 
 def lock(participant: Participant) -> None:
@@ -118,7 +122,7 @@ def require_open(participant: Participant, at: Place) -> None:
     has_no_slot_yet = status == ParticipantStatus.CONSENTED and flow.is_before_assignment(at)
     if status != ParticipantStatus.ACTIVE and not has_no_slot_yet:
         raise not_active_error(participant)
-    if not flow.may_change(place_of(participant), at) or at.rank > list_length(participant):
+    if not flow.may_change(place_of(participant), at) or at not in flow.places(list_lengths(participant)):
         raise out_of_order(participant)
 
 
@@ -128,13 +132,13 @@ def advance(participant: Participant, left: Place) -> None:
     # A page posted twice, or from an older tab, must not bring someone back.
     if flow.order(place_of(participant)) > flow.order(left):
         return
-    then = flow.neighbour(left, 1, list_length(participant))
-    touch(participant, step=then.page, item_rank=then.rank, reached_at=timezone.now())
+    then = flow.neighbour(left, 1, list_lengths(participant))
+    touch(participant, step=then.page, item_rank=then.rank, occasion=then.occasion, reached_at=timezone.now())
 
 
 def recommendation_list(participant: Participant) -> RecommendationList:
-    """The participant's list with its items; raises `study.no_list` before there is one."""
-    lists = RecommendationList.objects.filter(participant=participant.pk, occasion=participant.occasion)
+    """The participant's list with its items, the first of several; raises `study.no_list` before there is one."""
+    lists = RecommendationList.objects.filter(participant=participant.pk).order_by("occasion", "side")
     stored = lists.prefetch_related("slots__item").first()
     if stored is None:
         raise ParallaxError(
@@ -147,7 +151,8 @@ def shown_orders(*, participant: Participant, block: str) -> dict[str, Any]:
     """The orders of a block: ``questions`` as keys, and ``within`` the choices or rows of each question.
 
     Empty if nothing in the block is randomised. Drawn from the study's seed and the participant's code
-    when the block is first shown, and never again.
+    when the block is first shown, and never again: questions of several lists have one order, in which they are easier
+    to answer again.
     """
     questions = content_of(participant.study).questionnaire.block(block)
     if not has_random_order(questions):

@@ -25,7 +25,7 @@ from studies.design.services.explaining import ShownExplanation
 from studies.models import ListRequest, Participant
 from studies.participation.services.entry_gate import is_participating
 from studies.participation.services.participant_state import lock_open
-from studies.participation.services.serving import ParticipantList, Profile, profile_of, served_list
+from studies.participation.services.serving import ParticipantList, Profile, profile_of, served_lists
 
 AGAIN_AFTER = timedelta(seconds=10)  # where a service did not answer
 
@@ -35,14 +35,17 @@ def is_requested(participant: Participant) -> bool:
     return content_of(participant.study).prepares and ListRequest.objects.filter(participant=participant).exists()
 
 
-def prepared_list(participant: Participant, profile: Profile) -> ParticipantList | None:
-    """What the participant's condition answered, once it has and the study's preparation time has passed."""
+def prepared_lists(participant: Participant, profile: Profile) -> list[ParticipantList] | None:
+    """What the participant's condition answered, once it has and the study's preparation time has passed.
+
+    It is one list: studies with several have no remote recommender.
+    """
     requested = _current_request(participant)
     ready_at = requested.requested_at + timedelta(seconds=participant.study.design.preparation_seconds or 0)
     if timezone.now() < ready_at or (requested.answer is None and _is_remote(participant)):
         return None
     if requested.answer is None:
-        return served_list(participant, profile)
+        return served_lists(participant, profile)
     answer = requested.answer
     served = Served(
         items=tuple(answer["items"]),
@@ -51,7 +54,7 @@ def prepared_list(participant: Participant, profile: Profile) -> ParticipantList
         seconds=requested.seconds or 0.0,
         digest=answer["model"],
     )
-    return served, [ShownExplanation(**each) for each in answer["explanations"]]
+    return [(served, [ShownExplanation(**each) for each in answer["explanations"]])]
 
 
 def is_ready(job: Job) -> bool:
@@ -68,7 +71,8 @@ def ask_for_list(job: Job, progress: Any) -> Mapping[str, Any]:
     participant = requested.participant
     progress("Asking for a list")
     try:
-        served, explanations = served_list(participant, profile_of(participant), request=str(requested.key))
+        profile = profile_of(participant)
+        [(served, explanations)] = served_lists(participant, profile, request=str(requested.key))
     except ParallaxError as refusal:
         cause = refusal if refusal.code == UNREACHABLE else refusal.__cause__ or refusal
         facts = getattr(cause, "extra", {})

@@ -35,9 +35,16 @@ def preview_link(*, study: Study, ticket: int | None = None) -> str:
 
 @transaction.atomic
 def choose_condition(*, participant: Participant, ticket: int) -> None:
-    """Assign a preview to the condition of that ticket; other participants and later calls change nothing."""
+    """Assign a preview to the condition of that ticket, or to a sequence that begins with it.
+
+    Other participants and later calls change nothing.
+    """
     current = Participant.objects.select_for_update(of=("self",)).select_related("study").get(pk=participant.pk)
     if current.mode != Mode.PREVIEW or current.status != ParticipantStatus.CONSENTED:
         return
-    current.condition = tickets(current.study)[ticket]
-    current.save(update_fields=["condition", "updated_at"])
+    condition, sequences = tickets(current.study)[ticket], list(current.study.sequences.order_by("position"))
+    if sequences:
+        current.sequence = min(sequences, key=lambda sequence: sequence.occasions[0][0] != condition.position)
+    else:
+        current.condition = condition
+    current.save(update_fields=["condition", "sequence", "updated_at"])

@@ -26,6 +26,7 @@ from studies.participation.services.participant_state import (
     kind_of_page,
     lock_open,
     out_of_order,
+    place_of,
     require_active,
     touch,
 )
@@ -66,7 +67,7 @@ def rate_item(
         record_event(
             participant=participant,
             kind="rating_changed",
-            page=participant.step,
+            at=place_of(participant),
             facts={"item": item.external_id, "from": scale.value(row.rating), "to": rating and scale.value(rating)},
             client_at=client_at,
         )

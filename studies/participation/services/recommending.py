@@ -1,9 +1,9 @@
-"""The participant's list: computed once by the pinned model, stored, and never replaced by another algorithm's."""
+"""The participant's lists: computed once by the pinned models, stored, and never replaced by other algorithms'."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from django.db import transaction
 from django.utils import timezone
@@ -11,11 +11,10 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from catalog.item_words import agreed
+from catalog.models import Item
 from core.errors import ParallaxError
 from core.provenance import rng_for
-from evaluation.services.serving import Served
-from studies.design.selectors.placeholders import content_of, presentation_of
-from studies.design.services.explaining import ShownExplanation
+from studies.design.selectors.placeholders import conditions_of, content_of, presentation_of
 from studies.enums import ParticipantStatus
 from studies.flow_pages import ELICIT
 from studies.models import ListRequest, Participant, RecommendationList, RecommendedItem
@@ -30,15 +29,15 @@ from studies.participation.services.participant_state import (
     recommendation_list,
     require_active,
 )
-from studies.participation.services.preparing import prepared_list
-from studies.participation.services.serving import Profile, profile_of, served_list
+from studies.participation.services.preparing import prepared_lists
+from studies.participation.services.serving import ParticipantList, Profile, profile_of, served_lists
 
 
 def finish_rating(*, participant: Participant) -> RecommendationList | None:
-    """Leave the rating page: compute the list for as many ratings as are asked for, and store it once.
+    """Leave the rating page: compute the lists for as many ratings as are asked for, and store them once.
 
-    None while the list is being prepared, in studies with a remote recommender. The model runs outside the transaction.
-    Of concurrent submissions one list is stored, and all return it.
+    Return the first list; None while it is being prepared, in studies with a remote recommender. The models run outside
+    the transaction. Of concurrent submissions the lists of one are stored, and all return its first.
     Raises `study.wrong_number_of_ratings`, `study.model_unavailable` (the study is paused then),
     `study.out_of_order`, `study.not_active`.
     """
@@ -54,13 +53,13 @@ def finish_rating(*, participant: Participant) -> RecommendationList | None:
             return recommendation_list(participant)
         _require_profile(participant, len(profile))
         prepares = content_of(participant.study).prepares
-        answered = prepared_list(participant, profile) if prepares else served_list(participant, profile)
+        answered = prepared_lists(participant, profile) if prepares else served_lists(participant, profile)
         if answered is None:
             return None
-        stored = _store(participant, profile, *answered)
+        stored = _store(participant, profile, answered)
         if stored is not None:
             return stored
-        # A rating changed in another tab while the model ran: compute the list again.
+        # A rating changed in another tab while the models ran: compute the lists again.
 
 
 def _require_profile(participant: Participant, n_rated: int) -> None:
@@ -83,36 +82,60 @@ def _require_profile(participant: Participant, n_rated: int) -> None:
     raise ParallaxError("study.wrong_number_of_ratings", agreed(text % counts, gender), counts)
 
 
-def _places(participant: Participant, n: int) -> list[int] | None:
+def _places(participant: Participant, occasion: int, side: int, n: int) -> list[int] | None:
     """Where each item stands on the pages, by its rank from the model; None where the list is shown as ranked."""
-    if not presentation_of(participant).is_shuffled:
+    if not presentation_of(participant, occasion, side).is_shuffled:
         return None
-    order = rng_for(participant.study.seed, "list-order", participant.code).permutation(n)
+    of_list = () if occasion == side == 1 else (occasion, side)
+    order = rng_for(participant.study.seed, "list-order", participant.code, *of_list).permutation(n)
     return [int(place) + 1 for place in order]
 
 
 @transaction.atomic
-def _store(
-    participant: Participant, profile: Profile, served: Served, explanations: Sequence[ShownExplanation]
-) -> RecommendationList | None:
-    # None where the ratings are no longer those that the list was computed for.
+def _store(participant: Participant, profile: Profile, lists: Sequence[ParticipantList]) -> RecommendationList | None:
+    # None where the ratings are no longer those that the lists were computed for.
     lock_open(participant)
     require_active(participant)
-    # Another submission has stored its list meanwhile; the first one counts.
+    # Another submission has stored its lists meanwhile; the first one counts.
     if kind_of_page(participant) != ELICIT:
         return recommendation_list(participant)
-    # A list for other ratings than those stored could not be recomputed from the data.
+    # Lists for other ratings than those stored could not be recomputed from the data.
     if profile_of(participant) != profile:
         return None
-    items = participant.study.dataset_version.items.filter(index__in=served.items)
+    items = participant.study.dataset_version.items.filter(index__in={n for served, _ in lists for n in served.items})
     by_index = {item.index: item for item in items.only("index", "trailer_url", "clip", "excerpt")}
+    shown = (
+        (occasion, side, condition)
+        for occasion, conditions in enumerate(conditions_of(participant), start=1)
+        for side, condition in enumerate(conditions, start=1)
+    )
+    stored = [
+        _store_list(participant, occasion, side, condition, answered, by_index)
+        for (occasion, side, condition), answered in zip(shown, lists, strict=True)
+    ]
+    ListRequest.objects.filter(participant=participant).update(shown_at=timezone.now())
+    advance(participant, place_of(participant))
+    return stored[0]
+
+
+def _store_list(
+    participant: Participant,
+    occasion: int,
+    side: int,
+    condition: int,
+    answered: ParticipantList,
+    by_index: Mapping[int, Item],
+) -> RecommendationList:
+    served, explanations = answered
     stored = RecommendationList.objects.create(
         participant=participant,
-        condition_id=participant.condition_id,
+        occasion=occasion,
+        side=side,
+        condition_id=condition,
         model_digest=served.digest,
         seconds=served.seconds,
     )
-    places = _places(participant, len(served.items))
+    places = _places(participant, occasion, side, len(served.items))
     RecommendedItem.objects.bulk_create(
         RecommendedItem(
             recommendation_list=stored,
@@ -130,6 +153,4 @@ def _store(
             zip(served.items, served.scores, served.is_filled, explanations, strict=True), start=1
         )
     )
-    ListRequest.objects.filter(participant=participant).update(shown_at=timezone.now())
-    advance(participant, place_of(participant))
     return stored

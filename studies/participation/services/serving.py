@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -17,16 +18,17 @@ from evaluation.services.remote_lists import UNREACHABLE
 from evaluation.services.serving import Served
 from recommenders.base import Algorithm
 from studies.design.presets.loader import questions_of_choice
+from studies.design.selectors.placeholders import conditions_of, content_of
 from studies.design.services.condition_serving import recommend_in
 from studies.design.services.explaining import ShownExplanation, explanations_in
 from studies.design.services.launch import pause_study
 from studies.enums import NoticeKind, StudyStatus
+from studies.flow_pages import SHOWN
 from studies.instrument.flow import questionnaire_of
 from studies.instrument.questionnaires.conditions import as_text
 from studies.instrument.questionnaires.questions import OTHER, is_declined, own_words
 from studies.models import Condition, Participant, ProfileRating, Study
 from studies.participation.selectors.responses import public_ids
-from studies.participation.services.participant_state import list_length
 from studies.team.services.notices import notify_owners
 
 logger = logging.getLogger(__name__)
@@ -42,15 +44,31 @@ def profile_of(participant: Participant) -> Profile:
     return {index: (rating, at) for index, rating, at in ratings.values_list("item__index", "rating", "rated_at")}
 
 
-def served_list(participant: Participant, profile: Profile, *, request: str = "") -> ParticipantList:
-    """The list that the participant's condition gives to a profile, with what is shown beside each item.
+def served_lists(participant: Participant, profile: Profile, *, request: str = "") -> list[ParticipantList]:
+    """The lists that the participant's conditions give to a profile, with what is shown beside each item.
 
-    `request`: the id under which a remote recommender is asked. Raises StorageUnavailable, or ParallaxError with code
-    ``remote.unreachable``, where it may succeed later; whatever else goes wrong pauses the study, as
-    ``study.model_unavailable``.
+    They are in the order of occasions, from left to right. Where the design leaves out what was shown, no list has an
+    item of an earlier occasion. `request`: the id under which a remote recommender is asked. Raises StorageUnavailable,
+    or ParallaxError with code ``remote.unreachable``, where it may succeed later; whatever else goes wrong pauses the
+    study, as ``study.model_unavailable``.
     """
-    condition = Condition.objects.select_related("model").get(participants=participant)
+    leaves_out = content_of(participant.study).flow.lists.leave_out == SHOWN
+    lists: list[ParticipantList] = []
+    shown: set[int] = set()
+    for keys in conditions_of(participant):
+        at_once = [_served_list(participant, profile, key, left_out=sorted(shown), request=request) for key in keys]
+        lists += at_once
+        if leaves_out:
+            shown.update(*(served.items for served, _explanations in at_once))
+    return lists
+
+
+def _served_list(
+    participant: Participant, profile: Profile, key: int, *, left_out: Sequence[int], request: str
+) -> ParticipantList:
+    condition = Condition.objects.select_related("model").get(pk=key)
     kind = algorithm_of(condition.model)
+    n = participant.study.design.listed_in(condition.shown)
     try:
         rated: Any = {
             "study": participant.study,
@@ -59,7 +77,7 @@ def served_list(participant: Participant, profile: Profile, *, request: str = ""
             "rated_at": {index: at.timestamp() for index, (_rating, at) in profile.items()},
             "context": {"language": participant.language, **_asked_for(participant, condition, kind)},
         }
-        served = recommend_in(**rated, n=list_length(participant), request=request)
+        served = recommend_in(**rated, n=n, left_out=left_out, request=request)
         explanations = explanations_in(**rated, items=served.items, listed_texts=served.explanations)
     except Exception as problem:  # an algorithm may be third-party code, and any failure pauses the study
         # For a moment: the page asks to wait, and the study goes on.

@@ -68,13 +68,11 @@ def _shown_values(name: str, values: tuple[str, ...], kind: ItemType) -> Sequenc
 
 
 def _note(visit: Visit, kind: str, item: Item, *, is_once: bool = False) -> None:
-    here = visit.here
     events.record_view(
         participant=visit.participant,
         kind=kind,
         is_once=is_once,
-        page=here.page,
-        rank=here.rank,
+        at=visit.here,
         facts={"item": item.external_id},
         client_at=visit.client_at,
     )

@@ -16,7 +16,7 @@ from studies.design.selectors.placeholders import content_of
 from studies.design.selectors.texts import rendered
 from studies.design.selectors.versions import current_consent
 from studies.enums import Mode, StudyStatus
-from studies.instrument.flow import CONSENT
+from studies.instrument.flow import CONSENT, Place
 from studies.participation.selectors import pages
 from studies.participation.services import exit_links, resuming
 from studies.participation.services.entry_gate import EntryAttempt
@@ -49,7 +49,7 @@ def consent_page(
         "study": study,
         "step": "consent",
         "is_preview": attempt.mode == Mode.PREVIEW,
-        "progress": pages.progress_at(content_of(study).flow, CONSENT, language),
+        "progress": pages.progress_at(content_of(study), Place(CONSENT), language),
         "consent_html": rendered(texts.get("consent", "")),
         "boxes": boxes,
         "ticked": ticked or (),

@@ -8,12 +8,12 @@ from django.http import Http404, HttpResponse
 
 from core.errors import ParallaxError
 from studies.design.selectors.texts import rendered
-from studies.flow_pages import CHOICE, ELICIT, END, ITEM_QUESTIONS, LIST, QUESTIONS, TEXT
+from studies.flow_pages import CHOICE, COMPARE, ELICIT, END, ITEM_QUESTIONS, LIST, QUESTIONS, TEXT
 from studies.instrument.flow import Place, whole_flow
 from studies.participation.selectors import pages
 from studies.participation.services.finishing import leave_page
 from studies.participation.views.ending import end
-from studies.participation.views.questions import choice, item_questions, questions
+from studies.participation.views.questions import choice, compare, item_questions, questions
 from studies.participation.views.rating import elicit
 from studies.participation.views.visit import Visit, of_participant
 
@@ -36,7 +36,10 @@ def _list(visit: Visit, at: Place) -> HttpResponse:
     """The list, as it was computed once."""
     if visit.request.method == "POST":
         return _left(visit, at)
-    return visit.page("recommendations", at, **visit.list_shown(), next_url=visit.next_url(at))
+    lists = visit.lists_shown(at)
+    n_items = len(lists[0]["slots"])
+    urls = {"back_url": visit.back_url(at), "next_url": visit.next_url(at)}
+    return visit.page("recommendations", at, lists=lists, n_items=n_items, **urls)
 
 
 def _left(visit: Visit, at: Place) -> HttpResponse:
@@ -46,7 +49,7 @@ def _left(visit: Visit, at: Place) -> HttpResponse:
         if refusal.code != "study.missing_answers":
             raise
         return visit.redirect_to_missing(refusal.extra["missing"])
-    return visit.over() or visit.redirect_to_page(visit.flow.neighbour(at, 1, visit.list_length))
+    return visit.over() or visit.redirect_to_page(visit.flow.neighbour(at, 1, visit.list_lengths))
 
 
 PAGES: Mapping[str, Callable[[Visit, Place], HttpResponse]] = {
@@ -56,6 +59,7 @@ PAGES: Mapping[str, Callable[[Visit, Place], HttpResponse]] = {
     LIST: _list,
     ITEM_QUESTIONS: item_questions,
     CHOICE: choice,
+    COMPARE: compare,
     END: end,
 }
 
@@ -63,7 +67,7 @@ PAGES: Mapping[str, Callable[[Visit, Place], HttpResponse]] = {
 def _shown(visit: Visit, at: Place) -> HttpResponse:
     """A page by its kind; a stray, old or early request is redirected to the participant's current one."""
     here = visit.here
-    if at not in visit.flow.places(visit.list_length):
+    if at not in visit.flow.places(visit.list_lengths):
         return visit.redirect_to_page(here)
     kind = visit.flow.page(at.page).kind
     is_ahead = visit.is_ahead and kind != END and visit.flow.order(here) < visit.flow.order(at)

@@ -12,13 +12,13 @@ from django.utils.translation import gettext as _
 
 from core.networks import network_of
 from studies.design.selectors.placeholders import content_of
-from studies.flow_pages import CHOSEN, END, NONE
+from studies.flow_pages import CHOSEN, END, IN_TURN, NONE
 from studies.instrument.flow import Place
 from studies.instrument.measures import HEARD, NEITHER
 from studies.instrument.questionnaires.questions import confirmed_answers, posted_answers, whole_number
 from studies.instrument.questionnaires.schema import ABOUT, ITEMS, OVERALL, Question, Questionnaire
 from studies.participation.selectors import pages, question_presenter
-from studies.participation.selectors.participant_rows import answers_about, questionnaire_at
+from studies.participation.selectors.participant_rows import answers_at, questionnaire_at
 from studies.participation.services.answers import AnswerSource, checked_values, is_same
 from studies.participation.services.enrolment import submit_about
 from studies.participation.services.entry_limits import ABOUT as ABOUT_FORM
@@ -63,7 +63,7 @@ def _about(visit: Visit, at: Place) -> HttpResponse:
     if not refused | unconfirmed:
         raise refusal
     # An answer that this visit does not see cannot be confirmed in it: it is asked for again.
-    hidden = unconfirmed & (set(answers_about(visit.participant, 0)) - set(visit.visible_answers().get(0, {})))
+    hidden = unconfirmed & (set(answers_at(visit.participant, at)) - set(visit.visible_answers().get(0, {})))
     return _about_page(visit, at, posted, before, refused | hidden, unconfirmed - hidden)
 
 
@@ -129,7 +129,7 @@ def _question_page(visit: Visit, at: Place, shown: Callable[[Marks | None], Http
     if outcome.is_complete:
         # An item leads on to the next one, also when it was opened again, unless the end of the study led back to it.
         leads_on = at.rank and not visit.is_incomplete(at)
-        following = visit.flow.neighbour(at, 1, visit.list_length) if leads_on else visit.here
+        following = visit.flow.neighbour(at, 1, visit.list_lengths) if leads_on else visit.here
         return visit.over() or visit.redirect_to_page(following)
     marks = _marks_of(questions, outcome)
     if visit.is_htmx and marks.problems:
@@ -154,11 +154,11 @@ def _marks_of(questions: Iterable[Question], outcome: PageOutcome) -> Marks:
 
 def _shown(visit: Visit, at: Place) -> dict[str, Any]:
     """The stored answers of a page; for its own questions, only those that this visit may see."""
-    stored = answers_about(visit.participant, at.rank)
+    stored = answers_at(visit.participant, at)
     if not visit.is_limited:
         return stored
     questions = content_of(visit.study).questionnaire.block(visit.flow.page(at.page).block)
-    recent = visit.visible_answers()
+    recent = visit.visible_answers(at.occasion)
     may_see = {*recent.get(0, {}), *recent.get(at.rank, {})}
     # Answers that the form repeats unchanged are visible as well.
     checked, _invalid = checked_values(questions, _posted(visit, questions))
@@ -180,9 +180,9 @@ def _marked(visit: Visit, at: Place, marks: Marks | None) -> Marks | None:
 
 
 def _incomplete(visit: Visit, at: Place) -> dict[str, str]:
-    questionnaire, block = questionnaire_at(visit.participant, at.rank), visit.flow.page(at.page).block
+    questionnaire, block = questionnaire_at(visit.participant, at), visit.flow.page(at.page).block
     questions = {question.key: question for question in questionnaire.block(block)}
-    shown, stored = _shown(visit, at), answers_about(visit.participant, at.rank)
+    shown, stored = _shown(visit, at), answers_at(visit.participant, at)
     known, lacking = questionnaire.known(block, shown), questionnaire.missing(block, stored)
     keys = [key for key in lacking if question_presenter.visible(questions[key], known)]
     if lacking and not keys:
@@ -201,7 +201,7 @@ def _asked_of(
     """The questions of a page with their stored answers; `questionnaire` may word them otherwise."""
     block = visit.flow.page(at.page).block
     return question_presenter.Page(
-        questionnaire or questionnaire_at(visit.participant, at.rank),
+        questionnaire or questionnaire_at(visit.participant, at),
         block,
         _shown(visit, at),
         visit.language,
@@ -214,8 +214,10 @@ def _asked_of(
 
 
 def _questions_page(visit: Visit, at: Place, marks: Marks | None) -> HttpResponse:
-    is_about_list = visit.flow.page(at.page).block == OVERALL
-    thumbs = visit.thumbs(pages.recommended_cards(visit.participant, links=visit.links), 0) if is_about_list else ()
+    lists = visit.flow.lists
+    is_of_list = not lists.is_several or (visit.flow.is_repeated(at.page) and lists.shown == IN_TURN)
+    is_about_list = is_of_list and visit.flow.page(at.page).block == OVERALL
+    thumbs = visit.thumbs(visit.cards_at(at), at) if is_about_list else ()
     context = {
         "heading": pages.heading_of(visit.flow, at.page, visit.language),
         "questions": _asked_of(visit, at, _marked(visit, at, marks)),
@@ -225,8 +227,23 @@ def _questions_page(visit: Visit, at: Place, marks: Marks | None) -> HttpRespons
     return visit.page("questions", at, **context)
 
 
+def compare(visit: Visit, at: Place) -> HttpResponse:
+    """Questions about lists that stand beside them."""
+    return _question_page(visit, at, lambda marks: _compare_page(visit, at, marks))
+
+
+def _compare_page(visit: Visit, at: Place, marks: Marks | None) -> HttpResponse:
+    context = {
+        "heading": pages.heading_of(visit.flow, at.page, visit.language),
+        "lists": visit.lists_shown(at),
+        "questions": _asked_of(visit, at, _marked(visit, at, marks)),
+        **_links(visit, at),
+    }
+    return visit.page("compare", at, **context)
+
+
 def _links(visit: Visit, at: Place) -> dict[str, Any]:
-    following = visit.flow.neighbour(at, 1, visit.list_length)
+    following = visit.flow.neighbour(at, 1, visit.list_lengths)
     return {
         "here_url": visit.address_of(at),
         "back_url": visit.back_url(at),
@@ -241,7 +258,7 @@ def item_questions(visit: Visit, at: Place) -> HttpResponse:
 
 
 def _item_page(visit: Visit, at: Place, marks: Marks | None) -> HttpResponse:
-    slots = pages.recommended_cards(visit.participant, links=visit.links)
+    slots = visit.cards_at(at)
     slot = slots[at.rank - 1]
     elsewhere = {"trailer_seen": _("No trailer available here. Have you seen it elsewhere?")}
     hints = {} if slot.sample and slot.sample.url else elsewhere
@@ -257,7 +274,7 @@ def _item_page(visit: Visit, at: Place, marks: Marks | None) -> HttpResponse:
         "here_url": visit.address_of(at),
         "back_url": visit.back_url(at),
         "next_url": visit.next_url(at),
-        "thumbs": visit.thumbs(slots, at.rank),
+        "thumbs": visit.thumbs(slots, at),
     }
     return visit.page("item", at, **context)
 
@@ -265,7 +282,7 @@ def _item_page(visit: Visit, at: Place, marks: Marks | None) -> HttpResponse:
 def choice(visit: Visit, at: Place) -> HttpResponse:
     """One item of the list is picked, or none."""
     # A list can be shorter than the longest that the question is about.
-    if (whole_number(visit.request.POST.get(CHOSEN, "")) or 0) > visit.list_length:
+    if (whole_number(visit.request.POST.get(CHOSEN, "")) or 0) > visit.list_lengths[at.occasion - 1]:
         return visit.redirect_to_page(at)
     return _question_page(visit, at, lambda marks: _choice_page(visit, at, marks))
 
@@ -273,7 +290,7 @@ def choice(visit: Visit, at: Place) -> HttpResponse:
 def _choice_page(visit: Visit, at: Place, marks: Marks | None) -> HttpResponse:
     (question,) = _asked_of(visit, at, _marked(visit, at, marks))
     chosen = {option.value for option in question.options if option.is_chosen}
-    shown = visit.list_shown()
+    [shown] = visit.lists_shown(at)
     context = {
         **shown,
         "question": question,

@@ -89,7 +89,7 @@ def _rate_page(visit: Visit, at: Place, *, error: str = "") -> HttpResponse:
         events.record_view(
             participant=visit.participant,
             kind="search",
-            page=at.page,
+            at=at,
             facts={"query": query, "found": results.total},
             client_at=visit.client_at,
         )

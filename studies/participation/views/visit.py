@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import wraps
+from string import ascii_uppercase
 from typing import Any
 
 from django.contrib.auth.decorators import login_not_required
@@ -25,7 +26,7 @@ from catalog.models import Item
 from catalog.selectors.items import item_with_key
 from core.errors import ParallaxError
 from studies.design.selectors import texts as written
-from studies.design.selectors.placeholders import content_of, presentation_of
+from studies.design.selectors.placeholders import conditions_of, content_of, presentation_of
 from studies.enums import Mode, ParticipantStatus, Provenance, StudyStatus
 from studies.flow_pages import END, ITEM_QUESTIONS
 from studies.instrument.flow import Flow, Place
@@ -71,8 +72,8 @@ class Visit:
         return content_of(self.study).flow
 
     @property
-    def list_length(self) -> int:
-        return participant_state.list_length(self.participant)
+    def list_lengths(self) -> tuple[int, ...]:
+        return participant_state.list_lengths(self.participant)
 
     @property
     def here(self) -> Place:
@@ -110,29 +111,39 @@ class Visit:
     def withdraw_url(self) -> str:
         return "" if self.is_limited else self.links.of("withdraw")
 
-    def visible_answers(self) -> dict[int, dict[str, Any]]:
-        """Their answers as they may be shown: rank → question → value."""
-        return answers_by_rank(self.participant, since=self.since)
+    def visible_answers(self, occasion: int = 1) -> dict[int, dict[str, Any]]:
+        """Their answers as they may be shown on pages of an occasion: rank → question → value."""
+        return answers_by_rank(self.participant, occasion, self.since)
 
-    def list_shown(self) -> dict[str, Any]:
-        """The list as the participant's condition shows it, for the template of its cards."""
-        slots, shown = pages.recommended_cards(self.participant, links=self.links), presentation_of(self.participant)
-        rows = pages.carousel_rows(self.study, slots, shown.carousel_by) if shown.carousel_by else []
-        return {"slots": slots, "layout": shown.layout, "rows": rows}
+    def cards_at(self, at: Place) -> list[pages.Card]:
+        """The cards of the list that a page is about."""
+        return pages.recommended_cards(self.participant, at.occasion, links=self.links)
 
-    def thumbs(self, cards: list[pages.Card], at: int) -> list[pages.Thumb]:
-        answers = answers_by_rank(self.participant)  # whether an item was answered may be shown
-        of_items, own = questionnaires_of(self.participant), answers.get(0, {})
+    def lists_shown(self, at: Place) -> list[dict[str, Any]]:
+        """The lists of a page from left to right as their conditions show them, for the template of their cards."""
+        lists = []
+        n_sides = len(conditions_of(self.participant)[at.occasion - 1])
+        for side in range(1, n_sides + 1):
+            slots = pages.recommended_cards(self.participant, at.occasion, side, links=self.links)
+            shown = presentation_of(self.participant, at.occasion, side)
+            rows = pages.carousel_rows(self.study, slots, shown.carousel_by) if shown.carousel_by else []
+            letter = ascii_uppercase[side - 1] if n_sides > 1 else ""
+            lists.append({"slots": slots, "layout": shown.layout, "rows": rows, "letter": letter})
+        return lists
+
+    def thumbs(self, cards: list[pages.Card], at: Place) -> list[pages.Thumb]:
+        answers = answers_by_rank(self.participant, at.occasion)  # whether an item was answered may be shown
+        of_items, own = questionnaires_of(self.participant, at.occasion), answers.get(0, {})
         thumbs = []
         asked_at = self.flow.key_of(ITEM_QUESTIONS)
         for card in cards:
             if not asked_at:
                 thumbs.append(pages.Thumb(card.title, card.poster_url, "", "", is_done=False))
                 continue
-            page = Place(asked_at, card.rank)
+            page = Place(asked_at, card.rank, at.occasion)
             is_done = not of_items(card.rank).missing(ITEMS, {**own, **answers.get(card.rank, {})})
             url = self.links.to(page) if self.flow.may_look(self.here, page) and not self.is_limited else ""
-            state = "now" if card.rank == at else "done" if is_done else ""
+            state = "now" if card.rank == at.rank else "done" if is_done else ""
             thumbs.append(pages.Thumb(card.title, card.poster_url, url, state, is_done))
         return thumbs
 
@@ -164,7 +175,7 @@ class Visit:
 
     def back_url(self, page: Place) -> str:
         """The address of the page before this one; empty where it cannot be opened any more."""
-        before = self.flow.neighbour(page, -1, self.list_length)
+        before = self.flow.neighbour(page, -1, self.list_lengths)
         is_open = before != page and (self.is_ahead or self.flow.may_look(self.here, before)) and not self.is_limited
         return self.links.to(before) if is_open else ""
 
@@ -172,19 +183,19 @@ class Visit:
         """The address of the page after this one, for browsers that lose their connection; empty where it needs the
         server.
         """
-        following = self.flow.neighbour(page, 1, self.list_length)
+        following = self.flow.neighbour(page, 1, self.list_lengths)
         needs_server = self.flow.page(following.page).kind == END or not self.flow.is_after_ratings(page)
         return "" if needs_server else self.links.to(following)
 
     def redirect_to_missing(self, missing: Mapping[str, Any]) -> HttpResponse:
-        """Redirect to the first page with a missing answer; `missing` are the questions by rank."""
+        """Redirect to the first page with a missing answer; `missing` are questions by what they are about."""
         questionnaire = content_of(self.study).questionnaire
 
         def lacks(place: Place) -> bool:
             keys = {question.key for question in questionnaire.block(self.flow.page(place.page).block)}
-            return not keys.isdisjoint(missing.get(str(place.rank), ()))
+            return not keys.isdisjoint(missing.get(place.about, ()))
 
-        page = next(filter(lacks, self.flow.places(self.list_length)))
+        page = next(filter(lacks, self.flow.places(self.list_lengths)))
         return self.go(f"{self.links.to(page)}?{INCOMPLETE}={self._mark_of(page)}")
 
     def is_incomplete(self, page: Place) -> bool:
@@ -200,7 +211,7 @@ class Visit:
         return self.request.get_full_path() if self.is_incomplete(page) else self.links.to(page)
 
     def _mark_of(self, page: Place) -> str:
-        return Signer(salt="parallax.incomplete").signature(f"{self.token} {page.page} {page.rank}")
+        return Signer(salt="parallax.incomplete").signature(f"{self.token} {page.page} {page.about}")
 
     def over(self) -> HttpResponse | None:
         """The message page of a participant who cannot continue, or None; htmx requests redirect the whole page."""
@@ -229,18 +240,20 @@ class Visit:
         """Show one of their pages and record the view; `at` is the page marked in the progress bar."""
         is_aside = template in ASIDE
         if self.request.method == "GET" and not (self.is_htmx or self.is_ahead or is_aside):
-            record_view(participant=self.participant, kind="page_view", page=at.page, rank=at.rank)
-        design = self.study.design
+            record_view(participant=self.participant, kind="page_view", at=at)
+        design, content = self.study.design, content_of(self.study)
         whole = {
             "page_of_events": at.page,
             "kind": "" if is_aside else self.flow.page(at.page).kind,
             "rank": at.rank,
+            "occasion": at.occasion,
+            "part": pages.part_of_lists(content, at),
             "events_url": "" if is_aside else self.links.of("events"),
             "scope": "" if self.is_limited else self.links.of("resume"),
             "study": titled(self.study, self.language),
             "participant": self.participant,
             "is_limited": self.is_limited,
-            "progress": pages.progress_at(self.flow, at.page, self.language, chooses=design.is_choice),
+            "progress": pages.progress_at(content, at, self.language, chooses=design.is_choice),
             "chooses": design.is_choice,
             "step": at.page,
             "picture": design.kind_of_item.picture,

@@ -22,7 +22,9 @@ from core.transitions import record
 from evaluation.selectors import cases as run_cases
 from jobs.models import Job
 from jobs.services import request
+from studies.allocation.selectors.allocations import arms_of, targets
 from studies.allocation.services.slots import locked_study
+from studies.design.selectors.placeholders import conditions_of
 from studies.design.selectors.stated_facts import age_limits
 from studies.design.services.launch import launch_problems
 from studies.enums import Mode, ParticipantStatus, StudyStatus
@@ -30,11 +32,11 @@ from studies.instrument.flow import questionnaire_of
 from studies.instrument.scales import scales_of
 from studies.known_items import ItemsAsked
 from studies.models import Participant, Study
-from studies.participation.services.participant_state import list_length
+from studies.participation.services.participant_state import list_lengths
 from studies.recruitment.services.entry_links import entry_link
 from studies.recruitment.services.tokens import digest_of_key
 from studies.simulation.answer_model import Effect, SimulatedPerson, SourceUser, TrainingSide, demographics
-from studies.simulation.planted_effects import planted_sentence
+from studies.simulation.planted_effects import effects_by_list, planted_sentence
 from studies.simulation.walker.walk import EntryTurn, Walk, Walker
 
 REQUEST_SECONDS = 60.0
@@ -73,8 +75,10 @@ def pool_of(study: Study) -> Pool:
         if len(items) >= limits.fewest:
             pairs = {int(item): float(rating) for item, rating in zip(items, ratings, strict=True)}
             users.append(SourceUser(str(external_id), pairs))
-    targets = study.conditions.values_list("target", flat=True)
-    largest = max((int(study.design.simulated_per_condition or target) for target in targets), default=0)
+    # With sequences every person meets each condition, so that each user serves once.
+    arms = arms_of(study)
+    sizes = [target or 0 for target in targets(study, arms, Mode.SIMULATED)]
+    largest = sum(sizes) if study.design.flow.lists.is_several else max(sizes, default=0)
     if len(users) < largest:
         raise ParallaxError(
             "pilot.too_few_users",
@@ -111,12 +115,12 @@ def assign_source_user(*, study: Study, code: str, external_ids: tuple[str, ...]
     participant = simulated.select_for_update(of=("self",)).get(code=code)
     if participant.source_user:
         return str(participant.source_user)
-    if participant.condition_id is None:
+    if participant.arm_id is None:
         raise ParallaxError("pilot.no_condition", f"Participant {code} has no condition yet.")
     used = list(simulated.exclude(source_user="").order_by().values_list("source_user", "condition_id"))
     uses = Counter(user for user, _where in used)
     here = {user for user, where in used if where == participant.condition_id}
-    order = rng_for(study.seed, "source-users", int(participant.condition_id)).permutation(len(external_ids))
+    order = rng_for(study.seed, "source-users", int(participant.arm_id)).permutation(len(external_ids))
     free = [external_ids[i] for i in order if external_ids[i] not in here]
     if not free:
         raise ParallaxError(
@@ -195,7 +199,7 @@ def walk_group(
         )
     study = set_simulated_target(study=study, per_condition=per_condition, effects=effects)
     pool = pool_of(study)
-    wanted = per_condition * study.conditions.count()
+    wanted = sum(target or 0 for target in targets(study, arms_of(study), Mode.SIMULATED))
     done = Participant.objects.filter(study=study, mode=Mode.SIMULATED, status=ParticipantStatus.COMPLETED).count()
     outcomes: Counter[str] = Counter()
     n_requests = 0
@@ -312,15 +316,20 @@ def _person_for(
     study: Study, pool: Pool, number: int, seed: int, code: str, *, effects: Mapping[str, Effect]
 ) -> SimulatedPerson:
     chosen = assign_source_user(study=study, code=code, external_ids=tuple(pool.users))
-    participant = Participant.objects.select_related("study", "condition").get(study=study, code=code)
-    label = participant.condition.label if participant.condition else ""
+    participant = Participant.objects.select_related("study").get(study=study, code=code)
+    labels, met = dict(study.conditions.values_list("pk", "label")), conditions_of(participant)
+    beside = [[effects.get(labels[pk], {}).get("accuracy", 0.0) for pk in shown] for shown in met]
+    planted = effects_by_list(effects, [labels[shown[0]] for shown in met])
+    (effect, length), *later = zip(planted, list_lengths(participant), strict=True)
     return SimulatedPerson(
         pool.users[chosen],
         pool.training,
         rng_for(seed, "answers", study.slug, number),
         elicitation=study.design.scale,
-        effect=effects.get(label),
-        list_length=list_length(participant),
+        effect=effect,
+        list_length=length,
+        later=later,
+        beside=beside,
         effect_rng=rng_for(seed, "effects", study.slug, number),
         scales=scales_of(questionnaire_of(study)),
     )

@@ -22,19 +22,20 @@ from studies.flow_pages import CHOSEN, ELICIT, END, ITEM_QUESTIONS, LIST, NONE
 from studies.instrument.measures import TRAILER_SEEN
 from studies.instrument.questionnaires.conditions import as_text
 from studies.instrument.questionnaires.core import MEASURED, is_measured, measures_of
+from studies.instrument.questionnaires.kinds import Preference
 from studies.instrument.questionnaires.schema import Questionnaire
 from studies.known_items import ItemsAsked
 from studies.simulation.answer_model import MODELLED, TRUE, Answer, SimulatedPerson
 from studies.simulation.walker.questions import QUESTIONS, Respondent, form_values, is_answered, key_of
 
 PROVENANCE_HEADER = "X-Answer-Provenance"
-MOST_STEPS = 60
+MOST_STEPS = 200
 MOST_ROUNDS = 12  # of follow-up questions on one page
 # The site uses UTF-8, but htmx fragments do not declare it.
 PARSER = html.HTMLParser(encoding="utf-8")
 SECONDS_PLAYED = 4.0  # of a sample, for each point of interest in its item, from 1 to 5
 PREPARATION_POLL_SECONDS, LONGEST_PREPARATION_SECONDS = 1.0, 600.0
-THUMBS = "//ol[@class='thumbs']/li"
+SATISFACTION = "//form[@id='questions']//input[@name='satisfaction']"
 BACK = "//*[contains(@class, 'onward')]/a/@href"
 
 
@@ -79,6 +80,11 @@ class Page:
     def kind(self) -> str:
         """The kind of a page of the flow; of others their name."""
         return str(self.find("//body").get("data-kind", "")) or self.step
+
+    @property
+    def occasion(self) -> int:
+        """Which of several lists the page is about, from 1."""
+        return int(self.find("//body").get("data-occasion", 1))
 
     def find(self, expression: str) -> html.HtmlElement:
         """Return the first element that matches the XPath.
@@ -188,7 +194,7 @@ class Walker:
         if page.tree.xpath("//form[@id='about']"):
             return self._assigned_by(page)
         self._remember(page)
-        if "satisfaction" in self.core and page.tree.xpath("//form[@id='questions']//input[@name='satisfaction']"):
+        if "satisfaction" in self.core and page.tree.xpath(SATISFACTION):
             self._answer(page, "satisfaction", self._known_person(page).satisfaction())
         return self._onward(self._answer_the_rest(page))
 
@@ -209,10 +215,7 @@ class Walker:
 
     def _at_list(self, page: Page) -> Page:
         if not self.asks_about_items:
-            if self.respondent.person is None:
-                self._known_person(page)
-            else:
-                self._judge_list(self.respondent.person, page)
+            self._judge_list(self._known_person(page), page)
         return self._at_text(page)
 
     def _judge_list(self, person: SimulatedPerson, page: Page) -> None:
@@ -260,7 +263,6 @@ class Walker:
         return self._onward(self._answer_the_rest(page))
 
     def _at_choice(self, page: Page) -> Page:
-        self._remember(page)
         person = self._known_person(page)
         cards = page.tree.xpath("//input[@name='chosen'][@data-item]")
         items = [int(card.get("data-item")) for card in sorted(cards, key=lambda card: int(card.get("value")))]
@@ -269,6 +271,15 @@ class Walker:
             self._look_at_details(page, items[answer.value - 1], probability=0.5)
         self._answer(page, CHOSEN, answer)
         return self._onward(page)
+
+    def _at_compare(self, page: Page) -> Page:
+        person, questions = self._known_person(page), self.respondent.questions
+        shown = page.tree.xpath("//*[@class='lists']/section")
+        sides = [[self.item_indexes[int(item)] for item in each.xpath(".//li/@data-item")] for each in shown]
+        for key in map(key_of, page.tree.xpath(f"//form[@id='questions']{QUESTIONS[1:]}[not(@hidden)]")):
+            if isinstance(questions[key], Preference):
+                self._answer(page, key, person.prefer(*sides, self.rng))
+        return self._onward(self._answer_the_rest(page))
 
     # Shared steps -------------------------------------------------------------------
 
@@ -279,24 +290,12 @@ class Walker:
         return person
 
     def _remember(self, page: Page) -> None:
-        """After a resume, replay the person's answers up to this page, as far as its links lead back."""
-        at = page
-        while self.respondent.person is None:
-            if at.tree.xpath(THUMBS):
-                person = self._known_person(at)
-                if at is not page and at.kind == ITEM_QUESTIONS:
-                    person.about_item(self.item_indexes[self._item_of(at)])
-                elif at is not page and "satisfaction" in self.core:
-                    person.satisfaction()
-            elif at.kind == LIST and not self.asks_about_items:
-                self._known_person(at)
-            elif back := at.tree.xpath(BACK):
-                at = self._get(back[0])
-            else:
-                return  # not assigned yet, or nothing was answered
+        """Turn the person to the page's list; after a resume, replay their answers, as far as links lead back."""
+        if self.respondent.person is not None or page.tree.xpath(BACK):
+            self._known_person(page)
 
     def _known_person(self, page: Page) -> SimulatedPerson:
-        """Return the answering person; after a resume, replay their answers before this page.
+        """Return the answering person, turned to the page's list; after a resume, replay their answers before it.
 
         All answers of a person come from one stream, and satisfaction depends on the item ratings.
         """
@@ -304,18 +303,23 @@ class Walker:
         if person is None:
             person = self._assigned_person(page)
             person.profile(self.requested.fewest, self.requested.most)
-            if not self.asks_about_items:
-                at = page
-                while at.kind != LIST:
-                    at = self._get(at.find(BACK.removesuffix("/@href")).get("href", ""))
-                self._judge_list(person, at)
-            for thumb in page.tree.xpath(f"{THUMBS}[a]"):
-                if "now" in thumb.get("class", ""):
-                    break
-                before = self._get(thumb.xpath("string(a/@href)"))
-                person.about_item(self.item_indexes[self._item_of(before)])
+            before: list[Page] = []
+            while back := (before[-1] if before else page).tree.xpath(BACK):
+                before.append(self._get(back[0]))
+            for earlier in reversed(before):
+                self._replay(person, earlier)
             self.respondent.person = person
+        person.turn_to(page.occasion)
         return person
+
+    def _replay(self, person: SimulatedPerson, page: Page) -> None:
+        person.turn_to(page.occasion)
+        if page.kind == ITEM_QUESTIONS:
+            person.about_item(self.item_indexes[self._item_of(page)])
+        elif page.kind == LIST and not self.asks_about_items:
+            self._judge_list(person, page)
+        elif page.tree.xpath(SATISFACTION) and "satisfaction" in self.core:
+            person.satisfaction()
 
     @staticmethod
     def _item_of(page: Page) -> int:
@@ -365,6 +369,7 @@ class Walker:
                 "kind": "sample_played",
                 "page": body.get("data-page"),
                 "rank": int(body.get("data-rank", 0)),
+                "occasion": page.occasion,
                 "at": 1000 * time.time(),
                 "item": name,
                 "seconds": seconds,
