@@ -310,7 +310,7 @@ def test_lists_side_by_side_need_pages_of_their_own(draft: Study) -> None:
     client, address = page(draft, "flow")
     answer = client.post(address, posted(client.get(address).context["form"], shown="side_by_side"))
     assert answer.status_code == 200
-    assert "Lists side by side have a page that compares them." in answer.context["form"].errors["shown"][0]
+    assert "Lists side by side need questions that compare them." in answer.context["form"].errors["shown"][0]
     draft.refresh_from_db()
     assert "flow" not in draft.settings
 

@@ -42,7 +42,7 @@ SCALE_LABELS = {
     LIKES.key: "Dislike or like",
 }
 LISTS_LABELS = {ONE: "One list", IN_TURN: "Each condition’s list in turn", SIDE_BY_SIDE: "Two lists side by side"}
-NOT_COMPARED = "Lists side by side have a page that compares them. Create a study with it, from a template or a file."
+NOT_COMPARED = "Lists side by side need questions that compare them. Create a study from the template two-lists."
 COMPARED = "The pages of this study compare lists side by side. Create another study for lists one by one."
 REMOTE_SETTINGS = ("preparation_seconds", "sent_answers")
 PLAIN_SETTINGS = ("ratings_asked", "list_length", "item_order", "idle_minutes")
@@ -71,7 +71,7 @@ class FlowForm(StageForm):
         label="Each participant meets", choices=list(LISTS_LABELS.items()), widget=forms.RadioSelect
     )
     leave_out = forms.BooleanField(label="Leave out items of earlier lists", required=False)
-    pairs_each = forms.IntegerField(label="Pairs to compare, side by side", required=False, min_value=1, max_value=6)
+    pairs_each = forms.IntegerField(label="Pairs to compare (empty: every pair)", required=False, min_value=1, max_value=6)
     idle_minutes = setting_field(forms.IntegerField, StudySettings, "idle_minutes")
     preparation_seconds = setting_field(
         forms.FloatField,

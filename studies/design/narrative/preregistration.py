@@ -244,7 +244,7 @@ def _assignment(plan: Plan) -> str:
 def _analyses(plan: Plan) -> str:
     alpha = level(plan.analysis.alpha)
     if plan.frozen_tests or plan.lists:
-        of = "The launch froze these analyses" if plan.frozen_tests else "These analyses"
+        of = "The launch froze these analyses" if plan.frozen_tests else "The analyses"
         return (
             f"{of}, at α = {alpha}:\n\n"
             + "\n".join(f"- {words}" for words in plan.tests)
