@@ -71,7 +71,7 @@ class FlowForm(StageForm):
         label="Each participant meets", choices=list(LISTS_LABELS.items()), widget=forms.RadioSelect
     )
     leave_out = forms.BooleanField(label="Leave out items of earlier lists", required=False)
-    pairs_each = forms.IntegerField(label="Pairs to compare (empty: every pair)", required=False, min_value=1, max_value=6)
+    pairs_each = forms.IntegerField(label="Pairs to compare (empty: every pair)", required=False, min_value=1)
     idle_minutes = setting_field(forms.IntegerField, StudySettings, "idle_minutes")
     preparation_seconds = setting_field(
         forms.FloatField,
