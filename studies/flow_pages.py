@@ -143,6 +143,18 @@ def read_flow(data: Any) -> FlowPages:
     return FlowPages(tuple(page for _path, page in read.pages), read.lists, listed)
 
 
+def written_flow(flow: FlowPages, lists: Lists) -> list[dict[str, Any]]:
+    """Return the pages of a flow as settings have them, with lists shown so: what `read_flow` reads."""
+    entries: list[dict[str, Any]] = []
+    listed: list[dict[str, Any]] = []
+    for page in flow.pages:
+        if page.key == flow.listed[0]:
+            entries.append({LISTS: {**lists.model_dump(exclude_unset=True), "pages": listed}})
+        within = listed if page.key in flow.listed else entries
+        within.append(page.model_dump(exclude_defaults=True))
+    return entries
+
+
 def block_problems(flow: Any, questionnaire: Mapping[str, Any], parts: Sequence[str]) -> list[Problem]:
     """What a flow and a questionnaire say otherwise of its blocks; `parts` are those that are no blocks.
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import copy
 import doctest
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from core.errors import ParameterError
 from core.field_problems import FieldProblems
-from studies.flow_pages import FLOW_2011, block_problems, read_flow, text_problems
+from studies.flow_pages import FLOW_2011, Lists, block_problems, read_flow, text_problems, written_flow
 from studies.instrument import flow, measures
 from studies.instrument.flow import Flow, Place
 from studies.instrument.questionnaires import schema
@@ -289,3 +290,19 @@ def test_texts_of_a_flow_are_in_every_language() -> None:
 
 def test_branch_of_an_unwatched_item_without_trailer() -> None:
     assert [measures.branch_of(True, None), measures.branch_of(False, False)] == ["watched", "neither"]
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        "pass",
+        "pages.insert(1, {'key': 'pick', 'kind': 'choice', 'title': {'en': 'Which?'}})",
+        "f.insert(0, {'key': 'hello', 'kind': 'text', 'title': {'en': 'Hi'}, 'text': {'en': 'Hello'}})",
+        "f[2]['lists'].update(shown='in_turn', leave_out='nothing')",
+    ],
+)
+def test_a_flow_that_is_written_is_read_as_it_was(edit: str) -> None:
+    read = read_flow(changed(edit))
+    assert read_flow(written_flow(read, read.lists)) == read
+    in_turn = Lists(shown="in_turn")
+    assert read_flow(written_flow(read, in_turn)) == replace(read, lists=in_turn)
