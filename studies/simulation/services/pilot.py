@@ -78,12 +78,14 @@ def pool_of(study: Study) -> Pool:
     # With sequences every person meets each condition, so that each user serves once.
     arms = arms_of(study)
     sizes = [target or 0 for target in targets(study, arms, Mode.SIMULATED)]
-    largest = sum(sizes) if study.design.flow.lists.is_several else max(sizes, default=0)
+    is_several = study.design.flow.lists.is_several
+    largest = sum(sizes) if is_several else max(sizes, default=0)
     if len(users) < largest:
         raise ParallaxError(
             "pilot.too_few_users",
-            f"A condition needs {largest} simulated participants, and the run reserved only {len(users)} users with at "
-            f"least {limits.fewest} ratings. Evaluate with a larger --reserve, or ask for fewer with --per-condition.",
+            f"{'The study' if is_several else 'A condition'} needs {largest} simulated participants, and the run "
+            f"reserved only {len(users)} users with at least {limits.fewest} ratings. Evaluate with a larger "
+            "--reserve, or ask for fewer with --per-condition.",
             {"users": len(users), "needed": largest},
         )
     scale = ratings_of(study.dataset_version).scale
