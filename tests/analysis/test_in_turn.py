@@ -23,9 +23,10 @@ from analysis.compute.perceived import study_variable, values_of
 from analysis.enums import VARIABLE_OF, Metric, Variable
 from analysis.files.listing import PACKAGE, file_of
 from analysis.models import Report
-from analysis.present import factorial
+from analysis.present import factorial, in_turn
 from analysis.present.apa import of_variable
 from analysis.read.inputs import Answers, Met, Person
+from analysis.read.sample import comments_of
 from analysis.results.factorial import Factorial, PlannedEffect
 from analysis.results.in_turn import InTurnTests
 from analysis.results.perceived import PerceivedVariable
@@ -60,11 +61,13 @@ RECALL = Metric("recall", 0, 5)
 Value = Callable[[int, str, int, str | None], float]
 
 
-def answers_of(n: int, value: Value, *, missing: Sequence[tuple[int, int]] = ()) -> Answers:
+def answers_of(
+    n: int, value: Value, *, missing: Sequence[tuple[int, int]] = (), names: tuple[str, ...] = NAMES
+) -> Answers:
     """`n` people in a Williams square; `value` of person, condition, position and the condition before."""
-    square, people, occasions = williams_square(len(NAMES)), [], []
+    square, people, occasions = williams_square(len(names)), [], []
     for person in range(n):
-        order = [NAMES[condition] for condition in square[person % len(square)]]
+        order = [names[condition] for condition in square[person % len(square)]]
         for position, name in enumerate(order, start=1):
             previous = order[position - 2] if position > 1 else None
             if (person, position) in missing:
@@ -72,7 +75,7 @@ def answers_of(n: int, value: Value, *, missing: Sequence[tuple[int, int]] = ())
             satisfaction = round(value(person, name, position, previous))
             people.append(Person(name, 5, None, None, None, satisfaction, None, None, None, None))
             occasions.append(Met(person, position, previous))
-    return Answers(NAMES, tuple(people), (), len(people), 0, 0, occasions=tuple(occasions))
+    return Answers(names, tuple(people), (), len(people), 0, 0, occasions=tuple(occasions))
 
 
 def noise(seed: int, scale: float) -> Callable[[], float]:
@@ -166,6 +169,16 @@ def test_carry_over_is_found_and_first_occasions_are_free_of_it() -> None:
     assert adjusted.pairs[0].difference == pytest.approx(4, abs=1)
 
 
+def test_two_conditions_are_compared_without_a_test_of_carry_over() -> None:
+    chance = noise(8, 1)
+    answers = answers_of(40, lambda _person, name, *_at: 50 + 4 * (name == "A") + chance(), names=("A", "B"))
+    result, _ranking, tests = of(answers)
+    assert isinstance(tests.pairs, PairwiseResult)
+    assert [pair.is_significant for pair in tests.pairs.pairs] == [True]
+    assert isinstance(tests.carry_over, Undefined)
+    assert "compare the first occasions instead" in " ".join(in_turn.other_tests(result, tests))
+
+
 def test_the_average_advantage_rests_on_the_covariance_of_the_mixed_model() -> None:
     answers = planted()
     means = both_sides.comparable(answers, SATISFACTION)
@@ -250,10 +263,10 @@ def test_occasions_are_among_what_a_report_is_computed_from() -> None:
 def test_plans_say_which_tests_compare_within_participants() -> None:
     primary = Primary(perceived="satisfaction", objective="recall", smallest_effect=0.2)
     assert plans.TESTS_IN_TURN.keys() == plans.TESTS.keys()
-    in_turn = plans.tests_of(primary, IN_TURN)
-    assert plans.primary_test_of(in_turn) == plans.primary_test_of(plans.tests_of(primary, ONE)) == "advantage"
-    assert "mixed model" in in_turn["equivalence"]
-    assert "Welch" not in " ".join(in_turn.values())
+    within = plans.tests_of(primary, IN_TURN)
+    assert plans.primary_test_of(within) == plans.primary_test_of(plans.tests_of(primary, ONE)) == "advantage"
+    assert "mixed model" in within["equivalence"]
+    assert "Welch" not in " ".join(within.values())
     assert plans.tests_of(primary, ONE).items() >= plans.TESTS.items()
     contrast = Contrast(higher=("A",), lower=("B",))
     planned = plans.tests_of(Primary(perceived="satisfaction", objective="recall", contrast=contrast), IN_TURN)
@@ -344,6 +357,14 @@ def test_the_console_shows_every_chapter(report: Report, client: Client) -> None
     page = every_page(client, report)
     assert "Lists in turn" in page
     assert "Participants by sequence" in page
+
+
+@pytest.mark.integration
+@pytest.mark.django_db
+def test_comments_go_with_the_condition_that_they_are_about(report: Report) -> None:
+    participant = report.study.participants.order_by("pk")[0]  # meets TopPop, CorNgr and PureSVD4 in this order
+    Response.objects.create(participant=participant, question="comment", occasion=2, value="Too old for me.")
+    assert [(comment.condition, comment.text) for comment in comments_of(report)] == [("CorNgr", "Too old for me.")]
 
 
 @pytest.mark.integration
