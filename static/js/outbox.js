@@ -182,7 +182,7 @@ window.parallaxOutbox = (() => {
     }
   };
   let released = null;
-  document.addEventListener("submit", async (event) => {
+  addEventListener("submit", async (event) => { // after the page's own scripts, which send some forms themselves
     const { target: form, submitter } = event;
     if (event.defaultPrevented || form === released || form.method !== "post") return;
     if (navigator.onLine && !isStopped && !isFlushing) return;

@@ -173,6 +173,8 @@ def _declined(request: HttpRequest, attempt: EntryAttempt) -> HttpResponse:
 
 def _agreed(request: HttpRequest, attempt: EntryAttempt, personal: str) -> HttpResponse:
     if entry_gate.entered_participant(attempt) is None:
+        if token := _remembered(request, attempt):  # they have consented in another tab
+            return redirect("participant:resume", token=token)
         entry_gate.require_admission(attempt)
     ticked = request.POST.getlist("box")
     boxes = written.texts_of(attempt.study, attempt.language).get("consent_boxes", ())
