@@ -29,7 +29,6 @@ DESCRIBED = ("n", "mean", "sd", "median", "q1", "q3", *LIMITS)
 TAU = ("coefficient", "p")
 PARTS = ("overall", "within", "between")  # of a correlation
 F_TEST = ("f", "df_between", "df_within", "p")
-F_TEST_OF_TERM = ("f", "df", "df_within", "p")
 PER_CONTRAST = ("t", "df", "p", *LIMITS)
 PER_EFFECT = ("value", "se", "df", "t", "p", *LIMITS)
 PER_SIGN_TEST = ("n_a", "n_b", "n_ties", "p_unadjusted", "p")
@@ -178,7 +177,7 @@ def _of_factors(effects: Factorial) -> Iterator[Line]:
         yield from _statistics((of.variable_key, "effect", name, ""), contrast, PER_EFFECT)
     for of in effects.variables:
         for name, term in of.terms.items():
-            yield from _statistics((of.variable_key, "joint", name, ""), term.joint, F_TEST_OF_TERM)
+            yield from _statistics((of.variable_key, "joint", name, ""), term.joint, ("f", "df", "df_within", "p"))
 
 
 def _of_equivalence(tested: Equivalence) -> Iterator[Line]:

@@ -116,14 +116,11 @@ def _sentence(of: FactorialVariable, alpha: float) -> str:
 
 def _margins(term: Term, variable: Variable) -> str:
     """The marginal means, each with its interval where it has one."""
-    parts = []
-    for level, mean in (term.means or {}).items():
-        own = (term.margins or {}).get(level)
-        ends = (
-            interval(own.interval.low, own.interval.high, 2, variable.is_share) if isinstance(own, MeanContrast) else ""
-        )
-        parts.append(f"{level} {number(mean, 2, variable.is_share)} {ends}".rstrip())
-    return ", ".join(parts)
+    shown = {level: number(mean, 2, variable.is_share) for level, mean in (term.means or {}).items()}
+    for level, own in (term.margins or {}).items():
+        if isinstance(own, MeanContrast):
+            shown[level] += f" {interval(own.interval.low, own.interval.high, 2, variable.is_share)}"
+    return ", ".join(f"{level} {mean}" for level, mean in shown.items())
 
 
 def _numbers(
