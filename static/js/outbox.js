@@ -160,6 +160,7 @@ window.parallaxOutbox = (() => {
   };
   const isKept = async (url) => Boolean(url && "caches" in window && navigator.serviceWorker?.controller && await caches.match(url));
   const begin = async () => {
+    if ("caches" in window && words.step === "message") await caches.delete(PAGES); // "paused" must not be shown for a page later
     if ("caches" in window && words.worker) {
       if (["thanks", "withdraw"].includes(words.step)) { // nothing of a participant stays on a device that others use
         await caches.delete(PAGES);

@@ -196,6 +196,27 @@ def test_an_answer_during_a_pause_is_kept_and_sent_when_the_participant_is_back(
     assert set(Response.objects.filter(rank=1).values_list("n_changes", flat=True)) == {0}
 
 
+def test_the_page_of_a_pause_is_not_shown_for_another_one_without_a_connection(
+    tunnel: Tunnel, context: BrowserContext
+) -> None:
+    study = make_study(per_condition=3)
+    here = f"{tunnel.url}{participant_at('item', study).base}"
+    page = context.new_page()
+    page.goto(f"{here}items/1/1/")
+    ready(page, f"{here}items/1/2/")
+    pause_study(study=study)
+    page.goto(f"{here}items/1/2/")
+    expect(page.get_by_role("heading", level=1)).to_have_text("The study is paused")
+    study.refresh_from_db()
+    resume_study(study=study)
+    page.goto(f"{here}items/1/1/")
+    ready(page, f"{here}items/1/3/")
+    tunnel.cut(context)
+    page.goto(f"{here}items/1/2/")
+    expect(page.locator("#question-watched")).to_be_visible()
+    tunnel.mend(context)
+
+
 def test_a_rating_during_a_pause_is_kept_and_sent_when_the_participant_is_back(
     live_server: Any, context: BrowserContext
 ) -> None:
