@@ -79,6 +79,7 @@ class Term:
     joint: FTest | Undefined  # whether all are 0; of a trend, whether the doses' means leave the straight line
     means: dict[str, float] | None = None  # marginal means of the levels of one factor
     in_sd: float | None = None  # of a trend: from the lowest to the highest dose, in SDs within conditions
+    margins: dict[str, MeanContrast | Undefined] | None = None  # the marginal means, with their intervals
 
 
 def levels_of(cells: Cells, factor: str) -> tuple[str, ...]:
@@ -189,9 +190,11 @@ def factor_term(means: CellMeans, cells: Cells, factor: str, *, alpha: float = 0
     levels = levels_of(cells, factor)
     pairs = {f"{a} against {b}": pair_weights(cells, factor, a, b) for b, a in combinations(levels, 2)}
     contrasts = {name: mean_contrast(means, own, alpha=alpha, n_means=len(levels)) for name, own in pairs.items()}
-    at = {level: [cells[name][factor] == level for name in means.names] for level in levels}
-    margins = {level: float(means.means[own].mean()) for level, own in at.items()}
-    return Term(contrasts, joint_test(means, pairs.values()), margins)
+    at = {level: [name for name in means.names if cells[name][factor] == level] for level in levels}
+    weights = {level: dict.fromkeys(names, 1 / len(names)) for level, names in at.items()}
+    values = {level: float(means.vector(own) @ means.means) for level, own in weights.items()}
+    margins = {level: mean_contrast(means, own, alpha=alpha) for level, own in weights.items()}
+    return Term(contrasts, joint_test(means, pairs.values()), values, margins=margins)
 
 
 def interaction_term(means: CellMeans, cells: Cells, first: str, second: str, *, alpha: float = 0.05) -> Term:

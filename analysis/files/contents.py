@@ -132,9 +132,8 @@ def write_plan(report: Report, folder: Path) -> None:
     if results.factorial is not None:
         rows = [
             [of.variable_key, cell(name), cell(label), weight]
-            for of, name, contrast in results.factorial.contrasts
+            for of, name, contrast in (*results.factorial.contrasts, *results.factorial.margins)
             for label, weight in contrast.weights.items()
-            if weight
         ]
         _write_lines(data / "effects.csv", ["variable", "effect", "condition", "weight"], rows)
     if equivalence is not None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from analysis.enums import Metric
 from analysis.results.comparison import Comparison, Equivalence, MatrixCell, PlannedContrast
+from analysis.results.factorial import Factorial
 from analysis.results.follow_up import CorrelatedVariables, NoveltyCorrelation, VariableEffects
 from analysis.results.lists_shown import Dose, ListsShown
 from analysis.results.perceived import PerceivedVariable
@@ -79,8 +80,7 @@ def lines_of(results: Results) -> Iterator[Line]:
         yield from _statistics(names, results.advantage.overall, ("value", "se", "df", "t", "p"))
     if results.contrast is not None:
         yield from _of_contrast(results.contrast, is_in_turn=results.is_in_turn)
-    for of, name, contrast in results.factorial.contrasts if results.factorial else ():
-        yield from _statistics((of.variable_key, "effect", name, ""), contrast, PER_EFFECT)
+    yield from _of_factors(results.factorial) if results.factorial else ()
     if results.equivalence is not None and not results.is_in_turn:
         yield from _of_equivalence(results.equivalence)
     # The scripts enumerate the orders of up to eight algorithms; with more, only the coefficients are compared.
@@ -183,6 +183,15 @@ def _of_contrast(contrast: PlannedContrast, *, is_in_turn: bool) -> Iterator[Lin
         yield from _statistics((key, "contrast", "", ""), result.pooled, PER_CONTRAST)
         if result.welch is not None:
             yield from _statistics((key, "contrast_welch", "", ""), result.welch, PER_CONTRAST)
+
+
+def _of_factors(effects: Factorial) -> Iterator[Line]:
+    """Contrasts, marginal means and the joint test of each term; of a trend the departure from a straight line."""
+    for of, name, contrast in (*effects.contrasts, *effects.margins):
+        yield from _statistics((of.variable_key, "effect", name, ""), contrast, PER_EFFECT)
+    for of in effects.variables:
+        for name, term in of.terms.items():
+            yield from _statistics((of.variable_key, "joint", name, ""), term.joint, ("f", "df", "df_within", "p"))
 
 
 def _of_equivalence(tested: Equivalence) -> Iterator[Line]:

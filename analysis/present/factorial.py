@@ -11,7 +11,7 @@ from documents.blocks import FigureMaker, Section
 from documents.numbers import capital, f_statistic, interval, named_p, number
 from documents.tables import Numbers, Table, Words, table
 from inference.ancova import FTest
-from inference.factorial import TIMES, MeanContrast
+from inference.factorial import TIMES, MeanContrast, Term
 from inference.results import Undefined
 
 
@@ -105,9 +105,8 @@ def _sentence(of: FactorialVariable, alpha: float) -> str:
             departure = _numbers(term.joint, variable, alpha)
             parts.append(f"{capital(name)}: {evidence}{sd}. Departure from a straight line: {departure}.")
         elif TIMES not in name:
-            margins = (f"{level} {number(mean, 2, variable.is_share)}" for level, mean in (term.means or {}).items())
             against = f"{next(iter(term.contrasts))}, " if len(term.contrasts) == 1 else ""
-            parts.append(f"Effect of {name}: {against}{evidence}. Marginal means: {', '.join(margins)}.")
+            parts.append(f"Effect of {name}: {against}{evidence}. Marginal means: {_margins(term, variable)}.")
         else:
             first, second = name.split(TIMES)
             if not isinstance(tested, Undefined) and tested.p < alpha:
@@ -115,6 +114,15 @@ def _sentence(of: FactorialVariable, alpha: float) -> str:
             else:
                 parts.append(f"We found no evidence that the effect of {first} depends on {second} ({evidence}).")
     return f"{capital(variable.in_text)}. {' '.join(parts)}"
+
+
+def _margins(term: Term, variable: Variable) -> str:
+    """The marginal means, each with its interval where it has one."""
+    shown = {level: number(mean, 2, variable.is_share) for level, mean in (term.means or {}).items()}
+    for level, own in (term.margins or {}).items():
+        if isinstance(own, MeanContrast):
+            shown[level] += f" {interval(own.interval.low, own.interval.high, 2, variable.is_share)}"
+    return ", ".join(f"{level} {mean}" for level, mean in shown.items())
 
 
 def _numbers(

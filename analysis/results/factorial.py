@@ -58,3 +58,14 @@ class Factorial:
             for name, contrast in own.contrasts.items()
             if isinstance(contrast, MeanContrast)
         )
+
+    @property
+    def margins(self) -> tuple[tuple[FactorialVariable, str, MeanContrast], ...]:
+        """Every marginal mean that has an interval, with a name."""
+        return tuple(
+            (of, f"{factor}: {level}", mean)
+            for of in self.variables
+            for factor, term in of.terms.items()
+            for level, mean in (term.margins or {}).items()
+            if isinstance(mean, MeanContrast)
+        )

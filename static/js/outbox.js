@@ -65,8 +65,10 @@ window.parallaxOutbox = (() => {
   const post = async ({ url, body, at }) => {
     const headers = { "HX-Request": "true", "Content-Type": "application/x-www-form-urlencoded", "X-Client-Time": String(at) };
     const reply = await fetch(url, { method: "POST", headers, body, signal: AbortSignal.timeout(PATIENCE) });
+    const redirect = reply.headers.get("HX-Redirect") ?? "";
+    if (reply.status === 423) throw Object.assign(new Error("paused"), { redirect });
     if (reply.status >= 500 || [408, 429].includes(reply.status)) throw new Error(String(reply.status));
-    return { status: reply.status, text: await reply.text(), redirect: reply.headers.get("HX-Redirect") ?? "" };
+    return { status: reply.status, text: await reply.text(), redirect };
   };
   /* A post of an earlier page of this tab that was refused, or led elsewhere than expected, leads there when all else is
      sent. What another tab sent of this page is sent again, as the reply went to that tab. */
@@ -109,6 +111,10 @@ window.parallaxOutbox = (() => {
       sent.dispatchEvent(new Event("empty"));
     } catch (problem) {
       isStopped = true;
+      if (problem.redirect) { // to the page that says that the study is paused; what is not sent stays until it continues
+        if (new URL(problem.redirect, location).pathname !== location.pathname) location.assign(problem.redirect);
+        return;
+      }
       say(problem instanceof TypeError || problem.name === "TimeoutError" ? words.offline : words.unsaved);
       sent.dispatchEvent(new Event("stopped"));
       timer = setTimeout(flush, wait);
@@ -154,6 +160,7 @@ window.parallaxOutbox = (() => {
   };
   const isKept = async (url) => Boolean(url && "caches" in window && navigator.serviceWorker?.controller && await caches.match(url));
   const begin = async () => {
+    if ("caches" in window && words.step === "message") await caches.delete(PAGES); // "paused" must not be shown for a page later
     if ("caches" in window && words.worker) {
       if (["thanks", "withdraw"].includes(words.step)) { // nothing of a participant stays on a device that others use
         await caches.delete(PAGES);
@@ -182,7 +189,7 @@ window.parallaxOutbox = (() => {
     }
   };
   let released = null;
-  document.addEventListener("submit", async (event) => {
+  addEventListener("submit", async (event) => { // after the page's own scripts, which send some forms themselves
     const { target: form, submitter } = event;
     if (event.defaultPrevented || form === released || form.method !== "post") return;
     if (navigator.onLine && !isStopped && !isFlushing) return;

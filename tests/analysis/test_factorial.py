@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -107,6 +108,8 @@ def test_a_planned_effect_decides_the_headline() -> None:
     assert set(first.terms) == {"recommender", "text", "recommender × text"}
     assert set(first.anova) == set(first.terms)
     assert first.terms["text"].means == pytest.approx({"plain": 2.6667, "explained": 4.0}, abs=0.5)
+    limits = r"\[[\d.]+,\s[\d.]+\]"
+    assert re.search(rf"Marginal means: \w+\s[\d.]+\s{limits}, \w+\s[\d.]+\s{limits}\.", page)
     text = "".join(run.text for run in verdict.headline(results))
     if not results.flow.is_collecting:
         assert text == "Higher perceived accuracy with explained than with plain."
@@ -120,18 +123,22 @@ def test_a_planned_effect_decides_the_headline() -> None:
 @pytest.mark.slow
 def test_both_scripts_recompute_the_effects(rscript: str, tmp_path: Path) -> None:
     report = _reported({"interaction": ["text", "recommender"]}, ("accuracy",))
-    write_numbers(report, tmp_path)
     lines = {line[:5] for line in lines_of(report.read_results())}
-    assert len({line[2] for line in lines if line[1] == "effect"}) == 3
+    assert len({line[2] for line in lines if line[1] == "effect"}) == 3 + 2 * 2  # contrasts and marginal means
+    assert len({line[2] for line in lines if line[1] == "joint"}) == 3
+    expect_recomputed(report, rscript, tmp_path)
+
+
+def expect_recomputed(report: Report, rscript: str, tmp_path: Path) -> None:
+    """Both scripts have every number of the report."""
+    write_numbers(report, tmp_path)
     for command in ([sys.executable, "scripts/recompute.py"], [rscript, "--vanilla", "scripts/recompute.R"]):
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
         differing = [line for line in done.stdout.splitlines()[1:-1] if not line.endswith("yes")]
         assert (done.returncode, differing) == (0, []), done.stderr
 
 
-@pytest.mark.integration
-@pytest.mark.django_db
-def test_doses_are_read_from_the_recipes_and_tested_as_a_trend() -> None:
+def _dosed() -> Report:
     run = make_run_at("succeeded", algorithms=RECIPES)
     study = create_study(
         slug="doses", version=run.version, run=run, per_condition=4, seed=1, owner=UserFactory(),
@@ -141,10 +148,25 @@ def test_doses_are_read_from_the_recipes_and_tested_as_a_trend() -> None:
     study.refresh_from_db()
     labels = [condition.label for condition in study.conditions.order_by("position")]
     plant(study, dict(zip(labels, DOSED.values(), strict=True)))
-    report = build_report(study=study)
+    return build_report(study=study)
+
+
+@pytest.mark.integration
+@pytest.mark.django_db
+@pytest.mark.slow
+def test_both_scripts_recompute_the_departure_from_a_straight_line(rscript: str, tmp_path: Path) -> None:
+    report = _dosed()
+    assert ("accuracy", "joint", TREND, "", "f") in {line[:5] for line in lines_of(report.read_results())}
+    expect_recomputed(report, rscript, tmp_path)
+
+
+@pytest.mark.integration
+@pytest.mark.django_db
+def test_doses_are_read_from_the_recipes_and_tested_as_a_trend() -> None:
+    report = _dosed()
     effects = report.read_results().factorial
     assert effects is not None
-    assert effects.doses == dict(zip(labels, (0.0, 0.3, 0.6), strict=True))
+    assert list(effects.doses.values()) == [0.0, 0.3, 0.6]
     assert list(effects.variables[0].terms) == [TREND]
     assert effects.planned is not None
     slope = effects.planned.result

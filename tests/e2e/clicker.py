@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable
 from typing import Any
@@ -176,6 +177,16 @@ class Pointer:
             page()
 
 
+class Finger(Pointer):
+    """Does everything with a finger on a screen; what a phone's own keyboard and pickers do is left to them."""
+
+    def press(self, selector: str) -> None:
+        self.page.locator(selector).first.tap()
+
+    def tick(self, selector: str) -> None:
+        self.page.locator(selector).first.locator("xpath=ancestor::label").tap()
+
+
 class Keyboard(Pointer):
     """Does everything with keys alone."""
 
@@ -218,5 +229,6 @@ class Keyboard(Pointer):
     def choose(self, selector: str, value: str) -> None:
         self.reach(selector)
         label = self.page.locator(f"{selector} option[value='{value}']").inner_text()
-        self.page.keyboard.type(label)
+        # A letter without a key on this keyboard would be typed into a field.
+        self.page.keyboard.type("".join(itertools.takewhile(str.isascii, label)))
         expect(self.page.locator(selector)).to_have_value(value)

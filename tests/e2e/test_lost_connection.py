@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from studies.design.services.launch import close_study
+from studies.design.services.launch import close_study, pause_study, resume_study
 from studies.enums import ParticipantStatus
 from studies.models import ProfileRating, Response
 from tests.e2e.clicker import Pointer, all_sent, stored, until
@@ -162,6 +162,79 @@ def test_an_answer_after_the_end_is_told_that_the_study_is_over(tunnel: Tunnel, 
     tunnel.mend(context)
     expect(page.get_by_role("heading", level=1)).to_have_text("This study is over")
     expect(page.locator("main")).to_contain_text("that answer was not saved")
+
+
+def test_an_answer_during_a_pause_is_kept_and_sent_when_the_participant_is_back(
+    live_server: Any, context: BrowserContext
+) -> None:
+    study = make_study(per_condition=3)
+    person = participant_at("item", study)
+    page = context.new_page()
+    posts: list[int] = []
+    context.on("response", lambda reply: posts.append(reply.status) if reply.request.method == "POST" else None)
+    page.goto(f"{live_server.url}{person.base}items/1/1/")
+    tap(page, watched="yes")
+    until(stored(1, watched=True), page, "the answer before the pause")
+    pause_study(study=study)
+    tap(page, rating="4")
+    expect(page.get_by_role("heading", level=1)).to_have_text("The study is paused")
+    expect(page.locator("main")).to_contain_text("The last one is kept in this browser")
+    page.wait_for_timeout(4000)
+    assert posts.count(423) <= 3, "the server is not asked for the whole pause"
+    page.reload()
+    expect(page.locator("main")).to_contain_text("The last one is kept in this browser")
+    assert not Response.objects.filter(question="rating").exists()
+    study.refresh_from_db()
+    resume_study(study=study)
+    page.goto(f"{live_server.url}{person.base}")
+    until(stored(1, watched=True, rating=4), page, "the answer of the pause")
+    all_sent(page)
+    page.goto(f"{live_server.url}{person.base}items/1/1/")
+    expect(page.locator("input[name=rating][value='4']")).to_be_checked()
+    page.locator("#continue").tap()
+    page.wait_for_url("**/items/1/2/")
+    assert set(Response.objects.filter(rank=1).values_list("n_changes", flat=True)) == {0}
+
+
+def test_the_page_of_a_pause_is_not_shown_for_another_one_without_a_connection(
+    tunnel: Tunnel, context: BrowserContext
+) -> None:
+    study = make_study(per_condition=3)
+    here = f"{tunnel.url}{participant_at('item', study).base}"
+    page = context.new_page()
+    page.goto(f"{here}items/1/1/")
+    ready(page, f"{here}items/1/2/")
+    pause_study(study=study)
+    page.goto(f"{here}items/1/2/")
+    expect(page.get_by_role("heading", level=1)).to_have_text("The study is paused")
+    study.refresh_from_db()
+    resume_study(study=study)
+    page.goto(f"{here}items/1/1/")
+    ready(page, f"{here}items/1/3/")
+    tunnel.cut(context)
+    page.goto(f"{here}items/1/2/")
+    expect(page.locator("#question-watched")).to_be_visible()
+    tunnel.mend(context)
+
+
+def test_a_rating_during_a_pause_is_kept_and_sent_when_the_participant_is_back(
+    live_server: Any, context: BrowserContext
+) -> None:
+    study = make_study(per_condition=3)
+    person = participant_at("rate", study)
+    page = context.new_page()
+    page.goto(f"{live_server.url}{person.base}rate/")
+    page.mouse.wheel(0, 4000)
+    expect(page.locator("#grid > li[data-item]")).to_have_count(40)  # nothing is left to load during the pause
+    page.locator("#grid summary").first.tap()
+    pause_study(study=study)
+    page.locator("#grid form.rating").first.locator("label").nth(2).tap()
+    expect(page.get_by_role("heading", level=1)).to_have_text("The study is paused")
+    study.refresh_from_db()
+    resume_study(study=study)
+    page.reload()
+    expect(page.locator("#count b")).to_have_text("1 of 5")
+    until(lambda: list(person.me.profile.values_list("rating", flat=True)) == [3], page, "the rating of the pause")
 
 
 def test_reloading_after_a_refused_continue_stays_on_the_page(live_server: Any, context: BrowserContext) -> None:

@@ -80,7 +80,9 @@ def computed(design: Any) -> dict[str, list[float]]:
     for factor in factors:
         effect = factor_term(means, design.cells, factor)
         assert effect.means is not None
-        found |= {f"mean.{factor}.{level}": [mean] for level, mean in effect.means.items()}
+        assert effect.margins is not None
+        found |= {f"mean.{factor}.{level}": numbers(mean) for level, mean in effect.margins.items()}
+        assert list(effect.means.values()) == pytest.approx([mean.value for mean in effect.margins.values()])
         found |= {**named("pair", effect), f"joint.{factor}": numbers(effect.joint)}
     for first, second in combinations(factors, 2):
         both = interaction_term(means, design.cells, first, second)

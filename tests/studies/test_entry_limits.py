@@ -85,14 +85,17 @@ def test_a_subject_beyond_its_limit_is_refused_without_a_query(django_assert_num
 # Consent
 
 
+def _forgetful(client: Client, study: Study, form: dict[str, Any]) -> Any:
+    """Consent by a browser that keeps no cookie, and so is not led back to whom it has consented for."""
+    client.cookies.clear()
+    return client.post(f"/s/{study.slug}/", {**form, "choice": "yes"})
+
+
 def test_a_network_that_floods_the_consent_form_takes_no_more_places_and_others_enter(study: Study) -> None:
     flood = _from("198.51.100.7")
     fields = _fields(flood.get(f"/s/{study.slug}/"))
     boxes = ["1", "2", "3", "4"]
-    answers = [
-        flood.post(f"/s/{study.slug}/", {**fields, "entry_key": f"{n:043d}", "choice": "yes", "box": boxes})
-        for n in range(10)
-    ]
+    answers = [_forgetful(flood, study, {**fields, "entry_key": f"{n:043d}", "box": boxes}) for n in range(10)]
     assert [answer.status_code for answer in answers] == [302] * 3 + [429] * 7
     assert Participant.objects.count() == 3
     refused = answers[-1]
@@ -103,10 +106,10 @@ def test_a_network_that_floods_the_consent_form_takes_no_more_places_and_others_
     assert again["entry_key"] == f"{9:043d}"
     boxes_kept = tree(refused).xpath("//input[@name='box']/@value")
     assert boxes_kept == boxes
-    assert flood.post(f"/s/{study.slug}/", {**again, "box": boxes_kept}).status_code == 302
+    assert _forgetful(flood, study, {**again, "box": boxes_kept}).status_code == 302
     # Who has entered already is let on, and so is somebody of another network.
-    first = {**fields, "entry_key": f"{0:043d}", "choice": "yes", "box": boxes}
-    assert [flood.post(f"/s/{study.slug}/", first).status_code for _ in range(5)] == [302] * 5
+    first = {**fields, "entry_key": f"{0:043d}", "box": boxes}
+    assert [_forgetful(flood, study, first).status_code for _ in range(5)] == [302] * 5
     assert Person(study, _from("198.51.100.8")).consent().status_code == 200
     assert Participant.objects.count() == 5
 
@@ -114,8 +117,8 @@ def test_a_network_that_floods_the_consent_form_takes_no_more_places_and_others_
 def test_without_limits_of_its_own_a_study_refuses_a_network_that_floods_it() -> None:
     study = make_study(per_condition=40)
     flood = _from("198.51.100.7")
-    form = {**_fields(flood.get(f"/s/{study.slug}/")), "choice": "yes", "box": ["1", "2", "3", "4"]}
-    statuses = [flood.post(f"/s/{study.slug}/", {**form, "entry_key": f"{n:043d}"}).status_code for n in range(70)]
+    form = {**_fields(flood.get(f"/s/{study.slug}/")), "box": ["1", "2", "3", "4"]}
+    statuses = [_forgetful(flood, study, {**form, "entry_key": f"{n:043d}"}).status_code for n in range(70)]
     assert statuses == [302] * 60 + [429] * 10
     assert Participant.objects.count() == 60
 

@@ -14,6 +14,7 @@ from studies.design.services.launch import close_study, pause_study
 from studies.enums import ParticipantStatus
 from studies.models import Participant, ProfileRating, Response, Study
 from studies.participation.services.slot_queue import release_idle
+from studies.participation.services.withdrawal import withdraw
 from tests.factories.studies import make_study
 from tests.factories.walking import ABOUT, HTMX, Person, leads, tree
 
@@ -154,8 +155,23 @@ def test_an_answer_to_a_study_that_stopped_shows_the_message_page(study: Study, 
     stop(study=study)
     answer = person.post("items/1/1/", {"watched": "yes"}, headers=HTMX)
     assert answer.headers["HX-Redirect"] == f"{person.base}?late"
-    assert ("This study is over" in person.get("?late").text) == (stop is close_study)
+    assert answer.status_code == (200 if stop is close_study else 423)  # which the browser keeps, to send it later
+    page = person.get("?late").text
+    assert ("This study is over" in page) == (stop is close_study) != ("is kept in this browser" in page)
+    unscripted = person.post("items/1/1/", {"watched": "yes"}).text
+    assert ("so that answer was not saved" in unscripted) == (stop is close_study)
+    assert ("except what you sent just now" in unscripted) == (stop is pause_study)
     assert not Response.objects.filter(rank=1).exists()
+
+
+def test_an_answer_during_a_pause_is_kept_of_who_was_idle_and_not_of_who_withdrew(study: Study) -> None:
+    idle, gone = Person(study).to("item"), Person(study).to("item")
+    Participant.objects.update(last_seen_at=timezone.now() - timedelta(hours=2))
+    assert release_idle() == 2
+    withdraw(participant=gone.me)
+    pause_study(study=study)
+    answers = [each.post("items/1/1/", {"watched": "yes"}, headers=HTMX).status_code for each in (idle, gone)]
+    assert answers == [423, 200]
 
 
 def test_a_refusal_while_answering_is_said_in_words_to_the_page(study: Study) -> None:

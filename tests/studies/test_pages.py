@@ -76,6 +76,16 @@ def test_consent_pressed_twice_is_one_participant_and_keeps_the_link_parameters(
     assert list(ExternalId.objects.values_list("name", "value")) == [("PROLIFIC_PID", "abc")]
 
 
+def test_consent_in_two_tabs_of_a_browser_is_one_participant(study: Study) -> None:
+    client = Client()
+    pages = [tree(client.get(f"/s/{study.slug}/")) for _tab in range(2)]
+    forms = [{f.get("name"): f.get("value") for f in page.xpath("//form//input[@type='hidden']")} for page in pages]
+    assert forms[0]["entry_key"] != forms[1]["entry_key"]
+    sent = [client.post(f"/s/{study.slug}/", {**form, "box": ["1", "2"], "choice": "yes"}) for form in forms]
+    assert sent[0].headers["Location"] == sent[1].headers["Location"]
+    assert Participant.objects.count() == 1
+
+
 def test_the_study_link_leads_back_the_one_who_consented_in_this_browser(study: Study) -> None:
     person = Person(study)
     person.consent()

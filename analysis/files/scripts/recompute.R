@@ -420,6 +420,29 @@ effect <- function(of, groups, name, weights) {
        p = 2 * pt(-abs(value / se), df), ci_low = value - half, ci_high = value + half)
 }
 
+# Whether the contrasts of a term are all 0, by Johansen; of a trend, whether the doses' means leave the straight line.
+joint <- function(of, groups, term, weights) {
+  weights <- weights[abs(rowSums(weights)) < 1e-9, , drop = FALSE] # without the marginal means
+  if (startsWith(term, "trend over")) {
+    doses <- unique(round(weights[1, ], 9))
+    at <- match(round(weights[1, ], 9), doses)
+    bends <- diag(length(doses)) - lm.fit(cbind(1, doses), diag(length(doses)))$fitted.values
+    weights <- sweep(bends, 2, tabulate(at), "/")[, at, drop = FALSE]
+  }
+  parts <- svd(weights)
+  weights <- t(parts$v[, parts$d > 1e-9, drop = FALSE])
+  q <- nrow(weights)
+  own <- sapply(groups, var) / lengths(groups)
+  spread <- weights %*% (own * t(weights))
+  if (q == 0 || min(eigen(spread)$values) <= 1e-9 * max(eigen(spread)$values)) return(invisible())
+  values <- weights %*% sapply(groups, mean)
+  shares <- colSums(weights * solve(spread, weights)) * own
+  a <- sum(shares^2 / (lengths(groups) - 1))
+  f <- sum(values * solve(spread, values)) / (q + 2 * a - 6 * a / (q + 2))
+  df <- q * (q + 2) / (3 * a)
+  keep(of = of, test = "joint", a = term, b = "", f = f, df = q, df_within = df, p = pf(f, q, df, lower.tail = FALSE))
+}
+
 # p of equivalence by two one-sided t tests, and of a difference beyond the bound, two-sided.
 against.bound <- function(difference, error, df, bound) {
   list(p_equivalence = max(pt((difference + bound) / error, df, lower.tail = FALSE),
@@ -694,6 +717,15 @@ if (file.exists(file.path(folder, "data/effects.csv"))) {
     column <- people[[variable]]
     groups <- lapply(named, function(name) column[people[["condition"]] == name & !is.na(column)])
     effect(variable, groups, as.character(own[["effect"]][1]), own[["weight"]])
+  }
+  rows[["term"]] <- sub(": .*", "", rows[["effect"]])
+  for (own in split(rows, list(rows[["variable"]], rows[["term"]]), drop = TRUE)) {
+    variable <- as.character(own[["variable"]][1])
+    column <- people[[variable]]
+    weights <- tapply(own[["weight"]], list(as.character(own[["effect"]]), as.character(own[["condition"]])), sum)
+    weights[is.na(weights)] <- 0
+    groups <- lapply(colnames(weights), function(name) column[people[["condition"]] == name & !is.na(column)])
+    joint(variable, groups, own[["term"]][1], weights)
   }
 }
 

@@ -188,6 +188,28 @@ def effect(of, groups, name, weights):
     keep(of, "effect", name, value=value, se=se, df=df, t=value / se, p=p, ci_low=value - half, ci_high=value + half)
 
 
+def joint(of, groups, term, rows):
+    """Whether the contrasts of a term are all 0, by Johansen; of a trend, whether the doses' means leave the line."""
+    contrasts = rows.pivot(index="effect", columns="condition", values="weight").fillna(0)
+    contrasts = contrasts[contrasts.sum(axis=1).abs() < 1e-9]  # without the marginal means
+    names, matrix = list(contrasts), contrasts.to_numpy()
+    if term.startswith("trend over"):
+        doses, at = np.unique(matrix[0].round(9), return_inverse=True)
+        line = np.vander(doses, 2)
+        matrix = ((np.eye(len(doses)) - line @ np.linalg.pinv(line)) / np.bincount(at))[:, at]
+    _left, sizes, right = np.linalg.svd(matrix, full_matrices=False)
+    matrix = right[sizes > 1e-9]
+    own = np.array([groups[name].var(ddof=1) / len(groups[name]) for name in names])
+    spread, q = (matrix * own) @ matrix.T, len(matrix)
+    if not q or np.linalg.cond(spread) >= 1e9:
+        return
+    values = matrix @ [groups[name].mean() for name in names]
+    shares = (matrix * np.linalg.solve(spread, matrix)).sum(axis=0) * own
+    a = (shares**2 / [len(groups[name]) - 1 for name in names]).sum()
+    f, df_within = values @ np.linalg.solve(spread, values) / (q + 2 * a - 6 * a / (q + 2)), q * (q + 2) / (3 * a)
+    keep(of, "joint", term, f=f, df=q, df_within=df_within, p=stats.f.sf(f, q, df_within))
+
+
 def against_bound(difference, squared, df, bound):
     """p of equivalence by two one-sided t tests, and of a difference beyond the bound, two-sided."""
     error = math.sqrt(squared)
@@ -664,6 +686,8 @@ if (FOLDER / "data/effects.csv").exists():
     rows = pd.read_csv(FOLDER / "data/effects.csv", dtype={"effect": str, "condition": str}, keep_default_na=False)
     for (variable, name), own in rows.groupby(["variable", "effect"]):
         effect(variable, of_two[variable], name, dict(zip(own["condition"], own["weight"])))
+    for (variable, term), own in rows.groupby(["variable", rows["effect"].str.partition(": ")[0]]):
+        joint(variable, of_two[variable], term, own)
 
 if (FOLDER / "data/equivalence.csv").exists():
     bounded = pd.read_csv(FOLDER / "data/equivalence.csv", dtype={"variable": str})

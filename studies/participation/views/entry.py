@@ -113,10 +113,12 @@ def _consent(request: HttpRequest, study: Study, language: str, *, personal: str
     except ParallaxError as refusal:
         return message_page(request, _("This link is not valid"), text=refusal.message, study=study, language=language)
     try:
+        if token := _remembered(request, attempt):  # perhaps by another tab, where they consented meanwhile
+            return redirect(spoken.with_language(request, reverse("participant:resume", args=[token])))
         if request.method != "POST":
             return _opened(request, attempt)
         if request.POST.get("choice") == "no":
-            return _declined(request, attempt)
+            return _declined(attempt)
         return _agreed(request, attempt, personal)
     except ParallaxError as refusal:
         return entry_pages.refused(request, attempt, refusal)
@@ -145,8 +147,6 @@ def _attempt(request: HttpRequest, study: Study, language: str, personal: str) -
 
 
 def _opened(request: HttpRequest, attempt: EntryAttempt) -> HttpResponse:
-    if token := _remembered(request, attempt):
-        return redirect(spoken.with_language(request, reverse("participant:resume", args=[token])))
     if entry_gate.entered_participant(attempt) is None:
         entry_gate.require_admission(attempt)
     if request.method == "GET" and not attempt.is_looking:
@@ -155,14 +155,10 @@ def _opened(request: HttpRequest, attempt: EntryAttempt) -> HttpResponse:
     return entry_pages.consent_page(request, attempt)
 
 
-def _declined(request: HttpRequest, attempt: EntryAttempt) -> HttpResponse:
+def _declined(attempt: EntryAttempt) -> HttpResponse:
     study = attempt.study
     if entry_gate.entered_participant(attempt) is not None:
-        token = tokens.link_token(study=study, entry_key=attempt.entry_key)
-    else:
-        token = _remembered(request, attempt)  # they may have consented in another tab
-    if token:
-        return redirect("participant:resume", token=token)
+        return redirect("participant:resume", token=tokens.link_token(study=study, entry_key=attempt.entry_key))
     if not attempt.is_looking:
         with contextlib.suppress(NetworkLimitReached):  # beyond the limit, visitors are thanked but not counted
             entry_gate.count_action(attempt, DECLINED)

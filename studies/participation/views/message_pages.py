@@ -156,4 +156,11 @@ def outcome(
         text = _("It no longer accepts answers. Your answers are saved; you can write to us or withdraw.")
         return message_page(request, _("This study is not running"), text=text, **shown)
     text = _("Your answers are saved. Please come back later at the same address.")
+    if LATE in request.GET:
+        text = _(
+            "Your earlier answers are saved. The last one is kept in this browser, and is sent when you come back at "
+            "the same address after the pause."
+        )
+    elif request.method == "POST":
+        text = _("Your answers are saved, except what you sent just now. Please come back later at the same address.")
     return message_page(request, _("The study is paused"), text=text, exit_link=exit_link, **shown)

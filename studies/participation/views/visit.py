@@ -38,7 +38,7 @@ from studies.participation.services import exit_links, participant_state, resumi
 from studies.participation.services.entry_limits import NetworkLimitReached
 from studies.participation.services.events import client_time, record_view
 from studies.participation.views.language import browser_language, switches, without_language
-from studies.participation.views.message_pages import LATE, message_page, outcome, titled, too_often_page
+from studies.participation.views.message_pages import LATE, OUTCOMES, message_page, outcome, titled, too_often_page
 from studies.settings import PLAYED
 
 PROVENANCE_HEADER = "X-Answer-Provenance"
@@ -225,7 +225,9 @@ class Visit:
         is_polled = self.is_waiting and self.study.status == StudyStatus.LIVE
         if page is not None and self.is_htmx and not is_polled:
             late = f"?{LATE}" if self.request.method == "POST" else ""
-            return self.go(self.links.of("resume") + late)
+            page = self.go(self.links.of("resume") + late)
+            if late and self.study.status == StudyStatus.PAUSED and self.participant.status not in OUTCOMES:
+                page.status_code = 423  # "Locked": the browser keeps what it sent until the study continues
         return page
 
     def shown_exit(self, exit_link: exit_links.ExitLink | None) -> exit_links.ExitLink | None:

@@ -71,7 +71,7 @@ for (name in unique(all.data$design)) {
   }
   for (f in factors) {
     levels <- unique(cells[[f]])
-    for (level in levels) emit(name, paste("mean", f, level, sep = "."), sum(marginal(cells, f, level) * sapply(y, mean)))
+    for (level in levels) emit(name, paste("mean", f, level, sep = "."), contrast.of(grid, marginal(cells, f, level), y))
     rows <- t(sapply(levels[-1], function(l) marginal(cells, f, l) - marginal(cells, f, levels[1])))
     emit(name, paste0("joint.", f), welch.james(rows, y))
     for (j in seq_along(levels)) for (i in seq_len(j - 1)) {
