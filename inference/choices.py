@@ -36,11 +36,10 @@ class SharesTest:
 
 @dataclass(frozen=True)
 class Odds:
-    """A ratio of odds for one unit more, with its 95% interval and p by Wald's z test."""
+    """A ratio of odds for one unit more, with its 95% interval by Wald's z test."""
 
     ratio: float
     interval: Interval
-    p: float
 
 
 @dataclass(frozen=True)
@@ -54,10 +53,10 @@ class ItemChoice:
 def picking_test(counts: Mapping[str, tuple[int, int]], *, alpha: float = 0.05) -> SharesTest | Undefined:
     """Test whether the share who picked something differs between conditions, from (picked, participants) of each.
 
-    The exact test where an expected count is below `SMALL`, else Pearson's score test without continuity correction;
-    pairs the same, with Newcombe's score intervals by statsmodels, corrected by Bonferroni. Undefined with fewer than
-    two conditions with participants, or where nobody or everybody picked something. Source: Newcombe (1998),
-    Statistics in Medicine 17(8):873-890, method 10.
+    The exact test where an expected count is below `SMALL` and outcomes can be enumerated, else Pearson's score test
+    without continuity correction; pairs the same, with Newcombe's score intervals by statsmodels, corrected by
+    Bonferroni. Undefined with fewer than two conditions with participants, or where nobody or everybody picked
+    something. Source: Newcombe (1998), Statistics in Medicine 17(8):873-890, method 10.
 
     Examples
     --------
@@ -215,5 +214,5 @@ def item_choice(picks: Sequence[tuple[int, Sequence[float]]]) -> ItemChoice | Un
     odds = {}
     for name, value, se in zip(columns, fit.params / sds, fit.bse / sds, strict=True):
         low, high = np.exp(stats.norm.interval(0.95, value, se))
-        odds[name] = Odds(math.exp(value), Interval(float(low), float(high)), 2 * float(stats.norm.sf(abs(value / se))))
+        odds[name] = Odds(math.exp(value), Interval(float(low), float(high)))
     return ItemChoice(len(own), odds)

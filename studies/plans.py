@@ -8,7 +8,7 @@ from typing import Literal
 
 from studies.settings import Primary
 
-PrimaryTest = Literal["contrast", "effect", "advantage", "rank correlation"]
+PrimaryTest = Literal["contrast", "effect", "shares", "advantage", "rank correlation"]
 ADVANTAGE_TEST = "average advantage of the metric's better conditions, a t test with separate variances"
 
 # The analyses of every report, described in words for the frozen design. Designs that were frozen with other words keep
@@ -31,6 +31,17 @@ EQUIVALENCE_TEST = (
 )
 
 
+CHOICE_TEST = (
+    "the share who picked something by condition, Fisher, Freeman and Halton's exact test where an expected count is "
+    "below 5 and outcomes can be enumerated, else Pearson's chi-square without continuity correction; pairs the same, "
+    "with Newcombe's intervals, corrected by Bonferroni"
+)
+BEHAVIOUR_TEST = (
+    "the mean share of a participant's items by condition, by generalised estimating equations with exchangeable "
+    "correlation, Mancl and DeRouen's variance and Johansen's test; pairs by the studentized range"
+)
+
+
 def in_text(name: str) -> str:
     """Return a name for use within a sentence: lower-case first letter unless it starts with an abbreviation.
 
@@ -42,22 +53,27 @@ def in_text(name: str) -> str:
     return name if name[1:2].isupper() else name[:1].lower() + name[1:]
 
 
-def primary_test_of(tests: Mapping[str, str]) -> PrimaryTest:
-    """The primary test of a plan without a contrast or an effect, from the analyses in the words that were frozen.
+def primary_test_of(tests: Mapping[str, str], perceived: str) -> PrimaryTest:
+    """The primary test of a plan without a contrast or an effect, from the analyses in the words that were frozen and
+    the primary variable: one with words of its own, a choice or recorded behaviour, is tested by them.
 
     Examples
     --------
-    >>> primary_test_of(TESTS)
-    'advantage'
-    >>> primary_test_of({"comparison": "Kendall's tau-b with the exact two-sided p"})
+    >>> primary_test_of(TESTS, "accuracy"), primary_test_of({**TESTS, "pick.chosen": CHOICE_TEST}, "pick.chosen")
+    ('advantage', 'shares')
+    >>> primary_test_of({"comparison": "Kendall's tau-b with the exact two-sided p"}, "accuracy")
     'rank correlation'
     """
+    if perceived in tests:
+        return "shares"
     return "advantage" if tests.get("comparison") == ADVANTAGE_TEST else "rank correlation"
 
 
-def tests_of(primary: Primary) -> dict[str, str]:
-    """Return the analyses of a report on a study's ``primary``, in words, as stored in the frozen design."""
-    tests = dict(TESTS)
+def tests_of(primary: Primary, shares: Mapping[str, str]) -> dict[str, str]:
+    """Return the analyses of a report on a study's ``primary``, in words, as stored in the frozen design; `shares` are
+    those of planned choices and behaviour, by outcome.
+    """
+    tests = {**TESTS, **shares}
     if primary.contrast is not None:
         tests["contrast"] = CONTRAST_TEST
     if primary.effect is not None:

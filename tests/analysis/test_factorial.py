@@ -286,10 +286,10 @@ def test_a_plan_has_one_primary_test_and_old_plans_their_words() -> None:
     (problem,) = settings_problems({**load_preset("cremonesi-2011").settings, "primary": both})
     assert "leave out the contrast or the effect" in str(problem)
     plain = Primary(perceived="accuracy", objective="recall")
-    assert "effect" not in plans.tests_of(plain)
+    assert "effect" not in plans.tests_of(plain, {})
     assert plain.stored() == PAIR
     trend = Primary(perceived="accuracy", objective="recall", effect=STRENGTH)
-    assert plans.tests_of(trend)["effect"].startswith(
+    assert plans.tests_of(trend, {})["effect"].startswith(
         "the linear trend over the strength of the re-ranking on the primary"
     )
     assert TEXTS["key"] == TEXT.factor

@@ -111,8 +111,8 @@ def test_small_counts_are_tested_exactly_and_large_ones_by_score() -> None:
     assert large.p == pytest.approx(stats.chi2_contingency([[18, 2], [8, 12]], correction=False).pvalue)
     assert [pair.p for pair in (*small.pairs.pairs, *large.pairs.pairs)] == [small.p, large.p]
     assert large.pairs.alpha == 0.01
-    assert exact_p([(1, 20)] * 40) is None  # too many outcomes
-    many = picking_test({str(at): (1, 20) for at in range(40)})
+    assert exact_p([(at % 3, 20 + at) for at in range(40)]) is None  # too many outcomes
+    many = picking_test({str(at): (at % 3, 20 + at) for at in range(40)})
     assert isinstance(many, SharesTest)
     assert many.method == "score"
 

@@ -141,6 +141,8 @@ def primary_test_sentence(primary: Primary, tests: Mapping[str, str] = TESTS) ->
     if (contrast := primary.contrast) is not None:
         sides = "one-sided" if contrast.sides == 1 else "two-sided"
         return f"Primary test: planned contrast, {contrast_in_words(contrast)}, {sides}."
+    if primary.perceived in tests:
+        return f"Primary test: {tests[primary.perceived]}."
     if tests["comparison"] != ADVANTAGE_TEST:
         return f"Primary test: {tests['comparison']}."
     return "Primary test: average advantage of the conditions with the better offline metric."

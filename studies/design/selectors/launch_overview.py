@@ -13,7 +13,7 @@ from catalog.selectors.items import untranslated
 from core.provenance import digest_of
 from evaluation.enums import ModelOrigin
 from evaluation.tables import parameters_in_words
-from inference.power import advantage_power, contrast_power
+from inference.power import advantage_power, anova_power, contrast_power
 from recommenders import registry
 from studies.allocation.selectors.assignment_seed import is_seed_known, seed_sentence
 from studies.design.narrative.plan import (
@@ -39,6 +39,7 @@ from studies.instrument.flow import blocks_of
 from studies.instrument.questionnaires.schema import ABOUT, AFTER, ITEMS, OVERALL
 from studies.known_items import scale_rule
 from studies.models import Study
+from studies.plans import primary_test_of
 from studies.usage_data import is_usage, taken_rule
 
 # Keys of the stages of a study, in order: an open point is at one of them.
@@ -282,6 +283,8 @@ def planned_power(study: Study, n: int) -> float:
     alpha, contrast = design.plan.alpha, design.primary.contrast
     if design.primary.effect is not None:
         return contrast_power(1, 1, k, n, design.effect, alpha=alpha).power  # the same for all weights of one f
+    if contrast is None and primary_test_of(frozen_tests(study), design.primary.perceived) == "shares":
+        return anova_power(k, n, design.effect, alpha).power  # nearly that of the test of shares
     if contrast is None:
         return advantage_power(k, n, design.effect, alpha=alpha)
     sizes = len(contrast.higher), len(contrast.lower)
