@@ -16,7 +16,7 @@ from studies.design.services.design import change_design
 from studies.instrument.flow import questionnaire_of
 from studies.known_items import FIVE_STARS, HALF_STARS, LIKES, SCALES, SEVEN_POINTS, TEN_POINTS
 from studies.models import Study
-from studies.settings import LONGEST_PREPARATION, StudySettings
+from studies.settings import LONGEST_PREPARATION, OPENED, PLAYED, StudySettings
 from studies.usage_data import CHOICE, STARS, is_usage
 
 ORDER_LABELS = {
@@ -38,6 +38,10 @@ SCALE_LABELS = {
     TEN_POINTS.key: "1 to 10, numbers",
     LIKES.key: "Dislike or like",
 }
+RECORDED_LABELS = {
+    OPENED: "Opened details of recommendations",
+    PLAYED: "Played trailers or samples of recommendations, with seconds",
+}
 REMOTE_SETTINGS = ("preparation_seconds", "sent_answers")
 PLAIN_SETTINGS = ("ratings_asked", "list_length", "item_order", "idle_minutes")
 
@@ -47,6 +51,7 @@ class FlowForm(StageForm):
 
     folded = {
         "Known items": ("elicitation", "elicitation_scale", "taken_from", "ratings_most", "item_order"),
+        "Recorded behaviour": ("recorded",),
         "Interruptions": ("idle_minutes",),
         "Remote recommender": REMOTE_SETTINGS,
     }
@@ -62,6 +67,9 @@ class FlowForm(StageForm):
     list_length = setting_field(forms.IntegerField, StudySettings, "list_length")
     item_order = setting_field(forms.ChoiceField, StudySettings, "item_order", choices=list(ORDER_LABELS.items()))
     idle_minutes = setting_field(forms.IntegerField, StudySettings, "idle_minutes")
+    recorded = setting_field(
+        forms.MultipleChoiceField, StudySettings, "recorded", choices=list(RECORDED_LABELS.items())
+    )
     preparation_seconds = setting_field(
         forms.FloatField,
         StudySettings,
@@ -76,6 +84,7 @@ class FlowForm(StageForm):
         design = study.design
         initial = {
             **design.model_dump(include={*PLAIN_SETTINGS, *REMOTE_SETTINGS, "elicitation", "elicitation_scale"}),
+            "recorded": design.recorded,
             # An exact number is left empty: otherwise a higher number of items would contradict a field that is folded.
             "ratings_most": design.items_asked.most if design.items_asked.is_range else None,
             "taken_from": design.model_copy(update={"elicitation": STARS}).lowest_taken,
@@ -107,6 +116,7 @@ class FlowForm(StageForm):
     def save(self, actor: Any) -> None:
         cleaned = self.cleaned_data
         changed = {name: cleaned[name] for name in PLAIN_SETTINGS}
+        changed["recorded"] = cleaned["recorded"]
         changed["ratings_most"] = cleaned["ratings_most"] or cleaned["ratings_asked"]
         if cleaned["elicitation"] != self.study.design.elicitation:
             changed["elicitation"] = cleaned["elicitation"]

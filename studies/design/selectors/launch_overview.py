@@ -46,7 +46,7 @@ from studies.usage_data import is_usage, taken_rule
 DATA, CONDITIONS, FLOW, QUESTIONS = "data", "conditions", "flow", "questions"
 TEXTS, PARTICIPANTS, PLAN, LAUNCH = "texts", "participants", "plan", "launch"
 PREVIEW, PILOT = "preview", "pilot"  # the parts of the last stage
-MINUTES, POWER, LANGUAGES = "minutes", "power", "languages"  # the fixes
+MINUTES, POWER, LANGUAGES, BEHAVIOUR = "minutes", "power", "languages", "behaviour"  # the fixes
 MINUTES_STATED = re.compile(r"(?P<n>\d{1,3})(?=\W{1,4}(?:minut|Minut))")
 LONGEST_CONSENT = 350  # words, which take one and a half minutes to read
 CHECKED_TEXTS = ("consent", "consent_boxes")
