@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, combinations
-from typing import Literal
+from itertools import combinations
 
 import numpy as np
 
+from inference.attrition import shares_table
 from inference.average_advantage import MeanEstimates
 from inference.factorial import CellMeans, joint_test
 from inference.posthoc import pairs_of_means
 from inference.results import Floats, Interval, Pair, PairwiseResult, Undefined
 from inference.t_tests import satterthwaite_df
 
-SMALL = 5  # an expected count below it makes Pearson's test doubtful, after Cochran (1954), Biometrics 10(4):417-451
-MOST_TABLES = 1_000_000  # that the exact test enumerates for one half of the conditions
+WALD = "Wald"
 LARGEST_ERROR = 10.0  # of log odds for one standard deviation; a larger one means that no estimate is finite
 
 
@@ -26,8 +24,8 @@ LARGEST_ERROR = 10.0  # of log odds for one standard deviation; a larger one mea
 class SharesTest:
     """A test of equal shares in all conditions, with the difference of every two, whose intervals hold together."""
 
-    method: Literal["exact", "score", "Wald"]
-    statistic: float | None  # χ² of the score test, F of Wald's; the exact test has none
+    method: str  # as of a `SharesTable`, or WALD
+    statistic: float  # χ², or F of Wald's test
     df: int
     df_within: float | None  # of Wald's test
     p: float
@@ -53,8 +51,7 @@ class ItemChoice:
 def picking_test(counts: Mapping[str, tuple[int, int]], *, alpha: float = 0.05) -> SharesTest | Undefined:
     """Test whether the share who picked something differs between conditions, from (picked, participants) of each.
 
-    The exact test where an expected count is below `SMALL` and outcomes can be enumerated, else Pearson's score test
-    without continuity correction; pairs the same, with Newcombe's score intervals by statsmodels, corrected by
+    All conditions and pairs as `shares_table`; pairs with Newcombe's score intervals by statsmodels, corrected by
     Bonferroni. Undefined with fewer than two conditions with participants, or where nobody or everybody picked
     something. Source: Newcombe (1998), Statistics in Medicine 17(8):873-890, method 10.
 
@@ -66,74 +63,24 @@ def picking_test(counts: Mapping[str, tuple[int, int]], *, alpha: float = 0.05) 
     """
     from statsmodels.stats.proportion import confint_proportions_2indep
 
-    own = {name: counts[name] for name in counts if counts[name][1]}
-    k, shares = len(own), {name: picked / n for name, (picked, n) in own.items()}
-    if k < 2:
-        return Undefined(f"A comparison needs two conditions with participants; there are {k}.")
-    if set(shares.values()) in ({0.0}, {1.0}):
-        return Undefined(f"{'Everybody' if all(shares.values()) else 'Nobody'} picked something: nothing differs.")
-    pairs, n_pairs = [], math.comb(k, 2)
-    for a, b in combinations(own, 2):
-        difference, p = shares[a] - shares[b], min(1.0, n_pairs * _tested([own[a], own[b]])[2])
-        low, high = confint_proportions_2indep(*own[a], *own[b], "newcomb", "diff", alpha=alpha / n_pairs)
-        pairs.append(Pair(a, b, difference, p, p < alpha, float(low), float(high)))
-    method, statistic, p = _tested(list(own.values()))
-    sizes = {name: n for name, (_picked, n) in own.items()}
-    compared = PairwiseResult("Newcombe, Bonferroni", alpha, tuple(pairs), shares, sizes)
-    return SharesTest(method, statistic, k - 1, None, p, compared)
-
-
-def _tested(counts: Sequence[tuple[int, int]]) -> tuple[Literal["exact", "score"], float | None, float]:
-    """The method, its statistic and p of conditions with (picked, participants) each."""
-    from scipy import stats
-
-    n_picked, n = map(sum, zip(*counts, strict=True))
-    smallest = min(n_picked, n - n_picked) * min(own for _picked, own in counts) / n
-    if smallest < SMALL and (p := exact_p(counts)) is not None:
-        return "exact", None, p
-    found = stats.chi2_contingency([[picked, own - picked] for picked, own in counts], correction=False)
-    return "score", float(found.statistic), float(found.pvalue)
-
-
-def exact_p(counts: Sequence[tuple[int, int]]) -> float | None:
-    """Fisher, Freeman and Halton's two-sided exact p of conditions with (picked, participants) each: the probability,
-    given both totals, of all outcomes that are no more probable. None where these are too many.
-
-    Between whole numbers, so that ties are ties; scipy's ``fisher_exact`` draws at random for more than two
-    conditions. Source: Freeman & Halton (1951), Biometrika 38:141-149.
-
-    Examples
-    --------
-    >>> round(exact_p([(3, 4), (1, 4), (0, 4)]), 4)
-    0.2
-    """
-    sizes, half = [n for _picked, n in counts], len(counts) // 2
-    total, is_few = sum(picked for picked, _n in counts), 2 * sum(picked for picked, _n in counts) <= sum(sizes)
-    total = total if is_few else sum(sizes) - total
-    if math.comb(total + len(sizes) - half, total) > MOST_TABLES:
-        return None
-    observed, extreme = math.prod(math.comb(n, picked) for picked, n in counts), 0
-    first, second = (_products(own, total) for own in (sizes[:half], sizes[half:]))
-    for count, products in first.items():
-        # An outcome's probability is a product, so those of the second half are summed in the order of its products.
-        others = sorted(second.get(total - count, {}).items())
-        values, sums = [product for product, _n in others], [0, *accumulate(product * n for product, n in others)]
-        extreme += sum(own * n * sums[bisect_right(values, observed // own)] for own, n in products.items())
-    return extreme / math.comb(sum(sizes), total)
-
-
-def _products(sizes: Sequence[int], most: int) -> dict[int, dict[int, int]]:
-    """For every sum of counts up to `most`, the products of their binomial coefficients, each with its frequency."""
-    found: dict[int, dict[int, int]] = {0: {1: 1}}
-    for size in sizes:
-        longer: dict[int, dict[int, int]] = {}
-        for before, products in found.items():
-            for count in range(min(size, most - before) + 1):
-                ways, own = math.comb(size, count), longer.setdefault(before + count, {})
-                for product, n in products.items():
-                    own[product * ways] = own.get(product * ways, 0) + n
-        found = longer
-    return found
+    names = [name for name in counts if counts[name][1]]
+    picked, n = (np.array([counts[name][at] for name in names], dtype=np.int64) for at in (0, 1))
+    if len(names) < 2:
+        return Undefined(f"A comparison needs two conditions with participants; there are {len(names)}.")
+    if picked.sum() in (0, n.sum()):
+        return Undefined(f"{'Everybody' if picked.any() else 'Nobody'} picked something: nothing differs.")
+    shares, pairs, n_pairs = picked / n, [], math.comb(len(names), 2)
+    for both in combinations(range(len(names)), 2):
+        (a, b), own = both, list(both)
+        differs = 0 < picked[own].sum() < n[own].sum()
+        p = min(1.0, n_pairs * shares_table(n[own], picked[own]).p) if differs else 1.0
+        limits = confint_proportions_2indep(picked[a], n[a], picked[b], n[b], "newcomb", "diff", alpha=alpha / n_pairs)
+        low, high = map(float, limits)
+        pairs.append(Pair(names[a], names[b], float(shares[a] - shares[b]), p, p < alpha, low, high))
+    sizes, own_shares = (dict(zip(names, each.tolist(), strict=True)) for each in (n, shares))
+    compared = PairwiseResult("Newcombe, Bonferroni", alpha, tuple(pairs), own_shares, sizes)
+    table = shares_table(n, picked)
+    return SharesTest(table.method, table.chi_squared, len(names) - 1, None, table.p, compared)
 
 
 def mean_shares(counts: Mapping[str, Sequence[tuple[int, int]]], *, alpha: float = 0.05) -> SharesTest | Undefined:
@@ -178,7 +125,7 @@ def mean_shares(counts: Mapping[str, Sequence[tuple[int, int]]], *, alpha: float
         return satterthwaite_df(zip((contrast**2 * variances).tolist(), (ns - 1).tolist(), strict=True))
 
     pairs = pairs_of_means("GEE, Tukey", alpha, MeanEstimates(names, means, np.diag(variances), df), n, ())
-    return SharesTest("Wald", joint.f, joint.df, joint.df_within, joint.p, pairs)
+    return SharesTest(WALD, joint.f, joint.df, joint.df_within, joint.p, pairs)
 
 
 def item_choice(picks: Sequence[tuple[int, Sequence[float]]]) -> ItemChoice | Undefined:

@@ -32,9 +32,9 @@ EQUIVALENCE_TEST = (
 
 
 CHOICE_TEST = (
-    "the share who picked something by condition, Fisher, Freeman and Halton's exact test where an expected count is "
-    "below 5 and outcomes can be enumerated, else Pearson's chi-square without continuity correction; pairs the same, "
-    "with Newcombe's intervals, corrected by Bonferroni"
+    "the share who picked something by condition, Pearson's chi-square without continuity correction, or Fisher, "
+    "Freeman and Halton's exact test where an expected count is below 5 (over 100,000 random tables where more than "
+    "200,000 are possible); pairs the same, with Newcombe's intervals, corrected by Bonferroni"
 )
 BEHAVIOUR_TEST = (
     "the mean share of a participant's items by condition, by generalised estimating equations with exchangeable "

@@ -8,7 +8,9 @@ from analysis.results.report import Results
 from documents.blocks import Section
 from documents.numbers import capital, f_statistic, interval, listed, named_p, number, percent
 from documents.tables import Numbers, Table, Words, table
-from inference.choices import ItemChoice, SharesTest
+from inference.agreement import SAMPLED
+from inference.attrition import EXACT
+from inference.choices import WALD, ItemChoice, SharesTest
 from inference.results import Undefined
 
 
@@ -16,7 +18,7 @@ def choices_section(results: Results) -> Section:
     """The share who picked something, with rank and popularity of what they picked, and the tests of picks and of
     recorded behaviour; empty without either.
     """
-    section = Section("choices", "Choices and behaviour" if results.choices else "Behaviour", "perceived")
+    section = Section("choices", "Choices and behaviour", "perceived")
     section.say(*(sentence(each) for each in results.shares), style="says")
     if results.choices:
         section.say(
@@ -57,8 +59,8 @@ def _pairs(tested: ComparedShares, result: SharesTest) -> Table:
         note="All pairs together: "
         + (
             "generalised estimating equations with Mancl and DeRouen’s variance, by the studentized range."
-            if result.method == "Wald"
-            else "Newcombe’s score intervals, and exact or score tests, corrected by Bonferroni."
+            if result.method == WALD
+            else "Newcombe’s score intervals, and tests as over all conditions, corrected by Bonferroni."
         ),
     )
 
@@ -90,8 +92,8 @@ def sentence(tested: ComparedShares) -> str:
 
 
 def _evidence(result: SharesTest) -> str:
-    if result.statistic is None:
-        return f"exact {named_p(result.p)}"
+    if result.method in (EXACT, SAMPLED):
+        return f"{result.method} {named_p(result.p)}"
     if result.df_within is not None:
         return f"{f_statistic(result.df, result.df_within, result.statistic)}, {named_p(result.p)}"
     n = sum(result.pairs.n.values())

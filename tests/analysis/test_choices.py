@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from analysis.enums import ScaleVariable
 from analysis.files.contents import write_people
+from analysis.files.formats import report_json
 from analysis.present.choices import finding, sentence
 from analysis.present.verdict import evidence, headline
 from analysis.results.choices import ComparedShares
+from analysis.results.schema import report_schema
 from analysis.services.report_builder import build_report
 from inference.choices import SharesTest, mean_shares, picking_test
 from inference.results import Undefined

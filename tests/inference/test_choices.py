@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from inference.choices import ItemChoice, SharesTest, exact_p, item_choice, mean_shares, picking_test
+from inference.attrition import shares_table
+from inference.choices import ItemChoice, SharesTest, item_choice, mean_shares, picking_test
 from inference.results import Undefined
 
 pytestmark = pytest.mark.unit
@@ -46,14 +47,16 @@ def references() -> dict[str, dict[str, list[float]]]:
 def test_numbers_agree_with_r(name: str) -> None:
     """R 4.2.2 with survival; the script is tests/data/statistics/choices.R."""
     design, expected = designs()[name], references()[name]
-    # fisher.test of more than two conditions prints seven digits, and counts nearly equal probabilities as equal.
-    assert exact_p(list(design.picked.values())) == pytest.approx(expected["exact"][0], rel=1e-6)
     test = picking_test(design.picked)
     assert isinstance(test, SharesTest)
-    if test.method == "score":
-        assert (test.statistic, test.df, test.p) == pytest.approx(tuple(expected["score"]), rel=1e-9)
-    else:
-        assert (test.p, test.statistic) == (exact_p(list(design.picked.values())), None)
+    chi_squared, df, p = expected["score"]
+    assert test.statistic == pytest.approx(chi_squared, rel=1e-9)
+    assert test.df == df
+    if test.method == "chi-square":
+        assert test.p == pytest.approx(p, rel=1e-9)
+    else:  # fisher.test of more than two conditions has seven digits
+        assert test.method == "exact"
+        assert test.p == pytest.approx(expected["exact"][0], rel=1e-6)
     for pair in test.pairs.pairs:
         assert (pair.ci_low, pair.ci_high) == pytest.approx(tuple(expected[f"newcombe.{pair.a}{pair.b}"]), abs=1e-9)
     behaviour = mean_shares(design.opened)
@@ -87,34 +90,38 @@ def test_lists_of_one_length_give_means_of_shares_with_their_variance_over_n_les
     assert test.p == pytest.approx(pair.p)
 
 
-@pytest.mark.parametrize("counts", [[(2, 9), (7, 8)], [(0, 5), (5, 6)], [(40, 50), (3, 9)]])
-def test_two_conditions_have_fishers_exact_p(counts: list[tuple[int, int]]) -> None:
-    table = np.array([[picked, n - picked] for picked, n in counts])
-    assert exact_p(counts) == pytest.approx(stats.fisher_exact(table).pvalue, rel=1e-12)
-    assert exact_p([(n - picked, n) for picked, n in counts]) == exact_p(counts)
-
-
-def test_exact_p_adds_every_outcome_that_is_no_more_probable() -> None:
-    counts = [(4, 5), (1, 6), (2, 4), (0, 3)]
-    sizes, total = [n for _picked, n in counts], sum(picked for picked, _n in counts)
-    grid = np.stack(np.meshgrid(*(np.arange(n + 1) for n in sizes), indexing="ij"), axis=-1).reshape(-1, 4)
-    chances = {tuple(row): stats.multivariate_hypergeom.pmf(row, sizes, total) for row in grid if row.sum() == total}
-    observed = chances[tuple(picked for picked, _n in counts)]
-    assert exact_p(counts) == pytest.approx(sum(p for p in chances.values() if p <= observed * (1 + 1e-9)))
-
-
 def test_small_counts_are_tested_exactly_and_large_ones_by_score() -> None:
     small, large = picking_test({"A": (9, 10), "B": (4, 10)}), picking_test({"A": (18, 20), "B": (8, 20)}, alpha=0.01)
     assert isinstance(small, SharesTest)
     assert isinstance(large, SharesTest)
-    assert (small.method, large.method) == ("exact", "score")
+    assert (small.method, large.method) == ("exact", "chi-square")
+    assert small.p == pytest.approx(stats.fisher_exact(np.array([[9, 1], [4, 6]])).pvalue)
     assert large.p == pytest.approx(stats.chi2_contingency([[18, 2], [8, 12]], correction=False).pvalue)
     assert [pair.p for pair in (*small.pairs.pairs, *large.pairs.pairs)] == [small.p, large.p]
     assert large.pairs.alpha == 0.01
-    assert exact_p([(at % 3, 20 + at) for at in range(40)]) is None  # too many outcomes
     many = picking_test({str(at): (at % 3, 20 + at) for at in range(40)})
     assert isinstance(many, SharesTest)
-    assert many.method == "score"
+    assert many.method == "Monte Carlo"
+
+
+def test_a_pair_in_which_nobody_picked_has_no_difference_and_an_interval() -> None:
+    test = picking_test({"A": (0, 20), "B": (0, 20), "C": (9, 20)})
+    assert isinstance(test, SharesTest)
+    pair, *_others = test.pairs.pairs
+    assert (pair.difference, pair.p, pair.is_significant) == (0.0, 1.0, False)
+    assert pair.ci_low is not None
+    assert pair.ci_low == pytest.approx(-(pair.ci_high or 0))
+    assert pair.ci_low < -0.1
+
+
+def test_the_table_adds_every_outcome_that_is_no_more_probable() -> None:
+    sizes, picked = np.array([5, 6, 4, 3]), np.array([4, 1, 2, 0])
+    grid = np.stack(np.meshgrid(*(np.arange(n + 1) for n in sizes), indexing="ij"), axis=-1).reshape(-1, 4)
+    chances = {tuple(row): stats.multivariate_hypergeom.pmf(row, sizes, 7) for row in grid if row.sum() == 7}
+    observed = chances[tuple(picked)]
+    assert shares_table(sizes, picked).p == pytest.approx(
+        sum(p for p in chances.values() if p <= observed * (1 + 1e-9))
+    )
 
 
 def test_pairs_are_corrected_for_their_number() -> None:
