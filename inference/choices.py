@@ -17,6 +17,7 @@ from inference.results import Floats, Interval, Pair, PairwiseResult, Undefined
 from inference.t_tests import satterthwaite_df
 
 WALD = "Wald"
+NEGLIGIBLE = 1e-9
 LARGEST_ERROR = 10.0  # of log odds for one standard deviation; a larger one means that no estimate is finite
 
 
@@ -52,8 +53,8 @@ def picking_test(counts: Mapping[str, tuple[int, int]], *, alpha: float = 0.05) 
     """Test whether the share who picked something differs between conditions, from (picked, participants) of each.
 
     All conditions and pairs as `shares_table`; pairs with Newcombe's score intervals by statsmodels, corrected by
-    Bonferroni. Undefined with fewer than two conditions with participants, or where nobody or everybody picked
-    something. Source: Newcombe (1998), Statistics in Medicine 17(8):873-890, method 10.
+    Bonferroni. Undefined with fewer than two conditions with participants, or where none or all picked something.
+    Source: Newcombe (1998), Statistics in Medicine 17(8):873-890, method 10.
 
     Examples
     --------
@@ -68,7 +69,7 @@ def picking_test(counts: Mapping[str, tuple[int, int]], *, alpha: float = 0.05) 
     if len(names) < 2:
         return Undefined(f"A comparison needs two conditions with participants; there are {len(names)}.")
     if picked.sum() in (0, n.sum()):
-        return Undefined(f"{'Everybody' if picked.any() else 'Nobody'} picked something: nothing differs.")
+        return Undefined(f"{'Every' if picked.any() else 'No'} participant picked something: nothing differs.")
     shares, pairs, n_pairs = picked / n, [], math.comb(len(names), 2)
     for both in combinations(range(len(names)), 2):
         (a, b), own = both, list(both)
@@ -116,7 +117,7 @@ def mean_shares(counts: Mapping[str, Sequence[tuple[int, int]]], *, alpha: float
     if (sizes * (sizes - 1)).sum() > 2 * len(names):  # enough pairs of items for the estimate of their correlation
         own_fit = GEE(items, conditions, groups=groups, cov_struct=related).fit(cov_type="bias_reduced")
         fit = own_fit if 1 + (sizes.max() - 1) * related.dep_params > 0 else fit  # it can hold in the longest list
-    means, variances = np.asarray(fit.params), np.diag(fit.cov_params()) * varies  # nobody is in two conditions
+    means, variances = np.asarray(fit.params), np.diag(fit.cov_params()) * varies  # conditions share no participant
     rows = [{a: 1.0, b: -1.0} for a, b in combinations(names, 2)]
     if isinstance(joint := joint_test(CellMeans(names, means, variances, ns), rows), Undefined):
         return joint
@@ -144,15 +145,17 @@ def item_choice(picks: Sequence[tuple[int, Sequence[float]]]) -> ItemChoice | Un
     from scipy import stats
     from statsmodels.discrete.conditional_models import ConditionalLogit
 
-    own = [(rank, np.array(ratings, dtype=float)) for rank, ratings in picks if len(ratings) > 1]
-    if not own:
-        return Undefined("Nobody picked an item from a list of two or more.")
-    ranks = np.concatenate([np.arange(1.0, len(ratings) + 1) for _rank, ratings in own])
-    lists = np.repeat(np.arange(len(own)), [len(ratings) for _rank, ratings in own])
-    chosen = ranks == np.array([rank for rank, _ratings in own])[lists]
-    popularity = np.log2(1 + np.concatenate([ratings for _rank, ratings in own]))
+    made = [(rank, np.array(ratings, dtype=float)) for rank, ratings in picks if len(ratings) > 1]
+    if not made:
+        return Undefined("No participant picked an item from a list of two or more.")
+    ranks = np.concatenate([np.arange(1.0, len(ratings) + 1) for _rank, ratings in made])
+    lists = np.repeat(np.arange(len(made)), [len(ratings) for _rank, ratings in made])
+    chosen = ranks == np.array([rank for rank, _ratings in made])[lists]
+    popularity = np.log2(1 + np.concatenate([ratings for _rank, ratings in made]))
     columns = {"one rank further down": ranks, "twice as many ratings": popularity}
-    columns = {name: column for name, column in columns.items() if np.ptp(column) > 0}
+    # Only differences within lists count.
+    within = {name: own - (np.bincount(lists, own) / np.bincount(lists))[lists] for name, own in columns.items()}
+    columns = {name: column for name, column in within.items() if np.ptp(column) > NEGLIGIBLE}
     sds = np.array([column.std() for column in columns.values()])
     model = ConditionalLogit(chosen.astype(float), np.column_stack(list(columns.values())) / sds, groups=lists)
     fit = model.fit(disp=False)
@@ -162,4 +165,4 @@ def item_choice(picks: Sequence[tuple[int, Sequence[float]]]) -> ItemChoice | Un
     for name, value, se in zip(columns, fit.params / sds, fit.bse / sds, strict=True):
         low, high = np.exp(stats.norm.interval(0.95, value, se))
         odds[name] = Odds(math.exp(value), Interval(float(low), float(high)))
-    return ItemChoice(len(own), odds)
+    return ItemChoice(len(made), odds)

@@ -247,7 +247,7 @@ def of_counts(counts: dict[str, tuple[int, int]]) -> ComparedShares:
         (
             {"A": (0, 10), "B": (0, 10)},
             "The conditions could not be compared in the ",
-            "Share who picked something: no result. Nobody picked something: nothing differs.",
+            "Share who picked something: no result. No participant picked something: nothing differs.",
         ),
     ],
 )

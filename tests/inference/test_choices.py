@@ -140,15 +140,15 @@ def test_pairs_are_corrected_for_their_number() -> None:
     ("found", "reason"),
     [
         (picking_test({"A": (3, 5), "B": (0, 0)}), "two conditions with participants; there are 1"),
-        (picking_test({"A": (0, 5), "B": (0, 6)}), "Nobody picked something"),
-        (picking_test({"A": (5, 5), "B": (6, 6)}), "Everybody picked something"),
+        (picking_test({"A": (0, 5), "B": (0, 6)}), "No participant picked something"),
+        (picking_test({"A": (5, 5), "B": (6, 6)}), "Every participant picked something"),
         (mean_shares({"A": [(1, 5), (2, 5)], "B": [(1, 5)]}), "there are 1"),
         (mean_shares({"A": [(0, 5), (0, 5)], "B": [(0, 5), (0, 4)]}), "Within every condition"),
         (
             mean_shares({"A": [(0, 5)] * 3, "B": [(1, 5)] * 3, "C": [(1, 5), (2, 5)]}),
             "Too many conditions have no variance",
         ),
-        (item_choice([(1, [3])]), "Nobody picked an item from a list of two or more"),
+        (item_choice([(1, [3])]), "No participant picked an item from a list of two or more"),
         (item_choice([(1, [9, 3, 1]), (1, [4, 8, 2]), (1, [7, 1, 2])]), "determine every pick"),
     ],
 )
@@ -169,6 +169,7 @@ def test_equally_popular_items_leave_the_rank() -> None:
     chosen = item_choice([(1, [3, 3]), (2, [3, 3]), (1, [3, 3])])
     assert isinstance(chosen, ItemChoice)
     assert list(chosen.odds) == ["one rank further down"]
+    assert item_choice([(1, [3, 3]), (2, [9, 9]), (1, [1, 1])]) == chosen  # only differences within lists count
     assert chosen.odds["one rank further down"].ratio == pytest.approx(0.5, rel=1e-4)  # two picked the first, one not
 
 
