@@ -42,34 +42,13 @@ class AttritionResult:
     smallest_expected: float
 
 
-@dataclass(frozen=True)
-class SharesTable:
-    """The test that conditions have the same share of some kind of participants; `method` is as above."""
-
-    p: float
-    method: str
-    chi_squared: float
-    smallest_expected: float
-
-
-def shares_table(n: Integers, hits: Integers) -> SharesTable:
-    """Pearson's chi-square if at least 5 of each kind are expected in every condition, else the test of Fisher, Freeman
-    and Halton: exact for up to 200,000 tables with these margins, beyond by 100,000 tables (the observed one and random
-    ones with a fixed seed). Some of the participants are `hits`, and not all. Source: Freeman & Halton (1951),
-    Biometrika 38(1/2):141-149.
-    """
-    from scipy import stats
-
-    table = stats.chi2_contingency([hits, n - hits], correction=False)
-    smallest = float(table.expected_freq.min())
-    p, method = (float(table.pvalue), CHI_SQUARED) if smallest >= LEAST_EXPECTED else _exact_p(n, hits)
-    return SharesTable(p, method, float(table.statistic), smallest)
-
-
 def attrition_test(counts: Mapping[str, tuple[int, int]]) -> AttritionResult | Undefined:
     """Test equal attrition; `counts` holds the numbers assigned and lost of each condition.
 
-    As `shares_table`. Undefined with fewer than two conditions, or if none or all were lost.
+    Pearson's chi-square if at least 5 losses and 5 completions are expected in every condition, else the test of
+    Fisher, Freeman and Halton: exact for up to 200,000 tables with these margins, beyond by 100,000 tables (the
+    observed one and random ones with a fixed seed). Undefined with fewer than two conditions, or if none or all were
+    lost. Source: Freeman & Halton (1951), Biometrika 38(1/2):141-149.
 
     Examples
     --------
@@ -77,6 +56,8 @@ def attrition_test(counts: Mapping[str, tuple[int, int]]) -> AttritionResult | U
     >>> result.p_method, round(result.p, 4)
     ('exact', 0.0436)
     """
+    from scipy import stats
+
     present = {name: both for name, both in counts.items() if both[0]}
     n = np.array([size for size, _gone in present.values()], dtype=np.int64)
     lost = np.array([gone for _size, gone in present.values()], dtype=np.int64)
@@ -86,18 +67,20 @@ def attrition_test(counts: Mapping[str, tuple[int, int]]) -> AttritionResult | U
         return Undefined("No assigned participant was lost.")
     if lost.sum() == n.sum():
         return Undefined("Every assigned participant was lost.")
-    table = shares_table(n, lost)
+    table = stats.chi2_contingency([lost, n - lost], correction=False)
+    smallest = float(table.expected_freq.min())
+    p, method = (float(table.pvalue), CHI_SQUARED) if smallest >= LEAST_EXPECTED else _exact_p(n, lost)
     return AttritionResult(
         rates=tuple(
             AttritionRate(name, assigned, gone, gone / assigned, wilson(gone, assigned))
             for name, (assigned, gone) in present.items()
         ),
-        p=table.p,
-        p_method=table.method,
-        chi_squared=table.chi_squared,
+        p=p,
+        p_method=method,
+        chi_squared=float(table.statistic),
         df=len(present) - 1,
-        cramers_v=math.sqrt(table.chi_squared / float(n.sum())),
-        smallest_expected=table.smallest_expected,
+        cramers_v=math.sqrt(float(table.statistic) / float(n.sum())),
+        smallest_expected=smallest,
     )
 
 

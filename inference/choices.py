@@ -9,7 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
-from inference.attrition import shares_table
+from inference.attrition import attrition_test
 from inference.average_advantage import MeanEstimates
 from inference.factorial import CellMeans, joint_test
 from inference.posthoc import pairs_of_means
@@ -25,7 +25,7 @@ LARGEST_ERROR = 10.0  # of log odds for one standard deviation; a larger one mea
 class SharesTest:
     """A test of equal shares in all conditions, with the difference of every two, whose intervals hold together."""
 
-    method: str  # as of a `SharesTable`, or WALD
+    method: str  # as the method of `AttritionResult`, or WALD
     statistic: float  # χ², or F of Wald's test
     df: int
     df_within: float | None  # of Wald's test
@@ -52,8 +52,8 @@ class ItemChoice:
 def picking_test(counts: Mapping[str, tuple[int, int]], *, alpha: float = 0.05) -> SharesTest | Undefined:
     """Test whether the share who picked something differs between conditions, from (picked, participants) of each.
 
-    All conditions and pairs as `shares_table`; pairs with Newcombe's score intervals by statsmodels, corrected by
-    Bonferroni. Undefined with fewer than two conditions with participants, or where none or all picked something.
+    The tests are those of `attrition_test`, with picks for losses; pairs are corrected by Bonferroni, with Newcombe's
+    score intervals by statsmodels. Undefined with fewer than two conditions, or where none or all picked something.
     Source: Newcombe (1998), Statistics in Medicine 17(8):873-890, method 10.
 
     Examples
@@ -64,24 +64,20 @@ def picking_test(counts: Mapping[str, tuple[int, int]], *, alpha: float = 0.05) 
     """
     from statsmodels.stats.proportion import confint_proportions_2indep
 
-    names = [name for name in counts if counts[name][1]]
-    picked, n = (np.array([counts[name][at] for name in names], dtype=np.int64) for at in (0, 1))
-    if len(names) < 2:
-        return Undefined(f"A comparison needs two conditions with participants; there are {len(names)}.")
-    if picked.sum() in (0, n.sum()):
-        return Undefined(f"{'Every' if picked.any() else 'No'} participant picked something: nothing differs.")
-    shares, pairs, n_pairs = picked / n, [], math.comb(len(names), 2)
-    for both in combinations(range(len(names)), 2):
-        (a, b), own = both, list(both)
-        differs = 0 < picked[own].sum() < n[own].sum()
-        p = min(1.0, n_pairs * shares_table(n[own], picked[own]).p) if differs else 1.0
-        limits = confint_proportions_2indep(picked[a], n[a], picked[b], n[b], "newcomb", "diff", alpha=alpha / n_pairs)
-        low, high = map(float, limits)
-        pairs.append(Pair(names[a], names[b], float(shares[a] - shares[b]), p, p < alpha, low, high))
-    sizes, own_shares = (dict(zip(names, each.tolist(), strict=True)) for each in (n, shares))
-    compared = PairwiseResult("Newcombe, Bonferroni", alpha, tuple(pairs), own_shares, sizes)
-    table = shares_table(n, picked)
-    return SharesTest(table.method, table.chi_squared, len(names) - 1, None, table.p, compared)
+    table = {name: (n, picked) for name, (picked, n) in counts.items() if n}
+    if len(table) < 2:
+        return Undefined(f"A comparison needs two conditions with participants; there are {len(table)}.")
+    if isinstance(test := attrition_test(table), Undefined):
+        return Undefined("None or all of the participants picked something: nothing differs.")
+    shares, pairs, n_pairs = {rate.condition: rate.share for rate in test.rates}, [], math.comb(len(table), 2)
+    for a, b in combinations(table, 2):
+        of_pair = attrition_test({name: table[name] for name in (a, b)})
+        p = 1.0 if isinstance(of_pair, Undefined) else min(1.0, n_pairs * of_pair.p)
+        low, high = confint_proportions_2indep(*counts[a], *counts[b], "newcomb", "diff", alpha=alpha / n_pairs)
+        pairs.append(Pair(a, b, shares[a] - shares[b], p, p < alpha, float(low), float(high)))
+    n = {name: size for name, (size, _picked) in table.items()}
+    compared = PairwiseResult("Newcombe, Bonferroni", alpha, tuple(pairs), shares, n)
+    return SharesTest(test.p_method, test.chi_squared, test.df, None, test.p, compared)
 
 
 def mean_shares(counts: Mapping[str, Sequence[tuple[int, int]]], *, alpha: float = 0.05) -> SharesTest | Undefined:

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Literal
 
-from studies.settings import Primary
+from studies.flow_pages import CHOSEN
+from studies.instrument.flow import whole_flow
+from studies.settings import StudySettings
 
 PrimaryTest = Literal["contrast", "effect", "shares", "advantage", "rank correlation"]
 ADVANTAGE_TEST = "average advantage of the metric's better conditions, a t test with separate variances"
@@ -69,11 +71,17 @@ def primary_test_of(tests: Mapping[str, str], perceived: str) -> PrimaryTest:
     return "advantage" if tests.get("comparison") == ADVANTAGE_TEST else "rank correlation"
 
 
-def tests_of(primary: Primary, shares: Mapping[str, str]) -> dict[str, str]:
-    """Return the analyses of a report on a study's ``primary``, in words, as stored in the frozen design; `shares` are
-    those of planned choices and behaviour, by outcome.
-    """
-    tests = {**TESTS, **shares}
+def share_tests(design: StudySettings) -> dict[str, str]:
+    """The tests of planned choices and behaviour in words, by outcome; none where people have several lists."""
+    flow = whole_flow(design)
+    own = {f"behaviour.{kind}": BEHAVIOUR_TEST for kind in design.recorded}
+    own |= {} if flow.choice is None else {f"{flow.choice.key}.{CHOSEN}": CHOICE_TEST}
+    return {key: own[key] for key in design.plan.outcomes if key in own and not flow.lists.is_several}
+
+
+def tests_of(design: StudySettings) -> dict[str, str]:
+    """Return the analyses of a study's report in words, as stored in the frozen design."""
+    tests, primary = {**TESTS, **share_tests(design)}, design.primary
     if primary.contrast is not None:
         tests["contrast"] = CONTRAST_TEST
     if primary.effect is not None:

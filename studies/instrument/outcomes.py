@@ -17,7 +17,6 @@ from studies.instrument.flow import whole_flow
 from studies.instrument.questionnaires.questions import Question
 from studies.instrument.questionnaires.schema import Questionnaire
 from studies.instrument.scales import ScaleOfStudy, members_of, score_of_participant
-from studies.plans import BEHAVIOUR_TEST, CHOICE_TEST
 from studies.settings import OPENED, PLAYED, StudySettings
 
 DETAILS_OPENED, TRAILER_OPENED, SAMPLE_PLAYED = "details_opened", "trailer_opened", "sample_played"  # kinds of events
@@ -93,14 +92,6 @@ def _outcomes(questionnaire: Questionnaire, design: StudySettings) -> Iterator[O
     for kind in design.recorded:
         name, is_so = BEHAVIOUR[kind]
         yield Outcome(f"behaviour.{kind}", name, 0.0, 1.0, "from events", _share_of_items(is_so), is_of_events=True)
-
-
-def share_tests(design: StudySettings) -> dict[str, str]:
-    """The tests of planned choices and behaviour in words, by outcome; none where people have several lists."""
-    flow = whole_flow(design)
-    own = {f"behaviour.{kind}": BEHAVIOUR_TEST for kind in design.recorded}
-    own |= {} if flow.choice is None else {f"{flow.choice.key}.{CHOSEN}": CHOICE_TEST}
-    return {key: own[key] for key in design.plan.outcomes if key in own and not flow.lists.is_several}
 
 
 def _has_chosen(participant: Answered) -> Fraction | None:

@@ -145,7 +145,7 @@ def test_the_form_asks_for_it_and_the_preregistration_names_it(draft: Study, cli
 
 
 def test_a_design_without_it_is_frozen_as_before() -> None:
-    assert "equivalence" not in plans.tests_of(StudySettings().primary, {})
+    assert "equivalence" not in plans.tests_of(StudySettings())
 
 
 @pytest.mark.unit

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from inference.attrition import shares_table
+from inference.attrition import AttritionResult, attrition_test
 from inference.choices import ItemChoice, SharesTest, item_choice, mean_shares, picking_test
 from inference.results import Undefined
 
@@ -119,9 +119,9 @@ def test_the_table_adds_every_outcome_that_is_no_more_probable() -> None:
     grid = np.stack(np.meshgrid(*(np.arange(n + 1) for n in sizes), indexing="ij"), axis=-1).reshape(-1, 4)
     chances = {tuple(row): stats.multivariate_hypergeom.pmf(row, sizes, 7) for row in grid if row.sum() == 7}
     observed = chances[tuple(picked)]
-    assert shares_table(sizes, picked).p == pytest.approx(
-        sum(p for p in chances.values() if p <= observed * (1 + 1e-9))
-    )
+    found = attrition_test({str(at): (int(n), int(own)) for at, (n, own) in enumerate(zip(sizes, picked, strict=True))})
+    assert isinstance(found, AttritionResult)
+    assert found.p == pytest.approx(sum(p for p in chances.values() if p <= observed * (1 + 1e-9)))
 
 
 def test_pairs_are_corrected_for_their_number() -> None:
@@ -140,8 +140,8 @@ def test_pairs_are_corrected_for_their_number() -> None:
     ("found", "reason"),
     [
         (picking_test({"A": (3, 5), "B": (0, 0)}), "two conditions with participants; there are 1"),
-        (picking_test({"A": (0, 5), "B": (0, 6)}), "No participant picked something"),
-        (picking_test({"A": (5, 5), "B": (6, 6)}), "Every participant picked something"),
+        (picking_test({"A": (0, 5), "B": (0, 6)}), "None or all of the participants"),
+        (picking_test({"A": (5, 5), "B": (6, 6)}), "None or all of the participants"),
         (mean_shares({"A": [(1, 5), (2, 5)], "B": [(1, 5)]}), "there are 1"),
         (mean_shares({"A": [(0, 5), (0, 5)], "B": [(0, 5), (0, 4)]}), "Within every condition"),
         (

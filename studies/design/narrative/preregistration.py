@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from documents.markdown import escaped, paragraphs
 from studies.design.narrative.plan import REFILL_SENTENCE, contrast_in_words, level, rule_of_exclusion
-from studies.instrument.outcomes import Outcome, share_tests
+from studies.instrument.outcomes import Outcome
 from studies.instrument.scales import ScaleOfStudy
-from studies.plans import in_text
+from studies.plans import in_text, share_tests
 from studies.settings import AnalysisPlan, Primary, StudySettings
 
 ASPREDICTED = "aspredicted"

@@ -45,7 +45,7 @@ from studies.design.narrative.preregistration import ConditionPlan, Plan, outcom
 from studies.design.selectors.placeholders import asked_questions, item_words, key_in_words, known_items_phrase
 from studies.design.selectors.versions import frozen_tests
 from studies.enums import Mode
-from studies.instrument.outcomes import planned_outcomes, share_tests
+from studies.instrument.outcomes import planned_outcomes
 from studies.instrument.questionnaires.schema import Question
 from studies.instrument.scales import scales_of
 from studies.known_items import scale_rule
@@ -297,5 +297,5 @@ def preregistration_plan(study: Study) -> Plan:
             if scale.key in analysis.scales
         }
         | {outcome.key: outcome_in_words(outcome) for outcome in planned_outcomes(questionnaire, design)},
-        frozen_tests=() if tests == tests_of(primary, share_tests(design)) else tuple(tests.values()),
+        frozen_tests=() if tests == tests_of(design) else tuple(tests.values()),
     )

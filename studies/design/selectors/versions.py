@@ -8,7 +8,6 @@ from typing import Any, Generic, TypeVar
 
 from studies.design.selectors.texts import languages_of
 from studies.enums import Mode, StudyStatus
-from studies.instrument.outcomes import share_tests
 from studies.models import ConsentVersion, Participant, Study, StudyVersion
 from studies.plans import tests_of
 
@@ -67,4 +66,4 @@ def frozen_tests(study: Study) -> dict[str, str]:
     """The analyses of the plan in words: those that the launch froze, so that later words change no design."""
     first = None if study.status == StudyStatus.DRAFT else study.versions.order_by("number").first()
     frozen: dict[str, str] = {} if first is None else (first.snapshot.get("plan") or {}).get("tests", {})
-    return frozen or tests_of(study.design.primary, share_tests(study.design))
+    return frozen or tests_of(study.design)

@@ -6,14 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from core.errors import ParallaxError
-from studies.design.selectors.launch_overview import (
-    BEHAVIOUR,
-    LANGUAGES,
-    MINUTES,
-    MINUTES_STATED,
-    POWER,
-    planned_power,
-)
+from studies.design.selectors.launch_overview import BEHAVIOUR, LANGUAGES, MINUTES, MINUTES_STATED, POWER, planned_power
 from studies.design.selectors.planning import WISHED_POWER, planned_number
 from studies.design.selectors.texts import languages_in_translation
 from studies.design.selectors.versions import consent_texts
