@@ -16,7 +16,6 @@ from inference.posthoc import pairs_of_means
 from inference.results import Floats, Interval, Pair, PairwiseResult, Undefined
 from inference.t_tests import satterthwaite_df
 
-WALD = "Wald"
 NEGLIGIBLE = 1e-9
 LARGEST_ERROR = 10.0  # of log odds for one standard deviation; a larger one means that no estimate is finite
 
@@ -25,7 +24,7 @@ LARGEST_ERROR = 10.0  # of log odds for one standard deviation; a larger one mea
 class SharesTest:
     """A test of equal shares in all conditions, with the difference of every two, whose intervals hold together."""
 
-    method: str  # as the method of `AttritionResult`, or WALD
+    method: str  # as the method of `AttritionResult`, or Wald
     statistic: float  # χ², or F of Wald's test
     df: int
     df_within: float | None  # of Wald's test
@@ -122,7 +121,7 @@ def mean_shares(counts: Mapping[str, Sequence[tuple[int, int]]], *, alpha: float
         return satterthwaite_df(zip((contrast**2 * variances).tolist(), (ns - 1).tolist(), strict=True))
 
     pairs = pairs_of_means("GEE, Tukey", alpha, MeanEstimates(names, means, np.diag(variances), df), n, ())
-    return SharesTest(WALD, joint.f, joint.df, joint.df_within, joint.p, pairs)
+    return SharesTest("Wald", joint.f, joint.df, joint.df_within, joint.p, pairs)
 
 
 def item_choice(picks: Sequence[tuple[int, Sequence[float]]]) -> ItemChoice | Undefined:

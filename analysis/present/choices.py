@@ -10,7 +10,7 @@ from documents.numbers import capital, f_statistic, interval, listed, named_p, n
 from documents.tables import Numbers, Table, Words, table
 from inference.agreement import SAMPLED
 from inference.attrition import EXACT
-from inference.choices import WALD, ItemChoice, SharesTest
+from inference.choices import ItemChoice, SharesTest
 from inference.results import Undefined
 
 
@@ -43,25 +43,20 @@ def choices_section(results: Results) -> Section:
         )
     for each in results.shares:
         if isinstance(each.result, SharesTest):
-            section.put(_pairs(each, each.result))
+            section.put(_pairs(each, each.result, results.plan.tests[each.variable_key]))
     return section
 
 
-def _pairs(tested: ComparedShares, result: SharesTest) -> Table:
+def _pairs(tested: ComparedShares, result: SharesTest, words: str) -> Table:
     return table(
-        f"shares-{tested.variable_key}",
+        f"shares-{tested.variable_key.replace('.', '-')}-pairs",
         f"Differences between conditions, {tested.variable.in_text}",
         result.pairs.pairs,
         *PAIR,
         Numbers("Difference", lambda pair: decimal(pair.difference, 2, True), "perceived"),
         Numbers(f"{coverage(result.pairs.alpha)} CI", lambda pair: interval_cell(pair.ci_low, pair.ci_high, 2, True)),
         Numbers("p", lambda pair: probability(pair.p)),
-        note="All pairs together: "
-        + (
-            "generalised estimating equations with Mancl and DeRouen’s variance, by the studentized range."
-            if result.method == WALD
-            else "Newcombe’s score intervals, and tests as over all conditions, corrected by Bonferroni."
-        ),
+        note=f"{capital(words)}.",
     )
 
 
