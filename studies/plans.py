@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Literal
 
-from studies.flow_pages import IN_TURN, SIDE_BY_SIDE
-from studies.settings import Primary
+from studies.flow_pages import CHOSEN, IN_TURN, SIDE_BY_SIDE
+from studies.instrument.flow import whole_flow
+from studies.settings import StudySettings
 
-PrimaryTest = Literal["contrast", "effect", "advantage", "rank correlation", "preference"]
+PrimaryTest = Literal["contrast", "effect", "shares", "advantage", "rank correlation", "preference"]
 ADVANTAGE_TEST = "average advantage of the metric's better conditions, a t test with separate variances"
 
 # The analyses of every report, described in words for the frozen design. Designs that were frozen with other words keep
@@ -49,6 +50,17 @@ EQUIVALENCE_TEST = (
 EQUIVALENCE_IN_TURN = EQUIVALENCE_TEST.replace("Welch's standard errors", "standard errors of the mixed model")
 
 
+CHOICE_TEST = (
+    "the share who picked something by condition, Pearson's chi-square without continuity correction, or Fisher, "
+    "Freeman and Halton's exact test where an expected count is below 5 (over 100,000 random tables where more than "
+    "200,000 are possible); pairs the same, with Newcombe's intervals, corrected by Bonferroni"
+)
+BEHAVIOUR_TEST = (
+    "the mean share of a participant's items by condition, by generalised estimating equations with exchangeable "
+    "correlation, Mancl and DeRouen's variance and Johansen's test; pairs by the studentized range"
+)
+
+
 def in_text(name: str) -> str:
     """Return a name for use within a sentence: lower-case first letter unless it starts with an abbreviation.
 
@@ -60,31 +72,40 @@ def in_text(name: str) -> str:
     return name if name[1:2].isupper() else name[:1].lower() + name[1:]
 
 
-def primary_test_of(tests: Mapping[str, str]) -> PrimaryTest:
-    """The primary test of a plan without a contrast or an effect, from the analyses in the words that were frozen.
+def primary_test_of(tests: Mapping[str, str], perceived: str) -> PrimaryTest:
+    """The primary test of a plan without a contrast or an effect, from the analyses in the words that were frozen and
+    the primary variable: one with words of its own, a choice or recorded behaviour, is tested by them.
 
     Examples
     --------
-    >>> primary_test_of(TESTS)
-    'advantage'
-    >>> primary_test_of({"comparison": "Kendall's tau-b with the exact two-sided p"})
+    >>> primary_test_of(TESTS, "accuracy"), primary_test_of({**TESTS, "pick.chosen": CHOICE_TEST}, "pick.chosen")
+    ('advantage', 'shares')
+    >>> primary_test_of({"comparison": "Kendall's tau-b with the exact two-sided p"}, "accuracy")
     'rank correlation'
     """
     if tests.get("comparison") == PREFERENCE_TEST:
         return "preference"
+    if perceived in tests:
+        return "shares"
     is_advantage = tests.get("comparison") in (ADVANTAGE_TEST, ADVANTAGE_IN_TURN)
     return "advantage" if is_advantage else "rank correlation"
 
 
-def tests_of(primary: Primary, shown: str) -> dict[str, str]:
-    """Return the analyses of a report on a study's ``primary``, in words, as stored in the frozen design.
+def share_tests(design: StudySettings) -> dict[str, str]:
+    """The tests of planned choices and behaviour in words, by outcome; none where people have several lists."""
+    flow = whole_flow(design)
+    own = {f"behaviour.{kind}": BEHAVIOUR_TEST for kind in design.recorded}
+    own |= {} if flow.choice is None else {f"{flow.choice.key}.{CHOSEN}": CHOICE_TEST}
+    return {key: own[key] for key in design.plan.outcomes if key in own and not flow.lists.is_several}
 
-    `shown` is how people meet lists.
-    """
+
+def tests_of(design: StudySettings) -> dict[str, str]:
+    """Return the analyses of a study's report in words, as stored in the frozen design."""
+    primary, shown = design.primary, design.flow.lists.shown
     if shown == SIDE_BY_SIDE:
         return dict(TESTS_SIDE_BY_SIDE)
     is_in_turn = shown == IN_TURN
-    tests = dict(TESTS_IN_TURN if is_in_turn else TESTS)
+    tests = dict(TESTS_IN_TURN) if is_in_turn else {**TESTS, **share_tests(design)}
     if primary.contrast is not None:
         tests["contrast"] = CONTRAST_IN_TURN if is_in_turn else CONTRAST_TEST
     if primary.effect is not None:

@@ -541,8 +541,12 @@ class StudySettings(_Settings):
     samples: bool | None = None
     # The pages in order, as `studies.flow_pages` reads them; empty for the flow of 2011.
     flow: Annotated[FlowPages, PlainValidator(read_flow)] = FlowPages()
-    # What counts as behaviour beside the time on each page; the consent text has to name it by {recorded_behaviour}.
-    recorded: Annotated[tuple[Behaviour, ...], AfterValidator(_distinct)] = ()
+    recorded: Annotated[tuple[Behaviour, ...], AfterValidator(_distinct)] = Field(
+        default=(),
+        title="Recorded behaviour",
+        description="What counts as behaviour beside the time on each page. A launch needs {recorded_behaviour} in the "
+        "consent text, where participants read what is recorded.",
+    )
     factors: tuple[Factor, ...] = ()  # their full product is the conditions; empty where each is a model alone
     # Of the simulated participants, no part of the design.
     simulated_per_condition: Whole | None = Field(default=None, ge=1)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from analysis.compute import comparison as both_sides
-from analysis.compute.choices import choices_by_condition
+from analysis.compute.choices import choices_by_condition, picks_of_items, tested_shares
 from analysis.compute.covariates import covariate_analyses
 from analysis.compute.exclusions import TestedVariable, by_key, with_and_without
 from analysis.compute.factorial import factorial_of
@@ -196,6 +196,8 @@ def compute(inputs: Inputs, progress: Progress = no_progress) -> dict[str, Any]:
         covariates=covariates,
         lists_shown=shown,
         choices=() if answers.occasions else choices_by_condition(inputs.reading, inputs.choices),
+        shares=tested_shares(answers, perceived, inputs.plan),
+        item_choice=None if answers.occasions else picks_of_items(inputs.reading, inputs.choices),
         doses=() if shown is None else doses(shown, compared, presentations),
         objective=_objective(inputs, lengths),
         offline_effects=offline_effects(lengths, tested_kinds(inputs.run.protocol)),

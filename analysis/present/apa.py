@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from analysis.enums import Metric
-from analysis.present import contrast, factorial, in_turn, side_by_side
+from analysis.present import choices, contrast, factorial, in_turn, side_by_side
 from analysis.present.lists_shown import findings
 from analysis.present.words import coverage, f_test, tau_b
 from analysis.results.comparison import Comparison
@@ -40,6 +40,7 @@ def apa_sentences(results: Results) -> list[Part]:
         (each.variable.name, side_by_side.sentences(each, results.plan.alpha, is_primary=not number))
         for number, each in enumerate(results.preferences)
     ]
+    parts.append(("Choices and behaviour", [choices.sentence(each) for each in results.shares]))
     parts.append(("Perceived and objective quality", [_agreement(comparison, n) for comparison in results.comparisons]))
     return [(heading, sentences) for heading, sentences in parts if sentences]
 

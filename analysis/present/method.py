@@ -40,6 +40,7 @@ def method_section(results: Results, badge: str) -> Section:
         _titles(results),
         _order(results),
         presentations_note(results.recommenders),
+        *(f"Planned test: {results.plan.tests[each.variable_key]}." for each in results.shares),
         f"Tests are at α = {level(results.plan.alpha)}; t tests are two-sided unless the plan says otherwise. Three "
         "families have this level each: the headline, the pairs of algorithms on either side, and the exploratory "
         "tests. Rates have exact limits (Clopper and Pearson) with the effective number of cases; other metrics "

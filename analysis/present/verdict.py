@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from analysis.enums import RATED
-from analysis.present import contrast, factorial, side_by_side
+from analysis.present import choices, contrast, factorial, side_by_side
 from analysis.present.words import coverage
 from analysis.results.comparison import Advantage, Comparison, DecidedPairs
 from analysis.results.report import FEWEST_ANALYSED, Results
@@ -60,6 +60,9 @@ def _finding(results: Results) -> tuple[Run, ...]:
     if results.factorial is not None and (effect := results.factorial.planned) is not None:
         before, after = factorial.finding(effect, results.plan.alpha)
         return (Run(before), Run(effect.variable.in_text, "perceived"), Run(f"{after}."))
+    if (shares := results.primary_shares) is not None:
+        opening = Run(choices.finding(shares, results.plan.alpha))
+        return (opening, Run(shares.variable.in_text, "perceived"), Run("."))
     if results.advantage is None or results.plan.primary_test == "rank correlation":
         return _of_ranks(comparison)
     return _of_advantage(results, comparison, results.advantage.overall)
@@ -130,6 +133,8 @@ def evidence(results: Results) -> tuple[str, ...]:
         paragraphs += side_by_side.sentences(results.preferences[0], results.plan.alpha)
     elif results.factorial is not None and (effect := results.factorial.planned) is not None:
         paragraphs.append(factorial.planned_sentence(effect, results.plan.alpha))
+    elif (shares := results.primary_shares) is not None:
+        paragraphs.append(f"Primary test. {choices.sentence(shares)}")
     elif isinstance(tau := comparison.tau, AgreementResult) and (
         advantage is None or results.plan.primary_test == "rank correlation"
     ):

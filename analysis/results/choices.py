@@ -1,8 +1,19 @@
-"""What participants picked of their lists."""
+"""What participants picked of their lists, opened and played."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+from analysis.results.rankings import OfVariable
+from inference.choices import SharesTest
+from inference.results import Undefined
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparedShares(OfVariable):
+    """The planned test of a choice or of recorded behaviour."""
+
+    result: SharesTest | Undefined
 
 
 @dataclass(frozen=True, kw_only=True)

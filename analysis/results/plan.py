@@ -64,7 +64,7 @@ class ReportPlan(FrozenAnalysis):
         """The test of the headline."""
         if self.primary.contrast is not None:
             return "contrast"
-        return "effect" if self.primary.effect is not None else primary_test_of(self.tests)
+        return "effect" if self.primary.effect is not None else primary_test_of(self.tests, self.primary.perceived)
 
     @property
     def tested(self) -> tuple[str, ...]:

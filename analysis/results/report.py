@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from analysis.enums import ScaleVariable
-from analysis.results.choices import ChoicesOfCondition
+from analysis.results.choices import ChoicesOfCondition, ComparedShares
 from analysis.results.codec import stored
 from analysis.results.comparison import Advantage, Alternative, Comparison, Equivalence, Matrix, PlannedContrast
 from analysis.results.covariates import CovariateAnalyses
@@ -20,6 +20,7 @@ from analysis.results.plan import Planned, ReportPlan
 from analysis.results.sample import DesignCheck, Flow, Sample
 from analysis.results.side_by_side import Preference
 from inference.average_advantage import AverageAdvantage, ExploratoryFamily
+from inference.choices import ItemChoice
 from inference.item_effects import ItemEffectsResult
 from inference.results import Undefined
 
@@ -197,6 +198,8 @@ class Results:
     covariates: CovariateAnalyses | None = field(default=None, metadata=stored(is_omitted=True))
     lists_shown: ListsShown | None = field(default=None, metadata=stored(is_omitted=True))
     choices: tuple[ChoicesOfCondition, ...] = field(default=(), metadata=stored(is_omitted=True))
+    shares: tuple[ComparedShares, ...] = field(default=(), metadata=stored(is_omitted=True))
+    item_choice: ItemChoice | Undefined | None = field(default=None, metadata=stored(is_omitted=True))
     doses: tuple[Dose, ...] = field(default=(), metadata=stored(is_omitted=True))
     objective: ObjectiveSide
     offline_effects: tuple[OfflineMetric, ...] = field(default=(), metadata=stored(is_omitted=True))
@@ -227,6 +230,13 @@ class Results:
         """The analyses of the specification curve that have a result, the largest average advantage first."""
         analyses = [(each.name, each.result) for each in self.alternatives if isinstance(each.result, AverageAdvantage)]
         return sorted(analyses, key=lambda analysis: -analysis[1].value)
+
+    @property
+    def primary_shares(self) -> ComparedShares | None:
+        """The test of shares that is the primary one; None where another is."""
+        is_primary = self.plan.primary_test == "shares"
+        of_primary = (each for each in self.shares if each.variable_key == self.plan.primary.perceived)
+        return next(of_primary, None) if is_primary else None
 
     @property
     def recommenders(self) -> dict[str, str]:

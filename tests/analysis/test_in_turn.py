@@ -42,10 +42,10 @@ from studies import plans
 from studies.allocation.assignment.sequences import williams_square
 from studies.design.selectors.versions import frozen_tests
 from studies.design.services.launch import launch_study
-from studies.flow_pages import IN_TURN, ONE
+from studies.flow_pages import IN_TURN, FlowPages, Lists
 from studies.models import Response, Study
 from studies.monitoring.services.exclusions import exclude
-from studies.settings import Contrast, Effect, Primary
+from studies.settings import Contrast, Effect, Primary, StudySettings
 from tests.analysis.conftest import ALGORITHMS, FEW_RESAMPLES
 from tests.analysis.test_package import run
 from tests.approval import assert_approved
@@ -263,17 +263,20 @@ def test_occasions_are_among_what_a_report_is_computed_from() -> None:
 def test_plans_say_which_tests_compare_within_participants() -> None:
     primary = Primary(perceived="satisfaction", objective="recall", smallest_effect=0.2)
     assert plans.TESTS_IN_TURN.keys() == plans.TESTS.keys()
-    within = plans.tests_of(primary, IN_TURN)
-    assert plans.primary_test_of(within) == plans.primary_test_of(plans.tests_of(primary, ONE)) == "advantage"
+    in_turn = FlowPages(lists=Lists(shown=IN_TURN))
+
+    def tests_of(primary: Primary, flow: FlowPages = in_turn) -> dict[str, str]:
+        return plans.tests_of(StudySettings(primary=primary).model_copy(update={"flow": flow}))
+
+    within, between = tests_of(primary), tests_of(primary, FlowPages())
+    assert {plans.primary_test_of(each, "satisfaction") for each in (within, between)} == {"advantage"}
     assert "mixed model" in within["equivalence"]
     assert "Welch" not in " ".join(within.values())
-    assert plans.tests_of(primary, ONE).items() >= plans.TESTS.items()
+    assert between.items() >= plans.TESTS.items()
     contrast = Contrast(higher=("A",), lower=("B",))
-    planned = plans.tests_of(Primary(perceived="satisfaction", objective="recall", contrast=contrast), IN_TURN)
+    planned = tests_of(Primary(perceived="satisfaction", objective="recall", contrast=contrast))
     assert planned["contrast"] == "planned contrast of the primary variable, a t test of the mixed model's means"
-    effect = plans.tests_of(
-        Primary(perceived="satisfaction", objective="recall", effect=Effect(trend="strength")), IN_TURN
-    )
+    effect = tests_of(Primary(perceived="satisfaction", objective="recall", effect=Effect(trend="strength")))
     assert "mixed model" in effect["effect"]
 
 

@@ -20,9 +20,11 @@ from studies.design.services.design import change_design
 from studies.design.services.launch import launch_problems, launch_study
 from studies.models import Event, Study
 from studies.settings import StudySettings
+from tests.factories.console import console_url, owner_of
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import make_study
 from tests.factories.walking import Person, tree
+from tests.studies.test_stages import saved, shown
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
@@ -161,3 +163,42 @@ def test_questions_may_not_have_the_names_of_its_columns() -> None:
     with pytest.raises(ParallaxError, match=r"recorded: Questions are exported as item\.opened"):
         change_design(study=study, questionnaire=items)
     change_design(study=study, questionnaire=items, settings={"recorded": []})
+
+
+def test_the_flow_stage_records_behaviour_and_the_launch_page_names_it_in_the_consent_text() -> None:
+    study = draft_of(is_named=False)
+    owner = owner_of(study)
+    posted = shown(owner, study, "flow")
+    assert "recorded" not in posted  # no box is ticked
+    page = tree(owner.get(console_url("flow", study)))
+    assert "needs {recorded_behaviour} in the consent text" in page.xpath("string(//*[@id='id_recorded_helptext'])")
+    assert saved(owner, study, "flow", posted, recorded=["opened", "played"])["status"] == "saved"
+    study.refresh_from_db()
+    assert study.design.recorded == ("opened", "played")
+    address = console_url("launch", study)
+    needed = tree(owner.get(address)).xpath("//section[@aria-labelledby='needed']//li")
+    assert [line.xpath("string(.//button)") for line in needed] == ["Add a sentence"] * 2
+    (field,) = {line.xpath("string(.//a/@href)").partition("#")[2] for line in needed}
+    assert tree(owner.get(console_url("texts", study))).xpath(f"//*[@id='{field}']")
+    owner.post(address, {"fix": "behaviour"})
+    study.refresh_from_db()
+    assert launch_problems(study) == []
+    assert study.texts["it"]["consent"].endswith("\n\nRegistriamo {recorded_behaviour}.\n")
+    assert study.texts["en"]["consent"].count("We record {recorded_behaviour}.") == 1
+    owner.post(address, {"fix": "behaviour"})  # of another tab
+    study.refresh_from_db()
+    assert study.texts["en"]["consent"].count("We record {recorded_behaviour}.") == 1
+    assert saved(owner, study, "flow", shown(owner, study, "flow"), recorded=[])["status"] == "saved"
+    study.refresh_from_db()
+    assert "recorded" not in study.settings
+
+
+def test_behaviour_that_the_plan_names_stays_recorded() -> None:
+    study = draft_of("opened")
+    change_design(study=study, settings={"plan": {**study.settings.get("plan", {}), "outcomes": ["behaviour.opened"]}})
+    owner = owner_of(study)
+    answer = saved(owner, study, "flow", shown(owner, study, "flow"), recorded=[])
+    assert answer["status"] != "saved"
+    assert "behaviour.opened" in str(answer)
+    study.refresh_from_db()
+    assert study.design.recorded == ("opened",)

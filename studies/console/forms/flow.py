@@ -19,7 +19,7 @@ from studies.flow_pages import FLOW_2011, IN_TURN, NOTHING, ONE, ONE_LIST, SHOWN
 from studies.instrument.flow import flow_of, questionnaire_of
 from studies.known_items import FIVE_STARS, HALF_STARS, LIKES, SCALES, SEVEN_POINTS, TEN_POINTS
 from studies.models import Study
-from studies.settings import LONGEST_PREPARATION, StudySettings
+from studies.settings import LONGEST_PREPARATION, OPENED, PLAYED, StudySettings
 from studies.usage_data import CHOICE, STARS, is_usage
 
 ORDER_LABELS = {
@@ -44,6 +44,10 @@ SCALE_LABELS = {
 LISTS_LABELS = {ONE: "One list", IN_TURN: "Each condition’s list in turn", SIDE_BY_SIDE: "Two lists side by side"}
 NOT_COMPARED = "Lists side by side need questions that compare them. Create a study from the template two-lists."
 COMPARED = "The pages of this study compare lists side by side. Create another study for lists one by one."
+RECORDED_LABELS = {
+    OPENED: "Opened details of recommendations",
+    PLAYED: "Played trailers or samples of recommendations, with seconds",
+}
 REMOTE_SETTINGS = ("preparation_seconds", "sent_answers")
 PLAIN_SETTINGS = ("ratings_asked", "list_length", "item_order", "idle_minutes")
 
@@ -53,6 +57,7 @@ class FlowForm(StageForm):
 
     folded = {
         "Known items": ("elicitation", "elicitation_scale", "taken_from", "ratings_most", "item_order"),
+        "Recorded behaviour": ("recorded",),
         "Interruptions": ("idle_minutes",),
         "Remote recommender": REMOTE_SETTINGS,
     }
@@ -73,6 +78,9 @@ class FlowForm(StageForm):
     leave_out = forms.BooleanField(label="Leave out items of earlier lists", required=False)
     pairs_each = forms.IntegerField(label="Pairs to compare (empty: every pair)", required=False, min_value=1)
     idle_minutes = setting_field(forms.IntegerField, StudySettings, "idle_minutes")
+    recorded = setting_field(
+        forms.MultipleChoiceField, StudySettings, "recorded", choices=list(RECORDED_LABELS.items())
+    )
     preparation_seconds = setting_field(
         forms.FloatField,
         StudySettings,
@@ -91,6 +99,7 @@ class FlowForm(StageForm):
             "leave_out": lists.leave_out == SHOWN or not lists.is_several,
             "pairs_each": lists.pairs_each,
             **design.model_dump(include={*PLAIN_SETTINGS, *REMOTE_SETTINGS, "elicitation", "elicitation_scale"}),
+            "recorded": design.recorded,
             # An exact number is left empty: otherwise a higher number of items would contradict a field that is folded.
             "ratings_most": design.items_asked.most if design.items_asked.is_range else None,
             "taken_from": design.model_copy(update={"elicitation": STARS}).lowest_taken,
@@ -125,6 +134,7 @@ class FlowForm(StageForm):
     def save(self, actor: Any) -> None:
         cleaned = self.cleaned_data
         changed = {name: cleaned[name] for name in PLAIN_SETTINGS}
+        changed["recorded"] = cleaned["recorded"]
         changed["ratings_most"] = cleaned["ratings_most"] or cleaned["ratings_asked"]
         if cleaned["elicitation"] != self.study.design.elicitation:
             changed["elicitation"] = cleaned["elicitation"]

@@ -60,7 +60,8 @@ class PlanForm(StageForm):
         ],
         required=False,
         help_text="The average advantage is the mean difference between the better and the worse condition, over all "
-        "pairs that the primary metric separates.",
+        "pairs that the primary metric separates. Where the primary variable is a choice or recorded behaviour, its "
+        "shares are compared over all conditions instead.",
     )
     contrast_higher = setting_field(forms.MultipleChoiceField, Contrast, "higher")
     contrast_lower = setting_field(forms.MultipleChoiceField, Contrast, "lower")

@@ -148,7 +148,9 @@ def primary_test_sentence(primary: Primary, tests: Mapping[str, str] = TESTS) ->
     if (contrast := primary.contrast) is not None:
         sides = "one-sided" if contrast.sides == 1 else "two-sided"
         return f"Primary test: planned contrast, {contrast_in_words(contrast)}, {sides}."
-    if primary_test_of(tests) != "advantage":
+    if primary.perceived in tests:
+        return f"Primary test: {tests[primary.perceived]}."
+    if primary_test_of(tests, primary.perceived) != "advantage":
         return f"Primary test: {tests['comparison']}."
     return "Primary test: average advantage of the conditions with the better offline metric."
 

@@ -10,7 +10,7 @@ from studies.design.narrative.plan import REFILL_SENTENCE, contrast_in_words, le
 from studies.flow_pages import SIDE_BY_SIDE
 from studies.instrument.outcomes import Outcome
 from studies.instrument.scales import ScaleOfStudy
-from studies.plans import in_text
+from studies.plans import in_text, share_tests
 from studies.settings import AnalysisPlan, Primary, StudySettings
 
 ASPREDICTED = "aspredicted"
@@ -190,6 +190,11 @@ def _primary_question(plan: Plan) -> str:
             f"Primary test: {plan.primary.effect.words} on {in_text(plan.perceived_name)}, two-sided. Every other "
             "effect, and every comparison of a perceived variable and an offline metric, is exploratory."
         )
+    if contrast is None and plan.primary.perceived in share_tests(plan.design):
+        return (
+            f"Do conditions differ in the {in_text(plan.perceived_name)}? Every comparison of a perceived variable and "
+            "an offline metric is exploratory."
+        )
     if contrast is None:
         is_compared = plan.design.flow.lists.shown == SIDE_BY_SIDE
         return (
@@ -258,8 +263,13 @@ def _analyses(plan: Plan) -> str:
         f"and Games and Howell's adjusted p is below {alpha}. Offline metrics separate two conditions where "
         f"single-step max-|t| over all pairs, clustered by user, is significant at the family-wise α = {alpha}; where "
         "fewer than 25 users differ, sign flips must also reach α over the number of pairs.\n\n"
-        f"{_primary_test(plan)}{_equivalence(plan)}{_covariates(plan)}"
+        f"{_primary_test(plan)}{_shares(plan)}{_equivalence(plan)}{_covariates(plan)}"
     )
+
+
+def _shares(plan: Plan) -> str:
+    tests = dict.fromkeys(share_tests(plan.design).values())
+    return f" Tested beside these: {'; '.join(tests)}." if tests else ""
 
 
 EXPLORATORY = (
@@ -285,6 +295,11 @@ def _primary_test(plan: Plan) -> str:
             "conditions' means in which the levels of all other factors have equal weights: a two-sided t test at α = "
             f"{alpha} with a variance of its own for each condition and Satterthwaite's degrees of freedom. It is not "
             f"corrected, being the one confirmatory test of the primary question. {EXPLORATORY}"
+        )
+    if words := share_tests(plan.design).get(plan.primary.perceived):
+        return (
+            f"Primary test: {words}, at α = {alpha}. It is not corrected, being the one confirmatory test of the "
+            f"primary question. {EXPLORATORY}"
         )
     confidence = f"{100 * (1 - plan.analysis.alpha):.4g}% confidence interval"
     relevant = ""

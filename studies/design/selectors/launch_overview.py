@@ -13,7 +13,7 @@ from catalog.selectors.items import untranslated
 from core.provenance import digest_of
 from evaluation.enums import ModelOrigin
 from evaluation.tables import parameters_in_words
-from inference.power import advantage_power, contrast_power, within_power
+from inference.power import advantage_power, anova_power, contrast_power, within_power
 from recommenders import registry
 from studies.allocation.selectors.allocations import ARM, arms_of, n_slots
 from studies.allocation.selectors.assignment_seed import is_seed_known, seed_sentence
@@ -43,13 +43,14 @@ from studies.instrument.flow import blocks_of
 from studies.instrument.questionnaires.schema import ABOUT, AFTER, ITEMS, OVERALL
 from studies.known_items import scale_rule
 from studies.models import Study
+from studies.plans import primary_test_of
 from studies.usage_data import is_usage, taken_rule
 
 # Keys of the stages of a study, in order: an open point is at one of them.
 DATA, CONDITIONS, FLOW, QUESTIONS = "data", "conditions", "flow", "questions"
 TEXTS, PARTICIPANTS, PLAN, LAUNCH = "texts", "participants", "plan", "launch"
 PREVIEW, PILOT = "preview", "pilot"  # the parts of the last stage
-MINUTES, POWER, LANGUAGES = "minutes", "power", "languages"  # the fixes
+MINUTES, POWER, LANGUAGES, BEHAVIOUR = "minutes", "power", "languages", "behaviour"  # the fixes
 MINUTES_STATED = re.compile(r"(?P<n>\d{1,3})(?=\W{1,4}(?:minut|Minut))")
 LONGEST_CONSENT = 350  # words, which take one and a half minutes to read
 CHECKED_TEXTS = ("consent", "consent_boxes")
@@ -302,6 +303,8 @@ def planned_power(study: Study, n: int) -> float:
         return within_power(k, n, design.effect, CORRELATION, contrast=True, alpha=(1 + is_one_sided) * alpha)
     if design.primary.effect is not None:
         return contrast_power(1, 1, k, n, design.effect, alpha=alpha).power  # the same for all weights of one f
+    if contrast is None and primary_test_of(frozen_tests(study), design.primary.perceived) == "shares":
+        return anova_power(k, n, design.effect, alpha).power  # nearly that of the test of shares
     if contrast is None:
         return advantage_power(k, n, design.effect, alpha=alpha)
     sizes = len(contrast.higher), len(contrast.lower)

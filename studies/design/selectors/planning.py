@@ -55,7 +55,7 @@ from studies.instrument.questionnaires.schema import Question
 from studies.instrument.scales import scales_of
 from studies.known_items import scale_rule
 from studies.models import Study
-from studies.plans import tests_of
+from studies.plans import primary_test_of, tests_of
 from studies.recruitment.interviewer_text import nested_sentence
 from studies.recruitment.selectors.recruitment import is_nested
 from studies.settings import SCALE_PREFIX
@@ -195,6 +195,11 @@ def primary_power_sentence(study: Study, *, n: int, f: float, alpha: float) -> s
         sizes = len(contrast.higher), len(contrast.lower)
         by_t = contrast_power(*sizes, k, n, f, sides=contrast.sides, alpha=alpha)
         primary_test = contrast_power_sentence(by_t, contrast, n=n, f=f, alpha=alpha)
+    elif primary_test_of(frozen_tests(study), primary.perceived) == "shares":
+        primary_test = (
+            f"The primary test compares the shares of all conditions: with {n:,} participants per condition its power "
+            f"for f = {f:.2f} is about {share(anova_power(k, n, f, alpha).power)}, that of the analysis of variance."
+        )
     else:
         metric = objective_name(study)
         primary_test = advantage_power_sentence(conditions=k, n=n, f=f, alpha=alpha, variable=variable, metric=metric)
@@ -327,5 +332,5 @@ def preregistration_plan(study: Study) -> Plan:
             if scale.key in analysis.scales
         }
         | {outcome.key: outcome_in_words(outcome) for outcome in planned_outcomes(questionnaire, design)},
-        frozen_tests=() if tests == tests_of(primary, design.flow.lists.shown) else tuple(tests.values()),
+        frozen_tests=() if tests == tests_of(design) else tuple(tests.values()),
     )

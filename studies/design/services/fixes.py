@@ -6,11 +6,18 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from core.errors import ParallaxError
-from studies.design.selectors.launch_overview import LANGUAGES, MINUTES, MINUTES_STATED, POWER, planned_power
+from studies.design.selectors.launch_overview import BEHAVIOUR, LANGUAGES, MINUTES, MINUTES_STATED, POWER, planned_power
 from studies.design.selectors.planning import WISHED_POWER, planned_number
 from studies.design.selectors.texts import languages_in_translation
+from studies.design.selectors.versions import consent_texts
 from studies.design.services.design import MOST_PER_CONDITION, change_design
 from studies.models import Study
+
+RECORDING = {  # a sentence of the consent text
+    "en": "We record {recorded_behaviour}.",
+    "it": "Registriamo {recorded_behaviour}.",
+    "de": "Wir erfassen, {recorded_behaviour}.",
+}
 
 
 def _state_the_estimate(study: Study, actor: Any) -> Study:
@@ -40,10 +47,20 @@ def _leave_out_incomplete_languages(study: Study, actor: Any) -> Study:
     return change_design(study=study, actor=actor, settings={"languages": offered})
 
 
+def _name_the_behaviour(study: Study, actor: Any) -> Study:
+    texts = {
+        language: {"consent": f"{own['consent'].rstrip()}\n\n{RECORDING[language]}\n"}
+        for language, own in consent_texts(study).items()
+        if language in RECORDING and "{recorded_behaviour}" not in own["consent"].casefold()
+    }
+    return change_design(study=study, actor=actor, texts=texts)
+
+
 FIXES: Mapping[str, Callable[[Study, Any], Study]] = {
     MINUTES: _state_the_estimate,
     POWER: _reach_the_power,
     LANGUAGES: _leave_out_incomplete_languages,
+    BEHAVIOUR: _name_the_behaviour,
 }
 
 

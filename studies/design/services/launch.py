@@ -29,6 +29,7 @@ from studies.design.presets.loader import check_design
 from studies.design.selectors.available_models import report_problems
 from studies.design.selectors.factors import crossing_problem
 from studies.design.selectors.launch_overview import (
+    BEHAVIOUR,
     CONDITIONS,
     FLOW,
     PARTICIPANTS,
@@ -276,7 +277,9 @@ def _findings(study: Study) -> tuple[list[OpenPoint], bool]:
         stage = TEXTS if str(problem).startswith("The texts in") else PLAN
         return [*points, OpenPoint(stage, str(problem))], False
     points += _points_of_lists(study, conditions)
-    points += [OpenPoint(TEXTS, text, "consent") for text in not_in_consent(study)]
+    for text in not_in_consent(study):
+        fix = {"action": "Add a sentence", "fix": BEHAVIOUR} if "{recorded_behaviour}" in text else {}
+        points.append(OpenPoint(TEXTS, text, f"consent_{study.design.languages[0]}", **fix))
     if not_crossed := crossing_problem(study):
         points.append(OpenPoint(CONDITIONS, not_crossed, "models"))
     if len(study.design.list_lengths) > 1 and OF_LISTS.search(json.dumps([study.texts, study.questionnaire])):
