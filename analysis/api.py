@@ -145,6 +145,6 @@ class ReportViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[R
         return self._pending("report.package_under_way", "The study package", **state)
 
     def _pending(self, code: str, subject: str, **state: str) -> Response:
-        message = f"{subject} is being created. Try the same address again in a few seconds."
-        body = {"code": code, "message": message, "extra": state}
+        detail = f"{subject} is being created. Try the same address again in a few seconds."
+        body = {"code": code, "detail": detail, "extra": state}
         return Response(body, status=status.HTTP_202_ACCEPTED, headers={"Retry-After": "5"})

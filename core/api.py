@@ -15,6 +15,8 @@ from rest_framework.request import Request
 from rest_framework.serializers import BooleanField, ChoiceField, Serializer
 from rest_framework.views import APIView
 
+from core.problem_details import BadParameters
+
 
 class ParameterSchema(AutoSchema):
     """Describes the parameters that `StrictView` accepts."""
@@ -74,7 +76,7 @@ class StrictView(APIView):
                 problems |= {**refused.detail}  # type: ignore[dict-item]  # by field
         twice = {name: ["Give this once."] for name, values in request.query_params.lists() if len(values) > 1}
         if problems := problems | twice | _unknown(request.query_params, names, "parameter"):
-            raise ValidationError(problems)
+            raise BadParameters(problems)
         self.query = serializer.validated_data
 
     def body(self, serializer_class: type[Serializer[Any]]) -> Mapping[str, Any]:

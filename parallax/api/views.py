@@ -6,10 +6,12 @@ from typing import Any, NoReturn
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import resolve
 from django.utils.decorators import method_decorator
 from django.views.decorators.gzip import gzip_page
 from django.views.decorators.http import require_safe
 from drf_spectacular.views import SpectacularAPIView
+from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.routers import APIRootView
 from rest_framework.views import APIView
@@ -35,12 +37,23 @@ def docs(request: HttpRequest) -> HttpResponse:
     return render(request, "console/api.html", {"groups": groups, "objects": objects})
 
 
+class WithoutSlash(NotFound):
+    """An address that exists with a slash at its end."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__("Addresses end with a slash, and this one does not.")
+        self.remedy = f"Use {address}."
+
+
 class NotFoundView(APIView):
     """Any other address: the same response as for rows without access."""
 
     schema = None
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> NoReturn:
-        """Respond with 404 to every method, after authentication."""
+        """Respond with 404 to every method, after authentication; never with a redirect, which turns POST into GET."""
         super().initial(request, *args, **kwargs)
+        meant = f"{request.path_info}/"
+        if getattr(resolve(meant).func, "cls", None) is not NotFoundView:
+            raise WithoutSlash(request.get_full_path().replace(request.path, f"{request.path}/", 1))
         raise Http404

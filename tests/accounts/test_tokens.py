@@ -98,7 +98,8 @@ def test_what_is_no_token_opens_nothing(client: Client, header: str) -> None:
     response = client.get(ME, headers={"Authorization": header})
     assert response.status_code == 401
     assert response["WWW-Authenticate"] == "Bearer"
-    assert set(response.json()) == {"code", "message", "extra"}
+    assert response["Content-Type"] == "application/problem+json"
+    assert "Authorization: Bearer" in response.json()["remedy"]
 
 
 @pytest.mark.parametrize("how", ["revoked", "expired", "closed"])
@@ -136,7 +137,7 @@ def test_a_page_of_another_site_posts_nothing_by_a_session(researcher: User) -> 
     client.force_login(researcher, backend="django.contrib.auth.backends.ModelBackend")
     response = client.post("/api/v1/reports/", {"study": "x"}, "application/json")
     assert (response.status_code, response.json()["code"]) == (403, "permission_denied")
-    assert "CSRF" in response.json()["message"]
+    assert "CSRF" in response.json()["detail"]
 
 
 def test_requests_are_counted_by_token_and_not_by_address(client: Client, researcher: User, settings: Any) -> None:

@@ -324,7 +324,7 @@ def test_a_program_waits_for_a_package_and_is_told_why_there_is_none(
         assert program.get(address).status_code == 202
     refused = program.get(address)
     assert (refused.status_code, refused.json()["code"]) == (409, "report.package_failed")
-    assert "new report" in refused.json()["message"]
+    assert "new report" in refused.json()["detail"]
 
 
 def test_stored_packages_go_with_time(report: Report) -> None:

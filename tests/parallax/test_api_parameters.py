@@ -33,8 +33,11 @@ def program() -> Client:
 
 def refused(response: Any) -> dict[str, list[str]]:
     told = response.json()
-    assert (response.status_code, told["code"], set(told["extra"])) == (400, "invalid", {"fields"}), told
-    fields: dict[str, list[str]] = told["extra"]["fields"]
+    assert (response.status_code, told["code"], told["extra"]) == (400, "invalid", {}), told
+    fields: dict[str, list[str]] = {}
+    for fault in told["errors"]:
+        place = fault["parameter"] if "parameter" in fault else fault["pointer"].removeprefix("/")
+        fields.setdefault(place, []).append(fault["detail"])
     return fields
 
 
