@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import ceil
 from typing import Any
 
 from django.conf import settings
@@ -65,9 +66,21 @@ class TokenThrottle(SimpleRateThrottle):
     """Limits requests per token, or per signed-in researcher; never per address."""
 
     scope = "token"
+    num_requests: int
+    duration: int
 
     def get_rate(self) -> str:
         return str(settings.API_RATE)
+
+    def allow_request(self, request: Request, view: Any) -> bool:
+        """Count the request, and tell the program how many are left (draft-ietf-httpapi-ratelimit-headers)."""
+        is_allowed = bool(super().allow_request(request, view))
+        if self.key is not None:
+            left = self.num_requests - len(self.history)
+            seconds = ceil(self.history[-1] + self.duration - self.now)  # until the oldest no longer counts
+            view.headers["RateLimit-Policy"] = f'"{self.scope}";q={self.num_requests};w={self.duration}'
+            view.headers["RateLimit"] = f'"{self.scope}";r={left};t={seconds}'
+        return is_allowed
 
     def get_cache_key(self, request: Request, view: Any) -> str | None:
         if isinstance(request.auth, Token):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import ClassVar
 
 from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
+from django_filters.rest_framework import FilterSet
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema, extend_schema_view
 from rest_framework import mixins, status, viewsets
@@ -25,7 +25,7 @@ from analysis.services import Download
 from analysis.services.packages import file_or_request
 from analysis.services.report_cache import page_of
 from analysis.services.requests import request_report, require_open_answers
-from core.api import StrictView
+from core.api import StrictView, exactly
 from core.errors import ParallaxError
 from jobs.models import JobStatus
 
@@ -42,18 +42,25 @@ FILE_TYPES = (
 )
 
 
+class ReportFilters(FilterSet):
+    """Filter of the list of reports."""
+
+    study = exactly("Reports of this study.", "study__slug")
+
+
 @extend_schema(tags=["reports"])
 @extend_schema_view(list=extend_schema(operation_id="reports", summary="Reports, newest first"))
 class ReportViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Report]):
     """The reports that the researcher may read."""
 
     serializer_class = serializers.ReportSerializer
-    parameters: ClassVar = {"list": serializers.ReportQuerySerializer}
+    queryset = Report.objects.none()
+    filterset_class = ReportFilters
     lookup_value_regex = r"[0-9]+"
 
     def get_queryset(self) -> QuerySet[Report]:
         """Reports of studies whose outcomes the researcher may read."""
-        return reports_of(self.request.user).filter(**self.query)
+        return reports_of(self.request.user)
 
     @extend_schema(
         operation_id="report_build",

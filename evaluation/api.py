@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from django.db.models import QuerySet
 from django.http import StreamingHttpResponse
 from django.shortcuts import get_object_or_404
+from django_filters.rest_framework import ChoiceFilter, FilterSet
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework import mixins, status, viewsets
@@ -21,7 +22,7 @@ from rest_framework.response import Response
 from accounts.enums import Scope
 from catalog.models import Dataset
 from catalog.selectors.datasets import newest_version
-from core.api import IgnoreAccept, StrictView
+from core.api import IgnoreAccept, StrictView, exactly
 from core.errors import ParallaxError, ParameterError
 from evaluation import exports
 from evaluation.enums import RunStatus
@@ -35,12 +36,10 @@ from evaluation.serializers import (
     CsvRenderer,
     CurveTableSerializer,
     MetricTableSerializer,
-    ModelQuerySerializer,
     ModelSerializer,
     ProfileTableSerializer,
     RecommenderSerializer,
     RunDetailSerializer,
-    RunQuerySerializer,
     RunSerializer,
     ScoresSerializer,
     ScoresStateSerializer,
@@ -65,6 +64,21 @@ def _accepted(state: dict[str, Any]) -> Response:
     return Response(state, status=status.HTTP_202_ACCEPTED, headers=headers)
 
 
+class ModelFilters(FilterSet):
+    """Filters of the list of models."""
+
+    digest = exactly("Models of these bytes.", pattern=r"^[0-9a-f]{64}$")
+    dataset = exactly("Models of this dataset.", "version__dataset__name")
+    algorithm = exactly("Models of this algorithm, by its key.")
+
+
+class RunFilters(FilterSet):
+    """Filters of the list of runs."""
+
+    dataset = exactly("Runs on this dataset.", "version__dataset__name")
+    status = ChoiceFilter(choices=RunStatus.choices, help_text="Runs in this state.")
+
+
 @extend_schema(tags=["models"])
 @extend_schema_view(
     list=extend_schema(operation_id="models", summary="Models, newest first"),
@@ -75,13 +89,14 @@ class ModelViewSet(StrictView, mixins.ListModelMixin, mixins.RetrieveModelMixin,
 
     serializer_class = ModelSerializer
     parser_classes = (MultiPartParser,)
-    parameters: ClassVar = {"list": ModelQuerySerializer}
+    queryset = TrainedModel.objects.none()
+    filterset_class = ModelFilters
     write_scopes: ClassVar = {"create": Scope.UPLOAD}
     lookup_value_regex = r"[0-9]+"
 
     def get_queryset(self) -> QuerySet[TrainedModel]:
-        """Return the visible models, or those of the query."""
-        return models_by_time(self.request.user).filter(**self.query)
+        """Return the visible models."""
+        return models_by_time(self.request.user)
 
     @extend_schema(
         operation_id="model_upload",
@@ -122,13 +137,14 @@ class RunViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Eval
     """Runs and what they measured."""
 
     serializer_class = RunSerializer
-    parameters: ClassVar = {"list": RunQuerySerializer}
+    queryset = EvaluationRun.objects.none()
+    filterset_class = RunFilters
     write_scopes: ClassVar = {"scores": Scope.UPLOAD}
     lookup_value_regex = r"[0-9]+"
 
     def get_queryset(self) -> QuerySet[EvaluationRun]:
-        """Return the visible runs, or those of the query."""
-        return runs_by_time(self.request.user).filter(**self.query)
+        """Return the visible runs."""
+        return runs_by_time(self.request.user)
 
     @extend_schema(
         operation_id="run", summary="One run with its algorithms and progress", responses=RunDetailSerializer

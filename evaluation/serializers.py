@@ -20,7 +20,6 @@ from jobs.models import REQUEST_STATES, Job, JobStatus
 from recommenders import registry
 
 _LONGEST_NAME = Dataset._meta.get_field("name").max_length
-_LONGEST_KEY = TrainedModel._meta.get_field("algorithm").max_length
 
 
 class CsvRenderer(BaseRenderer):
@@ -57,18 +56,6 @@ class ModelSerializer(serializers.ModelSerializer[TrainedModel]):
             *("dataset", "dataset_version", "dataset_hash", "training_digest", "fit_seconds", "created_at"),
         ]
         read_only_fields = fields
-
-
-class ModelQuerySerializer(serializers.Serializer[Any]):
-    """Filter of a list of models."""
-
-    digest = serializers.RegexField(r"^[0-9a-f]{64}$", required=False, help_text="Models of these bytes.")
-    dataset = serializers.SlugField(
-        source="version__dataset__name", required=False, max_length=_LONGEST_NAME, help_text="Models of this dataset."
-    )
-    algorithm = serializers.CharField(
-        required=False, max_length=_LONGEST_KEY, help_text="Models of this algorithm, by its key."
-    )
 
 
 class _FileSerializer(serializers.Serializer[Any]):
@@ -290,15 +277,6 @@ class RunDetailSerializer(RunSerializer):
         """Return the progress in parts."""
         parts = progress(run)
         return {"done": parts.done, "total": parts.total}
-
-
-class RunQuerySerializer(serializers.Serializer[Any]):
-    """Filter of a list of runs."""
-
-    dataset = serializers.SlugField(
-        source="version__dataset__name", required=False, max_length=_LONGEST_NAME, help_text="Runs on this dataset."
-    )
-    status = serializers.ChoiceField(choices=RunStatus.choices, required=False, help_text="Runs in this state.")
 
 
 class MetricRowSerializer(serializers.Serializer[Any]):

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from django.db.models import QuerySet
 from django.http import StreamingHttpResponse
+from django_filters.rest_framework import ChoiceFilter, FilterSet
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework import mixins, viewsets
@@ -25,7 +26,7 @@ from studies.data.exports.rows import Source
 from studies.data.exports.table_files import table_texts, values_by_name
 from studies.data.exports.tables import KEYS, tables_of
 from studies.design.services.launch import design_snapshot
-from studies.enums import Mode
+from studies.enums import Mode, StudyStatus
 from studies.models import Study
 from studies.monitoring.selectors.live import is_blinded
 from studies.monitoring.selectors.outcomes import WITHOUT_OUTCOMES, outcomes_of
@@ -39,7 +40,6 @@ from studies.serializers import (
     OutcomeSerializer,
     OutcomesQuerySerializer,
     StudyDetailSerializer,
-    StudyQuerySerializer,
     StudySerializer,
     WithdrawalSerializer,
     WithdrawnSerializer,
@@ -50,14 +50,21 @@ from studies.team.selectors.studies import studies_shown_to
 TABLE = OpenApiParameter("table", str, OpenApiParameter.PATH, enum=list(KEYS), description="Name of the table.")
 
 
+class StudyFilters(FilterSet):
+    """Filter of the list of studies."""
+
+    status = ChoiceFilter(choices=StudyStatus.choices, help_text="Studies in this state.")
+
+
 @extend_schema(tags=["studies"])
 @extend_schema_view(list=extend_schema(operation_id="studies", summary="Your studies, newest first"))
 class StudyViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Study]):
     """Studies of which you are a member."""
 
     serializer_class = StudySerializer
+    queryset = Study.objects.none()
+    filterset_class = StudyFilters
     parameters: ClassVar = {
-        "list": StudyQuerySerializer,
         "outcomes": OutcomesQuerySerializer,
         "answers": AnswersQuerySerializer,
     }
@@ -67,7 +74,7 @@ class StudyViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[St
 
     def get_queryset(self) -> QuerySet[Study]:
         """Return the researcher's studies; for administrators also those without an owner."""
-        return studies_shown_to(self.request.user).filter(**self.query)
+        return studies_shown_to(self.request.user)
 
     def get_serializer_context(self) -> dict[str, Any]:
         """Add the roles that may see counts."""

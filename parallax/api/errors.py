@@ -15,7 +15,8 @@ from rest_framework.settings import api_settings
 from rest_framework.views import set_rollback
 
 from core.errors import ArtefactError, ParallaxError
-from core.problem_details import PROBLEM_JSON, BadParameters, problem_details
+from core.idempotency import HEADER, LONGEST
+from core.problem_details import PROBLEM_JSON, problem_details
 
 REFUSALS = {
     "400": "The request is invalid; `errors` names the parameters and fields, and what is allowed.",
@@ -57,6 +58,13 @@ PROBLEM = {
     },
     "required": ["type", "title", "status", "detail", "code", "remedy", "errors", "extra"],
 }
+KEY = {
+    "in": "header",
+    "name": HEADER,
+    "schema": {**_TEXT, "minLength": 1, "maxLength": LONGEST, "pattern": "^[!-~]+$"},
+    "description": "Your own key of this request, such as a UUID. Within 24 hours, the same request with the same key "
+    "is not done again: you get the stored answer.",
+}
 NOT_FOUND = "Not found, or you have no access to it."
 # In words of this interface; messages of the packages speak to those who use commands and the console.
 REMEDIES = {
@@ -91,7 +99,7 @@ def answer(problem: Exception, context: dict[str, Any]) -> Response | None:
         http_status, code = status.HTTP_403_FORBIDDEN, "permission_denied"
         message = str(problem) or "Your role does not include this."
     elif isinstance(problem, exceptions.ValidationError):
-        errors = list(_errors(problem.detail, is_of_query=isinstance(problem, BadParameters)))
+        errors = list(_errors(problem.detail, getattr(problem, "place", "pointer")))
         http_status, code = problem.status_code, "invalid"
         message = f"{len(errors)} faults in the request." if len(errors) > 1 else "A fault in the request."
     elif isinstance(problem, exceptions.APIException):
@@ -118,19 +126,17 @@ def answer(problem: Exception, context: dict[str, Any]) -> Response | None:
     return Response(body, status=http_status, headers=headers, content_type=PROBLEM_JSON)
 
 
-def _errors(detail: Any, pointer: str = "", *, is_of_query: bool) -> Iterator[dict[str, str]]:
+def _errors(detail: Any, place: str, path: str = "") -> Iterator[dict[str, str]]:
     """Every fault of a validation, with its place."""
     if isinstance(detail, Mapping):
         for name, part in detail.items():
-            is_whole = name == api_settings.NON_FIELD_ERRORS_KEY
-            yield from _errors(part, pointer if is_whole else f"{pointer}/{name}", is_of_query=is_of_query)
+            yield from _errors(part, place, path if name == api_settings.NON_FIELD_ERRORS_KEY else f"{path}/{name}")
         return
     for number, part in enumerate(detail):
         if isinstance(part, Mapping):
-            yield from _errors(part, f"{pointer}/{number}", is_of_query=is_of_query)
+            yield from _errors(part, place, f"{path}/{number}")
         else:
-            place = {"parameter": pointer.removeprefix("/")} if is_of_query else {"pointer": pointer}
-            yield {**place, "detail": str(part)}
+            yield {place: path if place == "pointer" else path.removeprefix("/"), "detail": str(part)}
 
 
 def _allowed(problem: exceptions.APIException, view: Any) -> str:
@@ -152,13 +158,17 @@ def _in_words_of_http(message: str) -> tuple[str, str]:
 
 
 def add_refusals(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
-    """Add the error responses to every operation, and 415 to those with a request body, which has no other fields."""
+    """Add the error responses to every operation, and to those with a request body, which has no other fields, 415 and
+    the `Idempotency-Key`.
+    """
     result["components"]["schemas"]["Problem"] = PROBLEM
     content = {PROBLEM_JSON: {"schema": {"$ref": "#/components/schemas/Problem"}}}
     for operations in result["paths"].values():
         for operation in operations.values():
             refusals = dict(REFUSALS)
             if "requestBody" in operation:
+                operation.setdefault("parameters", []).append(KEY)
+                refusals["422"] = f"The {HEADER} was sent with another request."
                 ((media_type, described),) = operation["requestBody"]["content"].items()
                 refusals["415"] = f"The body is not {'JSON' if media_type == 'application/json' else media_type}."
                 body = described["schema"]["$ref"].rpartition("/")[2]
