@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import chain
 from typing import Any, ClassVar
 
 from django.db.models import QuerySet
@@ -15,7 +16,6 @@ from rest_framework import mixins, status, viewsets
 from rest_framework.decorators import action
 from rest_framework.exceptions import NotFound, PermissionDenied, ValidationError
 from rest_framework.parsers import MultiPartParser
-from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -33,7 +33,6 @@ from evaluation.selectors.models import models_by_time
 from evaluation.selectors.runs import runs_by_time
 from evaluation.selectors.uploads import score_uploads_of, uploads_of
 from evaluation.serializers import (
-    CsvRenderer,
     CurveTableSerializer,
     MetricTableSerializer,
     ModelSerializer,
@@ -50,13 +49,10 @@ from evaluation.serializers import (
 from evaluation.services.coverage import keyed_profiles
 from evaluation.services.external_scores import CASE_ARRAYS, CASE_FILES, case_file
 from evaluation.services.upload_jobs import request_scores, request_upload
+from evaluation.table_formats import FORMATS, as_table, table_response
 from recommenders import registry
 
 Rows = Callable[[EvaluationRun], Iterable[list[Any]]]
-
-
-def _as_table(serializer: Any) -> dict[Any, Any]:
-    return {(200, "application/json"): serializer, (200, "text/csv"): OpenApiTypes.STR}
 
 
 def _accepted(state: dict[str, Any]) -> Response:
@@ -169,9 +165,9 @@ class RunViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Eval
         operation_id="run_metrics",
         summary="The metrics as a table",
         description="One row per algorithm, profile length, metric and list length.",
-        responses=_as_table(MetricTableSerializer),
+        responses=as_table(MetricTableSerializer),
     )
-    @action(detail=True, renderer_classes=[JSONRenderer, CsvRenderer])
+    @action(detail=True, renderer_classes=FORMATS)
     def metrics(self, request: Request, pk: str) -> StreamingHttpResponse:
         """Return the metrics."""
         return self._table(exports.metric_rows, "metrics")
@@ -180,9 +176,9 @@ class RunViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Eval
         operation_id="run_users",
         summary="The values by user as a table",
         description="One row per user of the dataset, metric, algorithm and profile length, as used by tests.",
-        responses=_as_table(UserTableSerializer),
+        responses=as_table(UserTableSerializer),
     )
-    @action(detail=True, renderer_classes=[JSONRenderer, CsvRenderer])
+    @action(detail=True, renderer_classes=FORMATS)
     def users(self, request: Request, pk: str) -> StreamingHttpResponse:
         """Return the values by user."""
         return self._table(exports.user_rows, "users")
@@ -191,9 +187,9 @@ class RunViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Eval
         operation_id="run_curves",
         summary="The curves as a table",
         description="One row per algorithm, profile length, curve and point; a run without curves has no rows.",
-        responses=_as_table(CurveTableSerializer),
+        responses=as_table(CurveTableSerializer),
     )
-    @action(detail=True, renderer_classes=[JSONRenderer, CsvRenderer])
+    @action(detail=True, renderer_classes=FORMATS)
     def curves(self, request: Request, pk: str) -> StreamingHttpResponse:
         """Return the curves."""
         return self._table(exports.curve_rows, "curves")
@@ -203,9 +199,9 @@ class RunViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Eval
         summary="The profiles of the test users, with their keys",
         description="One row per rating, at each profile length: the keys by which uploaded lists name a profile and "
         "its most frequent genre. A run with folds has none (409).",
-        responses=_as_table(ProfileTableSerializer),
+        responses=as_table(ProfileTableSerializer),
     )
-    @action(detail=True, renderer_classes=[JSONRenderer, CsvRenderer])
+    @action(detail=True, renderer_classes=FORMATS)
     def profiles(self, request: Request, pk: str) -> StreamingHttpResponse:
         """Return the profiles."""
         cases_of(self._finished())  # refused before the first line is sent
@@ -277,12 +273,17 @@ class RunViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Eval
 
     def _table(self, rows: Rows, name: str) -> StreamingHttpResponse:
         run = self._finished()
-        if isinstance(self.request.accepted_renderer, CsvRenderer):
-            response = StreamingHttpResponse(exports.csv_lines(rows(run)), content_type="text/csv; charset=utf-8")
-            response["Content-Disposition"] = f'attachment; filename="run-{run.pk}-{name}.csv"'
-            return response
-        texts = exports.record_texts({"run": run.pk}, "rows", exports.records_of(rows(run)))
-        return StreamingHttpResponse(texts, content_type="application/json")
+        remaining = iter(rows(run))
+        columns = next(remaining)
+        whole = chain([columns], remaining)
+        return table_response(
+            self.request,
+            name=f"run-{run.pk}-{name}",
+            head={"run": run.pk},
+            types={column: exports.TYPES.get(column, "text") for column in columns},
+            lines=exports.csv_lines(whole),
+            records=exports.records_of(whole),
+        )
 
 
 @extend_schema(tags=["recommenders"])

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
-from rest_framework.renderers import BaseRenderer
 from rest_framework.reverse import reverse
 
 from catalog.forms.upload_limits import MOST_MODEL
@@ -20,19 +18,6 @@ from jobs.models import REQUEST_STATES, Job, JobStatus
 from recommenders import registry
 
 _LONGEST_NAME = Dataset._meta.get_field("name").max_length
-
-
-class CsvRenderer(BaseRenderer):
-    """Offers CSV in content negotiation; the view streams the lines."""
-
-    media_type = "text/csv"
-    format = "csv"
-
-    def render(
-        self, data: Any, accepted_media_type: str | None = None, renderer_context: Mapping[str, Any] | None = None
-    ) -> str:
-        """Return the text unchanged."""
-        return str(data)
 
 
 class ModelSerializer(serializers.ModelSerializer[TrainedModel]):

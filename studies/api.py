@@ -7,19 +7,16 @@ from typing import Any, ClassVar
 from django.db.models import QuerySet
 from django.http import StreamingHttpResponse
 from django_filters.rest_framework import ChoiceFilter, FilterSet
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework import mixins, viewsets
 from rest_framework.decorators import action
 from rest_framework.exceptions import NotFound
-from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.enums import Scope
 from core.api import StrictView
-from evaluation.exports import record_texts
-from evaluation.serializers import CsvRenderer
+from evaluation.table_formats import FORMATS, as_table, table_response
 from studies.data.codebook.variable import as_json, table_schema
 from studies.data.exports.export_files import exported_modes
 from studies.data.exports.rows import Source
@@ -127,13 +124,13 @@ class StudyViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[St
         "study's log. Until the outcomes are unblinded, only page times are available; answers, and the allocation "
         "log with the participants' conditions, are refused (409). Rows are streamed.",
         parameters=[TABLE],
-        responses={(200, "application/json"): AnswersSerializer, (200, "text/csv"): OpenApiTypes.STR},
+        responses=as_table(AnswersSerializer),
     )
     @action(
         detail=True,
         url_path=r"answers/(?P<table>[a-z-]+)",
         url_name="answers",
-        renderer_classes=[JSONRenderer, CsvRenderer],
+        renderer_classes=FORMATS,
     )
     def answers(self, request: Request, slug: str, table: str) -> StreamingHttpResponse:
         """Stream a table."""
@@ -144,20 +141,21 @@ class StudyViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[St
         if table not in WITHOUT_OUTCOMES:
             require_open(study=study, modes=modes)
         note_export(study=study, kind=table, actor=request.user, by="a program", modes=modes)
-        if isinstance(request.accepted_renderer, CsvRenderer):
-            texts = table_texts(definition.variables, definition.rows(source))
-            response = StreamingHttpResponse(texts, content_type="text/csv; charset=utf-8")
-            response["Content-Disposition"] = f'attachment; filename="study-{study.slug}_{table}_data.csv"'
-        else:
-            head = {
-                "study": study.slug,
-                "table": table,
-                "design_hash": study.design_hash,
-                "modes": [str(mode) for mode in modes],
-                "contains_simulated": Mode.SIMULATED in modes,
-            }
-            rows = (values_by_name(definition.variables, row) for row in definition.rows(source))
-            response = StreamingHttpResponse(record_texts(head, "rows", rows), content_type="application/json")
+        head = {
+            "study": study.slug,
+            "table": table,
+            "design_hash": study.design_hash,
+            "modes": [str(mode) for mode in modes],
+            "contains_simulated": Mode.SIMULATED in modes,
+        }
+        response = table_response(
+            request,
+            name=f"study-{study.slug}_{table}_data",
+            head=head,
+            types={variable.name: variable.type for variable in definition.variables},
+            lines=table_texts(definition.variables, definition.rows(source)),
+            records=(values_by_name(definition.variables, row) for row in definition.rows(source)),
+        )
         response["Cache-Control"] = "private, no-store"
         return response
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import json
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.test import Client
+from pyarrow import parquet
 
 from accounts.models import User
 from accounts.services import create_token
@@ -24,6 +26,7 @@ from jobs.models import Job
 from jobs.services import do_job
 from parallax.api.errors import REMEDIES
 from parallax.error_pages import UNREAD, WORDS
+from studies.data.codebook.cells import iso_time
 from studies.data.exports.export_files import write_export
 from studies.data.exports.tables import Options
 from studies.design.services.launch import close_study
@@ -52,19 +55,19 @@ class Program:
     """A program with a token of somebody."""
 
     def __init__(self, researcher: User, scope: str = "report") -> None:
-        self._client = Client(
+        self.client = Client(
             headers={"Authorization": f"Bearer {create_token(owner=researcher, name='p', scope=scope)[1]}"}
         )
 
     def get(self, address: str, expected: int = 200, **query: Any) -> Any:
-        response = self._client.get(f"/api/v1/{address}", query)
+        response = self.client.get(f"/api/v1/{address}", query)
         self.text = (b"".join(response.streaming_content) if response.streaming else response.content).decode()
         assert response.status_code == expected, self.text
         self.response = response
         return json.loads(self.text) if response["Content-Type"] in JSON_TYPES else self.text
 
     def post(self, address: str, body: Any, expected: int) -> Any:
-        response = self._client.post(f"/api/v1/{address}", body, content_type="application/json")
+        response = self.client.post(f"/api/v1/{address}", body, content_type="application/json")
         assert response.status_code == expected, response.text
         return response.json()
 
@@ -476,3 +479,42 @@ def test_every_code_has_a_heading_on_the_page_that_its_type_names(client: Client
     for code in sorted(codes):
         address, _, anchor = problem_details(400, code, "")["type"].partition("#")
         assert f'id="{anchor}">{code}</h3>' in client.get(address).text, code
+
+
+@pytest.mark.parametrize("address", [
+    *(f"studies/good-films/answers/{table}/" for table in ("long", "wide", "ratings", "events", "pages", "allocation")),
+    *(f"runs/RUN/{table}/" for table in ("metrics", "users", "curves", "profiles")),
+])  # fmt: skip
+def test_a_table_holds_the_same_rows_in_every_format(study: Study, program: Program, address: str) -> None:
+    address = address.replace("RUN", str(study.run_id))
+    whole = program.get(address)
+    rows = whole.pop("rows")
+    assert rows
+    program.get(address, format="ndjson")
+    assert program.response["Content-Type"] == "application/x-ndjson; charset=utf-8"
+    assert program.response["Content-Disposition"].endswith('.ndjson"')
+    assert [json.loads(line) for line in program.text.splitlines()] == rows
+    response = program.client.get(f"/api/v1/{address}", headers={"Accept": "application/vnd.apache.parquet"})
+    table = parquet.read_table(io.BytesIO(b"".join(response.streaming_content)))
+    assert response["Content-Disposition"].endswith('.parquet"')
+    assert json.loads(table.schema.metadata[b"parallax"]) == whole
+    assert table.column_names == list(rows[0])
+    types = {field.name: str(field.type) for field in table.schema}
+    for stored, row in zip(table.to_pylist(), rows, strict=True):
+        for name, value in row.items():
+            if types[name] == "string" and not isinstance(value, str | None):
+                value = json.dumps(value)
+            assert as_json(stored[name]) == (None if value == "" else value), name
+    assert set(types.values()) > {"string"}
+
+
+def as_json(value: Any) -> Any:
+    return iso_time(value) if isinstance(value, datetime) else value
+
+
+def test_a_table_without_rows_has_its_columns(study: Study, program: Program) -> None:
+    study.participants.all().delete()
+    response = program.client.get(f"/api/v1/studies/{study.slug}/answers/wide/", {"format": "parquet"})
+    table = parquet.read_table(io.BytesIO(b"".join(response.streaming_content)))
+    codebook = program.get(f"studies/{study.slug}/answers/wide/codebook/")
+    assert (table.num_rows, table.column_names) == (0, [variable["name"] for variable in codebook["variables"]])
