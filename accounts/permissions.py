@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import ceil
 from typing import Any
 
@@ -45,7 +44,9 @@ class TokenAuthentication(BaseAuthentication):
 
 
 class ScopePermission(BasePermission):
-    """Any account may read; a token may write if its scope includes the action."""
+    """Any account may read; a token may do what its scopes include. The view says which actions are of participants'
+    data (`data_actions`), and which narrow scope is enough to write (`write_scopes`).
+    """
 
     message = (
         "The scope of this token does not include this. Create a token with the scope that the documentation names."
@@ -55,11 +56,15 @@ class ScopePermission(BasePermission):
         """Whether the request may reach the view; the view decides which rows it may see."""
         if not request.user.is_authenticated:
             return False
-        token = request.auth
-        if not isinstance(token, Token) or request.method in SAFE_METHODS:
+        token, action = request.auth, getattr(view, "action", None)
+        if not isinstance(token, Token):
             return True
-        scopes: Mapping[str, str] = getattr(view, "write_scopes", {})  # by the view's action
-        return bool(token.scope == scopes.get(getattr(view, "action", ""), Scope.REPORT))
+        if request.method in SAFE_METHODS:
+            needed = Scope.DATA if action in getattr(view, "data_actions", ()) else Scope.READ
+            return action is None or needed in token.scopes
+        narrow = getattr(view, "write_scopes", {}).get(action, Scope.REPORT)
+        by_write = {Scope.WRITE, Scope.DATA} if narrow == Scope.WITHDRAW else {Scope.WRITE}
+        return narrow in token.scopes or token.scopes >= by_write
 
 
 class TokenThrottle(SimpleRateThrottle):

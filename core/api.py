@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from django import forms
 from django.core.validators import RegexValidator
 from django.db import DatabaseError
+from django.db.models import Model, QuerySet
 from django_filters.rest_framework import CharFilter, FilterSet
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import extend_schema_field
@@ -23,6 +24,8 @@ from rest_framework.views import APIView
 from core.idempotency import AnsweredBefore, end_request, keep_answer
 from core.models import KeptAnswer
 from core.problem_details import BadParameters
+
+Row = TypeVar("Row", bound=Model)
 
 
 class ParameterSchema(AutoSchema):
@@ -67,8 +70,10 @@ class StrictView(APIView):
     parameters: ClassVar[Mapping[str, type[Serializer[Any]]]] = {}  # of the query, by action
     filterset_class: type[FilterSet] | None = None  # of the list
     query: Mapping[str, Any] = {}  # the checked parameters of the request
-    kept: KeptAnswer | None = None  # reserved for the answer to a request with an `Idempotency-Key`
+    reserved: KeptAnswer | None = None  # reserved for the answer to a request with an `Idempotency-Key`
     content_negotiation_class = StrictNegotiation
+    # Where rows name the study and the project that a token can be limited to; other rows are not for such a token.
+    limits: ClassVar[Mapping[str, str]] = {}
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Check the query once account, scope and rate are."""
@@ -99,13 +104,13 @@ class StrictView(APIView):
             raise BadParameters(problems)
         self.query = serializer.validated_data
         if request.method == "POST":
-            self.kept = keep_answer(request)
+            self.reserved = keep_answer(request)
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
         """Keep the answer to a request with an `Idempotency-Key`."""
         response = super().finalize_response(request, response, *args, **kwargs)
-        if self.kept is not None:
-            end_request(self.kept, response)
+        if self.reserved is not None:
+            end_request(self.reserved, response)
         return response
 
     def handle_exception(self, exc: Exception) -> Any:
@@ -115,9 +120,21 @@ class StrictView(APIView):
         try:
             return super().handle_exception(exc)
         except Exception:
-            if self.kept is not None and not isinstance(exc, DatabaseError):
-                self.kept.delete()
+            if self.reserved is not None and not isinstance(exc, DatabaseError):
+                self.reserved.delete()
             raise
+
+    def within(self, rows: QuerySet[Row], limits: Mapping[str, str] | None = None) -> QuerySet[Row]:
+        """Those of the rows that the limit of the token leaves; `limits` are given for rows of another kind."""
+        token: Any = self.request.auth
+        kind = getattr(token, "only_type", None)
+        if kind is None:
+            return rows
+        lookup = (self.limits if limits is None else limits).get(kind.model)
+        if lookup is None:
+            return rows.none()
+        own = rows.model._default_manager.filter(**{lookup: token.only_id})
+        return rows.filter(pk__in=own.order_by().values("pk"))
 
     def body(self, serializer_class: type[Serializer[Any]]) -> Mapping[str, Any]:
         serializer = serializer_class(data=self.request.data)

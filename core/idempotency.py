@@ -51,9 +51,9 @@ class UnderWay(APIException):
 class AnsweredBefore(Exception):
     """The same request was answered before; `answer` is that answer."""
 
-    def __init__(self, kept: KeptAnswer) -> None:
-        super().__init__(kept.key)
-        self.answer = HttpResponse(kept.body, "application/json", kept.status, headers=kept.headers)
+    def __init__(self, stored: KeptAnswer) -> None:
+        super().__init__(stored.key)
+        self.answer = HttpResponse(stored.body, "application/json", stored.status, headers=stored.headers)
 
 
 def keep_answer(request: Request) -> KeptAnswer | None:
@@ -69,27 +69,27 @@ def keep_answer(request: Request) -> KeptAnswer | None:
     key = _digest(str(request.user.pk), getattr(request.auth, "digest", ""), text)
     fingerprint, now = _fingerprint(request), timezone.now()
     KeptAnswer.objects.filter(key=key, ends_at__lte=now).delete()
-    kept, is_new = KeptAnswer.objects.get_or_create(
+    stored, is_new = KeptAnswer.objects.get_or_create(
         key=key, defaults={"fingerprint": fingerprint, "ends_at": now + UNDER_WAY}
     )
     if is_new:
-        return kept
-    if kept.fingerprint != fingerprint:
+        return stored
+    if stored.fingerprint != fingerprint:
         raise OtherRequest
-    if not kept.status:
+    if not stored.status:
         raise UnderWay
-    raise AnsweredBefore(kept)
+    raise AnsweredBefore(stored)
 
 
-def end_request(kept: KeptAnswer, response: Response) -> None:
+def end_request(stored: KeptAnswer, response: Response) -> None:
     """Keep a successful answer for a day; a refusal did nothing, so the same request may be sent again."""
     if not 200 <= response.status_code < 300:
-        kept.delete()
+        stored.delete()
         return
-    kept.status, kept.body = response.status_code, JSONRenderer().render(response.data).decode()
-    kept.headers = {name: response.headers[name] for name in COPIED if name in response.headers}
-    kept.ends_at = timezone.now() + KEPT
-    kept.save()
+    stored.status, stored.body = response.status_code, JSONRenderer().render(response.data).decode()
+    stored.headers = {name: response.headers[name] for name in COPIED if name in response.headers}
+    stored.ends_at = timezone.now() + KEPT
+    stored.save()
 
 
 def forget_answers() -> None:

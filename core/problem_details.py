@@ -17,13 +17,13 @@ PAGE = "/help/reference/api-errors.md"  # open to everyone; each code has a head
 class BadParameters(ValidationError):
     """Parameters of the address that are unknown or not valid; bad fields of a body are a ValidationError."""
 
-    place = "parameter"
+    source = "parameter"
 
 
 class BadHeaders(ValidationError):
     """Headers that are not valid."""
 
-    place = "header"
+    source = "header"
 
 
 def problem_details(

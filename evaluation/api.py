@@ -20,7 +20,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.enums import Scope
-from catalog.models import Dataset
+from catalog.api import DATASET_LIMITS
+from catalog.models import Dataset, DatasetVersion
 from catalog.selectors.datasets import newest_version
 from core.api import IgnoreAccept, StrictView, exactly
 from core.errors import ParallaxError, ParameterError
@@ -52,6 +53,7 @@ from evaluation.services.upload_jobs import request_scores, request_upload
 from evaluation.table_formats import FORMATS, as_table, table_response
 from recommenders import registry
 
+VERSION_LIMITS = {"study": "studies", "project": "dataset__project"}
 Rows = Callable[[EvaluationRun], Iterable[list[Any]]]
 
 
@@ -86,27 +88,29 @@ class ModelViewSet(StrictView, mixins.ListModelMixin, mixins.RetrieveModelMixin,
     serializer_class = ModelSerializer
     parser_classes = (MultiPartParser,)
     queryset = TrainedModel.objects.none()
+    limits: ClassVar = {"study": "conditions__study", "project": "version__dataset__project"}
     filterset_class = ModelFilters
     write_scopes: ClassVar = {"create": Scope.UPLOAD}
     lookup_value_regex = r"[0-9]+"
 
     def get_queryset(self) -> QuerySet[TrainedModel]:
         """Return the visible models."""
-        return models_by_time(self.request.user)
+        return self.within(models_by_time(self.request.user))
 
     @extend_schema(
         operation_id="model_upload",
         summary="Upload a model that was learned elsewhere",
         description="A worker checks the file and stores the model. The response is the upload: poll its `url` until "
         "`status` is `succeeded`, when `model_url` is the model, or `failed`, when `error` names everything that is "
-        "wrong with the file. The token needs the scope `upload`.",
+        "wrong with the file. The token needs the scope `write` or `upload`.",
         request={"multipart/form-data": UploadSerializer},
         responses={202: UploadStateSerializer},
     )
     def create(self, request: Request) -> Response:
         """Store a file privately, and request its check from a worker."""
         body = dict(self.body(UploadSerializer))
-        dataset = get_object_or_404(Dataset.objects.usable_by(request.user), name=body.pop("dataset"))
+        usable = self.within(Dataset.objects.usable_by(request.user), DATASET_LIMITS)
+        dataset = get_object_or_404(usable, name=body.pop("dataset"))
         version = newest_version(dataset.name, Dataset.objects.filter(pk=dataset.pk))
         chosen = {name: body.pop(name) for name in ("kind", "file", "learned_from", "are_strangers_unseen")}
         try:
@@ -121,7 +125,8 @@ class ModelViewSet(StrictView, mixins.ListModelMixin, mixins.RetrieveModelMixin,
     )
     def uploaded(self, request: Request, pk: int) -> Response:
         """Return the state of a model that the researcher uploaded."""
-        job = get_object_or_404(uploads_of(request.user), pk=pk)
+        versions = self.within(DatasetVersion.objects.all(), VERSION_LIMITS)
+        job = get_object_or_404(uploads_of(request.user).filter(subject_id__in=versions.values("pk")), pk=pk)
         return Response(UploadStateSerializer(job, context={"request": request}).data)
 
 
@@ -134,13 +139,14 @@ class RunViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Eval
 
     serializer_class = RunSerializer
     queryset = EvaluationRun.objects.none()
+    limits: ClassVar = {"study": "studies", "project": "project"}
     filterset_class = RunFilters
     write_scopes: ClassVar = {"scores": Scope.UPLOAD}
     lookup_value_regex = r"[0-9]+"
 
     def get_queryset(self) -> QuerySet[EvaluationRun]:
         """Return the visible runs."""
-        return runs_by_time(self.request.user)
+        return self.within(runs_by_time(self.request.user))
 
     @extend_schema(
         operation_id="run", summary="One run with its algorithms and progress", responses=RunDetailSerializer
@@ -239,7 +245,7 @@ class RunViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Eval
         description="A worker measures the scores and adds them to the tables of the run, marked as not servable. The "
         "response is the upload: poll its `url` until `status` is `succeeded`, when `coverage` says which cases have "
         "scores, or `failed`, when `error` names everything that is wrong with the file. For those who may cancel and "
-        "resume the run; the token needs the scope `upload`.",
+        "resume the run; the token needs the scope `write` or `upload`.",
         request={"multipart/form-data": ScoresSerializer},
         responses={202: ScoresStateSerializer},
     )
@@ -293,3 +299,7 @@ class RecommenderViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericView
 
     serializer_class = RecommenderSerializer
     queryset = RemoteRecommender.objects.all()
+
+    def get_queryset(self) -> QuerySet[RemoteRecommender]:
+        """Return all; a token that is limited to a study or a project has none."""
+        return self.within(super().get_queryset())

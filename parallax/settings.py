@@ -371,7 +371,6 @@ SPECTACULAR_SETTINGS = {
     "OAS_VERSION": "3.1.0",
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "SERVE_INCLUDE_SCHEMA": False,
-    "SERVE_PERMISSIONS": ["accounts.permissions.ScopePermission"],
     "COMPONENT_SPLIT_REQUEST": True,
     "ENUM_NAME_OVERRIDES": {
         "StudyStatus": "studies.enums.StudyStatus",
@@ -379,12 +378,12 @@ SPECTACULAR_SETTINGS = {
         "Mode": "studies.enums.Mode",
         "ReportedMode": "studies.serializers.REPORTED",
         "Role": "studies.enums.Role",
-        "Scope": "accounts.enums.Scope",
         "RequestStatusEnum": "jobs.models.REQUEST_STATES",
     },
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "parallax.api.errors.add_refusals",
+        "parallax.api.operations.add_examples",
     ],
     "TAGS": [
         {"name": "account", "description": "Account and token of the request."},

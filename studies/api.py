@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from django.db.models import QuerySet
-from django.http import StreamingHttpResponse
+from django.http import Http404, StreamingHttpResponse
 from django_filters.rest_framework import ChoiceFilter, FilterSet
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework import mixins, viewsets
@@ -41,10 +41,13 @@ from studies.serializers import (
     WithdrawalSerializer,
     WithdrawnSerializer,
 )
-from studies.team.permissions import ANY_ROLE, OWNERS, READERS, membership_for
+from studies.team.permissions import ANY_ROLE, OWNERS, READERS, Membership, membership_for
 from studies.team.selectors.studies import studies_shown_to
 
 TABLE = OpenApiParameter("table", str, OpenApiParameter.PATH, enum=list(KEYS), description="Name of the table.")
+
+
+STUDY_LIMITS = {"study": "pk", "project": "dataset_version__dataset__project"}
 
 
 class StudyFilters(FilterSet):
@@ -60,6 +63,8 @@ class StudyViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[St
 
     serializer_class = StudySerializer
     queryset = Study.objects.none()
+    limits = STUDY_LIMITS
+    data_actions: ClassVar = {"outcomes", "answers"}
     filterset_class = StudyFilters
     parameters: ClassVar = {
         "outcomes": OutcomesQuerySerializer,
@@ -71,7 +76,7 @@ class StudyViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[St
 
     def get_queryset(self) -> QuerySet[Study]:
         """Return the researcher's studies; for administrators also those without an owner."""
-        return studies_shown_to(self.request.user)
+        return self.within(studies_shown_to(self.request.user))
 
     def get_serializer_context(self) -> dict[str, Any]:
         """Add the roles that may see counts."""
@@ -84,8 +89,15 @@ class StudyViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[St
     )
     def retrieve(self, request: Request, slug: str) -> Response:
         """Return what your role may see of a study: counts by condition, but no outcomes."""
-        membership = membership_for(request.user, slug, ANY_ROLE)
+        membership = self._membership(slug, ANY_ROLE)
         return Response(StudyDetailSerializer(membership.study, context={"membership": membership}).data)
+
+    def _membership(self, slug: str, roles: frozenset[str]) -> Membership:
+        """The researcher's membership, unless the token is limited to something else."""
+        membership = membership_for(self.request.user, slug, roles)
+        if not self.within(Study.objects.filter(pk=membership.study.pk)).exists():
+            raise Http404
+        return membership
 
     @extend_schema(
         operation_id="study_design",
@@ -95,7 +107,7 @@ class StudyViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[St
     @action(detail=True)
     def design(self, request: Request, slug: str) -> Response:
         """Return everything that the design hash covers."""
-        study = membership_for(request.user, slug, READERS).study
+        study = self._membership(slug, READERS).study
         version = study.versions.order_by("-number").first()
         snapshot = version.snapshot if version else design_snapshot(study)
         return Response({"design_hash": study.design_hash, "design": snapshot})
@@ -110,7 +122,7 @@ class StudyViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[St
     @action(detail=True, pagination_class=None)
     def outcomes(self, request: Request, slug: str) -> Response:
         """Return the perceived quality per condition."""
-        study = membership_for(request.user, slug, READERS).study
+        study = self._membership(slug, READERS).study
         mode = self.query["mode"]
         if is_blinded(study, mode):
             raise blinded_error()
@@ -134,7 +146,7 @@ class StudyViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[St
     )
     def answers(self, request: Request, slug: str, table: str) -> StreamingHttpResponse:
         """Stream a table."""
-        study = membership_for(request.user, slug, READERS).study
+        study = self._membership(slug, READERS).study
         definition = _tables(study, table)[table]
         modes = exported_modes(study, include_simulated=self.query["include_simulated"])
         source = Source(study, modes, self.query["without_excluded"])
@@ -168,7 +180,7 @@ class StudyViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[St
     @action(detail=True, url_path=r"answers/(?P<table>[a-z-]+)/codebook", url_name="codebook")
     def codebook(self, request: Request, slug: str, table: str) -> Response:
         """Return the meaning of each column of a table."""
-        definition = _tables(membership_for(request.user, slug, READERS).study, table)[table]
+        definition = _tables(self._membership(slug, READERS).study, table)[table]
         return Response(
             {
                 "table": table,
@@ -181,15 +193,15 @@ class StudyViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[St
         operation_id="study_withdraw",
         summary="Withdraw a participant on request and erase their data",
         description="Identify the participant by code or external id, and give a reason for the log. The effect is the "
-        "same as that of the participant's own withdrawal and cannot be undone. Owners only; the token needs the scope "
-        "`withdraw`. An unknown or ambiguous participant is refused (409).",
+        "same as that of the participant's own withdrawal and cannot be undone. Owners only; the token needs the "
+        "scopes `write` and `data`, or `withdraw`. An unknown or ambiguous participant is refused (409).",
         request=WithdrawalSerializer,
         responses={200: WithdrawnSerializer},
     )
     @action(detail=True, methods=["post"])
     def withdrawals(self, request: Request, slug: str) -> Response:
         """Withdraw a participant."""
-        study = membership_for(request.user, slug, OWNERS).study
+        study = self._membership(slug, OWNERS).study
         body = self.body(WithdrawalSerializer)
         participant = participant_known_as(study=study, known_as=body["participant"])
         withdraw_on_behalf(participant=participant, reason=body["reason"], actor=request.user)

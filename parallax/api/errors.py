@@ -99,7 +99,7 @@ def answer(problem: Exception, context: dict[str, Any]) -> Response | None:
         http_status, code = status.HTTP_403_FORBIDDEN, "permission_denied"
         message = str(problem) or "Your role does not include this."
     elif isinstance(problem, exceptions.ValidationError):
-        errors = list(_errors(problem.detail, getattr(problem, "place", "pointer")))
+        errors = list(_errors(problem.detail, getattr(problem, "source", "pointer")))
         http_status, code = problem.status_code, "invalid"
         message = f"{len(errors)} faults in the request." if len(errors) > 1 else "A fault in the request."
     elif isinstance(problem, exceptions.APIException):
@@ -126,17 +126,17 @@ def answer(problem: Exception, context: dict[str, Any]) -> Response | None:
     return Response(body, status=http_status, headers=headers, content_type=PROBLEM_JSON)
 
 
-def _errors(detail: Any, place: str, path: str = "") -> Iterator[dict[str, str]]:
+def _errors(detail: Any, source: str, path: str = "") -> Iterator[dict[str, str]]:
     """Every fault of a validation, with its place."""
     if isinstance(detail, Mapping):
         for name, part in detail.items():
-            yield from _errors(part, place, path if name == api_settings.NON_FIELD_ERRORS_KEY else f"{path}/{name}")
+            yield from _errors(part, source, path if name == api_settings.NON_FIELD_ERRORS_KEY else f"{path}/{name}")
         return
     for number, part in enumerate(detail):
         if isinstance(part, Mapping):
-            yield from _errors(part, place, f"{path}/{number}")
+            yield from _errors(part, source, f"{path}/{number}")
         else:
-            yield {place: path if place == "pointer" else path.removeprefix("/"), "detail": str(part)}
+            yield {source: path if source == "pointer" else path.removeprefix("/"), "detail": str(part)}
 
 
 def _allowed(problem: exceptions.APIException, view: Any) -> str:
