@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import extend_schema, extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -24,13 +24,31 @@ class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-ca
         return {"type": "http", "scheme": "bearer", "description": "An access token, created on your account page."}
 
 
+class LimitSerializer(serializers.Serializer[Any]):
+    """The study or project that a token is limited to; the name is empty once that is deleted."""
+
+    kind = serializers.ChoiceField(choices=["study", "project"])
+    id = serializers.IntegerField()
+    name = serializers.CharField(allow_blank=True)
+
+
 class TokenSerializer(serializers.ModelSerializer[Token]):
     """The token of the request; its text is never included."""
 
+    scope = serializers.CharField(help_text="Its scopes, with spaces: read, data, write, report, withdraw, upload.")
+    only = serializers.SerializerMethodField(help_text="The study or project that it is limited to; null for none.")
+
     class Meta:
         model = Token
-        fields = ["name", "start", "scope", "created_at", "expires_at"]
+        fields = ["name", "start", "scope", "only", "created_at", "expires_at", "last_used_at"]
         read_only_fields = fields
+
+    @extend_schema_field(LimitSerializer(allow_null=True))
+    def get_only(self, token: Token) -> dict[str, Any] | None:
+        """Return what the token is limited to."""
+        if token.only_type is None:
+            return None
+        return {"kind": token.only_type.model, "id": token.only_id, "name": str(token.only or "")}
 
 
 class MeSerializer(serializers.Serializer[Any]):

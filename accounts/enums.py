@@ -7,12 +7,18 @@ from django.utils.translation import gettext_lazy as _
 
 
 class Scope(TextChoices):
-    """The actions that a token allows; every scope includes reading."""
+    """What a token allows; a token has one or more of them. Withdrawing by `write` needs `data` too."""
 
     READ = "read", _("Read")
-    REPORT = "report", _("Read, and build reports")
-    WITHDRAW = "withdraw", _("Read, and withdraw participants")
-    UPLOAD = "upload", _("Read, and upload models and scores")
+    DATA = "data", _("Read participants’ data")
+    WRITE = "write", _("Write")
+    REPORT = "report", _("Build reports")
+    WITHDRAW = "withdraw", _("Withdraw participants")
+    UPLOAD = "upload", _("Upload models and scores")
+
+
+NARROW = frozenset({Scope.REPORT, Scope.WITHDRAW, Scope.UPLOAD})  # parts of `write`, each with all reading
+READING = f"{Scope.READ} {Scope.DATA}"
 
 
 class ProjectRole(TextChoices):

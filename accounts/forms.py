@@ -9,8 +9,9 @@ from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.password_validation import password_validators_help_text_html
 from django.utils.translation import gettext_lazy as _
 
-from accounts.enums import Scope
+from accounts.enums import READING, Scope
 from accounts.models import User
+from accounts.selectors import limits_of
 from accounts.services import LONGEST_NAME, USUAL_DAYS
 from core.form_fields import offer
 
@@ -37,13 +38,35 @@ class TokenForm(forms.Form):
         max_length=LONGEST_NAME,
         help_text=_("The script or machine that uses it."),
     )
-    scope = forms.ChoiceField(label=_("Scope"), choices=Scope.choices, initial=Scope.READ)
+    scope = forms.MultipleChoiceField(
+        label=_("Scope"),
+        choices=[(scope.value, scope.label) for scope in (Scope.READ, Scope.DATA, Scope.WRITE)],
+        initial=READING.split(),
+        widget=forms.CheckboxSelectMultiple,
+        help_text=_("To write is to build reports, to upload and, with participants’ data, to withdraw participants."),
+    )
     days = forms.TypedChoiceField(
         label=_("Valid for"),
         choices=[("30", _("30 days")), ("90", _("90 days")), ("365", _("1 year"))],
         initial=str(USUAL_DAYS),
         coerce=int,
     )
+
+    def __init__(self, *args: Any, owner: User, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        rows = [
+            (f"{kind}:{row.pk}", f"{kind.capitalize()}: {row}") for kind, of in limits_of(owner).items() for row in of
+        ]
+        self.fields["only"] = forms.ChoiceField(
+            label=_("Limited to"),
+            choices=[("", _("all that I can see")), *rows],
+            required=False,
+            help_text=_("Beside this study or project, the token sees nothing."),
+        )
+
+    def clean_scope(self) -> str:
+        """The scopes as `create_token` takes them."""
+        return " ".join(self.cleaned_data["scope"])
 
 
 class AccountInvitationForm(forms.Form):

@@ -7,7 +7,8 @@ from typing import Any, ClassVar, Self
 
 from django.conf import settings
 from django.contrib.auth.models import AbstractUser, UserManager
-from django.contrib.contenttypes.fields import GenericRelation
+from django.contrib.contenttypes.fields import GenericForeignKey, GenericRelation
+from django.contrib.contenttypes.models import ContentType
 from django.db import models, transaction
 from django.db.models import Q
 from django.urls import reverse
@@ -15,7 +16,7 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_lazy as _
 
-from accounts.enums import ProjectRole, Scope
+from accounts.enums import READING, ProjectRole, Scope
 from core.models import TimeStampedModel
 from core.transitions import log_change
 from jobs.models import Job
@@ -92,7 +93,11 @@ class Token(models.Model):
     name = models.CharField(_("name"), max_length=80)
     start = models.CharField(max_length=12)  # of the token's text, by which its owner knows it again
     digest = models.CharField(max_length=64, unique=True)
-    scope = models.CharField(max_length=12, choices=Scope, default=Scope.READ)
+    scope = models.CharField(max_length=60, default=READING)  # of accounts.enums.Scope, with spaces
+    # The study or project that it is limited to. Once that is deleted, the token opens nothing.
+    only_type = models.ForeignKey(ContentType, null=True, blank=True, on_delete=models.CASCADE, related_name="+")
+    only_id = models.PositiveBigIntegerField(null=True, blank=True)
+    only = GenericForeignKey("only_type", "only_id")
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField(null=True, blank=True)  # without it, as in old rows, the token is not valid
     last_used_at = models.DateTimeField(null=True, blank=True)
@@ -103,6 +108,15 @@ class Token(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def scopes(self) -> frozenset[str]:
+        return frozenset(self.scope.split())
+
+    @property
+    def scope_text(self) -> str:
+        """The scopes as people read them."""
+        return ", ".join(str(Scope(word).label) for word in self.scope.split())
 
     @property
     def is_expired(self) -> bool:
@@ -118,6 +132,8 @@ class Token(models.Model):
 
     def record(self, actor: User, before: str, after: str, reason: str) -> None:
         facts = {"owner": self.owner_id, "name": self.name, "scope": self.scope}
+        if self.only_type is not None:
+            facts["only"] = f"{self.only_type.model} {self.only_id}"
         log_change(self, before, after, actor=actor, reason=reason, facts=facts)
 
     @property

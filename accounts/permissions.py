@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from math import ceil
 from typing import Any
 
 from django.conf import settings
@@ -44,7 +44,9 @@ class TokenAuthentication(BaseAuthentication):
 
 
 class ScopePermission(BasePermission):
-    """Any account may read; a token may write if its scope includes the action."""
+    """Any account may read; a token may do what its scopes include. The view says which actions are of participants'
+    data (`data_actions`), and which narrow scope is enough to write (`write_scopes`).
+    """
 
     message = (
         "The scope of this token does not include this. Create a token with the scope that the documentation names."
@@ -54,20 +56,36 @@ class ScopePermission(BasePermission):
         """Whether the request may reach the view; the view decides which rows it may see."""
         if not request.user.is_authenticated:
             return False
-        token = request.auth
-        if not isinstance(token, Token) or request.method in SAFE_METHODS:
+        token, action = request.auth, getattr(view, "action", None)
+        if not isinstance(token, Token):
             return True
-        scopes: Mapping[str, str] = getattr(view, "write_scopes", {})  # by the view's action
-        return bool(token.scope == scopes.get(getattr(view, "action", ""), Scope.REPORT))
+        if request.method in SAFE_METHODS:
+            needed = Scope.DATA if action in getattr(view, "data_actions", ()) else Scope.READ
+            return action is None or needed in token.scopes
+        narrow = getattr(view, "write_scopes", {}).get(action, Scope.REPORT)
+        by_write = {Scope.WRITE, Scope.DATA} if narrow == Scope.WITHDRAW else {Scope.WRITE}
+        return narrow in token.scopes or token.scopes >= by_write
 
 
 class TokenThrottle(SimpleRateThrottle):
     """Limits requests per token, or per signed-in researcher; never per address."""
 
     scope = "token"
+    num_requests: int
+    duration: int
 
     def get_rate(self) -> str:
         return str(settings.API_RATE)
+
+    def allow_request(self, request: Request, view: Any) -> bool:
+        """Count the request, and tell the program how many are left (draft-ietf-httpapi-ratelimit-headers)."""
+        is_allowed = bool(super().allow_request(request, view))
+        if self.key is not None:
+            left = self.num_requests - len(self.history)
+            seconds = ceil(self.history[-1] + self.duration - self.now)  # until the oldest no longer counts
+            view.headers["RateLimit-Policy"] = f'"{self.scope}";q={self.num_requests};w={self.duration}'
+            view.headers["RateLimit"] = f'"{self.scope}";r={left};t={seconds}'
+        return is_allowed
 
     def get_cache_key(self, request: Request, view: Any) -> str | None:
         if isinstance(request.auth, Token):

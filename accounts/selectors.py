@@ -10,7 +10,9 @@ from django.contrib.sessions.backends.db import SessionStore
 from django.db.models import Case, Q, QuerySet, When
 from django.http.cookie import parse_cookie
 from django.utils import timezone
+from django.utils.module_loading import import_string
 
+from accounts.apps import TOKEN_LIMITS
 from accounts.enums import ProjectRole
 from accounts.models import WRITERS, Invitation, Project, ProjectMembership, Token, User
 from core.models import LogEntry
@@ -25,7 +27,17 @@ def token_of(text: str) -> Token | None:
 
 def tokens_of(researcher: Any) -> QuerySet[Token]:
     """A researcher's tokens that are not revoked, newest first."""
-    return Token.objects.filter(owner=researcher, revoked_at=None).order_by("-pk")
+    return Token.objects.filter(owner=researcher, revoked_at=None).prefetch_related("only").order_by("-pk")
+
+
+def projects_of(researcher: Any) -> QuerySet[Project]:
+    """A researcher's projects, by name."""
+    return Project.objects.of(researcher)
+
+
+def limits_of(researcher: Any) -> dict[str, QuerySet[Any]]:
+    """What a researcher can limit a token to, by kind."""
+    return {kind: import_string(path)(researcher) for kind, path in TOKEN_LIMITS.items()}
 
 
 def accounts_by_name() -> QuerySet[User]:

@@ -8,6 +8,7 @@ from typing import ClassVar
 from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
+from django_filters.rest_framework import FilterSet
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema, extend_schema_view
 from rest_framework import mixins, status, viewsets
@@ -25,9 +26,11 @@ from analysis.services import Download
 from analysis.services.packages import file_or_request
 from analysis.services.report_cache import page_of
 from analysis.services.requests import request_report, require_open_answers
-from core.api import StrictView
+from core.api import StrictView, exactly
 from core.errors import ParallaxError
 from jobs.models import JobStatus
+from studies.api import STUDY_LIMITS
+from studies.models import Study
 
 FILE_TYPES = (
     "text/html",
@@ -42,18 +45,27 @@ FILE_TYPES = (
 )
 
 
+class ReportFilters(FilterSet):
+    """Filter of the list of reports."""
+
+    study = exactly("Reports of this study.", "study__slug")
+
+
 @extend_schema(tags=["reports"])
 @extend_schema_view(list=extend_schema(operation_id="reports", summary="Reports, newest first"))
 class ReportViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Report]):
     """The reports that the researcher may read."""
 
     serializer_class = serializers.ReportSerializer
-    parameters: ClassVar = {"list": serializers.ReportQuerySerializer}
+    queryset = Report.objects.none()
+    limits: ClassVar = {kind: f"study__{lookup}" for kind, lookup in STUDY_LIMITS.items()}
+    data_actions: ClassVar = {"numbers", "file"}
+    filterset_class = ReportFilters
     lookup_value_regex = r"[0-9]+"
 
     def get_queryset(self) -> QuerySet[Report]:
         """Reports of studies whose outcomes the researcher may read."""
-        return reports_of(self.request.user).filter(**self.query)
+        return self.within(reports_of(self.request.user))
 
     @extend_schema(
         operation_id="report_build",
@@ -62,14 +74,14 @@ class ReportViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[R
         "request: poll its `url` until `status` is `succeeded`, when `report_url` is the report, or `failed`, when "
         "`error` gives the reason. The same inputs give the existing report. While participants' outcomes are blinded, "
         "a report on them is refused (409). Studies that you may not report, or that are not launched, are not found "
-        "(404). The token needs the scope `report`.",
+        "(404). The token needs the scope `write` or `report`.",
         request=serializers.BuildSerializer,
         responses={202: serializers.RequestSerializer},
     )
     def create(self, request: Request) -> Response:
         """Request a report from a worker."""
         body = self.body(serializers.BuildSerializer)
-        study = get_object_or_404(studies_to_report(request.user), slug=body["study"])
+        study = get_object_or_404(self._studies(), slug=body["study"])
         mode = body.get("mode")
         require_open_answers(study=study, mode=mode)
         row = request_report(study=study, mode=mode, asked_by=request.user)
@@ -84,7 +96,8 @@ class ReportViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[R
     )
     def requested(self, request: Request, pk: int) -> Response:
         """Return the state of a report that the researcher requested."""
-        row = get_object_or_404(requests_of(request.user).filter(kind="report"), pk=pk)
+        own = requests_of(request.user).filter(kind="report", subject_id__in=self._studies().values("pk"))
+        row = get_object_or_404(own, pk=pk)
         return Response(serializers.RequestSerializer(row, context={"request": request}).data)
 
     @extend_schema(
@@ -144,7 +157,10 @@ class ReportViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[R
         state = {"status": file.status, "activity": file.activity}
         return self._pending("report.package_under_way", "The study package", **state)
 
+    def _studies(self) -> QuerySet[Study]:
+        return self.within(studies_to_report(self.request.user), STUDY_LIMITS)
+
     def _pending(self, code: str, subject: str, **state: str) -> Response:
-        message = f"{subject} is being created. Try the same address again in a few seconds."
-        body = {"code": code, "message": message, "extra": state}
+        detail = f"{subject} is being created. Try the same address again in a few seconds."
+        body = {"code": code, "detail": detail, "extra": state}
         return Response(body, status=status.HTTP_202_ACCEPTED, headers={"Retry-After": "5"})

@@ -91,17 +91,6 @@ class ReportDetailSerializer(ReportSerializer):
         ]
 
 
-class ReportQuerySerializer(serializers.Serializer[Any]):
-    """Which reports a list holds."""
-
-    study = serializers.SlugField(
-        source="study__slug",
-        required=False,
-        max_length=Study._meta.get_field("slug").max_length,
-        help_text="Reports of this study.",
-    )
-
-
 class BuildSerializer(serializers.Serializer[Any]):
     """The study and the mode; without a mode, participants if any have completed, else simulated participants."""
 

@@ -11,6 +11,8 @@ from catalog.selectors.datasets import datasets_with_versions
 from catalog.serializers import DatasetSerializer
 from core.api import StrictView
 
+DATASET_LIMITS = {"study": "versions__studies", "project": "project"}
+
 
 @extend_schema(tags=["datasets"])
 @extend_schema_view(
@@ -21,10 +23,11 @@ class DatasetViewSet(StrictView, mixins.ListModelMixin, mixins.RetrieveModelMixi
     """Datasets and their versions, without the ratings themselves."""
 
     serializer_class = DatasetSerializer
+    limits = DATASET_LIMITS
     lookup_field = "name"
     lookup_value_regex = r"[-a-zA-Z0-9_]+"
     ordering = "name"
 
     def get_queryset(self) -> QuerySet[Dataset]:
         """Return the visible datasets."""
-        return datasets_with_versions(self.request.user)
+        return self.within(datasets_with_versions(self.request.user))

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
+from django import forms
+from django.core.validators import RegexValidator
+from django.db import DatabaseError
+from django.db.models import Model, QuerySet
+from django_filters.rest_framework import CharFilter, FilterSet
 from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.utils import extend_schema_field
 from rest_framework.exceptions import ValidationError
 from rest_framework.negotiation import BaseContentNegotiation, DefaultContentNegotiation
 from rest_framework.parsers import BaseParser
@@ -14,6 +20,12 @@ from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.serializers import BooleanField, ChoiceField, Serializer
 from rest_framework.views import APIView
+
+from core.idempotency import AnsweredBefore, end_request, keep_answer
+from core.models import KeptAnswer
+from core.problem_details import BadParameters
+
+Row = TypeVar("Row", bound=Model)
 
 
 class ParameterSchema(AutoSchema):
@@ -46,12 +58,22 @@ class IgnoreAccept(BaseContentNegotiation):
         """Select none: files are only read."""
 
 
+def exactly(description: str, field_name: str | None = None, *, pattern: str = r"^[-a-zA-Z0-9_]+$") -> Any:
+    """A filter of a list: rows whose field is this text, which has to match the pattern, as a name in an address."""
+    exact = CharFilter(field_name=field_name, validators=[RegexValidator(pattern, f"Write what matches {pattern}")])
+    return extend_schema_field({"type": "string", "pattern": pattern, "description": description})(exact)
+
+
 class StrictView(APIView):
     """Refuses unknown parameters and fields, and values that are not allowed, all in one 400 response."""
 
     parameters: ClassVar[Mapping[str, type[Serializer[Any]]]] = {}  # of the query, by action
+    filterset_class: type[FilterSet] | None = None  # of the list
     query: Mapping[str, Any] = {}  # the checked parameters of the request
+    reserved: KeptAnswer | None = None  # reserved for the answer to a request with an `Idempotency-Key`
     content_negotiation_class = StrictNegotiation
+    # Where rows name the study and the project that a token can be limited to; other rows are not for such a token.
+    limits: ClassVar[Mapping[str, str]] = {}
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Check the query once account, scope and rate are."""
@@ -66,6 +88,11 @@ class StrictView(APIView):
             if request.query_params.get("format", formats[0]) not in formats:
                 problems["format"] = [_one_of(formats)]
         paginator = getattr(self, "paginator", None) if action == "list" else None
+        if action == "list" and self.filterset_class is not None:
+            form = self.filterset_class(request.query_params, queryset=getattr(self, "queryset", None)).form
+            names += form.fields
+            problems |= _problems(form)
+            problems |= {name: ["Write a value."] for name in form.fields if form.data.get(name) == ""}
         if paginator is not None:
             names += [parameter["name"] for parameter in paginator.get_schema_operation_parameters(self)]
             try:
@@ -74,8 +101,40 @@ class StrictView(APIView):
                 problems |= {**refused.detail}  # type: ignore[dict-item]  # by field
         twice = {name: ["Give this once."] for name, values in request.query_params.lists() if len(values) > 1}
         if problems := problems | twice | _unknown(request.query_params, names, "parameter"):
-            raise ValidationError(problems)
+            raise BadParameters(problems)
         self.query = serializer.validated_data
+        if request.method == "POST":
+            self.reserved = keep_answer(request)
+
+    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
+        """Keep the answer to a request with an `Idempotency-Key`."""
+        response = super().finalize_response(request, response, *args, **kwargs)
+        if self.reserved is not None:
+            end_request(self.reserved, response)
+        return response
+
+    def handle_exception(self, exc: Exception) -> Any:
+        """Answer as before if the same request was answered before; what failed for another reason may be repeated."""
+        if isinstance(exc, AnsweredBefore):
+            return exc.answer
+        try:
+            return super().handle_exception(exc)
+        except Exception:
+            if self.reserved is not None and not isinstance(exc, DatabaseError):
+                self.reserved.delete()
+            raise
+
+    def within(self, rows: QuerySet[Row], limits: Mapping[str, str] | None = None) -> QuerySet[Row]:
+        """Those of the rows that the limit of the token leaves; `limits` are given for rows of another kind."""
+        token: Any = self.request.auth
+        kind = getattr(token, "only_type", None)
+        if kind is None:
+            return rows
+        lookup = (self.limits if limits is None else limits).get(kind.model)
+        if lookup is None:
+            return rows.none()
+        own = rows.model._default_manager.filter(**{lookup: token.only_id})
+        return rows.filter(pk__in=own.order_by().values("pk"))
 
     def body(self, serializer_class: type[Serializer[Any]]) -> Mapping[str, Any]:
         serializer = serializer_class(data=self.request.data)
@@ -87,16 +146,17 @@ class StrictView(APIView):
         return dict(serializer.validated_data)
 
 
-def _problems(serializer: Serializer[Any]) -> dict[str, Any]:
-    """The invalid fields of a serializer, with the allowed values where they can be listed."""
-    serializer.is_valid()
-    problems = dict(serializer.errors)
+def _problems(checked: Any) -> dict[str, Any]:
+    """The invalid fields of a serializer or of filters, with the allowed values where they can be listed."""
+    checked.is_valid()
+    problems = {name: texts if isinstance(texts, Mapping) else [*texts] for name, texts in checked.errors.items()}
     for name in problems:
-        field = serializer.fields.get(name)
-        if isinstance(field, ChoiceField | BooleanField):
-            problems[name] = [
-                _one_of(["true", "false"] if isinstance(field, BooleanField) else map(str, field.choices))
-            ]
+        field: Any = checked.fields.get(name)
+        if isinstance(field, BooleanField):
+            problems[name] = [_one_of(["true", "false"])]
+        elif isinstance(field, ChoiceField | forms.ChoiceField):
+            choices: Any = field.choices
+            problems[name] = [_one_of(str(value) for value in dict(choices) if value != "")]
     return problems
 
 

@@ -1,4 +1,4 @@
-"""Models that every storey needs: time stamps, the log of status changes, counts of rate limits, and workers."""
+"""Models that every storey needs: time stamps, the log of status changes, rate limits, workers, kept answers."""
 
 from __future__ import annotations
 
@@ -72,3 +72,17 @@ class Worker(models.Model):
 
     def __str__(self) -> str:
         return f"{self.host}:{self.pid}"
+
+
+class KeptAnswer(models.Model):
+    """The answer to a request with an `Idempotency-Key`; see `core.idempotency`. The key is a digest."""
+
+    key = models.CharField(max_length=64, unique=True)  # of the token or account, and of the client's key
+    fingerprint = models.CharField(max_length=64)  # of the address and the body
+    status = models.PositiveSmallIntegerField(default=0)  # 0: under way
+    headers = models.JSONField(default=dict)
+    body = models.TextField(blank=True)
+    ends_at = models.DateTimeField(db_index=True)
+
+    def __str__(self) -> str:
+        return f"{self.status or 'under way'} until {self.ends_at}"

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import chain
 from typing import Any, ClassVar
 
 from django.db.models import QuerySet
 from django.http import StreamingHttpResponse
 from django.shortcuts import get_object_or_404
+from django_filters.rest_framework import ChoiceFilter, FilterSet
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework import mixins, status, viewsets
 from rest_framework.decorators import action
 from rest_framework.exceptions import NotFound, PermissionDenied, ValidationError
 from rest_framework.parsers import MultiPartParser
-from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.enums import Scope
-from catalog.models import Dataset
+from catalog.api import DATASET_LIMITS
+from catalog.models import Dataset, DatasetVersion
 from catalog.selectors.datasets import newest_version
-from core.api import IgnoreAccept, StrictView
+from core.api import IgnoreAccept, StrictView, exactly
 from core.errors import ParallaxError, ParameterError
 from evaluation import exports
 from evaluation.enums import RunStatus
@@ -32,15 +34,12 @@ from evaluation.selectors.models import models_by_time
 from evaluation.selectors.runs import runs_by_time
 from evaluation.selectors.uploads import score_uploads_of, uploads_of
 from evaluation.serializers import (
-    CsvRenderer,
     CurveTableSerializer,
     MetricTableSerializer,
-    ModelQuerySerializer,
     ModelSerializer,
     ProfileTableSerializer,
     RecommenderSerializer,
     RunDetailSerializer,
-    RunQuerySerializer,
     RunSerializer,
     ScoresSerializer,
     ScoresStateSerializer,
@@ -51,18 +50,31 @@ from evaluation.serializers import (
 from evaluation.services.coverage import keyed_profiles
 from evaluation.services.external_scores import CASE_ARRAYS, CASE_FILES, case_file
 from evaluation.services.upload_jobs import request_scores, request_upload
+from evaluation.table_formats import FORMATS, as_table, table_response
 from recommenders import registry
 
+VERSION_LIMITS = {"study": "studies", "project": "dataset__project"}
 Rows = Callable[[EvaluationRun], Iterable[list[Any]]]
-
-
-def _as_table(serializer: Any) -> dict[Any, Any]:
-    return {(200, "application/json"): serializer, (200, "text/csv"): OpenApiTypes.STR}
 
 
 def _accepted(state: dict[str, Any]) -> Response:
     headers = {"Location": state["url"], "Retry-After": "5"}
     return Response(state, status=status.HTTP_202_ACCEPTED, headers=headers)
+
+
+class ModelFilters(FilterSet):
+    """Filters of the list of models."""
+
+    digest = exactly("Models of these bytes.", pattern=r"^[0-9a-f]{64}$")
+    dataset = exactly("Models of this dataset.", "version__dataset__name")
+    algorithm = exactly("Models of this algorithm, by its key.")
+
+
+class RunFilters(FilterSet):
+    """Filters of the list of runs."""
+
+    dataset = exactly("Runs on this dataset.", "version__dataset__name")
+    status = ChoiceFilter(choices=RunStatus.choices, help_text="Runs in this state.")
 
 
 @extend_schema(tags=["models"])
@@ -75,27 +87,30 @@ class ModelViewSet(StrictView, mixins.ListModelMixin, mixins.RetrieveModelMixin,
 
     serializer_class = ModelSerializer
     parser_classes = (MultiPartParser,)
-    parameters: ClassVar = {"list": ModelQuerySerializer}
+    queryset = TrainedModel.objects.none()
+    limits: ClassVar = {"study": "conditions__study", "project": "version__dataset__project"}
+    filterset_class = ModelFilters
     write_scopes: ClassVar = {"create": Scope.UPLOAD}
     lookup_value_regex = r"[0-9]+"
 
     def get_queryset(self) -> QuerySet[TrainedModel]:
-        """Return the visible models, or those of the query."""
-        return models_by_time(self.request.user).filter(**self.query)
+        """Return the visible models."""
+        return self.within(models_by_time(self.request.user))
 
     @extend_schema(
         operation_id="model_upload",
         summary="Upload a model that was learned elsewhere",
         description="A worker checks the file and stores the model. The response is the upload: poll its `url` until "
         "`status` is `succeeded`, when `model_url` is the model, or `failed`, when `error` names everything that is "
-        "wrong with the file. The token needs the scope `upload`.",
+        "wrong with the file. The token needs the scope `write` or `upload`.",
         request={"multipart/form-data": UploadSerializer},
         responses={202: UploadStateSerializer},
     )
     def create(self, request: Request) -> Response:
         """Store a file privately, and request its check from a worker."""
         body = dict(self.body(UploadSerializer))
-        dataset = get_object_or_404(Dataset.objects.usable_by(request.user), name=body.pop("dataset"))
+        usable = self.within(Dataset.objects.usable_by(request.user), DATASET_LIMITS)
+        dataset = get_object_or_404(usable, name=body.pop("dataset"))
         version = newest_version(dataset.name, Dataset.objects.filter(pk=dataset.pk))
         chosen = {name: body.pop(name) for name in ("kind", "file", "learned_from", "are_strangers_unseen")}
         try:
@@ -110,7 +125,8 @@ class ModelViewSet(StrictView, mixins.ListModelMixin, mixins.RetrieveModelMixin,
     )
     def uploaded(self, request: Request, pk: int) -> Response:
         """Return the state of a model that the researcher uploaded."""
-        job = get_object_or_404(uploads_of(request.user), pk=pk)
+        versions = self.within(DatasetVersion.objects.all(), VERSION_LIMITS)
+        job = get_object_or_404(uploads_of(request.user).filter(subject_id__in=versions.values("pk")), pk=pk)
         return Response(UploadStateSerializer(job, context={"request": request}).data)
 
 
@@ -122,13 +138,15 @@ class RunViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Eval
     """Runs and what they measured."""
 
     serializer_class = RunSerializer
-    parameters: ClassVar = {"list": RunQuerySerializer}
+    queryset = EvaluationRun.objects.none()
+    limits: ClassVar = {"study": "studies", "project": "project"}
+    filterset_class = RunFilters
     write_scopes: ClassVar = {"scores": Scope.UPLOAD}
     lookup_value_regex = r"[0-9]+"
 
     def get_queryset(self) -> QuerySet[EvaluationRun]:
-        """Return the visible runs, or those of the query."""
-        return runs_by_time(self.request.user).filter(**self.query)
+        """Return the visible runs."""
+        return self.within(runs_by_time(self.request.user))
 
     @extend_schema(
         operation_id="run", summary="One run with its algorithms and progress", responses=RunDetailSerializer
@@ -153,9 +171,9 @@ class RunViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Eval
         operation_id="run_metrics",
         summary="The metrics as a table",
         description="One row per algorithm, profile length, metric and list length.",
-        responses=_as_table(MetricTableSerializer),
+        responses=as_table(MetricTableSerializer),
     )
-    @action(detail=True, renderer_classes=[JSONRenderer, CsvRenderer])
+    @action(detail=True, renderer_classes=FORMATS)
     def metrics(self, request: Request, pk: str) -> StreamingHttpResponse:
         """Return the metrics."""
         return self._table(exports.metric_rows, "metrics")
@@ -164,9 +182,9 @@ class RunViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Eval
         operation_id="run_users",
         summary="The values by user as a table",
         description="One row per user of the dataset, metric, algorithm and profile length, as used by tests.",
-        responses=_as_table(UserTableSerializer),
+        responses=as_table(UserTableSerializer),
     )
-    @action(detail=True, renderer_classes=[JSONRenderer, CsvRenderer])
+    @action(detail=True, renderer_classes=FORMATS)
     def users(self, request: Request, pk: str) -> StreamingHttpResponse:
         """Return the values by user."""
         return self._table(exports.user_rows, "users")
@@ -175,9 +193,9 @@ class RunViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Eval
         operation_id="run_curves",
         summary="The curves as a table",
         description="One row per algorithm, profile length, curve and point; a run without curves has no rows.",
-        responses=_as_table(CurveTableSerializer),
+        responses=as_table(CurveTableSerializer),
     )
-    @action(detail=True, renderer_classes=[JSONRenderer, CsvRenderer])
+    @action(detail=True, renderer_classes=FORMATS)
     def curves(self, request: Request, pk: str) -> StreamingHttpResponse:
         """Return the curves."""
         return self._table(exports.curve_rows, "curves")
@@ -187,9 +205,9 @@ class RunViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Eval
         summary="The profiles of the test users, with their keys",
         description="One row per rating, at each profile length: the keys by which uploaded lists name a profile and "
         "its most frequent genre. A run with folds has none (409).",
-        responses=_as_table(ProfileTableSerializer),
+        responses=as_table(ProfileTableSerializer),
     )
-    @action(detail=True, renderer_classes=[JSONRenderer, CsvRenderer])
+    @action(detail=True, renderer_classes=FORMATS)
     def profiles(self, request: Request, pk: str) -> StreamingHttpResponse:
         """Return the profiles."""
         cases_of(self._finished())  # refused before the first line is sent
@@ -227,7 +245,7 @@ class RunViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Eval
         description="A worker measures the scores and adds them to the tables of the run, marked as not servable. The "
         "response is the upload: poll its `url` until `status` is `succeeded`, when `coverage` says which cases have "
         "scores, or `failed`, when `error` names everything that is wrong with the file. For those who may cancel and "
-        "resume the run; the token needs the scope `upload`.",
+        "resume the run; the token needs the scope `write` or `upload`.",
         request={"multipart/form-data": ScoresSerializer},
         responses={202: ScoresStateSerializer},
     )
@@ -261,12 +279,17 @@ class RunViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Eval
 
     def _table(self, rows: Rows, name: str) -> StreamingHttpResponse:
         run = self._finished()
-        if isinstance(self.request.accepted_renderer, CsvRenderer):
-            response = StreamingHttpResponse(exports.csv_lines(rows(run)), content_type="text/csv; charset=utf-8")
-            response["Content-Disposition"] = f'attachment; filename="run-{run.pk}-{name}.csv"'
-            return response
-        texts = exports.record_texts({"run": run.pk}, "rows", exports.records_of(rows(run)))
-        return StreamingHttpResponse(texts, content_type="application/json")
+        remaining = iter(rows(run))
+        columns = next(remaining)
+        whole = chain([columns], remaining)
+        return table_response(
+            self.request,
+            name=f"run-{run.pk}-{name}",
+            head={"run": run.pk},
+            types={column: exports.TYPES.get(column, "text") for column in columns},
+            lines=exports.csv_lines(whole),
+            records=exports.records_of(whole),
+        )
 
 
 @extend_schema(tags=["recommenders"])
@@ -276,3 +299,7 @@ class RecommenderViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericView
 
     serializer_class = RecommenderSerializer
     queryset = RemoteRecommender.objects.all()
+
+    def get_queryset(self) -> QuerySet[RemoteRecommender]:
+        """Return all; a token that is limited to a study or a project has none."""
+        return self.within(super().get_queryset())

@@ -204,7 +204,10 @@ def curve_rows(run: EvaluationRun) -> Iterator[list[Any]]:
                 yield [label, "whole", curve.name, repr(x), repr(y)]
 
 
-NUMBERS = frozenset({"n", "rating", "value", "x", "y", "profile_length"})
+TYPES = {
+    **dict.fromkeys(("n", "profile_length"), "integer"),
+    **dict.fromkeys(("rating", "value", "x", "y"), "number"),
+}  # of the columns that are not text
 
 
 def records_of(rows: Iterable[list[Any]]) -> Iterator[dict[str, Any]]:
@@ -212,7 +215,7 @@ def records_of(rows: Iterable[list[Any]]) -> Iterator[dict[str, Any]]:
     names: list[str] = []
     for row in rows:
         if names:
-            yield {name: _number(cell) if name in NUMBERS else cell for name, cell in zip(names, row, strict=True)}
+            yield {name: _number(cell) if name in TYPES else cell for name, cell in zip(names, row, strict=True)}
         else:
             names = row
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
-from rest_framework.renderers import BaseRenderer
 from rest_framework.reverse import reverse
 
 from catalog.forms.upload_limits import MOST_MODEL
@@ -20,20 +18,6 @@ from jobs.models import REQUEST_STATES, Job, JobStatus
 from recommenders import registry
 
 _LONGEST_NAME = Dataset._meta.get_field("name").max_length
-_LONGEST_KEY = TrainedModel._meta.get_field("algorithm").max_length
-
-
-class CsvRenderer(BaseRenderer):
-    """Offers CSV in content negotiation; the view streams the lines."""
-
-    media_type = "text/csv"
-    format = "csv"
-
-    def render(
-        self, data: Any, accepted_media_type: str | None = None, renderer_context: Mapping[str, Any] | None = None
-    ) -> str:
-        """Return the text unchanged."""
-        return str(data)
 
 
 class ModelSerializer(serializers.ModelSerializer[TrainedModel]):
@@ -57,18 +41,6 @@ class ModelSerializer(serializers.ModelSerializer[TrainedModel]):
             *("dataset", "dataset_version", "dataset_hash", "training_digest", "fit_seconds", "created_at"),
         ]
         read_only_fields = fields
-
-
-class ModelQuerySerializer(serializers.Serializer[Any]):
-    """Filter of a list of models."""
-
-    digest = serializers.RegexField(r"^[0-9a-f]{64}$", required=False, help_text="Models of these bytes.")
-    dataset = serializers.SlugField(
-        source="version__dataset__name", required=False, max_length=_LONGEST_NAME, help_text="Models of this dataset."
-    )
-    algorithm = serializers.CharField(
-        required=False, max_length=_LONGEST_KEY, help_text="Models of this algorithm, by its key."
-    )
 
 
 class _FileSerializer(serializers.Serializer[Any]):
@@ -290,15 +262,6 @@ class RunDetailSerializer(RunSerializer):
         """Return the progress in parts."""
         parts = progress(run)
         return {"done": parts.done, "total": parts.total}
-
-
-class RunQuerySerializer(serializers.Serializer[Any]):
-    """Filter of a list of runs."""
-
-    dataset = serializers.SlugField(
-        source="version__dataset__name", required=False, max_length=_LONGEST_NAME, help_text="Runs on this dataset."
-    )
-    status = serializers.ChoiceField(choices=RunStatus.choices, required=False, help_text="Runs in this state.")
 
 
 class MetricRowSerializer(serializers.Serializer[Any]):

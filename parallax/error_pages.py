@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from functools import cache
 from http import HTTPStatus
 
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.utils import translation
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
+from core.problem_details import problem_response
 from studies.participation.views.language import browser_language
 
 CONSOLE, PUBLIC, PARTICIPANT = "console/error.html", "public/error.html", "refusal.html"
@@ -109,9 +110,7 @@ def error_page(request: HttpRequest, status: HTTPStatus, *, reason: str = "", ag
     if request.path.startswith(API):
         # Programs compare messages, whatever language their user's browser asks for.
         with translation.override("en"):
-            return JsonResponse(
-                {"code": words.code, "message": f"{words.heading}.", "extra": {}}, status=status, headers=headers
-            )
+            return problem_response(status, words.code, f"{words.heading}.", headers=headers)
     if request.path.startswith(OF_PARTICIPANTS):
         with translation.override(browser_language(request)):
             context = {"heading": words.heading, "text": words.for_participants}
@@ -130,7 +129,7 @@ def refusal_page(request: HttpRequest, status: HTTPStatus) -> HttpResponse:
     words = UNREAD[status]
     if request.path.startswith(API) or request.path.endswith("/events/"):
         with translation.override("en"):
-            response = JsonResponse({"code": words.code, "message": str(words.for_participants), "extra": {}})
+            response = problem_response(status, words.code, str(words.for_participants))
     else:
         response = HttpResponse(_refusal_html(status, browser_language(request)))
     if status in MAY_HELP:

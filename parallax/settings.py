@@ -331,6 +331,23 @@ DEFAULT_FROM_EMAIL = env_str("DEFAULT_FROM_EMAIL", "Parallax <parallax@localhost
 
 # For programs, under /api/v1/. Addresses in answers are absolute; nothing is drawn as a page.
 API_RATE = env_str("PARALLAX_API_RATE", "600/min")  # of each token: throttles by address hit a whole campus behind one
+# Sites whose scripts may ask it, by a token: never by the session, whose cookie is not sent.
+CORS_ALLOWED_ORIGINS = env_list("PARALLAX_CORS_ORIGINS", default=[])
+CORS_URLS_REGEX = r"^/api/"
+CORS_ALLOW_HEADERS = ["accept", "authorization", "content-type", "idempotency-key"]
+CORS_EXPOSE_HEADERS = [
+    "Content-Disposition",
+    "Location",
+    "RateLimit",
+    "RateLimit-Policy",
+    "Retry-After",
+    "X-Request-ID",
+]
+if CORS_ALLOWED_ORIGINS:
+    INSTALLED_APPS.append("corsheaders")  # which checks that they are origins
+    MIDDLEWARE.insert(
+        MIDDLEWARE.index("whitenoise.middleware.WhiteNoiseMiddleware"), "corsheaders.middleware.CorsMiddleware"
+    )
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "accounts.permissions.TokenAuthentication",
@@ -341,6 +358,7 @@ REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
     "DEFAULT_PAGINATION_CLASS": "parallax.api.paging.Pages",
+    "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
     "DEFAULT_SCHEMA_CLASS": "core.api.ParameterSchema",
     "EXCEPTION_HANDLER": "parallax.api.errors.answer",
     "STRICT_JSON": True,
@@ -353,7 +371,6 @@ SPECTACULAR_SETTINGS = {
     "OAS_VERSION": "3.1.0",
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "SERVE_INCLUDE_SCHEMA": False,
-    "SERVE_PERMISSIONS": ["accounts.permissions.ScopePermission"],
     "COMPONENT_SPLIT_REQUEST": True,
     "ENUM_NAME_OVERRIDES": {
         "StudyStatus": "studies.enums.StudyStatus",
@@ -361,12 +378,12 @@ SPECTACULAR_SETTINGS = {
         "Mode": "studies.enums.Mode",
         "ReportedMode": "studies.serializers.REPORTED",
         "Role": "studies.enums.Role",
-        "Scope": "accounts.enums.Scope",
         "RequestStatusEnum": "jobs.models.REQUEST_STATES",
     },
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "parallax.api.errors.add_refusals",
+        "parallax.api.operations.add_examples",
     ],
     "TAGS": [
         {"name": "account", "description": "Account and token of the request."},

@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib.auth import logout
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.deprecation import MiddlewareMixin
@@ -14,6 +14,7 @@ from django_htmx.http import HttpResponseClientRedirect
 
 from accounts.services.second_factor import must_set_up
 from accounts.services.sign_in import is_idle
+from core.problem_details import problem_response
 
 SAFE = ("GET", "HEAD", "OPTIONS")
 # Open while a second factor has to be set up.
@@ -74,6 +75,7 @@ class RequireSecondFactor(MiddlewareMixin):
             return None
         if name.startswith("api:"):
             # A program follows no redirect to a form; it needs a status and a code.
-            message = "Set up a second factor under Your account first."
-            return JsonResponse({"code": "account.second_factor_required", "message": message, "extra": {}}, status=403)
+            detail = "This account has no second factor, which this installation requires."
+            remedy = "Set one up under Your account in the console."
+            return problem_response(403, "account.second_factor_required", detail, remedy=remedy)
         return _go_to(request, reverse("mfa_index"))

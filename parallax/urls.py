@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from allauth.account.decorators import secure_admin_login
 from django.contrib import admin
-from django.urls import include, path
+from django.urls import include, path, re_path
 
 from accounts.urls import library_patterns
 from parallax import views
+from parallax.api.views import NotFoundView
 from parallax.shell import views as shell
 
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]  # by the console's sign-in
@@ -28,6 +29,7 @@ urlpatterns = [
     path("projects/", include("parallax.projects.urls")),
     path("replications/", include("parallax.replication.urls")),
     path("api/v1/", include("parallax.api.urls")),
+    re_path("^api(?:/|$)", NotFoundView.as_view()),
     path("health/", views.health, name="health"),
     path("ready/", views.ready, name="ready"),
     path("metrics/", views.metrics, name="metrics"),

@@ -5,27 +5,25 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from django.db.models import QuerySet
-from django.http import StreamingHttpResponse
-from drf_spectacular.types import OpenApiTypes
+from django.http import Http404, StreamingHttpResponse
+from django_filters.rest_framework import ChoiceFilter, FilterSet
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework import mixins, viewsets
 from rest_framework.decorators import action
 from rest_framework.exceptions import NotFound
-from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.enums import Scope
 from core.api import StrictView
-from evaluation.exports import record_texts
-from evaluation.serializers import CsvRenderer
+from evaluation.table_formats import FORMATS, as_table, table_response
 from studies.data.codebook.variable import as_json, table_schema
 from studies.data.exports.export_files import exported_modes
 from studies.data.exports.rows import Source
 from studies.data.exports.table_files import table_texts, values_by_name
 from studies.data.exports.tables import KEYS, tables_of
 from studies.design.services.launch import design_snapshot
-from studies.enums import Mode
+from studies.enums import Mode, StudyStatus
 from studies.models import Study
 from studies.monitoring.selectors.live import is_blinded
 from studies.monitoring.selectors.outcomes import WITHOUT_OUTCOMES, outcomes_of
@@ -39,15 +37,23 @@ from studies.serializers import (
     OutcomeSerializer,
     OutcomesQuerySerializer,
     StudyDetailSerializer,
-    StudyQuerySerializer,
     StudySerializer,
     WithdrawalSerializer,
     WithdrawnSerializer,
 )
-from studies.team.permissions import ANY_ROLE, OWNERS, READERS, membership_for
+from studies.team.permissions import ANY_ROLE, OWNERS, READERS, Membership, membership_for
 from studies.team.selectors.studies import studies_shown_to
 
 TABLE = OpenApiParameter("table", str, OpenApiParameter.PATH, enum=list(KEYS), description="Name of the table.")
+
+
+STUDY_LIMITS = {"study": "pk", "project": "dataset_version__dataset__project"}
+
+
+class StudyFilters(FilterSet):
+    """Filter of the list of studies."""
+
+    status = ChoiceFilter(choices=StudyStatus.choices, help_text="Studies in this state.")
 
 
 @extend_schema(tags=["studies"])
@@ -56,8 +62,11 @@ class StudyViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[St
     """Studies of which you are a member."""
 
     serializer_class = StudySerializer
+    queryset = Study.objects.none()
+    limits = STUDY_LIMITS
+    data_actions: ClassVar = {"outcomes", "answers"}
+    filterset_class = StudyFilters
     parameters: ClassVar = {
-        "list": StudyQuerySerializer,
         "outcomes": OutcomesQuerySerializer,
         "answers": AnswersQuerySerializer,
     }
@@ -67,7 +76,7 @@ class StudyViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[St
 
     def get_queryset(self) -> QuerySet[Study]:
         """Return the researcher's studies; for administrators also those without an owner."""
-        return studies_shown_to(self.request.user).filter(**self.query)
+        return self.within(studies_shown_to(self.request.user))
 
     def get_serializer_context(self) -> dict[str, Any]:
         """Add the roles that may see counts."""
@@ -80,8 +89,15 @@ class StudyViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[St
     )
     def retrieve(self, request: Request, slug: str) -> Response:
         """Return what your role may see of a study: counts by condition, but no outcomes."""
-        membership = membership_for(request.user, slug, ANY_ROLE)
+        membership = self._membership(slug, ANY_ROLE)
         return Response(StudyDetailSerializer(membership.study, context={"membership": membership}).data)
+
+    def _membership(self, slug: str, roles: frozenset[str]) -> Membership:
+        """The researcher's membership, unless the token is limited to something else."""
+        membership = membership_for(self.request.user, slug, roles)
+        if not self.within(Study.objects.filter(pk=membership.study.pk)).exists():
+            raise Http404
+        return membership
 
     @extend_schema(
         operation_id="study_design",
@@ -91,7 +107,7 @@ class StudyViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[St
     @action(detail=True)
     def design(self, request: Request, slug: str) -> Response:
         """Return everything that the design hash covers."""
-        study = membership_for(request.user, slug, READERS).study
+        study = self._membership(slug, READERS).study
         version = study.versions.order_by("-number").first()
         snapshot = version.snapshot if version else design_snapshot(study)
         return Response({"design_hash": study.design_hash, "design": snapshot})
@@ -106,7 +122,7 @@ class StudyViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[St
     @action(detail=True, pagination_class=None)
     def outcomes(self, request: Request, slug: str) -> Response:
         """Return the perceived quality per condition."""
-        study = membership_for(request.user, slug, READERS).study
+        study = self._membership(slug, READERS).study
         mode = self.query["mode"]
         if is_blinded(study, mode):
             raise blinded_error()
@@ -120,37 +136,38 @@ class StudyViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[St
         "study's log. Until the outcomes are unblinded, only page times are available; answers, and the allocation "
         "log with the participants' conditions, are refused (409). Rows are streamed.",
         parameters=[TABLE],
-        responses={(200, "application/json"): AnswersSerializer, (200, "text/csv"): OpenApiTypes.STR},
+        responses=as_table(AnswersSerializer),
     )
     @action(
         detail=True,
         url_path=r"answers/(?P<table>[a-z-]+)",
         url_name="answers",
-        renderer_classes=[JSONRenderer, CsvRenderer],
+        renderer_classes=FORMATS,
     )
     def answers(self, request: Request, slug: str, table: str) -> StreamingHttpResponse:
         """Stream a table."""
-        study = membership_for(request.user, slug, READERS).study
+        study = self._membership(slug, READERS).study
         definition = _tables(study, table)[table]
         modes = exported_modes(study, include_simulated=self.query["include_simulated"])
         source = Source(study, modes, self.query["without_excluded"])
         if table not in WITHOUT_OUTCOMES:
             require_open(study=study, modes=modes)
         note_export(study=study, kind=table, actor=request.user, by="a program", modes=modes)
-        if isinstance(request.accepted_renderer, CsvRenderer):
-            texts = table_texts(definition.variables, definition.rows(source))
-            response = StreamingHttpResponse(texts, content_type="text/csv; charset=utf-8")
-            response["Content-Disposition"] = f'attachment; filename="study-{study.slug}_{table}_data.csv"'
-        else:
-            head = {
-                "study": study.slug,
-                "table": table,
-                "design_hash": study.design_hash,
-                "modes": [str(mode) for mode in modes],
-                "contains_simulated": Mode.SIMULATED in modes,
-            }
-            rows = (values_by_name(definition.variables, row) for row in definition.rows(source))
-            response = StreamingHttpResponse(record_texts(head, "rows", rows), content_type="application/json")
+        head = {
+            "study": study.slug,
+            "table": table,
+            "design_hash": study.design_hash,
+            "modes": [str(mode) for mode in modes],
+            "contains_simulated": Mode.SIMULATED in modes,
+        }
+        response = table_response(
+            request,
+            name=f"study-{study.slug}_{table}_data",
+            head=head,
+            types={variable.name: variable.type for variable in definition.variables},
+            lines=table_texts(definition.variables, definition.rows(source)),
+            records=(values_by_name(definition.variables, row) for row in definition.rows(source)),
+        )
         response["Cache-Control"] = "private, no-store"
         return response
 
@@ -163,7 +180,7 @@ class StudyViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[St
     @action(detail=True, url_path=r"answers/(?P<table>[a-z-]+)/codebook", url_name="codebook")
     def codebook(self, request: Request, slug: str, table: str) -> Response:
         """Return the meaning of each column of a table."""
-        definition = _tables(membership_for(request.user, slug, READERS).study, table)[table]
+        definition = _tables(self._membership(slug, READERS).study, table)[table]
         return Response(
             {
                 "table": table,
@@ -176,15 +193,15 @@ class StudyViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[St
         operation_id="study_withdraw",
         summary="Withdraw a participant on request and erase their data",
         description="Identify the participant by code or external id, and give a reason for the log. The effect is the "
-        "same as that of the participant's own withdrawal and cannot be undone. Owners only; the token needs the scope "
-        "`withdraw`. An unknown or ambiguous participant is refused (409).",
+        "same as that of the participant's own withdrawal and cannot be undone. Owners only; the token needs the "
+        "scopes `write` and `data`, or `withdraw`. An unknown or ambiguous participant is refused (409).",
         request=WithdrawalSerializer,
         responses={200: WithdrawnSerializer},
     )
     @action(detail=True, methods=["post"])
     def withdrawals(self, request: Request, slug: str) -> Response:
         """Withdraw a participant."""
-        study = membership_for(request.user, slug, OWNERS).study
+        study = self._membership(slug, OWNERS).study
         body = self.body(WithdrawalSerializer)
         participant = participant_known_as(study=study, known_as=body["participant"])
         withdraw_on_behalf(participant=participant, reason=body["reason"], actor=request.user)

@@ -6,6 +6,7 @@ from importlib import import_module
 
 from django.apps import AppConfig
 
+from accounts.apps import TOKEN_LIMITS
 from catalog.apps import PICTURE_READERS
 from jobs.kinds import Kind, register
 
@@ -18,7 +19,7 @@ class StudiesConfig(AppConfig):
     def ready(self) -> None:
         """Register the kinds of jobs, and listen to other apps: for erasures, so that no stored export outlives the
         answers of a participant in it; for accepted invitations and closed accounts, so that roles are granted and no
-        study loses its owner. Members may see the pictures that their studies show.
+        study loses its owner. Members may see the pictures that their studies show, and limit tokens to a study.
         """
         preparing = "studies.participation.services.preparing"
         canaries = "studies.participation.services.checking_canaries"
@@ -30,6 +31,7 @@ class StudiesConfig(AppConfig):
             Kind("canaries", "Canaries", work=f"{canaries}.check_canaries", kept_days=2),
             Kind("simulation", "Simulation", work="studies.simulation.services.pilot.simulate"),
         )
+        TOKEN_LIMITS["study"] = "studies.team.selectors.studies.studies_of"
         import_module("studies.data.services.erasure")
         import_module("studies.team.services.members")
         PICTURE_READERS.add("studies.team.permissions.shows_items_to")

@@ -8,7 +8,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from studies.allocation.selectors.assignment_seed import is_seed_known, is_seed_revealed, seed_commitment
-from studies.enums import Mode, Role, StudyStatus
+from studies.enums import Mode, Role
 from studies.known_items import SCALES
 from studies.models import Condition, Participant, Study
 from studies.monitoring.selectors import monitor
@@ -48,12 +48,6 @@ class StudySerializer(serializers.ModelSerializer[Study]):
 
     def _if_reader(self, study: Any, name: str) -> int | None:
         return getattr(study, name) if study.role in self.context["readers"] else None
-
-
-class StudyQuerySerializer(serializers.Serializer[Any]):
-    """Filter of a list of studies."""
-
-    status = serializers.ChoiceField(choices=StudyStatus.choices, required=False, help_text="Studies in this state.")
 
 
 class ConditionSerializer(serializers.ModelSerializer[Condition]):

@@ -130,12 +130,12 @@ def account(request: HttpRequest) -> HttpResponse:
 def token_list(request: HttpRequest) -> HttpResponse:
     """List and create access tokens; only the response to the form contains the text of a new token."""
     researcher = cast("User", request.user)
-    form = TokenForm(request.POST or None)
+    form = TokenForm(request.POST or None, owner=researcher)
     token, text = None, ""
     if request.method == "POST" and form.is_valid():
         with refusals_in(form):
             token, text = create_token(owner=researcher, **form.cleaned_data)
-            form = TokenForm()
+            form = TokenForm(owner=researcher)
     context = {"form": form, "tokens": tokens_of(researcher), "created": token, "text": text}
     return render(request, "accounts/tokens.html", context)
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.utils.safestring import SafeString
 from drf_spectacular.generators import SchemaGenerator
 
 from core.templatetags.code_marks import with_code
 
 Schema = Mapping[str, Any]
+EXAMPLES = Path(settings.BASE_DIR) / "docs/reference/api-examples.json"
 METHODS = ("get", "post", "put", "patch", "delete")
 REFERENCE = "#/components/schemas/"
 NULL = "NullEnum"
@@ -67,6 +71,17 @@ def interface() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
         for tag in document["tags"]
     ]
     return groups, list(_objects(document["components"]["schemas"]))
+
+
+def add_examples(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
+    """Add to each operation a real response, and request, that a test recorded; a postprocessing hook of the schema."""
+    examples = json.loads(EXAMPLES.read_text(encoding="utf-8"))
+    for operation in (operation for methods in result["paths"].values() for operation in methods.values()):
+        if example := examples.get(operation["operationId"]):
+            operation["responses"][example["status"]]["content"][example["type"]]["example"] = example["body"]
+            if "request" in example:
+                operation["requestBody"]["content"]["application/json"]["example"] = example["request"]
+    return result
 
 
 def _operation(method: str, path: str, stated: Schema) -> Operation:

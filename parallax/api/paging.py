@@ -6,9 +6,11 @@ from typing import Any
 
 from django.db import DataError
 from django.db.models import QuerySet
-from rest_framework.exceptions import NotFound, ValidationError
+from rest_framework.exceptions import NotFound
 from rest_framework.pagination import Cursor, CursorPagination
 from rest_framework.request import Request
+
+from core.problem_details import BadParameters
 
 START = Cursor(offset=0, reverse=False, position=None)
 
@@ -29,7 +31,7 @@ class Pages(CursorPagination):
         if size is None:
             return self.page_size
         if not (size.isascii() and size.isdigit() and len(size) < 4 and 1 <= int(size) <= self.max_page_size):
-            raise ValidationError({"page_size": [f"Write a whole number from 1 to {self.max_page_size}."]})
+            raise BadParameters({"page_size": [f"Write a whole number from 1 to {self.max_page_size}."]})
         return int(size)
 
     def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
@@ -55,4 +57,4 @@ class Pages(CursorPagination):
         try:
             return super().paginate_queryset(queryset, request, view)
         except (NotFound, ValueError, OverflowError, DataError):
-            raise ValidationError({"cursor": ["Use the cursor from the next or previous address of a page."]}) from None
+            raise BadParameters({"cursor": ["Use the cursor from the next or previous address of a page."]}) from None

@@ -36,6 +36,5 @@ urlpatterns = [
     path("reports/requests/<int:pk>/", ReportViewSet.as_view({"get": "requested"}), name="reports-request"),
     path("models/uploads/<int:pk>/", ModelViewSet.as_view({"get": "uploaded"}), name="models-upload"),
     *router.urls,
-    # File names end without a slash; any other address without one redirects to the address with it.
-    re_path(r"^(?:reports/[^/]*/files/.*|.*/)$", views.NotFoundView.as_view(), name="nothing"),
+    re_path("", views.NotFoundView.as_view(), name="nothing"),
 ]

@@ -306,7 +306,7 @@ def test_a_program_waits_for_a_package_and_is_told_why_there_is_none(
     eager: None, report: Report, answered: Study, django_capture_on_commit_callbacks: Any
 ) -> None:
     owner = StudyMembership.objects.get(study=answered).researcher
-    token = create_token(owner=owner, name="p", scope="read")[1]
+    token = create_token(owner=owner, name="p", scope="read data")[1]
     program = Client(headers={"Authorization": f"Bearer {token}"})
     address = f"/api/v1/reports/{report.pk}/files/{PACKAGE}"
     with django_capture_on_commit_callbacks() as waiting:
@@ -324,7 +324,7 @@ def test_a_program_waits_for_a_package_and_is_told_why_there_is_none(
         assert program.get(address).status_code == 202
     refused = program.get(address)
     assert (refused.status_code, refused.json()["code"]) == (409, "report.package_failed")
-    assert "new report" in refused.json()["message"]
+    assert "new report" in refused.json()["detail"]
 
 
 def test_stored_packages_go_with_time(report: Report) -> None:

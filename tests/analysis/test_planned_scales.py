@@ -174,7 +174,7 @@ def test_a_planned_scale_stands_in_page_sentences_tables_and_json(trusted: Study
 def test_the_api_gives_a_planned_scale(trusted: Study, client: Client) -> None:
     report = build_report(study=trusted)
     owner = StudyMembership.objects.get(study=trusted).researcher
-    token = create_token(owner=owner, name="p", scope="read")[1]
+    token = create_token(owner=owner, name="p", scope="read data")[1]
     found = client.get(f"/api/v1/reports/{report.pk}/numbers/", headers={"Authorization": f"Bearer {token}"})
     assert found.status_code == 200
     assert "scale.trust" in [one["key"] for one in found.json()["results"]["variables"]]

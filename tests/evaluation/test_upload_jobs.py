@@ -187,7 +187,7 @@ def test_api_takes_a_file_and_says_what_became_of_it(version: DatasetVersion) ->
 
     wrong = post(dataset="x", kind="nearest", filename="a")
     assert wrong.status_code == 400
-    assert set(wrong.json()["extra"]["fields"]) == {"kind", "file", "filename"}
+    assert {fault["pointer"] for fault in wrong.json()["errors"]} == {"/kind", "/file", "/filename"}
     assert post(dataset="none", kind="matrix", file=whole()).status_code == 404
     assert post(Scope.REPORT, **chosen, file=whole()).status_code == 403
 
@@ -280,7 +280,7 @@ def test_scores_are_refused_before_a_worker_sees_them(run: EvaluationRun, monkey
     assert f"<code>export_run {run.pk} --cases</code>" in stranger.get(reverse("evaluation:scores", args=[run.pk])).text
     too_large = stranger.get(reverse("api:runs-cases", args=[run.pk, "cases.npz"]))
     assert too_large.status_code == 404
-    assert f"The command export_run {run.pk} --cases writes cases.npz of any size." in too_large.json()["message"]
+    assert f"The command export_run {run.pk} --cases writes cases.npz of any size." in too_large.json()["remedy"]
 
 
 def token_of(user: Any, scope: str = Scope.READ) -> Client:
@@ -308,7 +308,7 @@ def test_api_measures_scores(run: EvaluationRun) -> None:
 
     wrong = owner.post(url, {"names": "x", "are_ratings": "perhaps"})
     assert wrong.status_code == 400
-    assert set(wrong.json()["extra"]["fields"]) == {"names", "name", "file", "are_ratings"}
+    assert {fault["pointer"] for fault in wrong.json()["errors"]} == {"/names", "/name", "/file", "/are_ratings"}
     taken = owner.post(url, {"name": model_rows(run)[0].label, "file": scores(run)})
     assert (taken.status_code, taken.json()["code"]) == (409, "scores.bad_name")
     assert token_of(run.owner).post(url, {"name": "x", "file": scores(run)}).status_code == 403
@@ -332,11 +332,11 @@ def test_api_gives_profiles_and_cases(run: EvaluationRun, tmp_path: Path) -> Non
     assert set(rows[0]) == {"key", "segment", "item", "rating"}
     assert isinstance(rows[0]["rating"], float)
     refused = reader.get(f"/api/v1/runs/{run.pk}/cases/train.inter/", {"fold": 1})
-    assert (refused.status_code, set(refused.json()["extra"]["fields"])) == (400, {"fold"})
+    assert (refused.status_code, refused.json()["errors"][0]["parameter"]) == (400, "fold")
     for name in ("profiles.inter", "none.txt"):
         missing = reader.get(f"/api/v1/runs/{run.pk}/cases/{name}/")
         assert missing.status_code == 404
-        assert "has the files cases.npz, train.inter, cases.qrels" in missing.json()["message"]
+        assert "has the files cases.npz, train.inter, cases.qrels" in missing.json()["detail"]
     folds = work_off(make_run(algorithms="toppop", split={"name": "k-fold", "k": 2}, profile_lengths=()))
     for address in ("profiles/", "cases/train.inter/"):
         refused = reader.get(f"/api/v1/runs/{folds.pk}/{address}")

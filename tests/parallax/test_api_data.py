@@ -5,11 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import json
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.test import Client
+from pyarrow import parquet
 
 from accounts.models import User
 from accounts.services import create_token
@@ -17,10 +19,14 @@ from analysis.files.formats import report_json
 from analysis.models import Report
 from analysis.services import build_report
 from core.models import LogEntry
+from core.problem_details import problem_details
 from evaluation import exports
 from evaluation.models import EvaluationRun, TrainedModel
 from jobs.models import Job
 from jobs.services import do_job
+from parallax.api.errors import REMEDIES
+from parallax.error_pages import UNREAD, WORDS
+from studies.data.codebook.cells import iso_time
 from studies.data.exports.export_files import write_export
 from studies.data.exports.tables import Options
 from studies.design.services.launch import close_study
@@ -36,25 +42,32 @@ from tests.factories.evaluation import make_run, make_run_at
 from tests.factories.studies import completed, enter, make_study
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+JSON_TYPES = ("application/json", "application/problem+json")
+MEMBERS = {"type", "title", "status", "detail", "code", "remedy", "errors", "extra"}  # of every error
+
+
+def parameters(problem: dict[str, Any]) -> list[str]:
+    """The parameters that a problem names."""
+    return list(dict.fromkeys(fault["parameter"] for fault in problem["errors"]))
 
 
 class Program:
     """A program with a token of somebody."""
 
     def __init__(self, researcher: User, scope: str = "report") -> None:
-        self._client = Client(
+        self.client = Client(
             headers={"Authorization": f"Bearer {create_token(owner=researcher, name='p', scope=scope)[1]}"}
         )
 
     def get(self, address: str, expected: int = 200, **query: Any) -> Any:
-        response = self._client.get(f"/api/v1/{address}", query)
+        response = self.client.get(f"/api/v1/{address}", query)
         self.text = (b"".join(response.streaming_content) if response.streaming else response.content).decode()
         assert response.status_code == expected, self.text
         self.response = response
-        return json.loads(self.text) if response["Content-Type"] == "application/json" else self.text
+        return json.loads(self.text) if response["Content-Type"] in JSON_TYPES else self.text
 
     def post(self, address: str, body: Any, expected: int) -> Any:
-        response = self._client.post(f"/api/v1/{address}", body, content_type="application/json")
+        response = self.client.post(f"/api/v1/{address}", body, content_type="application/json")
         assert response.status_code == expected, response.text
         return response.json()
 
@@ -133,6 +146,8 @@ def test_a_study_of_simulated_participants_says_so_before_it_gives_any() -> None
     program = Program(study.memberships.get().researcher)
     refused = program.get(f"studies/{study.slug}/answers/wide/", 409)
     assert refused["code"] == "export.only_simulated"
+    assert refused["remedy"] == "Add include_simulated=true."
+    assert "--" not in refused["detail"]
     assert not LogEntry.objects.filter(facts__act="exported").exists()
 
 
@@ -240,9 +255,9 @@ def test_pages_of_a_list_hold_every_row_once_whatever_comes_in_meanwhile(study: 
         seen += [run["id"] for run in page["results"]]
     assert seen == whole == sorted(whole, reverse=True)
     for size in ("0", "501", "x", "٣", "", "1e2"):
-        assert list(program.get("runs/", 400, page_size=size)["extra"]["fields"]) == ["page_size"]
+        assert parameters(program.get("runs/", 400, page_size=size)) == ["page_size"]
     for cursor in ("no", "cD14", "cD0lMDA=", "\x00", "", "ä"):
-        assert list(program.get("runs/", 400, cursor=cursor)["extra"]["fields"]) == ["cursor"], cursor
+        assert parameters(program.get("runs/", 400, cursor=cursor)) == ["cursor"], cursor
     assert program.get("datasets/", 400, cursor="cD0lMDA=")["code"] == "invalid"  # a name with NUL
 
 
@@ -252,7 +267,7 @@ def test_runs_and_models_are_found_by_what_they_are(study: Study, program: Progr
     assert len(program.get("runs/", dataset="small")["results"]) == 2
     assert program.get("runs/", dataset="other")["results"] == []
     for query in ({"status": "lost"}, {"dataset": "a\x00b"}, {"dataset": "a b"}):
-        assert list(program.get("runs/", 400, **query)["extra"]["fields"]) == list(query)
+        assert parameters(program.get("runs/", 400, **query)) == list(query)
     digest = study.conditions.earliest("position").model_digest
     (model,) = program.get("models/", digest=digest)["results"]
     assert (model["digest"], model["dataset"]) == (digest, "small")
@@ -367,7 +382,9 @@ def test_a_report_is_a_workers_business_and_its_files_are_those_of_the_console(
 )
 def test_a_report_that_cannot_be_asked_for_names_the_field(study: Study, program: Program, body: Any) -> None:
     refused = program.post("reports/", json.dumps(body), 400)
-    assert (refused["code"], bool(refused["message"]), bool(refused["extra"]["fields"])) == ("invalid", True, True)
+    assert (refused["code"], bool(refused["detail"])) == ("invalid", True)
+    assert refused["errors"]
+    assert all(set(fault) == {"pointer", "detail"} and fault["detail"] for fault in refused["errors"])
     assert not Report.objects.exists()
 
 
@@ -404,8 +421,38 @@ def test_bad_requests_are_answered_in_one_shape(study: Study) -> None:
         "nowhere": (404, "not_found"),
         "bytes": (400, "parse_error"),
     }
-    assert all(set(response.json()) == {"code", "message", "extra"} for response in found.values())
-    assert client.get("/api/v1/runs", follow=True).json()["results"]  # without the slash it leads on
+    assert all(set(response.json()) == MEMBERS for response in found.values())
+    assert {response["Content-Type"] for response in found.values()} == {"application/problem+json"}
+    remedies = {what: response.json()["remedy"] for what, response in found.items()}
+    assert remedies["method"] == "Use GET or HEAD or OPTIONS."
+    assert remedies["a form"] == "Send application/json."
+    assert remedies["not given so"] == "Accept application/json."
+
+
+@pytest.mark.parametrize(
+    ("address", "meant"),
+    [
+        ("/api/v1/runs?status=queued", "/api/v1/runs/?status=queued"),
+        ("/api/v1", "/api/v1/"),
+        ("/api/v1/docs", "/api/v1/docs/"),
+        ("/api/v1/studies/any/answers/long", "/api/v1/studies/any/answers/long/"),
+        ("/api", ""),
+        ("/api/", ""),
+        ("/api/v2/runs/", ""),
+        ("/api/v1/no/such/place", ""),
+        ("/api/v1/runs//", ""),
+    ],
+)
+def test_an_address_that_is_not_there_is_a_problem_that_names_the_one_with_the_slash(
+    study: Study, address: str, meant: str
+) -> None:
+    researcher = study.memberships.get().researcher
+    client = Client(headers={"Authorization": f"Bearer {create_token(owner=researcher, name='p', scope='report')[1]}"})
+    for response in (client.get(address), client.post(address, {}, content_type="application/json")):
+        told = response.json()
+        assert (response.status_code, response["Content-Type"]) == (404, "application/problem+json")
+        assert (told["code"], told["remedy"]) == ("not_found", f"Use {meant}." if meant else "")
+    assert Client().get(address).status_code == 401
 
 
 def test_a_damaged_file_is_said_and_is_no_crash(study: Study, program: Program) -> None:
@@ -424,3 +471,50 @@ def test_an_analyst_takes_answers_and_a_member_who_left_takes_nothing(study: Stu
     membership.delete()
     assert program.get(f"studies/{study.slug}/answers/wide/", 404)["code"] == "not_found"
     assert program.get("studies/")["results"] == []
+
+
+def test_every_code_has_a_heading_on_the_page_that_its_type_names(client: Client) -> None:
+    codes = {words.code for words in (*WORDS.values(), *UNREAD.values())} | set(REMEDIES)
+    codes |= {"not_found", "method_not_allowed", "not_acceptable", "unsupported_media_type", "throttled"}
+    for code in sorted(codes):
+        address, _, anchor = problem_details(400, code, "")["type"].partition("#")
+        assert f'id="{anchor}">{code}</h3>' in client.get(address).text, code
+
+
+@pytest.mark.parametrize("address", [
+    *(f"studies/good-films/answers/{table}/" for table in ("long", "wide", "ratings", "events", "pages", "allocation")),
+    *(f"runs/RUN/{table}/" for table in ("metrics", "users", "curves", "profiles")),
+])  # fmt: skip
+def test_a_table_holds_the_same_rows_in_every_format(study: Study, program: Program, address: str) -> None:
+    address = address.replace("RUN", str(study.run_id))
+    whole = program.get(address)
+    rows = whole.pop("rows")
+    assert rows
+    program.get(address, format="ndjson")
+    assert program.response["Content-Type"] == "application/x-ndjson; charset=utf-8"
+    assert program.response["Content-Disposition"].endswith('.ndjson"')
+    assert [json.loads(line) for line in program.text.splitlines()] == rows
+    response = program.client.get(f"/api/v1/{address}", headers={"Accept": "application/vnd.apache.parquet"})
+    table = parquet.read_table(io.BytesIO(b"".join(response.streaming_content)))
+    assert response["Content-Disposition"].endswith('.parquet"')
+    assert json.loads(table.schema.metadata[b"parallax"]) == whole
+    assert table.column_names == list(rows[0])
+    types = {field.name: str(field.type) for field in table.schema}
+    for stored, row in zip(table.to_pylist(), rows, strict=True):
+        for name, value in row.items():
+            if types[name] == "string" and not isinstance(value, str | None):
+                value = json.dumps(value)
+            assert as_json(stored[name]) == (None if value == "" else value), name
+    assert set(types.values()) > {"string"}
+
+
+def as_json(value: Any) -> Any:
+    return iso_time(value) if isinstance(value, datetime) else value
+
+
+def test_a_table_without_rows_has_its_columns(study: Study, program: Program) -> None:
+    study.participants.all().delete()
+    response = program.client.get(f"/api/v1/studies/{study.slug}/answers/wide/", {"format": "parquet"})
+    table = parquet.read_table(io.BytesIO(b"".join(response.streaming_content)))
+    codebook = program.get(f"studies/{study.slug}/answers/wide/codebook/")
+    assert (table.num_rows, table.column_names) == (0, [variable["name"] for variable in codebook["variables"]])

@@ -44,7 +44,9 @@ def _patterns(patterns: Sequence[Any], route: str = "", namespace: str = "") -> 
 
 EVERY = [(name, route) for name, route in _patterns(get_resolver().url_patterns) if not name.startswith("admin:")]
 CLOSED = [
-    (name, route) for name, route in EVERY if name not in PUBLIC and not name.startswith(("participant:", "api:"))
+    (name, route)
+    for name, route in EVERY
+    if name not in PUBLIC and not name.startswith("participant:") and not route.lstrip("^").startswith("api")
 ]
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from accounts.enums import Scope
+from accounts.enums import READING, Scope
 from accounts.selectors import active_account
 from accounts.services import USUAL_DAYS, create_token
 from core.commands import ParallaxCommand
@@ -22,10 +22,13 @@ class Command(ParallaxCommand):
         )
         parser.add_argument(
             "--scope",
+            nargs="+",
             choices=Scope.values,
-            default=Scope.READ.value,
-            help="read (the default), or report: read, and build reports",
+            default=READING.split(),
+            help="what it allows (default: read data): read, without participants' data; data, with it; write; or all "
+            "reading with a part of writing: report, upload, withdraw",
         )
+        parser.add_argument("--only", default="", metavar="KIND:ID", help="limit it to a study or project, as study:3")
 
     def handle(self, *args: Any, **options: Any) -> None:
         owner = active_account(options["email"])
@@ -33,7 +36,8 @@ class Command(ParallaxCommand):
             raise CommandError(
                 f"No active account has the address {options['email']}. Check it, or create the account."
             )
-        token, text = create_token(owner=owner, name=options["name"], scope=options["scope"], days=options["days"])
+        chosen = {key: options[key] for key in ("name", "days", "only")}
+        token, text = create_token(owner=owner, scope=" ".join(options["scope"]), **chosen)
         until = f"{token.expires_at:%Y-%m-%d %H:%M} UTC"
         self.stdout.write(f"Token “{token.name}” of {owner.email}, valid until {until}.")
         self.stdout.write(f"Token (shown once): {text}")
