@@ -6,15 +6,15 @@ import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from django.db import transaction
 from django.utils import timezone
 
 from evaluation.models import EvaluationRun
-from studies.allocation.assignment.sequences import pair_sequences
+from studies.allocation.services.sequences import arrange
 from studies.design.services.design import create_study
 from studies.design.services.launch import launch_study
 from studies.enums import Mode, ParticipantStatus
 from studies.models import Participant, RecommendationList, RecommendedItem, Response, Study
-from studies.models import Sequence as Arm
 from tests.factories.accounts import UserFactory
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import add_conditions
@@ -47,10 +47,8 @@ def side_by_side_study(
         questionnaire={"items": [], "overall": [], "compare": QUESTIONS},
     )  # fmt: skip
     add_conditions(study, k)
-    if not study.sequences.exists():
-        for position, occasions in enumerate(pair_sequences(k)):
-            label = "; ".join("–".join(map(str, pair)) for pair in occasions)
-            Arm.objects.create(study=study, position=position, label=label, target=4, occasions=occasions)
+    with transaction.atomic():
+        arrange(study)
     if status == "live":
         launch_study(study=study)
     study.refresh_from_db()
