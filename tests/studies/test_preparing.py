@@ -41,6 +41,7 @@ from tests.factories.remote import service_that_is
 from tests.factories.studies import make_study
 from tests.factories.walking import Person, leads
 from tests.studies.test_choice_studies import posted
+from tests.studies.test_sequences import IN_TURN
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 OPERATOR = "Example University"
@@ -393,3 +394,10 @@ def test_a_consent_text_keeps_the_name_when_it_is_changed(draft: Study, items: P
         change_consent(study=draft, texts=unnamed, why="Shorter")
     assert refusal.value.code == "consent.unnamed"
     change_consent(study=draft, texts={"en": {"consent": f"{named} Thank you."}}, why="Kinder")
+
+
+def test_several_lists_for_each_participant_need_models_of_a_run(draft: Study, items: Path) -> None:
+    with served(draft, items) as condition:
+        change_design(study=draft, settings={"flow": IN_TURN})
+        text = f"Remote recommenders make no lists for studies with several for each participant: {condition.label}."
+        assert any(problem.startswith(text) for problem in launch_problems(Study.objects.get(pk=draft.pk)))

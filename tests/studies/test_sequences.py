@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -32,9 +33,12 @@ from studies.enums import Mode, ParticipantStatus, Role, StudyStatus
 from studies.flow_pages import Lists
 from studies.models import Participant, Study
 from studies.monitoring.selectors.estimate import estimate_of
+from studies.participation.services import consenting, enrolment
+from studies.participation.services.entry_gate import EntryAttempt
+from studies.participation.services.previewing import preview_link
 from tests.factories.accounts import UserFactory
 from tests.factories.evaluation import make_run_at
-from tests.factories.studies import add_conditions, assigned, make_study
+from tests.factories.studies import ABOUT, add_conditions, assigned, make_study
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
@@ -380,3 +384,22 @@ def test_the_power_of_a_comparison_side_by_side_is_that_of_the_sign_test() -> No
     assert "compared by 100 participants" in sentence
     assert "power of .83" in sentence
     assert "compared by 66 participants" in preference_power_sentence(n=100, pairs=3, pairs_each=2, alpha=0.05)
+
+
+def test_a_preview_walks_any_sequence(draft: Study) -> None:
+    switch(draft, IN_TURN)
+    client, address = page(draft, "flow")
+    walks = client.get(address).context["walks"]
+    assert [label for _ticket, label in walks] == [label for label, _target, _occasions in rows(draft)]
+    for ticket, label in (walks[1], walks[5]):
+        walk = consenting.consent(
+            EntryAttempt(study=draft, entry_key=secrets.token_urlsafe(32), mode=Mode.PREVIEW, ticket=ticket)
+        )
+        person = enrolment.accept_about(participant=walk.participant, answers=ABOUT)
+        assert person.sequence.label == label
+    assert client.get(reverse("studies:preview", args=[draft.slug]) + f"?list={walks[5][0]}").status_code == 302
+    with pytest.raises(ParallaxError, match="no list number 10"):
+        preview_link(study=draft, ticket=9)
+    switch(draft, flow())
+    stale = EntryAttempt(study=draft, entry_key=secrets.token_urlsafe(32), mode=Mode.PREVIEW, ticket=walks[5][0])
+    assert consenting.consent(stale).participant.sequence is None

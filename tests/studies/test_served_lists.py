@@ -18,6 +18,7 @@ from recommenders.data import Scale
 from recommenders.uploaded_lists import profile_key
 from studies.data.exports.export_files import write_export
 from studies.design.services.condition_serving import recommend_in
+from studies.design.services.design import change_design
 from studies.design.services.launch import launch_problems
 from studies.design.services.list_coverage import coverage_problems
 from studies.models import Condition, RecommendedItem, Study
@@ -27,6 +28,7 @@ from tests.evaluation.test_uploads import upload
 from tests.factories.catalog import make_version
 from tests.factories.evaluation import make_run_at
 from tests.factories.studies import assigned, items_of, make_study
+from tests.studies.test_sequences import IN_TURN, flow
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
@@ -174,3 +176,18 @@ def test_launches_are_refused_with_the_remedy(
 ) -> None:
     problems = launch_problems(make_study(status="draft", run=run_with(tmp_path, lists, **more)))
     assert any(re.search(said, problem) for problem in problems) if said else problems == []
+
+
+def test_lists_in_turn_need_uploaded_lists_that_last_for_all_of_them(tmp_path: Path) -> None:
+    study = make_study(
+        status="draft",
+        run=run_with(tmp_path, {"*": EVERYONE[:14], "segment:Drama": EVERYONE}),
+        settings={"flow": IN_TURN},
+    )
+    problems = launch_problems(study)
+    assert len(problems) == 1
+    assert "The list of * has 14." in problems[0]
+    # Five are rated, and each of two lists shows five others.
+    assert "at least 15 items: participants rate up to 5, and 10 others are recommended" in problems[0]
+    change_design(study=study, settings={"flow": flow(shown="in_turn", leave_out="nothing")})
+    assert launch_problems(Study.objects.get(pk=study.pk)) == []

@@ -37,7 +37,6 @@ from studies.design.services import launch
 from studies.instrument.flow import flow_of, questionnaire_of
 from studies.models import Study
 from studies.monitoring.selectors.estimate import estimate_of
-from studies.participation.services.previewing import tickets
 from studies.recruitment.selectors.recruitment import is_nested
 from studies.simulation.services.condition_lists import are_named
 from studies.team.permissions import FORM, READERS, Membership, for_members, may_see_run
@@ -78,6 +77,7 @@ def study_flow(request: HttpRequest, membership: Membership) -> HttpResponse:
     def context(study: Study, form: StageForm) -> dict[str, Any]:
         estimate, n_lists, flow = estimate_of(study), n_occasions(study), flow_of(study)
         repeated = flow.listed if flow.lists.is_several else ()
+        labels = study.sequences.order_by("position").values_list("label", flat=True)
         return {
             "estimate": estimate,
             "cards": [  # name, whether each list has it, and minutes of one list
@@ -87,7 +87,8 @@ def study_flow(request: HttpRequest, membership: Membership) -> HttpResponse:
             "n_lists": n_lists,
             "repeated_minutes": sum(step.minutes for step in estimate.steps if step.step in repeated),
             "lists_in_words": lists_in_words(study),
-            "starts": [condition.label for condition in tickets(study)] if repeated and are_named(study) else (),
+            # Tickets of sequences come after those of conditions.
+            "walks": [*enumerate(labels, study.conditions.count())] if are_named(study) else (),
             **_consent_preview(study, form),
         }
 

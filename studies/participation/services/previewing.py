@@ -26,25 +26,28 @@ def tickets(study: Study) -> list[Condition]:
 def preview_link(*, study: Study, ticket: int | None = None) -> str:
     """The path by which a researcher walks through the study, in the condition of that ticket or in any.
 
-    Raises `preview.no_ticket`.
+    After the tickets of conditions come those of sequences, by position. Raises `preview.no_ticket`.
     """
-    if ticket is not None and not 0 <= ticket < study.conditions.count():
+    if ticket is not None and not 0 <= ticket < study.conditions.count() + study.sequences.count():
         raise ParallaxError("preview.no_ticket", f"This study has no list number {ticket + 1}.")
     return entry_link(study=study, mode=Mode.PREVIEW, ticket=ticket)
 
 
 @transaction.atomic
 def choose_condition(*, participant: Participant, ticket: int) -> None:
-    """Assign a preview to the condition of that ticket, or to a sequence that begins with it.
+    """Assign a preview to the condition or sequence of that ticket, or to a sequence that begins with the condition.
 
-    Other participants and later calls change nothing.
+    Other participants, later calls and tickets that the study has no more change nothing.
     """
     current = Participant.objects.select_for_update(of=("self",)).select_related("study").get(pk=participant.pk)
     if current.mode != Mode.PREVIEW or current.status != ParticipantStatus.CONSENTED:
         return
-    condition, sequences = tickets(current.study)[ticket], list(current.study.sequences.order_by("position"))
-    if sequences:
-        current.sequence = min(sequences, key=lambda sequence: sequence.occasions[0][0] != condition.position)
+    conditions, sequences = tickets(current.study), list(current.study.sequences.order_by("position"))
+    if ticket >= len(conditions):
+        current.sequence = next(iter(sequences[ticket - len(conditions) :]), None)
+    elif sequences:
+        first = conditions[ticket].position
+        current.sequence = min(sequences, key=lambda sequence: sequence.occasions[0][0] != first)
     else:
-        current.condition = condition
+        current.condition = conditions[ticket]
     current.save(update_fields=["condition", "sequence", "updated_at"])
