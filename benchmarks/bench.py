@@ -30,6 +30,7 @@ PROGRAMS = {
     "operating_characteristics": ["--studies", "200"],
     "factorial_characteristics": ["--studies", "400"],
     "within_subject_characteristics": ["--studies", "200"],
+    "side_by_side_characteristics": ["--studies", "200"],
     "imports": ["--ratings", "2000000", "--parts", "parse file,import file"],
 }
 PEERS = ("implicit", "sklearn", "surprise", "pytrec_eval")

@@ -431,9 +431,8 @@ def participants_within(
 def sign_test_power(n: int, preferring: float, *, alpha: float = 0.05) -> float:
     """Power of the exact two-sided sign test of `n` preferences between two, where a share `preferring` prefers one.
 
-    Ties are not counted. The level of so discrete a test is below `alpha`, mostly far below. Raises ParameterError for
-    `n` < 1, and for a share or a level outside (0, 1). Source: Conover (1999), Practical Nonparametric Statistics,
-    section 3.4.
+    Ties are not counted. The level of so discrete a test is below `alpha`. Raises ParameterError for `n` < 1, and for a
+    share or a level outside (0, 1). Source: Conover (1999), Practical Nonparametric Statistics, section 3.4.
 
     Examples
     --------
@@ -442,15 +441,16 @@ def sign_test_power(n: int, preferring: float, *, alpha: float = 0.05) -> float:
     """
     from scipy import special
 
-    if n < 1:
-        raise ParameterError(f"A sign test needs at least one preference; got {n}.")
-    if not 0 < preferring < 1 or not 0 < alpha < 1:
-        raise ParameterError(f"The share and the level lie between 0 and 1; got {preferring:g} and {alpha:g}.")
-    below = special.bdtr(np.arange(n), n, 0.5)  # of so many or fewer
-    rejected = int(np.searchsorted(below, alpha / 2, side="right")) - 1  # so many or fewer, and as many at the top
-    if rejected < 0:
-        return 0.0
-    return float(special.bdtr(rejected, n, preferring) + special.bdtr(rejected, n, 1 - preferring))
+    if n < 1 or not 0 < preferring < 1 or not 0 < alpha < 1:
+        text = "A sign test needs a preference, and a share and a level between 0 and 1"
+        raise ParameterError(f"{text}; got {n}, {preferring:g} and {alpha:g}.")
+    # The test rejects so many or fewer for one of the two; none where that is below 0.
+    rejected = int(np.searchsorted(special.bdtr(np.arange(n), n, 0.5), alpha / 2, side="right")) - 1
+    return (
+        0.0
+        if rejected < 0
+        else float(special.bdtr(rejected, n, preferring) + special.bdtr(rejected, n, 1 - preferring))
+    )
 
 
 def _two_sided(noncentrality: float, df: int, alpha: float) -> float:

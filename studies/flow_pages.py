@@ -14,13 +14,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from core.field_problems import FieldProblems, Path, Problem, problems_of
 
-Kind = Literal["questions", "text", "elicit", "list", "item_questions", "choice", "end"]
+Kind = Literal["questions", "text", "elicit", "list", "item_questions", "choice", "compare", "end"]
 QUESTIONS: Literal["questions"] = "questions"  # a block of the questionnaire
 TEXT: Literal["text"] = "text"  # Markdown
 ELICIT: Literal["elicit"] = "elicit"  # known items are rated or chosen
 LIST: Literal["list"] = "list"  # the recommendations
 ITEM_QUESTIONS: Literal["item_questions"] = "item_questions"  # a page for each recommendation
 CHOICE: Literal["choice"] = "choice"  # one of the recommendations is picked, or none
+COMPARE: Literal["compare"] = "compare"  # lists beside one another, with a block about which is preferred
 END: Literal["end"] = "end"  # debriefing and exits
 KINDS: tuple[str, ...] = get_args(Kind)
 LISTS = "lists"
@@ -70,15 +71,15 @@ class Page(BaseModel):
     kind: Kind
     block: Annotated[str, Field(pattern=rf"{KEY}|^$")] = ""  # of the questionnaire
     assigns: bool = False  # whether leaving it assigns a condition
-    title: dict[str, str] = {}  # of a page of questions, text or a choice; without one it has the platform's
+    title: dict[str, str] = {}  # of a page of questions, text, a choice or comparison; else it has the platform's
     text: dict[str, str] = {}  # Markdown, of a page of text
 
     @model_validator(mode="before")
     @classmethod
-    def _choice_has_block(cls, data: Any) -> Any:
-        """A choice is the one question of a block that is named after its page."""
-        is_choice = isinstance(data, Mapping) and data.get("kind") == CHOICE
-        return {"block": data.get("key", ""), **data} if is_choice else data
+    def _has_block(cls, data: Any) -> Any:
+        """A choice is the one question of a block that is named after its page; a comparison asks such a block."""
+        is_named = isinstance(data, Mapping) and data.get("kind") in (CHOICE, COMPARE)
+        return {"block": data.get("key", ""), **data} if is_named else data
 
     @property
     def part(self) -> str:
@@ -121,7 +122,7 @@ FLOW_2011 = (
 )
 LISTED_2011 = ("recommendations", "items", "overall")
 _WHERE = {ELICIT: "before lists", LIST: "as the first of lists", ITEM_QUESTIONS: "in lists", END: "at the end"}
-_ONCE = (*_WHERE, CHOICE)
+_ONCE = (*_WHERE, CHOICE, COMPARE)
 
 
 @dataclass(frozen=True)
@@ -140,6 +141,18 @@ def read_flow(data: Any) -> FlowPages:
         raise FieldProblems(read.problems)
     listed = tuple(page.key for path, page in read.pages if LISTS in path)
     return FlowPages(tuple(page for _path, page in read.pages), read.lists, listed)
+
+
+def written_flow(flow: FlowPages, lists: Lists) -> list[dict[str, Any]]:
+    """Return the pages of a flow as settings have them, with lists shown so: what `read_flow` reads."""
+    entries: list[dict[str, Any]] = []
+    listed: list[dict[str, Any]] = []
+    for page in flow.pages:
+        if page.key == flow.listed[0]:
+            entries.append({LISTS: {**lists.model_dump(exclude_unset=True), "pages": listed}})
+        within = listed if page.key in flow.listed else entries
+        within.append(page.model_dump(exclude_defaults=True))
+    return entries
 
 
 def block_problems(flow: Any, questionnaire: Mapping[str, Any], parts: Sequence[str]) -> list[Problem]:
@@ -237,7 +250,7 @@ class _Reading:
             if page.key in RESERVED_KEYS:
                 yield Problem((*path, "key"), f"{page.key!r} is another page of every study. Choose another key.")
             is_text = page.kind == TEXT
-            for name, has in (("title", page.kind in (QUESTIONS, TEXT, CHOICE)), ("text", is_text)):
+            for name, has in (("title", page.kind in (QUESTIONS, TEXT, CHOICE, COMPARE)), ("text", is_text)):
                 words = getattr(page, name)
                 if words and not has:
                     yield Problem((*path, name), f"A page of the kind {page.kind} has no {name}. Remove it.")
@@ -261,7 +274,9 @@ class _Reading:
                 yield Problem(
                     (*path, "key"), f"{page.key!r} is the name of other columns of exports. Choose another key."
                 )
-            elif page.block and page.kind not in (QUESTIONS, ITEM_QUESTIONS, CHOICE):
+            elif page.kind == COMPARE and page.block in {*RESERVED_BLOCKS, ABOUT, ITEMS, OVERALL, AFTER}:
+                yield Problem(at, f"Expected a block of questions about lists side by side; got {page.block!r}.")
+            elif page.block and page.kind not in (QUESTIONS, ITEM_QUESTIONS, CHOICE, COMPARE):
                 yield Problem(at, f"A page of the kind {page.kind} asks nothing. Remove the block.")
             if page.assigns != (page.kind == QUESTIONS and page.block == ABOUT):
                 yield Problem(
@@ -283,9 +298,9 @@ class _Reading:
                 yield Problem(path, f"{what} is the second of the kind {page.kind}, and a flow has one. Remove it.")
             elif page.kind == ELICIT and (is_listed or number > at.get(LIST, n_pages)):
                 yield Problem(path, f"{what} asks for what lists are computed from. Move it before lists.")
-            elif page.kind in (LIST, ITEM_QUESTIONS, CHOICE) and not is_listed:
+            elif page.kind in (LIST, ITEM_QUESTIONS, CHOICE, COMPARE) and not is_listed:
                 yield Problem(path, f"{what} is about a list. Move it into lists.")
-            elif page.kind in (ITEM_QUESTIONS, CHOICE) and number < at.get(LIST, -1):
+            elif page.kind in (ITEM_QUESTIONS, CHOICE, COMPARE) and number < at.get(LIST, -1):
                 yield Problem(path, f"{what} asks about a list. Move it after the page of the kind list.")
             elif page.kind == END and (is_listed or number < n_pages - 1):
                 yield Problem(path, f"{what} ends the study. Move it to the end, after lists.")
@@ -299,10 +314,15 @@ class _Reading:
         lists = self.lists
         if lists.shown != SIDE_BY_SIDE and {"at_once", "pairs_each"} & lists.model_fields_set:
             yield Problem(at, "Only lists that are shown side_by_side have at_once and pairs_each. Remove them.")
-        if lists.at_once > 2 and lists.pairs_each is not None:
-            yield Problem((*at, "pairs_each"), "Three lists at once are no pairs. Remove it, or show two at once.")
+        if lists.at_once > 2:
+            yield Problem((*at, "at_once"), "Preferences are between two lists. Show two at once, in pairs.")
         if not lists.is_several and lists.leave_out == SHOWN:
             yield Problem((*at, "leave_out"), "A single list has no earlier one to leave out. Remove it.")
+        is_side_by_side = lists.shown == SIDE_BY_SIDE
+        if is_side_by_side and not self.problems and COMPARE not in [page.kind for _path, page in self.pages]:
+            yield Problem(at, "Lists that are shown side_by_side are compared. Add a page of the kind compare.")
         for path, page in self.pages:
-            if lists.shown == SIDE_BY_SIDE and page.kind in (ITEM_QUESTIONS, CHOICE):
+            if not is_side_by_side and page.kind == COMPARE:
+                yield Problem(path, f"The page {page.key!r} compares lists. Show them side_by_side, or remove it.")
+            elif is_side_by_side and (page.kind in (ITEM_QUESTIONS, CHOICE) or page.block == OVERALL):
                 yield Problem(path, f"The page {page.key!r} is about one list, and several are shown. Remove it.")

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Literal
 
+from studies.flow_pages import IN_TURN, SIDE_BY_SIDE
 from studies.settings import Primary
 
-PrimaryTest = Literal["contrast", "effect", "advantage", "rank correlation"]
+PrimaryTest = Literal["contrast", "effect", "advantage", "rank correlation", "preference"]
 ADVANTAGE_TEST = "average advantage of the metric's better conditions, a t test with separate variances"
 
 # The analyses of every report, described in words for the frozen design. Designs that were frozen with other words keep
@@ -23,12 +24,29 @@ TESTS: Mapping[str, str] = MappingProxyType(
         "exploratory": "average advantage of other variables and metrics, at most 16 tests, corrected by Holm",
     }
 )
+# The same where everybody meets all conditions in turn.
+ADVANTAGE_IN_TURN = "average advantage of the metric's better conditions, a t test of the mixed model's means"
+TESTS_IN_TURN: Mapping[str, str] = MappingProxyType(
+    {
+        **TESTS,
+        "difference": "mixed model of conditions and positions with participants random, Satterthwaite's df",
+        "pairs": "every pair of conditions in the mixed model, by the studentized range",
+        "beside": "repeated measures with Greenhouse and Geisser's correction, Friedman's test with Nemenyi's, "
+        "Games-Howell over first occasions alone, and the test of carry-over",
+        "comparison": ADVANTAGE_IN_TURN,
+    }
+)
 CONTRAST_TEST = "planned contrast of the primary variable, a t test with the variance pooled over all conditions"
+CONTRAST_IN_TURN = "planned contrast of the primary variable, a t test of the mixed model's means"
 EFFECT_TEST = "a t test with separate variances and Satterthwaite's degrees of freedom, conditions weighted alike"
+EFFECT_IN_TURN = (
+    "a t test of the mixed model's means with Satterthwaite's degrees of freedom, conditions weighted alike"
+)
 EQUIVALENCE_TEST = (
     "two one-sided tests and a minimum-effect test of every pair, and of the planned contrast, against the smallest "
     "effect of interest, with Welch's standard errors; the pairs corrected by Holm"
 )
+EQUIVALENCE_IN_TURN = EQUIVALENCE_TEST.replace("Welch's standard errors", "standard errors of the mixed model")
 
 
 def in_text(name: str) -> str:
@@ -52,16 +70,41 @@ def primary_test_of(tests: Mapping[str, str]) -> PrimaryTest:
     >>> primary_test_of({"comparison": "Kendall's tau-b with the exact two-sided p"})
     'rank correlation'
     """
-    return "advantage" if tests.get("comparison") == ADVANTAGE_TEST else "rank correlation"
+    if tests.get("comparison") == PREFERENCE_TEST:
+        return "preference"
+    is_advantage = tests.get("comparison") in (ADVANTAGE_TEST, ADVANTAGE_IN_TURN)
+    return "advantage" if is_advantage else "rank correlation"
 
 
-def tests_of(primary: Primary) -> dict[str, str]:
-    """Return the analyses of a report on a study's ``primary``, in words, as stored in the frozen design."""
-    tests = dict(TESTS)
+def tests_of(primary: Primary, shown: str) -> dict[str, str]:
+    """Return the analyses of a report on a study's ``primary``, in words, as stored in the frozen design.
+
+    `shown` is how people meet lists.
+    """
+    if shown == SIDE_BY_SIDE:
+        return dict(TESTS_SIDE_BY_SIDE)
+    is_in_turn = shown == IN_TURN
+    tests = dict(TESTS_IN_TURN if is_in_turn else TESTS)
     if primary.contrast is not None:
-        tests["contrast"] = CONTRAST_TEST
+        tests["contrast"] = CONTRAST_IN_TURN if is_in_turn else CONTRAST_TEST
     if primary.effect is not None:
-        tests["effect"] = f"{primary.effect.words} on the primary variable, {EFFECT_TEST}"
+        test = EFFECT_IN_TURN if is_in_turn else EFFECT_TEST
+        tests["effect"] = f"{primary.effect.words} on the primary variable, {test}"
     if primary.smallest_effect is not None:
-        tests["equivalence"] = EQUIVALENCE_TEST
+        tests["equivalence"] = EQUIVALENCE_IN_TURN if is_in_turn else EQUIVALENCE_TEST
     return tests
+
+
+# Where participants compare lists side by side.
+PREFERENCE_TEST = (
+    "preferences on the primary question: of two conditions the exact sign test without ties, of more Davidson's model "
+    "with a variance clustered by participant, and Hotelling's T² of all conditions"
+)
+TESTS_SIDE_BY_SIDE: Mapping[str, str] = MappingProxyType(
+    {
+        "comparison": PREFERENCE_TEST,
+        "pairs": "of more than two conditions, every pair of log-worths by the studentized range",
+        "beside": "shares of ties, preferences for each side, and items that both lists have",
+        "offline_pairs": TESTS["offline_pairs"],
+    }
+)

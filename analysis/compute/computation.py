@@ -24,6 +24,7 @@ from analysis.compute.perceived import (
     study_variable,
 )
 from analysis.compute.sample import described_sample, design_checks
+from analysis.compute.side_by_side import preferences_of
 from analysis.enums import Metric, Variable, scale_variables
 from analysis.read import Progress, no_progress
 from analysis.read.inputs import Measured, conditions_of, origin_warnings, recommenders_of
@@ -87,6 +88,11 @@ def compute(inputs: Inputs, progress: Progress = no_progress) -> dict[str, Any]:
     tested = _tested_variables(inputs, progress)
     perceived = {test.variable: test.ranking for test in tested}
     lengths, objective = _tested_metrics(inputs, progress)
+    rng = rng_for(study.seed, "report", "preferences")
+    preferences = preferences_of(
+        answers, inputs.plan.primary.perceived, rng, alpha=alpha, resamples=inputs.plan.resamples
+    )
+    ranked = perceived | {variable: ranking for variable, (_result, ranking) in preferences.items()}
     progress("Computing effect sizes, ordinal models and correlations")
     effects, scale_effects = effects_of_all(answers, perceived, alpha)
     correlations, novelty = correlations_of(answers, list(perceived))
@@ -111,7 +117,7 @@ def compute(inputs: Inputs, progress: Progress = no_progress) -> dict[str, Any]:
     progress("Comparing both sides")
     pair = (inputs.plan.primary.perceived, inputs.plan.primary.objective)
     comparisons = both_sides.all_comparisons(
-        perceived,
+        ranked,
         objective,
         pair,
         recommenders=recommenders,
@@ -121,10 +127,9 @@ def compute(inputs: Inputs, progress: Progress = no_progress) -> dict[str, Any]:
     of_primary, with_exclusions = _of_primary(inputs, perceived, objective, nested_means, backgrounds, consumed)
     exploratory = both_sides.exploratory_of(answers, perceived, objective, pair, alpha=alpha)
     progress("Comparing every metric with every measure")
-    matrix = both_sides.comparison_matrix(
-        inputs.metrics, perceived, comparisons, recommenders=recommenders, alpha=alpha
-    )
+    matrix = both_sides.comparison_matrix(inputs.metrics, ranked, comparisons, recommenders=recommenders, alpha=alpha)
     n_analysed = {condition.condition: condition.analysed for condition in inputs.flow.by_condition}
+    n_analysed |= {name: answers.n_judges(name) for name in answers.conditions if answers.judged}
     conditions = [
         ConditionFacts(
             label=condition.label,
@@ -175,11 +180,11 @@ def compute(inputs: Inputs, progress: Progress = no_progress) -> dict[str, Any]:
             n_true=answers.n_answers - answers.n_modelled if inputs.mode == Mode.SIMULATED else 0,
             n_incomplete=answers.n_incomplete,
         ),
-        scale_variables=scale_variables(perceived),
+        scale_variables=scale_variables(ranked),
         variables=tuple(test.result for test in tested),
-        power=achieved_power(answers, study, alpha),
-        items=items_by_condition(answers, design.longest_list),
-        liking=liking_and_interest(answers),
+        power=None if preferences else achieved_power(answers, study, alpha),
+        items=() if preferences else items_by_condition(answers, design.longest_list),
+        liking=() if preferences else liking_and_interest(answers),
         effects=effects,
         scale_effects=scale_effects,
         correlations=correlations,
@@ -200,7 +205,8 @@ def compute(inputs: Inputs, progress: Progress = no_progress) -> dict[str, Any]:
         factorial=factorial_of(
             answers, conditions_of(study), perceived, pair[0], inputs.plan.primary.planned_effect, alpha=alpha
         ),
-        design_checks=design_checks(inputs.reading, inputs.opened),
+        design_checks=None if preferences else design_checks(inputs.reading, inputs.opened),
+        preferences=tuple(result for result, _ranking in preferences.values()),
         **of_primary,
     )
     # Through JSON and back: drawing now and drawing from the stored row give the same; NaN is refused.
@@ -218,7 +224,7 @@ def _reads_order(model: TrainedModel) -> bool:
 def _tested_variables(inputs: Inputs, progress: Progress) -> list[TestedVariable]:
     answers, plan = inputs.reading.analysed, inputs.plan
     tested = []
-    for variable in planned_variables(answers, plan):
+    for variable in () if answers.judged else planned_variables(answers, plan):
         progress(f"Testing {variable.in_text}")
         result, ranking = study_variable(answers, variable, alpha=plan.alpha)
         tested.append(TestedVariable(variable, result, ranking))

@@ -43,8 +43,8 @@ Floats = NDArray[np.float64]
 def described_sample(
     reading: Reading, questionnaire: Questionnaire, opened: Opened, seed: int
 ) -> results.Sample | None:
-    """The analysed participants; None where there is none. `questionnaire` has its placeholders filled."""
-    people, conditions = reading.respondents, reading.analysed.conditions
+    """The analysed participants by arm; None where there is none. `questionnaire` has its placeholders filled."""
+    people, conditions = reading.respondents, reading.arms
     if not people:
         return None
     keyed = list(zip(people, reading.keys, strict=True))
@@ -61,6 +61,7 @@ def described_sample(
         ),
         total=_conduct(keyed, opened),
         asks_comments=bool(comment_questions(questionnaire)),
+        arm="sequence" if reading.sequences else "condition",
     )
 
 

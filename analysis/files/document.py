@@ -23,6 +23,7 @@ from analysis.present import (
     plan,
     sample,
     scales,
+    side_by_side,
     verdict,
 )
 from analysis.present import comparison as both_sides
@@ -184,6 +185,7 @@ def document_of(report: Report) -> Document:
             lists_shown.dose_section(results),
             perceived.measures_section(results, figure),
             factorial.factors_section(results, figure),
+            side_by_side.preferences_section(results, figure),
         ],
         "objective": [objective.metrics_section(results, run_figure)],
         "comparison": [

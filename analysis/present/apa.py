@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from analysis.enums import Metric
-from analysis.present import contrast, factorial
+from analysis.present import contrast, factorial, side_by_side
 from analysis.present.lists_shown import findings
 from analysis.present.words import coverage, f_test, tau_b
 from analysis.results.comparison import Comparison
@@ -36,6 +36,10 @@ def apa_sentences(results: Results) -> list[Part]:
         parts.append(("Planned contrast", [contrast.sentence(results.contrast)]))
     if results.factorial is not None:
         parts.append(("Factors", factorial.sentences(results.factorial)))
+    parts += [
+        (each.variable.name, side_by_side.sentences(each, results.plan.alpha, is_primary=not number))
+        for number, each in enumerate(results.preferences)
+    ]
     parts.append(("Perceived and objective quality", [_agreement(comparison, n) for comparison in results.comparisons]))
     return [(heading, sentences) for heading, sentences in parts if sentences]
 

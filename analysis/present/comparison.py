@@ -52,7 +52,7 @@ def pairs_section(results: Results, figure: FigureMaker) -> Section:
 def summary_section(results: Results, figure: FigureMaker) -> Section:
     """The scatter of the primary pair, and every measure by algorithm."""
     section = Section("summary", "Both sides of every algorithm")
-    if has_verdict(results) and results.primary is not None:
+    if has_verdict(results) and results.primary is not None and results.variables:
         leading, length = primary_variable(results), results.objective.at(results.primary.profile_length)
         tested = [kind for kind in results.objective.tested if length.defined_values(kind)]
         numbers = table(

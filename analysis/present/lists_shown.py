@@ -30,7 +30,7 @@ from studies.design.narrative.plan import level
 def distributions_section(results: Results) -> Section:
     """The recommended items and the kinds of rating behind the means."""
     section = Section("behind", "Distributions", "perceived")
-    if not results.flow.analysed:
+    if not results.flow.analysed or not results.items:
         return section
     section.head("Recommended items")
     section.say(*item_warnings(results.items), style="warning")

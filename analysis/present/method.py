@@ -106,9 +106,10 @@ def _measures(results: Results, noun: str) -> str:
         f"{capital(name)} is {what}" if not number else f"{name} {what}"
         for number, (name, what) in enumerate(definitions)
     ]
+    met = "compared two lists at a time" if results.preferences else "met one algorithm"
     measures = ", and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]]))
     return (
-        f"Each {noun} met one algorithm, {did} {requested} items{median} and {'judged' if definitions else 'saw'} "
+        f"Each {noun} {met}, {did} {requested} items{median} and {'judged' if definitions else 'saw'} "
         f"{judged} recommendations. {profile} {f'{measures}. ' if definitions else ''}"
         "The tests use exact sums of answers."
     )

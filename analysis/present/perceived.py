@@ -47,7 +47,7 @@ from studies.plans import in_text
 def measures_section(results: Results, figure: FigureMaker) -> Section:
     """All measures, their tests and partial orders, with the differences and the distribution of the primary one."""
     section = Section("measures", "Measures", "perceived")
-    if not results.flow.analysed:
+    if not results.flow.analysed or not results.variables:
         return section
     leading = primary_variable(results)
     for variable in results.variables:
@@ -164,7 +164,7 @@ def _forest(variable: PerceivedVariable, figure: FigureMaker) -> Figure | None:
 def classic_section(results: Results) -> Section:
     """The analyses of the paper: analysis of variance and Tukey's HSD, which assume equal variances."""
     section = Section("as-in-2011", "As in Cremonesi et al. (2011)", "perceived")
-    if not results.flow.analysed:
+    if not results.flow.analysed or not results.variables:
         return section
     section.say(
         "The analysis of variance and Tukey's HSD of Cremonesi et al. (2011) assume equal variances in all conditions. "

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from analysis.enums import RATED
-from analysis.present import contrast, factorial
+from analysis.present import contrast, factorial, side_by_side
 from analysis.present.words import coverage
 from analysis.results.comparison import Advantage, Comparison, DecidedPairs
 from analysis.results.report import FEWEST_ANALYSED, Results
@@ -52,6 +52,8 @@ def _finding(results: Results) -> tuple[Run, ...]:
         return (Run("Nothing to compare yet."),)
     if comparison is None:
         return (Run("The planned pair of measures is missing from this report."),)
+    if results.preferences:
+        return (Run(side_by_side.finding(results.preferences[0], results.plan.alpha)),)
     if (planned := results.contrast) is not None:
         before, after = contrast.finding(planned.test)
         return (Run(before), Run(planned.variable.in_text, "perceived"), Run(f"{after}."))
@@ -124,6 +126,8 @@ def evidence(results: Results) -> tuple[str, ...]:
     paragraphs = []
     if planned is not None:
         paragraphs += [contrast.sentence(planned), contrast.metric_sentence(planned, results.objective.n)]
+    elif results.preferences:
+        paragraphs += side_by_side.sentences(results.preferences[0], results.plan.alpha)
     elif results.factorial is not None and (effect := results.factorial.planned) is not None:
         paragraphs.append(factorial.planned_sentence(effect, results.plan.alpha))
     elif isinstance(tau := comparison.tau, AgreementResult) and (

@@ -72,6 +72,23 @@ class ScaleAnswers:
 
 
 @dataclass(frozen=True)
+class Judged:
+    """Two lists side by side, as a participant, numbered in the order of entry, judged them.
+
+    `answers` are preferences by outcome, from -2, clearly the left list, to 2; `shared` is the share of the shown items
+    that are in both lists, and identical lists have the same items in the same order.
+    """
+
+    participant: int
+    occasion: int
+    left: str
+    right: str
+    answers: Mapping[str, int | None]
+    shared: float
+    is_identical: bool
+
+
+@dataclass(frozen=True)
 class Answers:
     """Everything that the completed participants of one mode answered."""
 
@@ -85,6 +102,7 @@ class Answers:
     scales: tuple[ScaleAnswers, ...] = ()
     languages: tuple[str, ...] = ()  # of each participant
     outcomes: tuple[ScaleAnswers, ...] = ()  # that the plan names, each as a scale of one question
+    judged: tuple[Judged, ...] = ()  # lists side by side; then `people` is empty, as nobody had a single list
 
     @property
     def digest(self) -> str:
@@ -102,6 +120,10 @@ class Answers:
             del plain["languages"]
         if not self.outcomes:  # likewise
             del plain["outcomes"]
+        if not self.judged:
+            del plain["judged"]
+        else:
+            plain["judged"] = [vars(each) for each in self.judged]
         return digest_of(plain)
 
     def among(self, conditions: Collection[str]) -> Answers:
@@ -116,6 +138,10 @@ class Answers:
             scales=_among(self.scales, is_in),
             outcomes=_among(self.outcomes, is_in),
         )
+
+    def n_judges(self, condition: str) -> int:
+        """The number of participants who compared a condition."""
+        return len({each.participant for each in self.judged if condition in (each.left, each.right)})
 
     def of(self, condition: str) -> list[Person]:
         """The participants of one condition."""

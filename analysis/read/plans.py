@@ -87,7 +87,8 @@ def _reopenings(study: Study) -> Iterable[Reopened]:
 
 
 def _targets(snapshot: Mapping[str, Any]) -> dict[str, int]:
-    return {condition["label"]: condition["target"] for condition in snapshot.get("conditions", ())}
+    """Of each arm: the sequences of a design that has them, else its conditions."""
+    return {arm["label"]: arm["target"] for arm in snapshot.get("sequences") or snapshot.get("conditions", ())}
 
 
 def _extensions(frozen: list[StudyVersion]) -> Iterable[TargetExtension]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import compress
@@ -11,7 +11,7 @@ from statistics import median
 
 from django.db.models import Count
 
-from analysis.read.inputs import Answers, Person, ScaleAnswers, Shown, conditions_of
+from analysis.read.inputs import Answers, Judged, Person, ScaleAnswers, Shown, conditions_of
 from analysis.read.sample import Respondent, respondent_of
 from analysis.results.exclusions import ExclusionReason
 from analysis.results.sample import ConditionFlow, Flow, Interviews
@@ -24,6 +24,7 @@ from studies.models import Interview, Participant, ProfileRating, Study
 from studies.monitoring.selectors.consort import consort_of
 from studies.monitoring.selectors.exclusions import Exclusions
 from studies.monitoring.selectors.monitor import ConditionCount, counts_by_condition, counts_by_status
+from studies.participation.selectors.comparisons import Compared, comparisons_of
 from studies.participation.selectors.responses import Record, completed_answers, records
 from studies.recruitment.selectors.recruitment import is_nested
 
@@ -44,6 +45,7 @@ class Reading:
     # Keys of the analysed participants, and what is known of them, in the order of `analysed.people`
     keys: tuple[int, ...] = ()
     respondents: tuple[Respondent, ...] = ()
+    sequences: tuple[str, ...] = ()  # of conditions, where everybody meets all of them in turn
 
     @property
     def sides(self) -> tuple[Answers, Answers]:
@@ -54,6 +56,11 @@ class Reading:
     def n_left_out(self) -> int:
         """Completers who are excluded."""
         return self.analysed.n_excluded
+
+    @property
+    def arms(self) -> tuple[str, ...]:
+        """What participants were assigned to: conditions, or sequences of them."""
+        return self.sequences or self.analysed.conditions
 
     def among(self, conditions: Collection[str]) -> Reading:
         """The same of the participants of these conditions."""
@@ -156,10 +163,63 @@ def read_answers(study: Study, mode: str, excluded: Exclusions) -> Reading:
         excluded=excluded,
         keys=tuple(row.key for row in analysed if row is not None),
         respondents=tuple(row.respondent for row in analysed if row is not None),
-        reasons=tuple(
-            ExclusionReason(how=how, reason=reason, n=n)
-            for (how, reason), n in sorted(counts.items(), key=lambda count: (-count[1], count[0]))
-        ),
+        reasons=_reasons(counts),
+    )
+
+
+def read_comparisons(study: Study, mode: str, excluded: Exclusions) -> Reading:
+    """As `read_answers`, where participants compared lists side by side; whoever did not is incomplete."""
+    questionnaire, compared = asked_questions(study), comparisons_of(study, mode)
+    outcomes = planned_outcomes(questionnaire, study.design)
+    completers = {record.participant.pk: record for record in completed_answers(study, mode)}
+    sequences = dict(study.participants.filter(pk__in=compared).values_list("pk", "sequence__label"))
+    labels = tuple(condition.label for condition in conditions_of(study))
+
+    def answers_of(keys: Sequence[int], n_excluded: int) -> Answers:
+        whole = [key for key in keys if key in compared]
+        return Answers(
+            conditions=labels,
+            people=(),
+            shown=(),
+            n_answers=sum(completers[key].n_answers for key in whole),
+            n_modelled=sum(completers[key].n_modelled for key in whole),
+            n_incomplete=len(keys) - len(whole),
+            n_excluded=n_excluded,
+            outcomes=tuple(ScaleAnswers(of.key, of.name, of.low, of.high, (of.key,), ()) for of in outcomes),
+            judged=tuple(_judged(number, each, outcomes) for number, key in enumerate(whole) for each in compared[key]),
+        )
+
+    analysed = [key for key in completers if key not in excluded]
+    counts = Counter(excluded[key] for key in completers if key in excluded)
+    keys = tuple(key for key in analysed if key in compared)
+    return Reading(
+        analysed=answers_of(analysed, counts.total()),
+        completers=answers_of([*completers], 0),
+        excluded=excluded,
+        reasons=_reasons(counts),
+        keys=keys,
+        respondents=tuple(respondent_of(completers[key], sequences[key] or "", questionnaire) for key in keys),
+        sequences=tuple(study.sequences.order_by("position").values_list("label", flat=True)),
+    )
+
+
+def _judged(number: int, compared: Compared, outcomes: Sequence[Outcome]) -> Judged:
+    first, second = compared.items
+    return Judged(
+        participant=number,
+        occasion=compared.occasion,
+        left=compared.left,
+        right=compared.right,
+        answers={outcome.key: compared.answers[outcome.key.partition(".")[2]] for outcome in outcomes},
+        shared=len({*first} & {*second}) / max(len({*first, *second}), 1),
+        is_identical=first == second,
+    )
+
+
+def _reasons(counts: Mapping[tuple[str, str], int]) -> tuple[ExclusionReason, ...]:
+    return tuple(
+        ExclusionReason(how=how, reason=reason, n=n)
+        for (how, reason), n in sorted(counts.items(), key=lambda count: (-count[1], count[0]))
     )
 
 
@@ -222,6 +282,7 @@ def flow_of(study: Study, mode: str, reading: Reading) -> Flow:
     """The flow of participants as CONSORT asks for it, in total and by condition."""
     rows = Participant.objects.filter(study=study, mode=mode)
     by_status = counts_by_status(study, mode)
+    n_analysed = Counter(respondent.condition for respondent in reading.respondents)
     consort, lines = consort_of(study, mode, reading.excluded), counts_by_condition(study, mode)
     return Flow(
         interviews=_interviews(study, mode),
@@ -236,7 +297,7 @@ def flow_of(study: Study, mode: str, reading: Reading) -> Flow:
         completed=by_status.get(ParticipantStatus.COMPLETED, 0),
         excluded=reading.n_left_out,
         excluded_for=reading.reasons,
-        analysed=len(reading.analysed.people),
+        analysed=len(reading.keys),
         is_collecting=_is_collecting(study, mode, lines),
         left_before=tuple(consort.left_before.items()),
         left_after=tuple(consort.left_after.items()),
@@ -248,7 +309,7 @@ def flow_of(study: Study, mode: str, reading: Reading) -> Flow:
                 under_way=line.active,
                 abandoned=line.abandoned,
                 completed=line.completed,
-                analysed=len(reading.analysed.of(line.label)),
+                analysed=n_analysed[line.label],
             )
             for line in lines
         ),

@@ -18,6 +18,7 @@ from analysis.results.objective import ObjectiveSide, OfflineMetric, Repeats
 from analysis.results.perceived import Constructs, ItemsOfCondition, Liking, PerceivedVariable, QuestionnaireScale
 from analysis.results.plan import Planned, ReportPlan
 from analysis.results.sample import DesignCheck, Flow, Sample
+from analysis.results.side_by_side import Preference
 from inference.average_advantage import AverageAdvantage, ExploratoryFamily
 from inference.item_effects import ItemEffectsResult
 from inference.results import Undefined
@@ -209,6 +210,7 @@ class Results:
     contrast: PlannedContrast | None = field(default=None, metadata=stored(is_omitted=True))
     factorial: Factorial | None = field(default=None, metadata=stored(is_omitted=True))
     equivalence: Equivalence | None = field(default=None, metadata=stored(is_omitted=True))
+    preferences: tuple[Preference, ...] = field(default=(), metadata=stored(is_omitted=True))  # the primary one first
 
     @property
     def is_live(self) -> bool:

@@ -126,13 +126,17 @@ class Conduct:
 
 @dataclass(frozen=True, kw_only=True)
 class Sample:
-    """The analysed participants by condition; `asks_comments` says whether a question could be answered in words."""
+    """The analysed participants by condition, or by another `arm` that they were assigned to.
+
+    `asks_comments` says whether a question could be answered in words.
+    """
 
     conditions: tuple[str, ...]
     characteristics: tuple[Characteristic, ...]
     by_condition: tuple[Conduct, ...]
     total: Conduct
     asks_comments: bool = field(default=True, metadata=stored(is_omitted=True))
+    arm: str = field(default="condition", metadata=stored(is_omitted=True))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,7 @@ from analysis.read import Progress, no_progress
 from analysis.read.inputs import conditions_of, measured_by, positions_in
 from analysis.read.metrics import repetitions_of, stored_metrics
 from analysis.read.plans import frozen_plan
-from analysis.read.responses import flow_of, mode_to_report, read_answers
+from analysis.read.responses import flow_of, mode_to_report, read_answers, read_comparisons
 from analysis.read.sample import opened_by, sample_digest
 from analysis.results.codec import encode
 from analysis.results.plan import Planned, ReportPlan
@@ -28,6 +28,7 @@ from core.transitions import record
 from evaluation.models import EvaluationRun
 from studies.design.services.launch import draft_snapshot
 from studies.enums import Mode, ParticipantStatus, StudyStatus
+from studies.flow_pages import SIDE_BY_SIDE
 from studies.models import Study
 from studies.monitoring.selectors.exclusions import exclusions
 from studies.monitoring.services.blinding import note_opened_by
@@ -112,9 +113,12 @@ def _read(
     frozen = frozen_plan(study, draft)
     plan = plan_of(frozen, run, overrides)
     progress("Reading the answers")
-    reading = read_answers(study, mode, exclusions(study, [mode], by_hand=plan.by_hand, rule=plan.exclude))
+    is_side_by_side = study.design.flow.lists.shown == SIDE_BY_SIDE
+    read = read_comparisons if is_side_by_side else read_answers
+    reading = read(study, mode, exclusions(study, [mode], by_hand=plan.by_hand, rule=plan.exclude))
     flow = flow_of(study, mode, reading)
-    compared = _compared(flow)
+    # Whoever meets all conditions is not left out with one that has few.
+    compared = list(reading.analysed.conditions) if is_side_by_side else _compared(flow)
     positions = [at for at, name in zip(positions, reading.analysed.conditions, strict=True) if name in compared]
     reading = reading.among(compared)
     opened, choices = opened_by(study, mode), choices_of(study, mode)
@@ -123,7 +127,7 @@ def _read(
     measured = tuple(measured_by(run, reading.analysed.conditions, positions, length) for length in lengths)
     repetitions = repetitions_of(run, reading.analysed.conditions, positions)
     stored = stored_metrics(study, run, reading.analysed.conditions, positions)
-    streams = (*(f"users-{length.length}" for length in measured),)
+    streams = (*(f"users-{length.length}" for length in measured), *(["preferences"] * is_side_by_side))
     installed = versions()
     provenance = Provenance(
         design_hash=study.design_hash,

@@ -11,11 +11,13 @@ from functools import cached_property
 from typing import Any, Protocol
 
 from core.errors import ParameterError
+from core.field_problems import Problem
 from studies.flow_pages import (
     AFTER,
     CHOICE,
     CHOICE_TEXT,
     CHOSEN,
+    COMPARE,
     ELICIT,
     END,
     FLOW_2011,
@@ -25,7 +27,8 @@ from studies.flow_pages import (
     FlowPages,
     Page,
 )
-from studies.instrument.questionnaires.schema import Questionnaire, questionnaire_from
+from studies.instrument.questionnaires.kinds import Preference
+from studies.instrument.questionnaires.schema import EVALUATOR, Questionnaire, questionnaire_from
 from studies.settings import StudySettings
 
 CONSENT = "consent"  # before the way starts: there is no participant row yet
@@ -72,6 +75,11 @@ class Flow(FlowPages):
     def choice(self) -> Page | None:
         """The page on which an item of the list is picked; None where there is none."""
         return next((page for page in self.pages if page.kind == CHOICE), None)
+
+    @property
+    def compared(self) -> str:
+        """The block of questions about lists side by side; empty where none are."""
+        return next((page.block for page in self.pages if page.kind == COMPARE), "")
 
     @property
     def blocks(self) -> tuple[str, ...]:
@@ -236,6 +244,23 @@ def with_choice(questionnaire: Mapping[str, Any], design: StudySettings) -> Mapp
     ]
     question = {"key": CHOSEN, "kind": "choice", "text": text, "choices": choices}
     return {**questionnaire, page.block: [question]}
+
+
+def preference_problems(questionnaire: Questionnaire, design: StudySettings) -> list[Problem]:
+    """What is wrong with the questions of preference: a comparison asks some, and no other page does."""
+    compared = whole_flow(design).compared
+    asked = [
+        (block, number)
+        for block, questions in {**questionnaire.blocks, EVALUATOR: questionnaire.evaluator}.items()
+        for number, question in enumerate(questions)
+        if isinstance(question, Preference)
+    ]
+    text = "Only a page that compares lists asks for a preference. Choose another kind of question."
+    problems = [Problem((*at, "kind"), text) for at in asked if at[0] != compared]
+    if compared and not any(block == compared for block, _number in asked):
+        text = "A page that compares lists asks for a preference. Add a question of the kind preference."
+        problems.append(Problem((compared,), text))
+    return problems
 
 
 def blocks_of(design: StudySettings) -> tuple[str, ...]:

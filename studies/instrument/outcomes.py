@@ -14,6 +14,7 @@ from typing import Any, Protocol
 from core.field_problems import FieldProblems, Problem
 from studies.flow_pages import CHOSEN, ITEMS, NONE
 from studies.instrument.flow import whole_flow
+from studies.instrument.questionnaires.kinds import Preference
 from studies.instrument.questionnaires.questions import Question
 from studies.instrument.questionnaires.schema import Questionnaire
 from studies.instrument.scales import ScaleOfStudy, members_of, score_of_participant
@@ -81,6 +82,11 @@ def possible_outcomes(questionnaire: Questionnaire, design: StudySettings) -> di
 
 def _outcomes(questionnaire: Questionnaire, design: StudySettings) -> Iterator[Outcome]:
     flow = whole_flow(design)
+    if flow.compared:  # no question is about the list of one condition
+        for question in questionnaire.block(flow.compared):
+            if isinstance(question, Preference):
+                yield from _of_question(flow.compared, question, "one answer, below 0 for list A, above 0 for list B")
+        return
     for page in flow.pages:
         if page.key in flow.with_list and page.block:
             for question in questionnaire.block(page.block):
@@ -125,7 +131,7 @@ def planned_outcomes(questionnaire: Questionnaire, design: StudySettings) -> tup
     return tuple(known[key] for key in keys)
 
 
-def _of_question(block: str, question: Question) -> Iterator[Outcome]:
+def _of_question(block: str, question: Question, how: str = "one answer") -> Iterator[Outcome]:
     if question.minimum is None or question.maximum is None:
         return
     (member,) = members_of(question)
@@ -138,7 +144,7 @@ def _of_question(block: str, question: Question) -> Iterator[Outcome]:
         name=text.rstrip(" .:"),
         low=question.minimum,
         high=question.maximum,
-        how="the mean of a participant's answers about the items" if block == ITEMS else "one answer",
+        how="the mean of a participant's answers about the items" if block == ITEMS else how,
         value=lambda person: score_of_participant(scale, person.answers, [item.answers for item in person.items]),
         scale=scale,
     )

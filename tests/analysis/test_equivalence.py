@@ -27,6 +27,7 @@ from studies.design.presets.loader import load_preset
 from studies.design.selectors.planning import preregistration_plan
 from studies.design.services.design import change_design
 from studies.design.services.launch import launch_study
+from studies.flow_pages import ONE
 from studies.models import Study, StudyMembership
 from studies.settings import StudySettings, settings_problems
 from tests.analysis.conftest import FEW_RESAMPLES
@@ -145,7 +146,7 @@ def test_the_form_asks_for_it_and_the_preregistration_names_it(draft: Study, cli
 
 
 def test_a_design_without_it_is_frozen_as_before() -> None:
-    assert "equivalence" not in plans.tests_of(StudySettings().primary)
+    assert "equivalence" not in plans.tests_of(StudySettings().primary, ONE)
 
 
 @pytest.mark.unit

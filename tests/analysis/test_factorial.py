@@ -35,6 +35,7 @@ from studies.design.services.conditions import choose_conditions
 from studies.design.services.design import change_design, create_study
 from studies.design.services.launch import launch_problems, launch_study
 from studies.effects import design_of, effect_weights
+from studies.flow_pages import ONE
 from studies.models import Study, StudyMembership
 from studies.settings import Effect, Primary, settings_problems
 from tests.analysis.conftest import FEW_RESAMPLES
@@ -286,10 +287,10 @@ def test_a_plan_has_one_primary_test_and_old_plans_their_words() -> None:
     (problem,) = settings_problems({**load_preset("cremonesi-2011").settings, "primary": both})
     assert "leave out the contrast or the effect" in str(problem)
     plain = Primary(perceived="accuracy", objective="recall")
-    assert "effect" not in plans.tests_of(plain)
+    assert "effect" not in plans.tests_of(plain, ONE)
     assert plain.stored() == PAIR
     trend = Primary(perceived="accuracy", objective="recall", effect=STRENGTH)
-    assert plans.tests_of(trend)["effect"].startswith(
+    assert plans.tests_of(trend, ONE)["effect"].startswith(
         "the linear trend over the strength of the re-ranking on the primary"
     )
     assert TEXTS["key"] == TEXT.factor

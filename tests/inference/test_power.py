@@ -120,6 +120,23 @@ def test_within_power_is_that_of_the_noncentral_distributions(k: int, n: int, f:
 
 
 @pytest.mark.unit
+@pytest.mark.parametrize(("n", "share", "alpha"), [(100, 0.65, 0.05), (5, 0.9, 0.05), (6, 0.9, 0.05), (33, 0.4, 0.01)])
+def test_the_power_of_a_sign_test_is_the_sum_over_all_counts_that_are_significant(
+    n: int, share: float, alpha: float
+) -> None:
+    significant = [count for count in range(n + 1) if stats.binomtest(count, n).pvalue <= alpha]
+    expected = sum(math.comb(n, count) * share**count * (1 - share) ** (n - count) for count in significant)
+    assert power.sign_test_power(n, share, alpha=alpha) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(("n", "share", "alpha"), [(0, 0.6, 0.05), (9, 1.0, 0.05), (9, 0.6, 0.0)])
+def test_a_sign_test_without_preferences_or_with_an_impossible_share_is_refused(
+    n: int, share: float, alpha: float
+) -> None:
+    with pytest.raises(ParameterError, match="A sign test needs a preference"):
+        power.sign_test_power(n, share, alpha=alpha)
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [

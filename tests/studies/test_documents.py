@@ -50,6 +50,7 @@ def questions(key: str) -> st.SearchStrategy[dict[str, Any]]:
         ("likert", span, {"ends": ends}),
         ("slider", span, {"ends": ends, "unit": TEXTS}),
         ("matrix", {**span, "rows": rows}, {"random_order": st.booleans()}),
+        ("preference", {}, {"labels": st.fixed_dictionaries({"en": st.lists(WORDS, min_size=5, max_size=5)})}),
         ("attention", {**span, "expects": st.just(2)}, {}),
     ]
     return st.one_of(
@@ -83,7 +84,8 @@ def test_what_is_written_reads_back_the_same(questionnaire: dict[str, Any]) -> N
 def test_every_kind_and_the_shipped_ones_read_back_the_same() -> None:
     for questionnaire in (every_kind(ends_after=2), load_preset("cremonesi-2011").questionnaire):
         assert read_document(write_document(questionnaire)) == questionnaire
-    assert {question["kind"] for question in every_kind()["after"]} == set(KINDS)
+    of_comparisons = {"preference"}  # asked on no other page
+    assert {question["kind"] for question in every_kind()["after"]} == set(KINDS) - of_comparisons
 
 
 @pytest.mark.unit

@@ -22,6 +22,7 @@ OF_KIND: dict[str, dict[str, Any]] = {
     "likert": {"minimum": 1, "maximum": 5}, "multiple": {"choices": CHOICES}, "long_text": {},
     "slider": {"minimum": 0, "maximum": 100, "step": 10},
     "matrix": {"minimum": 1, "maximum": 5, "rows": ROWS}, "attention": {"choices": CHOICES, "expects": "red"},
+    "preference": {},
 }  # fmt: skip
 
 
@@ -36,7 +37,7 @@ def asking(*questions: dict[str, Any], block: str = "after", **other: Any) -> Qu
 @pytest.mark.parametrize(
     ("kind", "seconds"),
     [("yes_no", 5), ("likert", 7), ("attention", 7), ("choice", 7), ("slider", 8), ("number", 8), ("multiple", 10),
-     ("text", 15), ("long_text", 40), ("matrix", 6 * 7)],
+     ("text", 15), ("long_text", 40), ("matrix", 6 * 7), ("preference", 7)],
 )  # fmt: skip
 def test_each_kind_has_its_seconds_and_a_matrix_those_of_its_rows(kind: str, seconds: float) -> None:
     asked = asking(question("one", kind))

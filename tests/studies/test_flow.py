@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import copy
 import doctest
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from core.errors import ParameterError
 from core.field_problems import FieldProblems
-from studies.flow_pages import FLOW_2011, block_problems, read_flow, text_problems
+from studies.flow_pages import FLOW_2011, Lists, block_problems, read_flow, text_problems, written_flow
 from studies.instrument import flow, measures
 from studies.instrument.flow import Flow, Place
 from studies.instrument.questionnaires import schema
@@ -172,6 +173,31 @@ REFUSED = {
     "a choice with a block": "pages.append({'key': 'pick', 'kind': 'choice', 'block': 'taste'})",
     "a choice with a reserved key": "pages.append({'key': 'item', 'kind': 'choice'})",
     "a choice with a text": "pages.append({'key': 'pick', 'kind': 'choice', 'text': {'en': 'Pick!'}})",
+    "a comparison of one list": "pages.append({'key': 'compare', 'kind': 'compare'})",
+    "side by side without a comparison": "del pages[1:]; f[2]['lists']['shown'] = 'side_by_side'",
+    "side by side with pages about one list": (
+        "pages.append({'key': 'compare', 'kind': 'compare'}); f[2]['lists']['shown'] = 'side_by_side'"
+    ),
+    "three at once": (
+        "pages[1:] = [{'key': 'compare', 'kind': 'compare'}]; f[2]['lists'] |= {'shown': 'side_by_side', 'at_once': 3}"
+    ),
+    "a comparison outside lists": (
+        "f.insert(3, {'key': 'compare', 'kind': 'compare'}); del pages[1:]; f[2]['lists']['shown'] = 'side_by_side'"
+    ),
+    "a comparison before the lists": (
+        "pages[:] = [{'key': 'compare', 'kind': 'compare'}, pages[0]]; f[2]['lists']['shown'] = 'side_by_side'"
+    ),
+    "two comparisons": (
+        "pages[1:] = [{'key': key, 'kind': 'compare'} for key in ('compare', 'again')]; "
+        "f[2]['lists']['shown'] = 'side_by_side'"
+    ),
+    "a comparison of a reserved block": (
+        "pages[1:] = [{'key': 'compare', 'kind': 'compare', 'block': 'items'}]; f[2]['lists']['shown'] = 'side_by_side'"
+    ),
+    "a comparison with a text": (
+        "pages[1:] = [{'key': 'compare', 'kind': 'compare', 'text': {'en': 'Compare!'}}]; "
+        "f[2]['lists']['shown'] = 'side_by_side'"
+    ),
     "several at once": "f[1]['kind'] = 'rate'; f[3]['key'] = 'overall'; f[3]['assigns'] = True; f.insert(0, f.pop())",
 }
 
@@ -205,6 +231,41 @@ def test_a_choice_is_the_question_of_a_block_named_after_its_page() -> None:
     ]
 
 
+SIDE_BY_SIDE = "pages[1:] = [{'key': 'compare', 'kind': 'compare'}]; f[2]['lists']['shown'] = 'side_by_side'"
+
+
+def test_a_comparison_asks_the_block_of_its_name_unless_it_names_another() -> None:
+    read = read_flow(changed(SIDE_BY_SIDE))
+    assert [page.block for page in read.pages if page.kind == "compare"] == ["compare"]
+    named = read_flow(changed(SIDE_BY_SIDE.replace("'compare'}]", "'compare', 'block': 'preference'}]")))
+    assert Flow(named.pages).compared == "preference"
+    assert Flow(FLOW_2011).compared == ""
+    asked = {"about": [1], "after": [1]}
+    assert [str(problem) for problem in block_problems(changed(SIDE_BY_SIDE), asked, ())] == [
+        "flow[2].lists.pages[1].block: The questionnaire has no questions in the block 'compare'. Add some, or remove "
+        "the page."
+    ]
+
+
+def test_only_comparisons_ask_for_preferences_and_always_do() -> None:
+    text = {"en": "Which one?", "it": "Quale?"}
+    preference, remark = ({"key": kind, "kind": kind, "text": text} for kind in ("preference", "text"))
+    design = read_settings({"flow": changed(SIDE_BY_SIDE)})
+
+    def problems(**blocks: Any) -> list[str]:
+        return [str(each) for each in flow.preference_problems(flow.read_questions(blocks, design), design)]
+
+    assert problems(compare=[remark, preference]) == []
+    assert problems(compare=[remark]) == [
+        "compare: A page that compares lists asks for a preference. Add a question of the kind preference."
+    ]
+    only = "Only a page that compares lists asks for a preference. Choose another kind of question."
+    assert problems(compare=[preference], after=[{**preference, "key": "again"}]) == [f"after[0].kind: {only}"]
+    of_2011 = read_settings({})
+    asked = flow.read_questions({"overall": [preference]}, of_2011)
+    assert [str(each) for each in flow.preference_problems(asked, of_2011)] == [f"overall[0].kind: {only}"]
+
+
 def test_problems_of_a_flow_are_those_of_its_setting() -> None:
     problems = settings_problems({"flow": changed("f.pop(); f[3]['key'] = 'overall'")})
     assert [problem.location for problem in problems if problem.location.startswith("flow")] == ["flow[3].key", "flow"]
@@ -229,3 +290,19 @@ def test_texts_of_a_flow_are_in_every_language() -> None:
 
 def test_branch_of_an_unwatched_item_without_trailer() -> None:
     assert [measures.branch_of(True, None), measures.branch_of(False, False)] == ["watched", "neither"]
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        "pass",
+        "pages.insert(1, {'key': 'pick', 'kind': 'choice', 'title': {'en': 'Which?'}})",
+        "f.insert(0, {'key': 'hello', 'kind': 'text', 'title': {'en': 'Hi'}, 'text': {'en': 'Hello'}})",
+        "f[2]['lists'].update(shown='in_turn', leave_out='nothing')",
+    ],
+)
+def test_a_flow_that_is_written_is_read_as_it_was(edit: str) -> None:
+    read = read_flow(changed(edit))
+    assert read_flow(written_flow(read, read.lists)) == read
+    in_turn = Lists(shown="in_turn")
+    assert read_flow(written_flow(read, in_turn)) == replace(read, lists=in_turn)

@@ -63,6 +63,32 @@ def test_check_refuses_what_does_not_answer_the_question(question: Question, val
         question.check(value)
 
 
+def test_a_preference_is_one_of_five_steps_from_the_left_list_to_the_right() -> None:
+    asked = questionnaire_from({"overall": [{"key": "q", "kind": "preference", "text": TEXT}]}).block("overall")[0]
+    assert [asked.check(asked.parsed(raw)) for raw in ("-2", "-1", "0", "1", "2")] == [-2, -1, 0, 1, 2]
+    assert asked.possible_answers() == asked.countable_answers() == (-2, -1, 0, 1, 2)
+    assert asked.is_numeric
+    assert {language: labels[2] for language, labels in asked.labels.items()} == {
+        "en": "No difference", "de": "Kein Unterschied", "it": "Nessuna differenza",
+    }  # fmt: skip
+    for value in (-3, 3, 1.0, True, "1", None):
+        with pytest.raises(ParameterError, match="'q'"):
+            asked.check(value)
+
+
+def test_labels_of_a_preference_may_be_own_and_in_other_languages() -> None:
+    own = {"fr": ["A", "plutôt A", "les deux", "plutôt B", "B"], "en": ["A", "rather A", "both", "rather B", "B"]}
+    question = {"key": "q", "kind": "preference", "text": TEXT, "labels": own}
+    asked = questionnaire_from({"overall": [question]}).block("overall")[0]
+    assert (asked.labels["fr"][1], asked.labels["en"][2], asked.labels["it"][2]) == (
+        "plutôt A", "both", "Nessuna differenza",
+    )  # fmt: skip
+    with pytest.raises(ParameterError, match="a label for each of its 5 points"):
+        questionnaire_from({"overall": [{**question, "labels": {"en": ["A", "B"]}}]})
+    with pytest.raises(ParameterError, match="has no field 'minimum'"):
+        questionnaire_from({"overall": [{**question, "minimum": 1}]})
+
+
 def test_admits_value_knows_values_and_limits() -> None:
     assert _question("yes_no", admits=(True,)).admits_value(True)
     assert not _question("yes_no", admits=(True,)).admits_value(False)

@@ -35,6 +35,7 @@ EXAMPLES: Mapping[str, str] = MappingProxyType(
         "rows:\n- {key: varied, text: {en: varied}}\n- {key: boring, text: {en: boring}, reversed: true}",
         "attention": "key: check\nkind: attention\ntext: {en: Please select 2 here.}\nminimum: 1\nmaximum: 5\n"
         "ends: {en: [lowest, highest]}\nexpects: 2",
+        "preference": 'key: varied\nkind: preference\ntext: {en: "Which list has more varied films?"}',
     }
 )
 

@@ -76,6 +76,10 @@ class AssignmentForm(RowsForm):
             "interviewers": design.interviewers,
         }
         super().__init__(study, data, initial={**own, **(initial or {})})
+        self.n_sequences = study.sequences.count()
+        if design.flow.lists.is_several:  # everybody meets every condition
+            self.fields["per_condition"].label = "Participants"
+            del self.fields["targets"]
         about = {q["key"]: q["kind"] == YesNo.kind for q in study.questionnaire.get("about", ())}
         self.strata = self.row_list("strata", "group", "Strata", partial(StratumRow, about), rows_of_strata(design))
         self.quotas = self.row_list("quotas", "limit", "Quotas", partial(QuotaRow, about), rows_of_quotas(design))
@@ -129,8 +133,10 @@ class AssignmentForm(RowsForm):
         }
 
     def planned_targets(self) -> list[int]:
-        cleaned = self.cleaned_data
-        return [cleaned["targets"].get(c.position, cleaned["per_condition"]) for c in self.conditions]
+        n, own = self.cleaned_data["per_condition"], self.cleaned_data.get("targets", {})
+        if self.n_sequences:
+            return [-(-n // self.n_sequences)] * self.n_sequences
+        return [own.get(condition.position, n) for condition in self.conditions]
 
 
 class ParticipantsForm(AssignmentForm, EntryFields):
@@ -150,7 +156,7 @@ class ParticipantsForm(AssignmentForm, EntryFields):
 
     def amendments(self) -> dict[str, str]:
         url = f"{reverse('studies:versions', args=[self.study.slug])}#id_targets-target_0"
-        return {"per_condition": url, "targets": url}
+        return {name: url for name in ("per_condition", "targets") if name in self.fields}
 
     def clean_oldest(self) -> int:
         youngest, oldest = self.cleaned_data.get("youngest"), int(self.cleaned_data["oldest"])
@@ -165,7 +171,7 @@ class ParticipantsForm(AssignmentForm, EntryFields):
             study=self.study,
             actor=actor,
             per_condition=cleaned["per_condition"],
-            targets=cleaned["targets"],
+            targets=cleaned.get("targets"),
             settings=self.assignment_settings(),
             ages=(cleaned["youngest"], cleaned["oldest"]) if "youngest" in cleaned else None,
         )

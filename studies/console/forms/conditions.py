@@ -169,7 +169,9 @@ class ConditionsForm(StageForm):
         self._add_texts(_explaining([*self.stored.values()]))
         fields = [field for by_language in self.texts.values() for field in by_language.values()]
         self.folded = {"Texts of explanations": fields}
-        for condition in self.conditions:
+        # One number of participants holds for all conditions that everybody meets.
+        self.with_target = [] if study.design.flow.lists.is_several else self.conditions
+        for condition in self.with_target:
             self.fields[f"target{condition.pk}"] = forms.IntegerField(
                 label="Target",
                 required=False,  # a condition that was added meanwhile is not on the page
@@ -238,7 +240,7 @@ class ConditionsForm(StageForm):
                     self.add_error(field, "Only explanations have this text. Clear it, or add Explained above.")
                 elif text and name == "wording" and "{items}" not in text:
                     self.add_error(field, "Write {items} where the names of the rated items belong.")
-        for condition in self.conditions:
+        for condition in self.with_target:
             name = f"target{condition.pk}"
             if name in self.data and name in cleaned and cleaned[name] is None:
                 self.add_error(name, ValidationError("Enter how many participants this condition needs."))
@@ -256,7 +258,7 @@ class ConditionsForm(StageForm):
             presentations=_with_texts(self._chosen(), texts),
             actor=actor,
         )
-        entered = {condition.pk: cleaned[f"target{condition.pk}"] for condition in self.conditions}
+        entered = {condition.pk: cleaned[f"target{condition.pk}"] for condition in self.with_target}
         targets = {
             condition.position: entered[condition.pk]
             for condition in self.study.conditions.filter(pk__in=entered)

@@ -9,6 +9,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from studies.design.selectors.planning import WISHED_POWER, planned_number
+from studies.flow_pages import IN_TURN
 from studies.models import Study
 from studies.simulation.services.pilot import MOST_PER_CONDITION
 
@@ -53,6 +54,11 @@ class PowerForm(forms.Form):
             "items": study.design.longest_list,
         }
         super().__init__({**initial, **data.dict()} if data else initial)
+        if study.design.flow.lists.is_several:
+            self.fields["planned"].label = "Planned participants"
+            is_in_turn = study.design.flow.lists.shown == IN_TURN
+            for name in ("power", "means", "sd", "items", *(() if is_in_turn else ("f",))):
+                del self.fields[name]
 
     def clean(self) -> dict[str, Any]:
         if self.n_conditions < 2:

@@ -41,14 +41,17 @@ class TargetsForm(forms.Form):
     def __init__(self, study: Study, data: Any = None) -> None:
         super().__init__(data, prefix="targets")
         self.labels = list(study.conditions.order_by("position").values_list("label", "target"))
-        for number, (label, target) in enumerate(self.labels):
+        is_several = study.design.flow.lists.is_several  # then everybody meets every condition
+        for number, (label, target) in enumerate(self.labels[:1] if is_several else self.labels):
+            label = "Participants" if is_several else label
             self.fields[f"target_{number}"] = forms.IntegerField(
                 label=label, min_value=target, max_value=MOST_PARTICIPANTS, initial=target
             )
         self.fields["why"] = why_field()
 
     def targets(self) -> dict[str, int]:
-        return {label: self.cleaned_data[f"target_{number}"] for number, (label, _target) in enumerate(self.labels)}
+        entered, first = self.cleaned_data, self.cleaned_data["target_0"]
+        return {label: entered.get(f"target_{number}", first) for number, (label, _target) in enumerate(self.labels)}
 
 
 class MemberForm(forms.Form):

@@ -16,6 +16,7 @@ from core.outcomes import refusals_in
 from studies.allocation.assignment.methods import method_from
 from studies.allocation.assignment.permuted_blocks import block_weights
 from studies.allocation.assignment.strata import strata_from
+from studies.allocation.selectors.allocations import arms_of
 from studies.console.forms.assignment import METHOD_LABELS, AssignmentForm
 from studies.console.forms.planning import CostForm, PowerForm, SimulationForm
 from studies.console.views.workspace import study_page
@@ -38,6 +39,11 @@ from studies.team.permissions import FORM, OWNERS, READERS, Membership, for_memb
 
 def _power_context(form: PowerForm, membership: Membership) -> dict[str, Any]:
     cleaned = form.cleaned_data
+    primary_power = planning.primary_power_sentence(
+        membership.study, n=cleaned["planned"], f=cleaned.get("f", 0), alpha=cleaned["alpha"]
+    )
+    if membership.study.design.flow.lists.is_several:
+        return {"primary_power": primary_power, "lists_in_words": planning.lists_in_words(membership.study)}
     stated = {name: cleaned[name] for name in ("planned", "f", "power", "alpha")}
     plan = planning.power_plan(conditions=form.n_conditions, **stated)
     at_planned = plan.n_values.index(cleaned["planned"])
@@ -54,9 +60,7 @@ def _power_context(form: PowerForm, membership: Membership) -> dict[str, Any]:
         "eta_squared": share(plan.smallest.eta_squared),
         "sensitivity_noncentrality": plan.smallest.f**2 * plan.planned.n_total,
         "sentences": [needed_sentence(plan.needed), planned_sentence(plan.planned, plan.smallest)],
-        "primary_power": planning.primary_power_sentence(
-            membership.study, n=cleaned["planned"], f=cleaned["f"], alpha=cleaned["alpha"]
-        ),
+        "primary_power": primary_power,
         "simulated_sentence": simulated,
         "chart": power_curve(
             plan.curves, n_values=plan.n_values, planned=cleaned["planned"], emphasised=plan.stated, title=title
@@ -91,8 +95,7 @@ def study_imbalance(request: HttpRequest, membership: Membership) -> HttpRespons
     context: dict[str, Any] = {"form": form, "labels": METHOD_LABELS, "problem": ""}
     if form is None or form.is_valid():
         design = read_settings({**study.settings, **(form.assignment_settings() if form else {})})
-        saved = list(study.conditions.order_by("position").values_list("target", flat=True))
-        targets = form.planned_targets() if form else saved
+        targets = form.planned_targets() if form else [arm.target for arm in arms_of(study)]
         try:
             method = replace(method_from(design), weights=block_weights(targets))
             expected = planning.expected_imbalance(study, targets, method, strata_from(design))

@@ -13,6 +13,7 @@ from django.urls import reverse
 from django.utils import translation
 from django.views.decorators.clickjacking import xframe_options_sameorigin
 
+from studies.allocation.selectors.allocations import n_occasions, n_slots
 from studies.allocation.selectors.assignment_seed import seed_sentence, seed_state
 from studies.console.forms.assignment import ParticipantsForm
 from studies.console.forms.conditions import TitleForm
@@ -29,13 +30,16 @@ from studies.design.selectors.launch_overview import (
     PLAN,
     TEXTS,
 )
+from studies.design.selectors.planning import lists_in_words
 from studies.design.selectors.texts import contact_of, language_name, languages_of, rendered, texts_of
 from studies.design.selectors.versions import frozen_tests
 from studies.design.services import launch
-from studies.instrument.flow import questionnaire_of
+from studies.instrument.flow import flow_of, questionnaire_of
 from studies.models import Study
 from studies.monitoring.selectors.estimate import estimate_of
+from studies.participation.services.previewing import tickets
 from studies.recruitment.selectors.recruitment import is_nested
+from studies.simulation.services.condition_lists import are_named
 from studies.team.permissions import FORM, READERS, Membership, for_members, may_see_run
 
 
@@ -48,8 +52,8 @@ def _consent_preview(study: Study, _form: StageForm) -> dict[str, Any]:
 
 
 def size(study: Study, _form: StageForm) -> dict[str, Any]:
-    targets = study.conditions.values_list("target", flat=True)
-    return {"n_conditions": len(targets), "planned": sum(targets)}
+    counts = {"n_conditions": study.conditions.count(), "n_sequences": study.sequences.count()}
+    return {**counts, "planned": n_slots(study), "is_several": study.design.flow.lists.is_several}
 
 
 @for_members(READERS, FORM)
@@ -69,10 +73,23 @@ def study_dataset(request: HttpRequest, membership: Membership) -> HttpResponse:
 
 @for_members(READERS, FORM)
 def study_flow(request: HttpRequest, membership: Membership) -> HttpResponse:
-    """The steps of a participant with their minutes, and how many items are rated and recommended."""
+    """The pages of a participant with their minutes, and how many items and lists there are."""
 
     def context(study: Study, form: StageForm) -> dict[str, Any]:
-        return {"estimate": estimate_of(study), **_consent_preview(study, form)}
+        estimate, n_lists, flow = estimate_of(study), n_occasions(study), flow_of(study)
+        repeated = flow.listed if flow.lists.is_several else ()
+        return {
+            "estimate": estimate,
+            "cards": [  # name, whether each list has it, and minutes of one list
+                (step.name, step.step in repeated, step.minutes / (n_lists if step.step in repeated else 1))
+                for step in estimate.steps
+            ],
+            "n_lists": n_lists,
+            "repeated_minutes": sum(step.minutes for step in estimate.steps if step.step in repeated),
+            "lists_in_words": lists_in_words(study),
+            "starts": [condition.label for condition in tickets(study)] if repeated and are_named(study) else (),
+            **_consent_preview(study, form),
+        }
 
     return stage_page(request, membership, FLOW, FlowForm, "console/studies/flow.html", context)
 

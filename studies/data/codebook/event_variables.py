@@ -13,7 +13,7 @@ from studies.data.codebook.cells import iso_time
 from studies.data.codebook.participants import Person, known_values, page_of_known_items, same_as
 from studies.data.codebook.variable import INDIRECTLY, YES_NO, Variable
 from studies.enums import AllocationKind, Mode, Provenance
-from studies.flow_pages import CHOICE, ELICIT, ITEM_QUESTIONS, QUESTIONS
+from studies.flow_pages import CHOICE, COMPARE, ELICIT, ITEM_QUESTIONS, QUESTIONS
 from studies.instrument.flow import CONSENT, flow_of, whole_flow
 from studies.models import Allocation, Event, ProfileRating, Study
 from studies.monitoring.selectors.page_times import PageSummary, TimeOnPage
@@ -194,7 +194,8 @@ def event_variables(study: Study) -> tuple[Variable[EventRow], ...]:
 
 def page_variables(study: Study) -> tuple[Variable[PageTime], ...]:
     """Page times, under oTree's column names."""
-    timed = [page.key for page in flow_of(study).pages if page.kind in (QUESTIONS, ELICIT, ITEM_QUESTIONS, CHOICE)]
+    kinds = (QUESTIONS, ELICIT, ITEM_QUESTIONS, CHOICE, COMPARE)
+    timed = [page.key for page in flow_of(study).pages if page.kind in kinds]
     return (
         Variable("session_code", "The study", "text", lambda p: study.slug),
         Variable("participant_id_in_session", "Number of the participant in order of entry", "integer",

@@ -23,16 +23,15 @@ from inference.power import (
     sign_test_power,
     within_power,
 )
-from studies.flow_pages import IN_TURN, SHOWN, Lists
 from studies.instrument import flags
 from studies.instrument.outcomes import possible_outcomes
 from studies.instrument.questionnaires.core import is_measured, measures_of
 from studies.instrument.questionnaires.schema import Questionnaire
 from studies.instrument.scales import scales_of
-from studies.plans import ADVANTAGE_TEST, TESTS, in_text
+from studies.plans import TESTS, in_text, primary_test_of
 from studies.settings import SCALE_PREFIX, AnalysisPlan, Contrast, Primary, StudySettings
 
-CORRELATION = 0.5  # of a person's values under two conditions, where nothing else is stated
+CORRELATION = 0.5  # assumed of a person's values under two conditions
 PREFERRING = 0.65  # of those with a preference, for one of two
 NUMBERS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 PERCEIVED_LABELS = {
@@ -120,39 +119,6 @@ def planned_sentences(plan: AnalysisPlan, labels: Mapping[str, str] = PERCEIVED_
     return [f"Tested at α = {level(plan.alpha)}: {in_words(names)}.", rule_of_exclusion(plan)]
 
 
-def lists_sentence(lists: Lists, *, k: int, n_sequences: int, n_occasions: int) -> str:
-    """State which lists of `k` conditions each participant meets, and in which orders; empty with one list.
-
-    Examples
-    --------
-    >>> lists_sentence(Lists(shown="in_turn"), k=3, n_sequences=6, n_occasions=3)
-    'Each participant meets the lists of all three conditions in turn, in one of six orders of a Williams square. Items of earlier lists are left out of later ones.'
-    >>> lists_sentence(Lists(shown="side_by_side"), k=3, n_sequences=6, n_occasions=2)
-    'Each participant compares two pairs of lists side by side, in one of six sequences: every pair is equally often at each position, with each of its lists on the left.'
-    """  # noqa: E501 (sentences as they are printed)
-    if not lists.is_several or not n_sequences:
-        return ""
-    if lists.shown == IN_TURN:
-        number = "both" if k == 2 else f"all {NUMBERS[k]}"
-        sentence = (
-            f"Each participant meets the lists of {number} conditions in turn, in one of {NUMBERS[n_sequences]} orders "
-            "of a Williams square."
-        )
-    elif lists.at_once > 2:
-        sentence = (
-            f"Each participant compares {NUMBERS[lists.at_once]} lists side by side, in one of "
-            f"{NUMBERS[n_sequences]} orders."
-        )
-    else:
-        pairs = "one pair" if n_occasions == 1 else f"{NUMBERS[n_occasions]} pairs"
-        sentence = (
-            f"Each participant compares {pairs} of lists side by side, in one of {NUMBERS[n_sequences]} sequences: "
-            "every pair is equally often at each position, with each of its lists on the left."
-        )
-    left_out = " Items of earlier lists are left out of later ones."
-    return sentence + (left_out if lists.leave_out == SHOWN and n_occasions > 1 else "")
-
-
 def contrast_in_words(contrast: Contrast) -> str:
     """The two sets of a planned contrast.
 
@@ -182,7 +148,7 @@ def primary_test_sentence(primary: Primary, tests: Mapping[str, str] = TESTS) ->
     if (contrast := primary.contrast) is not None:
         sides = "one-sided" if contrast.sides == 1 else "two-sided"
         return f"Primary test: planned contrast, {contrast_in_words(contrast)}, {sides}."
-    if tests["comparison"] != ADVANTAGE_TEST:
+    if primary_test_of(tests) != "advantage":
         return f"Primary test: {tests['comparison']}."
     return "Primary test: average advantage of the conditions with the better offline metric."
 
@@ -271,39 +237,22 @@ def contrast_power_sentence(power: ContrastPower, contrast: Contrast, *, n: int,
     )
 
 
-def in_turn_power_sentence(
-    *, conditions: int, n: int, f: float, alpha: float, sides: int = 2, correlation: float = CORRELATION
-) -> str:
-    """State the power where each participant meets all conditions: of their comparison and of the primary test.
-
-    Examples
-    --------
-    >>> print(in_turn_power_sentence(conditions=3, n=36, f=0.25, alpha=0.05))
-    If a participant's values under two conditions correlate by .50, a comparison of the 3 conditions finds an effect of f = 0.25 at α = .05 with a power of .91 with 36 participants, who each meet all of them; a power of .80 takes 28. The primary test (two-sided) has a power of .95 if all of f lies in it; a power of .80 takes 22.
-    """  # noqa: E501 (sentences as they are printed)
-    rest: dict[str, Any] = {"conditions": conditions, "f": f, "correlation": correlation}
-    one: dict[str, Any] = {
-        "contrast": True,
-        "alpha": alpha * (3 - sides),
-    }  # a one-sided test at α is a two-sided one at 2α
+def in_turn_power_sentence(*, conditions: int, n: int, f: float, alpha: float, sides: int = 2) -> str:
+    """State the power where each participant meets all conditions: of their comparison and of the primary test."""
+    of: dict[str, Any] = {"conditions": conditions, "f": f, "correlation": CORRELATION, "alpha": alpha}
+    one = {**of, "contrast": True, "alpha": alpha * (3 - sides)}  # one-sided at α is two-sided at 2α
     return (
-        f"If a participant's values under two conditions correlate by {share(correlation)}, a comparison of the "
+        f"If a participant's values under two conditions correlate by {share(CORRELATION)}, a comparison of the "
         f"{conditions} conditions finds an effect of f = {f:.2f} at α = {level(alpha)} with a power of "
-        f"{share(within_power(n=n, alpha=alpha, **rest))} with {n:,} participants, who each meet all of them; a power "
-        f"of {share(TARGET)} takes {participants_within(alpha=alpha, **rest):,}. The primary test "
-        f"({'one' if sides == 1 else 'two'}-sided) has a power of {share(within_power(n=n, **rest, **one))} if all of "
-        f"f lies in it; a power of {share(TARGET)} takes {participants_within(**rest, **one):,}."
+        f"{share(within_power(n=n, **of))} with {n:,} participants, who each meet all of them; a power of "
+        f"{share(TARGET)} takes {participants_within(**of):,}. The primary test "
+        f"({'one' if sides == 1 else 'two'}-sided) has a power of {share(within_power(n=n, **one))} if all of f lies "
+        f"in it; a power of {share(TARGET)} takes {participants_within(**one):,}."
     )
 
 
 def preference_power_sentence(*, n: int, pairs: int, pairs_each: int, alpha: float) -> str:
-    """State the power of the sign test of one pair, where `n` participants each compare `pairs_each` of the `pairs`.
-
-    Examples
-    --------
-    >>> print(preference_power_sentence(n=100, pairs=1, pairs_each=1, alpha=0.05))
-    Each pair of lists is compared by 100 participants. If 65% of them prefer one and nobody sees no difference, an exact sign test of the pair at α = .05 has a power of .83.
-    """  # noqa: E501 (sentences as they are printed)
+    """State the power of the sign test of one pair, where `n` participants each compare `pairs_each` of the `pairs`."""
     each = n * pairs_each // pairs
     return (
         f"Each pair of lists is compared by {each:,} participants. If {PREFERRING:.0%} of them prefer one and nobody "

@@ -85,12 +85,12 @@ class Plan:
     frozen_tests: Sequence[str]  # the analyses in the words of an earlier version that froze others; else empty
 
     @property
-    def is_several(self) -> bool:
-        return self.design.flow.lists.is_several
+    def arm(self) -> str:
+        return "sequence" if self.lists else "condition"
 
     @property
-    def arms(self) -> str:
-        return "sequence" if self.is_several else "condition"
+    def subjects(self) -> str:
+        return f"{'within' if self.lists else 'between'} participants"
 
     @property
     def primary(self) -> Primary:
@@ -153,7 +153,7 @@ def _aspredicted(plan: Plan) -> list[tuple[str, str]]:
 def _osf(plan: Plan) -> list[tuple[str, str]]:
     blinding = "Participants are not told which recommender they meet, nor which ones there are."
     n = len(plan.conditions)
-    manipulated = f"Manipulated: the recommender, {n} levels, {_between(plan)} participants. Nothing else differs."
+    manipulated = f"Manipulated: the recommender, {n} levels, {plan.subjects}. Nothing else differs."
     return [
         ("Study information: hypotheses", _question(plan)),
         ("Design plan: study type, blinding and design", f"{_conditions(plan)}\n\n{blinding}"),
@@ -165,10 +165,6 @@ def _osf(plan: Plan) -> list[tuple[str, str]]:
         ("Analysis plan: data exclusion and missing data", _exclusions(plan)),
         ("Other", _anything_else(plan)),
     ]
-
-
-def _between(plan: Plan) -> str:
-    return "within" if plan.is_several else "between"
 
 
 def _data(plan: Plan) -> str:
@@ -224,7 +220,7 @@ def _variables(plan: Plan) -> str:
 def _conditions(plan: Plan) -> str:
     profile = f" {plan.profile}" if plan.profile else ""
     lines = "\n".join(
-        f"- {c.label}: {c.algorithm}, model `{c.model[:12]}`{'' if plan.is_several else f', {c.target:,} participants'}"
+        f"- {c.label}: {c.algorithm}, model `{c.model[:12]}`{'' if plan.lists else f', {c.target:,} participants'}"
         for c in plan.conditions
     )
     pages = "on the same pages"
@@ -232,11 +228,9 @@ def _conditions(plan: Plan) -> str:
         crossed = "\n".join(f"- {factor.words}" for factor in factors)
         lines = f"{lines}\n\nThe conditions are the full product of these factors:\n\n{crossed}"
         pages = "on pages that differ between conditions in the factors below alone"
-    met = plan.lists or "Each participant meets several."
-    meets = f". {met}" if plan.is_several else "; each participant meets one."
-    each = " of each list" if plan.is_several else ""
+    met, each = (f". {plan.lists}", " of each list") if plan.lists else ("; each participant meets one.", "")
     return (
-        f"{len(plan.conditions)} conditions {_between(plan)} participants{meets} A condition is a "
+        f"{len(plan.conditions)} conditions {plan.subjects}{met} A condition is a "
         f"recommender trained on {plan.dataset}. Each participant {plan.known_items} and judges "
         f"{plan.design.listed} recommendations{each}, {pages}.{profile}\n\n{lines}\n\n{_assignment(plan)}"
     )
@@ -249,8 +243,8 @@ def _assignment(plan: Plan) -> str:
 
 def _analyses(plan: Plan) -> str:
     alpha = level(plan.analysis.alpha)
-    if plan.frozen_tests or plan.is_several:
-        of = "The launch froze these analyses" if plan.frozen_tests else "These analyses"
+    if plan.frozen_tests or plan.lists:
+        of = "The launch froze these analyses" if plan.frozen_tests else "The analyses"
         return (
             f"{of}, at α = {alpha}:\n\n"
             + "\n".join(f"- {words}" for words in plan.tests)
@@ -343,7 +337,7 @@ def _exclusions(plan: Plan) -> str:
     admitted = f" Admitted are: {'; '.join(plan.admitted)}." if plan.admitted else ""
     return (
         "Analysed are all who complete the study. Those who leave before the end, withdraw or return their "
-        "submission are not; their number is reported for each {plan.arms}, and their slot goes to another participant."
+        f"submission are not; their number is reported for each {plan.arm}, and their slot goes to another participant."
         f"{admitted} {rule_of_exclusion(plan.analysis)} {REFILL_SENTENCE + ' ' if plan.design.refill_excluded else ''}"
         f"Values are not trimmed. {missing}"
     )
@@ -360,8 +354,8 @@ def _sample(plan: Plan) -> str:
         else ""
     )
     return (
-        f"{plan.n_slots:,} participants who complete, {each} in each {plan.arms}. The study ends when every "
-        f"{plan.arms} reaches its target; outcomes by condition stay blinded until then.\n\n"
+        f"{plan.n_slots:,} participants who complete, {each} in each {plan.arm}. The study ends when every "
+        f"{plan.arm} reaches its target; outcomes by condition stay blinded until then.\n\n"
         + " ".join(plan.power)
         + quotas
     )

@@ -17,8 +17,8 @@ from core.errors import ParameterError
 from core.field_problems import FieldProblems, Problem, read_model
 from recommenders.reranking import BAR
 from studies.allocation.assignment.strata import strata_from, with_interviewer
-from studies.flow_pages import block_problems, text_problems
-from studies.instrument.flow import Designed, questionnaire_of, read_questions, with_choice
+from studies.flow_pages import SIDE_BY_SIDE, block_problems, text_problems
+from studies.instrument.flow import Designed, preference_problems, questionnaire_of, read_questions, with_choice
 from studies.instrument.outcomes import planned_outcomes
 from studies.instrument.questionnaires.core import core_problems
 from studies.instrument.questionnaires.document import read_document
@@ -178,6 +178,8 @@ def check_design(
     if wrong:
         raise FieldProblems(wrong)
     parsed = read_questions(with_choice(questionnaire, design), design)
+    if problems := preference_problems(parsed, design):
+        raise QuestionnaireProblems(problems)
     about = {question.key: question for question in parsed.about}
     columns = {"item.opened", "item.played", "item.played_seconds", "behaviour.opened", "behaviour.played"}
     of_questions = {
@@ -260,6 +262,13 @@ def _check_plan(design: StudySettings, questionnaire: Questionnaire, about: Mapp
                 "take the scale out of the plan."
             )
     planned_outcomes(questionnaire, design)
+    primary = design.primary
+    others = [*plan.variables, *plan.scales, primary.contrast, primary.effect, primary.smallest_effect]
+    if design.flow.lists.shown == SIDE_BY_SIDE and any(other is not None for other in others):
+        raise ParameterError(
+            "Lists side by side are compared by questions of preference: name them as outcomes, such as "
+            "compare.overall, and leave measures, scales, a contrast, an effect and a smallest effect out of the plan."
+        )
     for key in plan.covariates:
         question = _question_for(key, about, "A covariate")
         if not question.is_covariate:

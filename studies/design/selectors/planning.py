@@ -23,7 +23,7 @@ from studies.allocation.assignment.imbalance import Imbalance, of_every_method
 from studies.allocation.assignment.methods import LEAST_FILLED, MINIMISATION, PERMUTED_BLOCKS, Method, method_from
 from studies.allocation.assignment.strata import Strata, strata_from
 from studies.allocation.assignment.wording import quotas_as_text
-from studies.allocation.selectors.allocations import n_occasions, n_slots
+from studies.allocation.selectors.allocations import n_left_out, n_occasions, n_slots
 from studies.allocation.selectors.assignment_seed import (
     commitment_sentence,
     is_seed_known,
@@ -31,13 +31,12 @@ from studies.allocation.selectors.assignment_seed import (
     seed_commitment,
 )
 from studies.design.narrative.plan import (
-    CORRELATION,
+    NUMBERS,
     advantage_power_sentence,
     contrast_power_sentence,
     equivalence_power_sentence,
     in_turn_power_sentence,
     level,
-    lists_sentence,
     metric_label,
     needed_sentence,
     perceived_labels,
@@ -71,19 +70,24 @@ FEWEST_REPETITIONS = 200
 
 
 def planned_number(study: Study) -> tuple[int, int]:
-    """The number of conditions, and of participants in the smallest one: what power can count on.
-
-    Where each participant meets several conditions, all participants of the study.
-    """
+    """The number of conditions, and of participants who meet the smallest one: what power can count on."""
     targets = list(study.conditions.values_list("target", flat=True))
     return len(targets), n_slots(study) if study.design.flow.lists.is_several else min(targets, default=0)
 
 
 def lists_in_words(study: Study) -> str:
-    """Which lists each participant meets, and in which orders, in a sentence; empty with one list."""
-    k, n_sequences = study.conditions.count(), study.sequences.count()
-    lists = study.design.flow.lists
-    return lists_sentence(lists, k=k, n_sequences=n_sequences, n_occasions=n_occasions(study))
+    """Which lists each participant meets, and in which orders; empty with one list."""
+    lists, k, n, pairs = study.design.flow.lists, study.conditions.count(), study.sequences.count(), n_occasions(study)
+    if not n:
+        return ""
+    if lists.shown == IN_TURN:
+        met = f"meets the lists of {'both' if k == 2 else f'all {NUMBERS[k]}'} conditions in turn"
+        sentence = f"Each participant {met}, in one of {NUMBERS[n]} orders of a Williams square."
+    else:
+        met = f"compares {NUMBERS[pairs]} pair{'s' if pairs > 1 else ''} of lists side by side"
+        balance = "every pair is equally often at each position, with each of its lists on the left"
+        sentence = f"Each participant {met}, in one of {NUMBERS[n]} sequences; {balance}."
+    return sentence + (" Items of earlier lists are left out of later ones." if n_left_out(study) else "")
 
 
 @dataclass(frozen=True)
@@ -163,11 +167,11 @@ def simulated_power_sentence(
     return simulated_sentence(power, tuple(means), sd=sd, f=effect_of_means(means, sd), n=n, items=items)
 
 
-def primary_power_sentence(study: Study, *, n: int, f: float, alpha: float, correlation: float = CORRELATION) -> str:
+def primary_power_sentence(study: Study, *, n: int, f: float, alpha: float) -> str:
     """The power of the study's own primary test for an effect `f`, and of its equivalence test, if it has one.
 
-    `n` is the number of participants per condition, or of the study where each meets several conditions. Empty with
-    fewer than two conditions. Raises ParameterError. The same design gives the same numbers.
+    `n` participants meet each condition. Empty with fewer than two conditions. Raises ParameterError. The same design
+    gives the same numbers.
     """
     labels = list(study.conditions.order_by("position").values_list("label", flat=True))
     primary = study.design.primary
@@ -179,7 +183,7 @@ def primary_power_sentence(study: Study, *, n: int, f: float, alpha: float, corr
         return preference_power_sentence(n=n, pairs=k * (k - 1) // 2, pairs_each=n_occasions(study), alpha=alpha)
     if shown == IN_TURN:
         sides = primary.contrast.sides if primary.contrast else 2
-        return in_turn_power_sentence(conditions=k, n=n, f=f, alpha=alpha, sides=sides, correlation=correlation)
+        return in_turn_power_sentence(conditions=k, n=n, f=f, alpha=alpha, sides=sides)
     variable = perceived_labels(asked_questions(study), study.design)[primary.perceived]
     if primary.effect is not None:
         by_t = contrast_power(1, 1, k, n, f, alpha=alpha)  # the same for all weights, if the effect makes all of f
@@ -323,5 +327,5 @@ def preregistration_plan(study: Study) -> Plan:
             if scale.key in analysis.scales
         }
         | {outcome.key: outcome_in_words(outcome) for outcome in planned_outcomes(questionnaire, design)},
-        frozen_tests=() if tests == tests_of(primary) else tuple(tests.values()),
+        frozen_tests=() if tests == tests_of(primary, design.flow.lists.shown) else tuple(tests.values()),
     )

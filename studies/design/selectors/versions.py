@@ -66,4 +66,4 @@ def frozen_tests(study: Study) -> dict[str, str]:
     """The analyses of the plan in words: those that the launch froze, so that later words change no design."""
     first = None if study.status == StudyStatus.DRAFT else study.versions.order_by("number").first()
     frozen: dict[str, str] = {} if first is None else (first.snapshot.get("plan") or {}).get("tests", {})
-    return frozen or tests_of(study.design.primary)
+    return frozen or tests_of(study.design.primary, study.design.flow.lists.shown)

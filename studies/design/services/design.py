@@ -302,6 +302,7 @@ def _changed(settings: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[st
         "preparation_seconds": None,
         "sent_answers": [],
         "recorded": [],
+        "flow": None,  # the pages of 2011
     }
     return {name: value for name, value in changed.items() if name not in no_progress or value != no_progress[name]}
 

@@ -219,9 +219,8 @@ def _quota_problems(study: Study, planned: int) -> list[str]:
         most = max_admitted(quotas, question.key, answers)
         if answers and question.required and most is not None and most < planned:
             problems.append(
-                f"The quotas by {question.key!r} let in {most:,} participants, and the "
-                f"{'study is' if study.design.flow.lists.is_several else 'conditions are'} to have {planned:,}: the "
-                "study could never be full."
+                f"The quotas by {question.key!r} let in {most:,} participants, and the conditions are to have "
+                f"{planned:,}: the study could never be full."
             )
     return problems
 
@@ -323,6 +322,9 @@ def _points_of_lists(study: Study, conditions: Sequence[Condition]) -> Iterator[
         targets = ", ".join(f"{condition.label} {condition.target:,}" for condition in conditions)
         text = f"Each participant meets every condition, and targets differ: {targets}. Give all the same target."
         yield OpenPoint(PARTICIPANTS, text, "per_condition")
+    if study.design.interviewers == "nested":
+        text = "Interviewers run one condition each, and participants meet several. Cross interviewers with conditions."
+        yield OpenPoint(PARTICIPANTS, text, "interviewers")
     if remote := ", ".join(condition.label for condition in remote_conditions(study)):
         text = (
             f"Remote recommenders make no lists for studies with several for each participant: {remote}. Choose models "

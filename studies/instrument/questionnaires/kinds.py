@@ -309,6 +309,26 @@ class Likert(Question):
         return True
 
 
+class Preference(Question):
+    """Which of two lists it is more of, in five steps: below 0 for list A on the left, above 0 for list B."""
+
+    kind = "preference"
+    label = "Preference between two lists"
+    template = "preference"
+    fields = frozenset({"labels"})
+    seconds = 7.0
+    own_limits = (-2, 2)
+    own_labels = {
+        "en": ("Clearly A", "Slightly A", "No difference", "Slightly B", "Clearly B"),
+        "de": ("Eindeutig A", "Eher A", "Kein Unterschied", "Eher B", "Eindeutig B"),
+        "it": ("Decisamente A", "Leggermente A", "Nessuna differenza", "Leggermente B", "Decisamente B"),
+    }
+
+    @classmethod
+    def is_on_points_with(cls, choices: Any) -> bool:
+        return True
+
+
 class LongText(Question):
     """Paragraphs."""
 
@@ -350,5 +370,7 @@ class Text(LongText):
 
 # In the order in which sentences name them
 KINDS: dict[str, type[Question]] = {
-    kind.kind: kind for kind in (YesNo, Number, OneChoice, Text, Likert, Multiple, LongText, Slider, Matrix, Attention)
-}
+    kind.kind: kind for kind in (
+        YesNo, Number, OneChoice, Text, Likert, Multiple, LongText, Slider, Matrix, Attention, Preference,
+    )
+}  # fmt: skip

@@ -103,6 +103,9 @@ class Question:
     is_covariate: ClassVar[bool] = False  # whether an answer is one number or one choice
     is_span: ClassVar[bool] = False  # whether it goes from one number to another, on points or not
     new_limits: ClassVar[tuple[int, ...]] = ()  # `minimum` and `maximum` of a new question in the editor
+    # `minimum`, `maximum` and labels of the points by language, where every question of the kind has the same
+    own_limits: ClassVar[tuple[int, ...]] = ()
+    own_labels: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     limit_labels: ClassVar[tuple[str, str]] = ("Lowest point", "Highest point")  # their names in the editor
     mark: ClassVar[str] = ""  # what the editor can tick for a choice or a row
     # The answers where every question of the kind has the same, with their labels

@@ -104,7 +104,10 @@ class QuestionReader:
                 for language, ends in self._lists("ends", 2, "a label for each of its two ends").items()
             },
             wordings=self._wordings(),
-            labels=self._lists("labels", points, f"a label for each of its {points} points") if points else {},
+            labels={
+                **kind.own_labels,
+                **(self._lists("labels", points, f"a label for each of its {points} points") if points else {}),
+            },
             other=self._texts("other"),
             decimals=self._whole("decimals", 0, 0, MOST_DECIMALS),
             unit=self._texts("unit"),
@@ -205,7 +208,7 @@ class QuestionReader:
         return value
 
     def _limits(self, kind: type[Question]) -> tuple[Any, Any]:
-        low, high = self.data.get("minimum"), self.data.get("maximum")
+        low, high = kind.own_limits or (self.data.get("minimum"), self.data.get("maximum"))
         is_on_points = kind.is_on_points_with(self.data.get("choices"))
         needs_both = is_on_points or kind.is_span
         is_real = kind.allows_decimals(self.data.get("decimals"))

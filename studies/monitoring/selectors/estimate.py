@@ -13,7 +13,7 @@ from studies.allocation.selectors.allocations import n_slots
 from studies.design.selectors.stated_facts import assumed_seconds
 from studies.design.selectors.texts import texts_of
 from studies.enums import Mode, ParticipantStatus
-from studies.flow_pages import ABOUT, AFTER, CHOICE, ELICIT, ITEM_QUESTIONS, LIST, OVERALL
+from studies.flow_pages import ABOUT, AFTER, CHOICE, COMPARE, ELICIT, ITEM_QUESTIONS, LIST, OVERALL
 from studies.instrument.flow import CONSENT, flow_of
 from studies.models import Participant, Study
 from studies.monitoring.selectors.page_times import BROWSER, StepTime, step_times
@@ -28,6 +28,7 @@ NAMES = {
     ITEM_QUESTIONS: "Questions about each item",
     OVERALL: "The list as a whole",
     CHOICE: "The choice of an item",
+    COMPARE: "The comparison of lists",
     AFTER: "Questions after the list",
 }
 

@@ -26,7 +26,7 @@ from catalog.selectors.items import (
 )
 from core.errors import ParallaxError
 from studies.design.selectors.placeholders import StudyContent, content_of
-from studies.flow_pages import ABOUT, AFTER, CHOICE, ELICIT, END, ITEM_QUESTIONS, LIST, OVERALL, SIDE_BY_SIDE
+from studies.flow_pages import ABOUT, AFTER, CHOICE, COMPARE, ELICIT, END, ITEM_QUESTIONS, LIST, OVERALL, SIDE_BY_SIDE
 from studies.instrument.flow import CONSENT, Flow, Place
 from studies.known_items import FIVE_STARS, ElicitationScale
 from studies.models import Participant, ProfileRating, RecommendedItem, Study
@@ -39,6 +39,7 @@ NAMES: dict[str, Promise] = {  # by what a page is for
     ITEM_QUESTIONS: _("Each recommendation"),
     OVERALL: _("The list as a whole"),
     CHOICE: _("Your choice"),
+    COMPARE: _("Comparison of the lists"),
     AFTER: _("Some more questions"),
     END: _("Thank you"),
 }
