@@ -30,6 +30,7 @@ LOW, HIGH = 1, 5
 DAMPING = 10.0  # pseudo-ratings at the overall mean in a user's mean
 NOISE = 0.8  # standard deviation of interest around the means, in steps of the 1..5 scale
 ROUNDING = 1e-9  # of a step: tolerance for floating-point error in summed shifts
+PREFERENCES = (0.2, 0.8)  # least differences of mean interest in two lists for a slight and a clear preference
 LEAST_INTEREST = 2.5  # no item of a list is picked where interest in all of them is lower
 HEARD_QUANTILE = 0.9  # half of the people know an item at this popularity quantile
 # Shifts by variable, of the mean rating, of satisfaction, of the share of items not watched, of that of items neither
@@ -117,7 +118,8 @@ class SimulatedPerson:
     The `effect` of the person's condition shifts the answers about a list of `list_length` items and about `scales`. It
     uses the random stream `effect_rng` of its own, so all other answers are those that the person gives without an
     effect. Answers changed by an effect are modelled, no longer true. `later` has effect and length of each list that
-    follows (`turn_to`); those after them are as the last. An item is felt about alike in every list that has it.
+    follows (`turn_to`); those after them are as the last. `beside` has, for each occasion, the shifts of mean interest
+    in lists side by side. An item is felt about alike in every list that has it.
 
     The mean score of a scale over people shifts by exactly the planted amount as long as answers stay within their
     range; in one person the sum over the questions is within one step of the planted total. A question at the end of
@@ -147,6 +149,7 @@ class SimulatedPerson:
         effect_rng: np.random.Generator | None = None,
         scales: Sequence[ScaleOfStudy] = (),
         later: Sequence[tuple[Effect, int]] = (),
+        beside: Sequence[Sequence[float]] = ((0.0, 0.0),),
     ) -> None:
         self.user = user
         self.training = training
@@ -156,6 +159,7 @@ class SimulatedPerson:
             rating - training.mean - float(training.item_offsets[item]) for item, rating in user.ratings.items()
         ]
         self.user_offset = math.fsum(residuals) / (DAMPING + len(residuals))
+        self.beside = beside
         self._felt: dict[int, dict[str, Answer]] = {}  # answers without the effect, by item
         self._effect_rng = effect_rng or np.random.default_rng(0)
         self._scales, self._lists = scales, [(effect or {}, list_length), *later]
@@ -236,6 +240,17 @@ class SimulatedPerson:
             return Answer(NONE, MODELLED)
         weights = np.exp(interests)
         return Answer(int(rng.choice(len(items), p=weights / weights.sum())) + 1, MODELLED)
+
+    def prefer(self, left: Sequence[int], right: Sequence[int], rng: np.random.Generator) -> Answer:
+        """Prefer one of two lists by the difference of mean interest in their items, from -2 to 2.
+
+        What is planted in perceived accuracy adds to the interest in a condition's list. `rng` is as for `opinion`.
+        """
+        shifts = self.beside[min(self._occasion, len(self.beside)) - 1]
+        means = [np.mean([self.interest(item) for item in items]) for items in (left, right)]
+        difference = means[1] - means[0] + shifts[1] - shifts[0] + rng.normal(0.0, NOISE)
+        strength = sum(abs(difference) >= least for least in PREFERENCES)
+        return Answer(int(np.sign(difference)) * strength, MODELLED)
 
     def about_item(self, item: int) -> dict[str, Answer]:
         if item not in self._felt:

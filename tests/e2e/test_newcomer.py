@@ -35,7 +35,9 @@ from tests.factories.catalog import make_version
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
 MOST_PAGES, MOST_CLICKS, MOST_WORDS = 14, 25, 600
-# The console's own words of a page's main area, and those of its frame by part. Not counted: previews, what comes from
+MOST_OF_TEMPLATE = 16, 35, 900
+# The console's own words of a page's main area, and those of its frame and of an open list of templates, which are read
+# once, by part. Not counted: previews, what comes from
 # the file or the study (data-content), folded help, what only screen readers read, and options that are not chosen.
 OWN_WORDS = """() => {
   const wordsOf = (part) => part.innerText.split(/\\s+/).filter(Boolean).length;
@@ -43,13 +45,14 @@ OWN_WORDS = """() => {
   const chosen = [...main.querySelectorAll("select")].map((select) => select.selectedOptions[0]?.text ?? "");
   copy.querySelectorAll("select").forEach((select, i) => select.replaceWith(chosen[i]));
   copy.querySelectorAll(
+    "details[open] > .run-kinds, " +
     ".rail, .crumbs, aside.preview, .preview tbody, .item-grid, [data-content], [aria-hidden], svg, script, .vh"
   ).forEach((part) => part.remove());
   copy.setAttribute("style", "position: absolute; left: -9999px");
   main.after(copy);
   const own = wordsOf(copy);
   copy.remove();
-  const frame = [...document.querySelectorAll(".sidebar nav, .rail .line")];
+  const frame = [...document.querySelectorAll(".sidebar nav, .rail .line, details[open] > .run-kinds")];
   return [own, frame.map((part) => [part.innerText, wordsOf(part)])];
 }"""
 
@@ -93,8 +96,8 @@ def worker(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 class Newcomer:
     """A person at a page who counts: pages, by their address, clicks, and the console's words of each page."""
 
-    def __init__(self, page: Page) -> None:
-        self.page, self.clicks = page, 0
+    def __init__(self, page: Page, most: tuple[int, int, int] = (MOST_PAGES, MOST_CLICKS, MOST_WORDS)) -> None:
+        self.page, self.most, self.clicks = page, most, 0
         self.pages: list[str] = []
         self.words = 0
         self.frame: set[str] = set()  # its parts that were read
@@ -105,28 +108,43 @@ class Newcomer:
         self.page.wait_for_selector(ready)
         self.page.wait_for_load_state("networkidle")
         words, frame = self.page.evaluate(OWN_WORDS)
-        for names, n in frame:
-            words += n if names not in self.frame else 0
-            self.frame.add(names)
+        words += self._new_in(frame)
         self.pages.append(f"{self.page.url.split('/', 3)[3]} ({words} words)")
         self.words += words
+
+    def _new_in(self, frame: list[tuple[str, int]]) -> int:
+        words = sum(n for part, n in frame if part not in self.frame)
+        self.frame |= {part for part, _n in frame}
+        return words
 
     def click(self, selector: str) -> None:
         self.page.locator(selector).first.click()
         self.clicks += 1
 
+    def unfold(self, selector: str) -> None:
+        """Open the list of templates, and count what it says."""
+        self.click(selector)
+        self.words += self._new_in(self.page.evaluate(OWN_WORDS)[1])
+
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        return len(self.pages), self.clicks, self.words
+
     def report(self) -> str:
-        goals = (
-            (len(self.pages), MOST_PAGES, "pages"),
-            (self.clicks, MOST_CLICKS, "clicks"),
-            (self.words, MOST_WORDS, "words"),
-        )
+        goals = zip(self.counts, self.most, ("pages", "clicks", "words"), strict=True)
         lines = [f"{n} {what} of {most}{'' if n <= most else ', not reached'}" for n, most, what in goals]
         return "\n".join([*self.pages, *lines])
 
 
+@pytest.mark.parametrize(("template", "n_conditions"), [("", 3), ("two-lists", 2)])
 def test_a_newcomer_gets_from_a_file_to_a_launched_study(
-    live_server: Any, browser: Browser, worker: None, settings: Any, tmp_path: Path
+    live_server: Any,
+    browser: Browser,
+    worker: None,
+    settings: Any,
+    tmp_path: Path,
+    template: str,
+    n_conditions: int,
 ) -> None:
     settings.VAR_DIR = tmp_path
     make_version(name="of-others")
@@ -135,13 +153,17 @@ def test_a_newcomer_gets_from_a_file_to_a_launched_study(
     signed_in(context, live_server.url, researcher)
     page = context.new_page()
     page.set_default_timeout(180_000)  # the first page waits until the runtime of charts is bundled
-    me = Newcomer(page)
+    me = Newcomer(page, MOST_OF_TEMPLATE) if template else Newcomer(page)
     page.goto(live_server.url)
     me.arrive("**/")
     me.click("a:text-is('New study')")
     me.arrive("**/studies/new/")
     me.click("[name=title]")
     page.keyboard.type("Books for our readers")
+    if template:
+        me.unfold("details:has([name=template]) summary")
+        me.click(f"label:has([name=template][value='{template}'])")
+        page.wait_for_selector("summary:has-text('Two lists side by side')")
     me.clicks += 1  # the file is chosen in the browser's own window
     page.set_input_files(
         "[name=uploads]", {"name": "books.csv", "mimeType": "text/csv", "buffer": book_ratings().encode()}
@@ -158,7 +180,8 @@ def test_a_newcomer_gets_from_a_file_to_a_launched_study(
     me.click(".foot .go")
     me.arrive("**/studies/new/?**")
     assert page.locator("[name=title]").input_value() == "Books for our readers"
-    assert "TopPop, NNCosNgr and PureSVD" in page.locator(".run-kind:has([name=kind])").first.inner_text()
+    compared = "NNCosNgr and PureSVD" if template else "TopPop, NNCosNgr and PureSVD"
+    assert compared in page.locator(".run-kind:has([name=kind])").first.inner_text()
     me.click("main button.go")
     me.arrive("**/studies/books-for-our-readers/dataset/")
     me.click(".rail a[href$='/launch/']")
@@ -168,7 +191,6 @@ def test_a_newcomer_gets_from_a_file_to_a_launched_study(
     page.wait_for_url("**/studies/books-for-our-readers/")
     study = Study.objects.get()
     sys.stdout.write(f"\n{me.report()}\n")
-    assert (study.status, study.conditions.count()) == (StudyStatus.LIVE, 3)
-    assert len(me.pages) <= MOST_PAGES
-    assert me.clicks <= MOST_CLICKS
-    assert me.words <= MOST_WORDS
+    assert (study.status, study.conditions.count()) == (StudyStatus.LIVE, n_conditions)
+    assert study.sequences.count() == (2 if template else 0)
+    assert all(n <= most for n, most in zip(me.counts, me.most, strict=True))

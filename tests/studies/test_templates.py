@@ -35,6 +35,7 @@ from studies.models import Participant, Study
 from studies.participation.services.withdrawal import withdraw
 from studies.recruitment.services.entry_links import entry_link
 from studies.simulation.answer_model import SimulatedPerson, SourceUser, TrainingSide
+from studies.simulation.planted_effects import effects_from
 from tests.factories.accounts import UserFactory
 from tests.factories.catalog import make_items, make_version
 from tests.factories.evaluation import make_run, make_run_at
@@ -46,7 +47,7 @@ pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
 OWN = [key for key in preset_keys() if key != "cremonesi-2011"]
 # Of one condition for each person; others are walked by tests of their own.
-BETWEEN = [key for key in OWN if key != "three-in-turn"]
+BETWEEN = [key for key in OWN if key not in ("three-in-turn", "two-lists")]
 PURESVD = "puresvd:factors=4"
 ALGORITHMS = {
     "explanations": f"toppop, nncosngr, {PURESVD}",
@@ -239,7 +240,7 @@ def test_doses_are_found_among_other_models() -> None:
 @pytest.mark.parametrize("key", ["explanations", "diversity-dose"])
 def test_the_quick_comparison_of_a_template_measures_what_it_needs(key: str) -> None:
     algorithms = proposals_for(make_version(), load_preset(key).quick_algorithms)["quick"].spec.algorithms
-    lines = ["nncosngr", "puresvd"] if key == "explanations" else ["puresvd", *["puresvd|mmr"] * 3]
+    lines = ["nncosngr", "puresvd"] if key != "diversity-dose" else ["puresvd", *["puresvd|mmr"] * 3]
     assert [name for name, _params in algorithms] == lines
 
 
@@ -259,3 +260,49 @@ def test_each_person_meets_the_lists_of_all_recommenders_in_turn(data: str) -> N
     people = study.participants.filter(mode=Mode.SIMULATED)
     assert sorted(people.values_list("sequence__position", flat=True)) == list(range(6))
     assert replayed_log(study, Mode.SIMULATED).problem == ""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("data", DATA)
+def test_each_person_compares_two_lists_side_by_side(data: str) -> None:
+    study = created("two-lists", DATA[data](TWO), settings={"block_multiples": [1]})
+    launch_study(study=study)
+    for seed in range(8):
+        person, _requests = walk(study, secrets.token_hex(20), seed=seed)
+        assert person.status == ParticipantStatus.COMPLETED
+        asked = {question["key"] for question in study.questionnaire["compare"]}
+        answers = person.responses.filter(question__in=asked)
+        assert {*answers.values_list("question", "occasion")} == {(key, 1) for key in asked}
+        assert all(value in range(-2, 3) for value in answers.values_list("value", flat=True))
+    people = study.participants.filter(mode=Mode.SIMULATED)
+    assert sorted(people.values_list("sequence__position", flat=True)) == [0] * 4 + [1] * 4
+    assert replayed_log(study, Mode.SIMULATED).problem == ""
+    results = build_report(study=study, mode=Mode.SIMULATED).read_results()
+    assert [each.variable_key for each in results.preferences] == list(study.design.plan.outcomes)
+    assert (results.flow.analysed, results.preferences[0].n_participants) == (8, 8)
+
+
+@pytest.mark.slow
+def test_planted_interest_in_one_of_two_lists_is_found() -> None:
+    study = created("two-lists", films(TWO), settings={"block_multiples": [1]})
+    launch_study(study=study)
+    effects = effects_from({"PureSVD4": {"accuracy": 0.8}}, labels(study), questionnaire_of(study))
+    items = range(study.dataset_version.items.count())
+    side = TrainingSide(3.0, np.linspace(0.5, -0.5, len(items)), np.array(items)[::-1], 1.0, 5.0)
+    for seed in range(60):
+        user = SourceUser("u", {index: 1.0 + (index + seed) % 5 for index in items[::3]})
+
+        def person_for(code: str, user: SourceUser = user, seed: int = seed) -> SimulatedPerson:
+            met = Participant.objects.get(study=study, code=code).sequence.occasions
+            names = labels(study)
+            return SimulatedPerson(
+                user, side, np.random.default_rng(seed), elicitation=study.design.scale, list_length=5,
+                beside=[[effects.get(names[at], {}).get("accuracy", 0.0) for at in shown] for shown in met],
+            )  # fmt: skip
+
+        client = httpx.Client(transport=Cut(10_000), base_url="http://testserver")
+        link = entry_link(study=study, mode=Mode.SIMULATED, entry_key=secrets.token_hex(20))
+        walker_of(study, client, link, person_for=person_for, rng=np.random.default_rng(seed)).run()
+    preference = build_report(study=study, mode=Mode.SIMULATED).read_results().preferences[0]
+    assert [pair.n_b > pair.n_a for pair in preference.pairs] == [True]
+    assert preference.tests.pairs[0].p < 0.01

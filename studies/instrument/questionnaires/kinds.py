@@ -314,6 +314,7 @@ class Preference(Question):
 
     kind = "preference"
     label = "Preference between two lists"
+    template = "preference"
     fields = frozenset({"labels"})
     seconds = 7.0
     own_limits = (-2, 2)

@@ -8,12 +8,12 @@ from django.http import Http404, HttpResponse
 
 from core.errors import ParallaxError
 from studies.design.selectors.texts import rendered
-from studies.flow_pages import CHOICE, ELICIT, END, ITEM_QUESTIONS, LIST, QUESTIONS, TEXT
+from studies.flow_pages import CHOICE, COMPARE, ELICIT, END, ITEM_QUESTIONS, LIST, QUESTIONS, TEXT
 from studies.instrument.flow import Place, whole_flow
 from studies.participation.selectors import pages
 from studies.participation.services.finishing import leave_page
 from studies.participation.views.ending import end
-from studies.participation.views.questions import choice, item_questions, questions
+from studies.participation.views.questions import choice, compare, item_questions, questions
 from studies.participation.views.rating import elicit
 from studies.participation.views.visit import Visit, of_participant
 
@@ -59,6 +59,7 @@ PAGES: Mapping[str, Callable[[Visit, Place], HttpResponse]] = {
     LIST: _list,
     ITEM_QUESTIONS: item_questions,
     CHOICE: choice,
+    COMPARE: compare,
     END: end,
 }
 

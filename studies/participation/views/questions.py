@@ -227,6 +227,21 @@ def _questions_page(visit: Visit, at: Place, marks: Marks | None) -> HttpRespons
     return visit.page("questions", at, **context)
 
 
+def compare(visit: Visit, at: Place) -> HttpResponse:
+    """Questions about lists that stand beside them."""
+    return _question_page(visit, at, lambda marks: _compare_page(visit, at, marks))
+
+
+def _compare_page(visit: Visit, at: Place, marks: Marks | None) -> HttpResponse:
+    context = {
+        "heading": pages.heading_of(visit.flow, at.page, visit.language),
+        "lists": visit.lists_shown(at),
+        "questions": _asked_of(visit, at, _marked(visit, at, marks)),
+        **_links(visit, at),
+    }
+    return visit.page("compare", at, **context)
+
+
 def _links(visit: Visit, at: Place) -> dict[str, Any]:
     following = visit.flow.neighbour(at, 1, visit.list_lengths)
     return {

@@ -22,6 +22,7 @@ from studies.flow_pages import CHOSEN, ELICIT, END, ITEM_QUESTIONS, LIST, NONE
 from studies.instrument.measures import TRAILER_SEEN
 from studies.instrument.questionnaires.conditions import as_text
 from studies.instrument.questionnaires.core import MEASURED, is_measured, measures_of
+from studies.instrument.questionnaires.kinds import Preference
 from studies.instrument.questionnaires.schema import Questionnaire
 from studies.known_items import ItemsAsked
 from studies.simulation.answer_model import MODELLED, TRUE, Answer, SimulatedPerson
@@ -270,6 +271,15 @@ class Walker:
             self._look_at_details(page, items[answer.value - 1], probability=0.5)
         self._answer(page, CHOSEN, answer)
         return self._onward(page)
+
+    def _at_compare(self, page: Page) -> Page:
+        person, questions = self._known_person(page), self.respondent.questions
+        shown = page.tree.xpath("//*[@class='lists']/section")
+        left, right = ([self.item_indexes[int(item)] for item in each.xpath(".//li/@data-item")] for each in shown)
+        for key in map(key_of, page.tree.xpath(f"//form[@id='questions']{QUESTIONS[1:]}[not(@hidden)]")):
+            if isinstance(questions[key], Preference):
+                self._answer(page, key, person.prefer(left, right, self.rng))
+        return self._onward(self._answer_the_rest(page))
 
     # Shared steps -------------------------------------------------------------------
 
