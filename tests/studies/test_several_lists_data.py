@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import io
 import json
+import secrets
 from collections import Counter
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pandas as pd
 import pytest
 from django.core.management import call_command
@@ -32,10 +34,13 @@ from studies.team.selectors.studies import studies_of
 from tests.factories.accounts import UserFactory
 from tests.factories.analysis import planted_person
 from tests.factories.exports import Exported
+from tests.factories.several_lists import flow_of_lists
 from tests.factories.side_by_side import planted_comparison, side_by_side_study
 from tests.factories.studies import make_study, make_usage_run
 from tests.factories.walking import Person, Viewer, tree
 from tests.studies.test_lists_in_turn import AFTER, flow, in_turn, launched, to_list
+from tests.studies.test_templates import created, films
+from tests.studies.test_walker import walk
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
@@ -136,6 +141,8 @@ def test_every_format_opens_and_its_schema_names_the_key(study: Study) -> None:
                     assert not frame.duplicated(schema["primaryKey"]).any(), file.name
     package = Exported(study, "psych-ds")
     assert "one row per list of a participant" in package.text("README.md")
+    described = json.loads(package.text("dataset_description.json"))
+    assert described["description"].startswith("A within-subjects comparison of recommenders")
     people = json.loads(Exported(study, "json").text("_data.json"))["participants"]
     assert [len(person["lists"]) for person in people] == [3, 3, 3, 3, 0]
     assert [len(each["items"]) for each in people[0]["lists"]] == [5, 5, 5]
@@ -372,8 +379,30 @@ def words_of(page: Any) -> str:
 
 
 def test_interviewers_nested_in_a_condition_and_several_lists_are_refused() -> None:
-    study = in_turn(status="draft")
+    study = make_study(slug="nested", status="draft", settings={"flow": flow_of_lists(shown="in_turn")})
     assert launch_problems(study) == []
     study.settings = {**study.settings, "interviewers": "nested"}
     (problem,) = launch_problems(study)
     assert problem.startswith("Interviewers are nested in conditions, and each participant meets every condition.")
+
+
+@pytest.mark.slow
+def test_simulated_walks_of_two_lists_side_by_side_are_exported_whole() -> None:
+    study = created("two-lists", films("toppop, nncosngr, puresvd:factors=4"), settings={"block_multiples": [1]})
+    launched(study)
+    for seed in range(2):
+        walk(study, secrets.token_hex(20), seed=seed)
+    with pytest.raises(httpx.RemoteProtocolError):  # at the third comparison
+        walk(study, secrets.token_hex(20), seed=9, after=43)
+    exported = Exported(study, "psych-ds", include_simulated=True)
+    rows = table(exported, "description-comparisons_data.csv")
+    keys = [question["key"] for question in study.questionnaire["compare"] if question["kind"] == "preference"]
+    assert len(rows) == Response.objects.filter(participant__study=study, question__in=keys).count() > 30
+    assert set(rows["comparison.preference"]) <= {-2, -1, 0, 1, 2}
+    assert len(table(exported, "description-lists_data.csv")) == 3 * 3 * 2
+    pages = table(exported, "description-pagetimes_data.csv")
+    compared = pages[pages["page_name"] == "compare"]
+    assert [list(own) for _who, own in compared.groupby("participant_code", sort=False)["occasion"]] == [
+        [1, 2, 3], [1, 2, 3], [1, 2],
+    ]  # fmt: skip
+    assert list(findings()) == []

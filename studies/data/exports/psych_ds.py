@@ -19,6 +19,7 @@ from studies.data.exports.tables import Options, Table, write_whole
 from studies.design.selectors.placeholders import filled
 from studies.design.selectors.texts import languages_of, texts_of
 from studies.enums import Mode
+from studies.flow_pages import IN_TURN, ONE, SIDE_BY_SIDE
 from studies.models import Study
 from studies.simulation.planted_effects import planted_sentence
 
@@ -36,6 +37,14 @@ TABLES = {
     "page-medians": ("pagemedians", "one row per page and mode: median and quartiles of time"),
     "allocation": ("allocation", "the allocation log, from which the assignment can be replayed"),
     "list-requests": ("listrequests", "one row per request for a list, with the answer of the remote recommender"),
+}
+DESIGNS = {
+    ONE: "A between-subjects comparison of recommenders: each participant rated items they know, was shown the "
+    "recommendations of one of them, and said what they thought of each.",
+    IN_TURN: "A within-subjects comparison of recommenders: each participant rated items they know, was shown the "
+    "recommendations of each of them in turn, and said what they thought of each list.",
+    SIDE_BY_SIDE: "A paired comparison of recommenders: each participant rated items they know, was shown the "
+    "recommendations of two of them side by side, and said which list they prefer.",
 }
 
 
@@ -85,10 +94,7 @@ def _description(study: Study, variables: list[dict[str, Any]], source: Source) 
         "@context": "https://schema.org/",
         "@type": "Dataset",
         "name": study.title,
-        "description": (
-            "A between-subjects comparison of recommenders: each participant rated items they know, was shown the "
-            f"recommendations of one of them, and said what they thought of each.{simulated}"
-        ),
+        "description": f"{DESIGNS[study.design.flow.lists.shown]}{simulated}",
         "schemaVersion": SCHEMA_VERSION,
         "identifier": study.design_hash or study.slug,
         "version": str(study.versions.count()),
