@@ -135,6 +135,8 @@ def test_every_address_against_every_role(client: Client) -> None:
             found[name, who] = response.status_code
             if response.status_code >= 400:
                 assert set(response.json()) == MEMBERS, (name, who)
+            if name == "schema":  # its examples are of such a study
+                continue
             is_reader = who in ("owner", "analyst")
             if not is_reader:
                 assert study.design_hash not in text, (name, who)

@@ -138,7 +138,7 @@ def test_a_bad_token_is_logged_without_the_token(lines: Lines) -> None:
 def test_a_program_that_asks_for_blinded_outcomes_is_logged(lines: Lines) -> None:
     study = make_study()
     account, _client = member_of(study, Role.ANALYST)
-    _token, text = create_token(owner=account, name="a program", scope=Scope.READ)
+    _token, text = create_token(owner=account, name="a program", scope="read data")
     lines()
     program = Client(REMOTE_ADDR=NETWORK, headers={"Authorization": f"Bearer {text}"})
     assert program.get(f"/api/v1/studies/{study.slug}/outcomes/").status_code == 409
@@ -301,7 +301,7 @@ def test_data_that_leaves_is_logged(lines: Lines, django_capture_on_commit_callb
     completed(study)
     open_outcomes(study=study, reason="to test")
     account, client = member_of(study, Role.OWNER)
-    _token, text = create_token(owner=account, name="analysis", scope=Scope.READ)
+    _token, text = create_token(owner=account, name="analysis", scope="read data")
     lines()
     with django_capture_on_commit_callbacks(execute=True):
         export = client.get(f"/studies/{study.slug}/export/wide/")
