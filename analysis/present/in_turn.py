@@ -21,7 +21,8 @@ ASSUMPTIONS = (
     "No algorithm's list affects the answers to the next more than another's does. First occasions alone do not need "
     "this.",
     "Occasions without a value are missing at random: whether they are missing may depend on the condition, the "
-    "position and the participant's other values, not on the value that is missing.",
+    "position and the participant's other values, not on the value that is missing. Participants who left before the "
+    "end are not analysed.",
     "A list leaves out items of the participant's earlier lists where the design says so; it is then the best not yet "
     "shown.",
 )
