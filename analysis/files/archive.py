@@ -117,6 +117,11 @@ def readme(report: Report) -> str:
             "the weights of the conditions in every effect of factors or doses, by variable",
         ),
         *_where(
+            bool(results.preferences),
+            "preferences",
+            "the analysed preferences between two lists, from −2 for the left one to 2; identical lists are left out",
+        ),
+        *_where(
             results.equivalence is not None, "equivalence", "the smallest effect of interest in the primary variable"
         ),
         "- `design/`: the frozen design and its hash, the questionnaire, the texts participants read, and the "

@@ -17,6 +17,7 @@ from analysis.enums import VARIABLES, Variable
 from analysis.models import Report
 from analysis.read.inputs import Measured, conditions_of, measured_by, positions_in
 from analysis.read.lists import FEATURES, Slots, shown_lists
+from analysis.read.responses import read_comparisons
 from analysis.results.comparison import DecidedPairs
 from analysis.results.lists_shown import LIST_METRICS
 from analysis.results.perceived import PerceivedVariable
@@ -39,11 +40,16 @@ from studies.instrument.flow import questionnaire_of
 from studies.instrument.outcomes import planned_outcomes
 from studies.instrument.questionnaires.schema import ITEMS, Questionnaire
 from studies.instrument.scales import ScaleOfStudy, scales_of, score_of_participant
+from studies.monitoring.selectors.exclusions import exclusions
 from studies.participation.selectors.responses import Record
 from studies.settings import SCALE_PREFIX
 
 SCRIPTED_ALPHA = "0.05"  # occurs once in each script
 SCRIPTS = Path(__file__).parent / "scripts"
+ANSWERS_CHANGED = (
+    "The answers have changed since this report was built: a participant has withdrawn, or was excluded or included "
+    "again. Build a new report and download its package."
+)
 Scores = Mapping[str, Callable[[Record], Fraction | None]]  # of scales and outcomes, by key
 
 
@@ -68,11 +74,9 @@ def write_people(report: Report, folder: Path) -> None:
         **{outcome.key: outcome.value for outcome in outcomes},
     }
     if any(_values(analysed, variable.variable, scores) != _reported_values(variable) for variable in tested):
-        raise ParallaxError(
-            "report.answers_changed",
-            "The answers have changed since this report was built: a participant has withdrawn, or was excluded or "
-            "included again. Build a new report and download its package.",
-        )
+        raise ParallaxError("report.answers_changed", ANSWERS_CHANGED)
+    if report.read_results().preferences:
+        _write_preferences(report, folder)
     tables = tables_of(report.study)
     judged = (RecommendedRow(of_list, item) for of_list in judging for item in of_list.record.items)
     of_lists = [("lists", "occasions", judging)] if is_in_turn else []
@@ -97,6 +101,23 @@ def write_people(report: Report, folder: Path) -> None:
         heads = ["scale", "about", "column", "low", "high", "is_reversed", "least_answered", "score_low", "score_high"]
         members = _members(planned, questionnaire)
         _write_lines(folder / "data" / "scales.csv", heads, members)
+
+
+def _write_preferences(report: Report, folder: Path) -> None:
+    """Write the analysed preferences between lists that differ, with the participants numbered in order of entry."""
+    plan = report.read_plan()
+    excluded = exclusions(report.study, [report.mode], by_hand=plan.by_hand, rule=plan.exclude)
+    answers = read_comparisons(report.study, report.mode, excluded).analysed
+    if answers.digest != report.read_provenance().answers_digest:
+        raise ParallaxError("report.answers_changed", ANSWERS_CHANGED)
+    lines = [
+        [key, each.participant, cell(each.left), cell(each.right), answer]
+        for each in answers.judged
+        for key, answer in each.answers.items()
+        if answer is not None and not each.is_identical
+    ]
+    heads = ["variable", "participant", "left", "right", "preference"]
+    _write_lines(folder / "data" / "preferences.csv", heads, lines)
 
 
 def _members(planned: Iterable[ScaleOfStudy], questionnaire: Questionnaire) -> Iterator[list[Any]]:

@@ -15,9 +15,11 @@ from analysis.results.follow_up import CorrelatedVariables, NoveltyCorrelation, 
 from analysis.results.lists_shown import Dose, ListsShown
 from analysis.results.perceived import PerceivedVariable
 from analysis.results.report import Results
+from analysis.results.side_by_side import Preference
 from inference.agreement import MOST_PERMUTED
 from inference.item_effects import ItemEffectsResult
 from inference.ordinal import OrdinalResult
+from inference.paired import SignEffect
 from inference.results import AgreementResult, PairwiseResult, Undefined
 from inference.sequences import WithinResult
 from studies.data.codebook.cells import cell
@@ -83,6 +85,7 @@ def lines_of(results: Results) -> Iterator[Line]:
     yield from _of_factors(results.factorial) if results.factorial else ()
     if results.equivalence is not None and not results.is_in_turn:
         yield from _of_equivalence(results.equivalence)
+    yield from chain.from_iterable(map(_of_preference, results.preferences))
     # The scripts enumerate the orders of up to eight algorithms; with more, only the coefficients are compared.
     cells = _other_cells(results)
     pairs: list[Comparison | MatrixCell] = [*results.comparisons, *cells]
@@ -192,6 +195,25 @@ def _of_factors(effects: Factorial) -> Iterator[Line]:
     for of in effects.variables:
         for name, term in of.terms.items():
             yield from _statistics((of.variable_key, "joint", name, ""), term.joint, ("f", "df", "df_within", "p"))
+
+
+def _of_preference(preference: Preference) -> Iterator[Line]:
+    key, model = preference.variable_key, preference.model
+    for pair in preference.pairs:
+        if isinstance(pair.effect, SignEffect):
+            names = (key, "preference", pair.a, pair.b)
+            yield from _statistics(names, pair, ("n_a", "n_b"))
+            yield *names, "n_ties", pair.steps[2]
+            yield *names, "share", pair.effect.superiority
+            yield from _statistics(names, pair.effect, LIMITS)
+    if model is None:
+        yield from _of_pairs(key, "sign", preference.tests, ("difference", "p"))
+        return
+    for name, worth in model.worths.items():
+        yield key, "davidson", name, "", "worth", worth
+    yield from _of_pairs(key, "davidson_pair", preference.tests, ("difference", "p", *LIMITS))
+    yield from _statistics((key, "davidson", "", ""), model.test, ("f", "df", "df_within", "p"))
+    yield from _statistics((key, "davidson_side", "", ""), model.side, ("value", "se", "df", "p", *LIMITS))
 
 
 def _of_equivalence(tested: Equivalence) -> Iterator[Line]:

@@ -110,11 +110,17 @@ def _measures(results: Results, noun: str) -> str:
         f"{capital(name)} is {what}" if not number else f"{name} {what}"
         for number, (name, what) in enumerate(definitions)
     ]
+    tests = "The tests use exact sums of answers."
+    if results.preferences:
+        tests = (
+            "Preferences between two conditions are compared by the exact sign test, those between more by Davidson's "
+            "model with a variance clustered by participant."
+        )
     measures = ", and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]]))
     return (
         f"Each {noun} {met}, {did} {requested} items{median} and {'judged' if definitions else 'saw'} "
         f"{judged} recommendations{each}. {profile} {f'{measures}. ' if definitions else ''}"
-        "The tests use exact sums of answers."
+        f"{tests}"
     )
 
 

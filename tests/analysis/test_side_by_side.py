@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 from scipy.stats import binomtest
 
 from analysis.compute.side_by_side import preferences_of
+from analysis.files.contents import write_people
 from analysis.files.document import document_of
+from analysis.files.numbers import lines_of
 from analysis.present.apa import apa_sentences
 from analysis.read.inputs import Answers, Judged, ScaleAnswers
 from analysis.read.responses import read_comparisons
@@ -24,6 +29,7 @@ from studies.instrument.outcomes import possible_outcomes
 from studies.models import RecommendationList, Response, Study
 from studies.participation.selectors.comparisons import comparisons_of
 from tests.factories.analysis import page_without_pictures
+from tests.factories.packages import write_numbers
 from tests.factories.side_by_side import PLAN, PRIMARY, planted_comparison, side_by_side_study
 from tests.factories.studies import make_study
 
@@ -211,3 +217,26 @@ def test_outcomes_are_the_questions_of_preference_alone() -> None:
     ):
         with pytest.raises(ParallaxError, match="compared by questions of preference"):
             change_design(study=study, settings=settings)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("script", ["recompute.py", "recompute.R"])
+def test_the_scripts_of_the_package_recompute_preferences(k: int, script: str, tmp_path: Path) -> None:
+    study = side_by_side_study(k)
+    for number in range(36):
+        answers = [(number * (1 + at) % 5) - (3 if at else 2) + (number % 7 == 0) for at in range(k * (k - 1) // 2)]
+        planted_comparison(study, number % (k * (k - 1)), [max(-2, min(2, each)) for each in answers])
+    report = build_report(study=study)
+    (tmp_path / "data").mkdir()
+    write_numbers(report, tmp_path)
+    lines = [line for line in lines_of(report.read_results()) if line[0].startswith("compare.")]
+    assert {line[1] for line in lines} >= ({"sign"} if k == 2 else {"davidson", "davidson_pair", "davidson_side"})
+    program = "Rscript" if script.endswith("R") else sys.executable
+    run = subprocess.run(
+        [program, tmp_path / "scripts" / script, tmp_path], capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stdout[-3000:] + run.stderr
+    Response.objects.filter(question="overall", value=0).update(value=1)
+    with pytest.raises(ParallaxError, match="answers have changed"):
+        write_people(report, tmp_path)

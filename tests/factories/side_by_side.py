@@ -6,7 +6,6 @@ import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from django.db import transaction
 from django.utils import timezone
 
 from evaluation.models import EvaluationRun
@@ -47,8 +46,7 @@ def side_by_side_study(
         questionnaire={"items": [], "overall": [], "compare": QUESTIONS},
     )  # fmt: skip
     add_conditions(study, k)
-    with transaction.atomic():
-        arrange(study)
+    arrange(study)
     if status == "live":
         launch_study(study=study)
     study.refresh_from_db()

@@ -513,6 +513,85 @@ orders.of <- function(n) {
 }
 
 # Kendall's tau-b, and its p from all orders of the algorithms.
+# Preferences between two lists, below 0 for the left one. Returns the values that metrics are compared with: shares of
+# two conditions, or log-worths of more.
+preferences <- function(of, judged) {
+  left <- as.character(judged[["left"]])
+  right <- as.character(judged[["right"]])
+  sign <- sign(judged[["preference"]])
+  names <- conditions[conditions %in% c(left, right)]
+  for (i in seq_along(names)) for (j in seq_along(names)[-seq_len(i)]) {
+    a <- names[i]
+    b <- names[j]
+    towards <- c(-sign[left == a & right == b], sign[left == b & right == a])
+    n.a <- sum(towards > 0)
+    n.b <- sum(towards < 0)
+    if (n.a + n.b == 0) next
+    exact <- binom.test(n.a, n.a + n.b)
+    keep(of, "preference", a, b, n_a = n.a, n_b = n.b, n_ties = sum(towards == 0), share = n.a / (n.a + n.b),
+         ci_low = exact$conf.int[1], ci_high = exact$conf.int[2])
+    if (length(conditions) == 2) {
+      keep(of, "sign", a, b, difference = (n.a - n.b) / length(towards), p = exact$p.value)
+    }
+  }
+  if (length(conditions) == 2) {
+    return(sapply(setNames(names, names), function(name) {
+      mean(c((1 - sign[left == name]) / 2, (1 + sign[right == name]) / 2))
+    }))
+  }
+  davidson(of, names, match(left, names), match(right, names), sign, judged[["participant"]])
+}
+
+# Davidson's model with an effect of the side, its variance clustered by participant.
+davidson <- function(of, names, left, right, sign, people) {
+  k <- length(names)
+  effects <- rbind(diag(k - 1), rep(-1, k - 1))
+  answers <- list(cbind(effects[left, , drop = FALSE], 0.5), cbind(effects[right, , drop = FALSE], -0.5))
+  chosen <- cbind(sign < 0, sign > 0)
+  if (any(sign == 0)) {
+    tied <- cbind((effects[left, , drop = FALSE] + effects[right, , drop = FALSE]) / 2, 0, 1)
+    answers <- c(lapply(answers, cbind, 0), list(tied))
+    chosen <- cbind(chosen, sign == 0)
+  }
+  beta <- rep(0, ncol(answers[[1]]))
+  for (step in 1:100) {
+    chances <- exp(sapply(answers, function(of.answer) of.answer %*% beta))
+    chances <- chances / rowSums(chances)
+    scores <- Reduce(`+`, lapply(seq_along(answers), function(i) (chosen[, i] - chances[, i]) * answers[[i]]))
+    average <- Reduce(`+`, lapply(seq_along(answers), function(i) chances[, i] * answers[[i]]))
+    information <- Reduce(`+`, lapply(seq_along(answers), function(i) {
+      centred <- answers[[i]] - average
+      crossprod(centred, chances[, i] * centred)
+    }))
+    change <- solve(information, colSums(scores))
+    beta <- beta + change / max(1, max(abs(change)))
+    if (max(abs(change)) < 1e-12) break
+  }
+  if (max(abs(beta)) > 12) return(numeric(0))
+  sums <- rowsum(scores, people)
+  df <- nrow(sums) - 1
+  covariance <- solve(information) %*% crossprod(sums) %*% solve(information) * nrow(sums) / df
+  own <- covariance[seq_len(k - 1), seq_len(k - 1), drop = FALSE]
+  free <- beta[seq_len(k - 1)]
+  worths <- setNames(as.vector(effects %*% free), names)
+  for (name in names) keep(of, "davidson", name, "", worth = worths[[name]])
+  for (i in seq_len(k - 1)) for (j in (i + 1):k) {
+    contrast <- effects[i, ] - effects[j, ]
+    error <- sqrt(sum(contrast * (own %*% contrast)) / 2)
+    difference <- worths[[i]] - worths[[j]]
+    half <- critical.value(k, df) * error
+    keep(of, "davidson_pair", names[i], names[j], difference = difference, p = range.tail(abs(difference) / error, k, df),
+         ci_low = difference - half, ci_high = difference + half)
+  }
+  f <- sum(free * solve(own, free)) * (df - k + 2) / (df * (k - 1))
+  keep(of, "davidson", "", "", f = f, df = k - 1, df_within = df - k + 2, p = pf(f, k - 1, df - k + 2, lower.tail = FALSE))
+  se <- sqrt(covariance[k, k])
+  half <- qt(.975, df) * se
+  keep(of, "davidson_side", "", "", value = beta[k], se = se, df = df, p = 2 * pt(-abs(beta[k]) / se, df),
+       ci_low = beta[k] - half, ci_high = beta[k] + half)
+  worths
+}
+
 tau.b <- function(of, metric, x, y) {
   names.of.both <- intersect(names(x), names(y))
   k <- length(names.of.both)
@@ -656,8 +735,15 @@ for (variable in variables) {
   if (variable %in% in.steps) ordinal(variable, groups)
 }
 
+if (file.exists(file.path(folder, "data/preferences.csv"))) {
+  rows <- read("data/preferences.csv")
+  for (variable in unique(rows[["variable"]])) {
+    perceived[[variable]] <- preferences(variable, rows[rows[["variable"]] == variable, ])
+  }
+}
+
 pairs <- list()
-for (i in seq_len(length(variables) - 1)) for (j in seq_along(variables)[-seq_len(i)]) {
+for (i in seq_len(max(0, length(variables) - 1))) for (j in seq_along(variables)[-seq_len(i)]) {
   pairs[[length(pairs) + 1]] <- list(a = variables[i], b = variables[j], x = people[[variables[i]]],
                                      y = people[[variables[j]]])
 }
@@ -769,7 +855,7 @@ for (profile.length in sort(unique(users[["profile_length"]]))) {
   }
 }
 
-for (variable in variables) for (key in names(objective)) {
+for (variable in names(perceived)) for (key in names(objective)) {
   if (length(perceived[[variable]]) && length(objective[[key]])) {
     sign <- if (sub("@.*", "", key) %in% c("fallout", "rmse", "mae")) -1 else 1
     both <- intersect(names(perceived[[variable]]), names(objective[[key]]))
@@ -780,7 +866,7 @@ for (variable in variables) for (key in names(objective)) {
 }
 if (file.exists(file.path(folder, "data/run-metrics.csv"))) {
   metrics <- read("data/run-metrics.csv")
-  for (place in seq_len(nrow(metrics))) for (variable in variables) {
+  for (place in seq_len(nrow(metrics))) for (variable in names(perceived)) {
     values <- sapply(conditions, function(name) metrics[["sign"]][[place]] * metrics[[paste0("value.", name)]][[place]])
     names(values) <- conditions
     # A metric that lacks a value of a condition is not compared.

@@ -258,6 +258,82 @@ def sign_tests(of, users):
         keep(of, "sign_test", a, b, n_a=n_a, n_b=n_b, n_ties=n_ties, p_unadjusted=p, p=adjusted)
 
 
+def preferences(of, judged):
+    """Preferences between two lists; `judged` has left, right, participant and preference, below 0 for the left list.
+
+    Returns the values that metrics are compared with: shares of two conditions, or log-worths of more.
+    """
+    names = [name for name in conditions if name in {*judged["left"], *judged["right"]}]
+    signs = np.sign(judged["preference"].to_numpy())
+    at = {name: number for number, name in enumerate(names)}
+    left, right = (judged[side].map(at).to_numpy() for side in ("left", "right"))
+    for a, b in combinations(range(len(names)), 2):
+        n_a = int(((left == a) & (right == b) & (signs < 0)).sum() + ((left == b) & (right == a) & (signs > 0)).sum())
+        n_b = int(((left == a) & (right == b) & (signs > 0)).sum() + ((left == b) & (right == a) & (signs < 0)).sum())
+        n_ties = int((((left == a) & (right == b)) | ((left == b) & (right == a)))[signs == 0].sum())
+        if not n_a + n_b:
+            continue
+        low = stats.beta.ppf(0.025, n_a, n_b + 1) if n_a else 0.0
+        high = stats.beta.ppf(0.975, n_a + 1, n_b) if n_b else 1.0
+        share = n_a / (n_a + n_b)
+        keep(
+            of, "preference", names[a], names[b], n_a=n_a, n_b=n_b, n_ties=n_ties, share=share, ci_low=low, ci_high=high
+        )
+        if len(conditions) == 2:
+            p = stats.binomtest(n_a, n_a + n_b).pvalue
+            keep(of, "sign", names[a], names[b], difference=(n_a - n_b) / (n_a + n_b + n_ties), p=p)
+    if len(conditions) == 2:
+        rates = {}
+        for name, number in at.items():
+            points = [*(1 - signs[left == number]) / 2, *(1 + signs[right == number]) / 2]
+            rates[name] = float(np.mean(points))
+        return rates
+    return davidson(of, names, left, right, signs, judged["participant"].to_numpy())
+
+
+def davidson(of, names, left, right, signs, people):
+    """Davidson's model with an effect of the side, its variance clustered by participant; the log-worths by name."""
+    k, n = len(names), len(left)
+    effects = np.vstack([np.eye(k - 1), -np.ones(k - 1)])
+    answers = [np.hstack([effects[left], np.full((n, 1), 0.5)]), np.hstack([effects[right], np.full((n, 1), -0.5)])]
+    chosen = [signs < 0, signs > 0]
+    if (signs == 0).any():
+        answers = [np.hstack([each, np.zeros((n, 1))]) for each in answers]
+        answers.append(np.hstack([(effects[left] + effects[right]) / 2, np.zeros((n, 1)), np.ones((n, 1))]))
+        chosen.append(signs == 0)
+    features, chosen = np.stack(answers, axis=1), np.array(chosen, dtype=float).T
+    beta = np.zeros(features.shape[2])
+    for _step in range(100):
+        chances = special.softmax(features @ beta, axis=1)
+        scores = np.einsum("na,nap->np", chosen - chances, features)
+        mean = np.einsum("na,nap->np", chances, features)
+        squares = np.einsum("na,nap,naq->pq", chances, features, features) - mean.T @ mean
+        step = np.linalg.solve(squares, scores.sum(axis=0))
+        beta = beta + step / max(1.0, np.abs(step).max())
+        if np.abs(step).max() < 1e-12:
+            break
+    if np.abs(beta).max() > 12:
+        return {}
+    clusters = np.unique(people, return_inverse=True)[1]
+    sums = np.zeros((clusters.max() + 1, len(beta)))
+    np.add.at(sums, clusters, scores)
+    df = len(sums) - 1
+    covariance = np.linalg.inv(squares) @ (sums.T @ sums) @ np.linalg.inv(squares) * len(sums) / df
+    worths, own = effects @ beta[: k - 1], covariance[: k - 1, : k - 1]
+    for name, worth in zip(names, worths):
+        keep(of, "davidson", name, worth=worth)
+    for a, b in combinations(range(k), 2):
+        contrast = effects[a] - effects[b]
+        error = math.sqrt(contrast @ own @ contrast / 2)
+        simultaneous(of, "davidson_pair", names[a], names[b], k, worths[a] - worths[b], error, df)
+    f, df_within = beta[: k - 1] @ np.linalg.solve(own, beta[: k - 1]) * (df - k + 2) / (df * (k - 1)), df - k + 2
+    keep(of, "davidson", f=f, df=k - 1, df_within=df_within, p=stats.f.sf(f, k - 1, df_within))
+    side, se = beta[k - 1], math.sqrt(covariance[k - 1, k - 1])
+    half, p = stats.t.ppf(0.975, df) * se, 2 * stats.t.sf(abs(side) / se, df)
+    keep(of, "davidson_side", value=side, se=se, df=df, p=p, ci_low=side - half, ci_high=side + half)
+    return dict(zip(names, worths.tolist()))
+
+
 def tau_b(of, metric, x, y):
     """Kendall's tau-b, and its p from all orders of the algorithms."""
     names = [name for name in x if name in y]
@@ -645,6 +721,11 @@ for variable in tested:  # an empty cell: no score of a scale
     dunn(variable, groups)
     if variable in in_steps:
         ordinal(variable, groups)
+
+if (FOLDER / "data/preferences.csv").exists():
+    rows = pd.read_csv(FOLDER / "data/preferences.csv", dtype={"left": str, "right": str}, keep_default_na=False)
+    for variable, own in rows.groupby("variable", sort=False):
+        perceived[variable] = preferences(variable, own)
 
 pairs = [(a, b, people[a], people[b]) for a, b in combinations(tested, 2)]
 if {"fon", "son"} <= set(tested):

@@ -354,8 +354,8 @@ def _exclusions(plan: Plan) -> str:
         missing = "A participant without an answer to one of the variables is left out of the tests of that one alone."
     admitted = f" Admitted are: {'; '.join(plan.admitted)}." if plan.admitted else ""
     return (
-        "Analysed are all who complete the study. Those who leave before the end, withdraw or return their "
-        f"submission are not; their number is reported for each {plan.arm}, and their slot goes to another participant."
+        "Analysed are all who complete the study. Those who leave before the end, withdraw or return their submission "
+        f"are not; their number is reported for each {plan.arm}, and their slot goes to another participant."
         f"{admitted} {rule_of_exclusion(plan.analysis)} {REFILL_SENTENCE + ' ' if plan.design.refill_excluded else ''}"
         f"Values are not trimmed. {missing}"
     )
