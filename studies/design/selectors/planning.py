@@ -286,7 +286,7 @@ def preregistration_plan(study: Study) -> Plan:
             planned_sentence(planning.planned, planning.smallest),
             primary_power_sentence(study, n=planned, f=planning.planned.f, alpha=analysis.alpha),
         )
-    version, tests = study.dataset_version, frozen_tests(study)
+    version, tests, lists = study.dataset_version, frozen_tests(study), design.flow.lists
     questionnaire = asked_questions(study)
     about = questionnaire.about
     is_limited = [
@@ -318,7 +318,6 @@ def preregistration_plan(study: Study) -> Plan:
         lists=lists_in_words(study),
         n_sequences=study.sequences.count(),
         n_slots=n_slots(study),
-        tests=tuple(tests.values()),
         covariates=tuple(key_in_words(key, design) for key in analysis.covariates),
         consumed=item_words(design, FALLBACK_LANGUAGE).consumed,
         scales={
@@ -327,5 +326,5 @@ def preregistration_plan(study: Study) -> Plan:
             if scale.key in analysis.scales
         }
         | {outcome.key: outcome_in_words(outcome) for outcome in planned_outcomes(questionnaire, design)},
-        frozen_tests=() if tests == tests_of(primary, design.flow.lists.shown) else tuple(tests.values()),
+        tests=tuple(tests.values()) if lists.is_several or tests != tests_of(primary, lists.shown) else (),
     )
