@@ -81,12 +81,12 @@ def lists_in_words(study: Study) -> str:
     if not n:
         return ""
     if lists.shown == IN_TURN:
-        met = f"meets the lists of {'both' if k == 2 else f'all {NUMBERS[k]}'} conditions in turn"
-        sentence = f"Each participant {met}, in one of {NUMBERS[n]} orders of a Williams square."
+        task = f"meets the lists of {'both' if k == 2 else f'all {NUMBERS[k]}'} conditions in turn"
+        sentence = f"Each participant {task}, in one of {NUMBERS[n]} orders of a Williams square."
     else:
-        met = f"compares {NUMBERS[pairs]} pair{'s' if pairs > 1 else ''} of lists side by side"
+        task = f"compares {NUMBERS[pairs]} pair{'s' if pairs > 1 else ''} of lists side by side"
         balance = "every pair is equally often at each position, with each of its lists on the left"
-        sentence = f"Each participant {met}, in one of {NUMBERS[n]} sequences; {balance}."
+        sentence = f"Each participant {task}, in one of {NUMBERS[n]} sequences; {balance}."
     return sentence + (" Items of earlier lists are left out of later ones." if n_left_out(study) else "")
 
 
