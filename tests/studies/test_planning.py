@@ -383,9 +383,7 @@ class TestPreregistration:
 def test_sentences_about_unequal_targets_and_undefined_studies() -> None:
     conditions = [ConditionPlan("A", "toppop", "a" * 64, 10), ConditionPlan("B", "lsa", "b" * 64, 20)]
     design = StudySettings(primary=Primary(perceived="fon", objective="recall"))
-    nothing: dict[str, Any] = dict.fromkeys(
-        ("strata", "quotas", "admitted", "power", "covariates", "frozen_tests", "tests"), ()
-    )
+    nothing: dict[str, Any] = dict.fromkeys(("strata", "quotas", "admitted", "power", "covariates", "tests"), ())
     plan = Plan(
         title="T", slug="t", design=design, design_hash="", n_consented=0, perceived_name="First-order novelty",
         objective_name="Recall at 10", conditions=conditions, dataset="Films", known_items="rates 5 known items",

@@ -77,7 +77,7 @@ class AssignmentForm(RowsForm):
         }
         super().__init__(study, data, initial={**own, **(initial or {})})
         self.n_sequences = study.sequences.count()
-        if design.flow.lists.is_several:  # everybody meets every condition
+        if design.flow.lists.is_several:  # each participant meets all conditions
             self.fields["per_condition"].label = "Participants"
             del self.fields["targets"]
         about = {q["key"]: q["kind"] == YesNo.kind for q in study.questionnaire.get("about", ())}

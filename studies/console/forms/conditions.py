@@ -169,7 +169,7 @@ class ConditionsForm(StageForm):
         self._add_texts(_explaining([*self.stored.values()]))
         fields = [field for by_language in self.texts.values() for field in by_language.values()]
         self.folded = {"Texts of explanations": fields}
-        # One number of participants holds for all conditions that everybody meets.
+        # One number of participants holds for all conditions that each participant meets.
         self.with_target = [] if study.design.flow.lists.is_several else self.conditions
         for condition in self.with_target:
             self.fields[f"target{condition.pk}"] = forms.IntegerField(

@@ -41,7 +41,7 @@ class TargetsForm(forms.Form):
     def __init__(self, study: Study, data: Any = None) -> None:
         super().__init__(data, prefix="targets")
         self.labels = list(study.conditions.order_by("position").values_list("label", "target"))
-        is_several = study.design.flow.lists.is_several  # then everybody meets every condition
+        is_several = study.design.flow.lists.is_several  # then all have the same target
         for number, (label, target) in enumerate(self.labels[:1] if is_several else self.labels):
             label = "Participants" if is_several else label
             self.fields[f"target_{number}"] = forms.IntegerField(

@@ -242,14 +242,14 @@ def contrast_power_sentence(power: ContrastPower, contrast: Contrast, *, n: int,
 def in_turn_power_sentence(*, conditions: int, n: int, f: float, alpha: float, sides: int = 2) -> str:
     """State the power where each participant meets all conditions: of their comparison and of the primary test."""
     of: dict[str, Any] = {"conditions": conditions, "f": f, "correlation": CORRELATION, "alpha": alpha}
-    one = {**of, "contrast": True, "alpha": alpha * (3 - sides)}  # one-sided at α is two-sided at 2α
+    primary = {**of, "contrast": True, "alpha": alpha * (3 - sides)}  # one-sided at α is two-sided at 2α
     return (
         f"If a participant's values under two conditions correlate by {share(CORRELATION)}, a comparison of the "
         f"{conditions} conditions finds an effect of f = {f:.2f} at α = {level(alpha)} with a power of "
         f"{share(within_power(n=n, **of))} with {n:,} participants, who each meet all of them; a power of "
         f"{share(TARGET)} takes {participants_within(**of):,}. The primary test "
-        f"({'one' if sides == 1 else 'two'}-sided) has a power of {share(within_power(n=n, **one))} if all of f lies "
-        f"in it; a power of {share(TARGET)} takes {participants_within(**one):,}."
+        f"({'one' if sides == 1 else 'two'}-sided) has a power of {share(within_power(n=n, **primary))} if all of f "
+        f"lies in it; a power of {share(TARGET)} takes {participants_within(**primary):,}."
     )
 
 
@@ -257,8 +257,8 @@ def preference_power_sentence(*, n: int, pairs: int, pairs_each: int, alpha: flo
     """State the power of the sign test of one pair, where `n` participants each compare `pairs_each` of the `pairs`."""
     each = n * pairs_each // pairs
     return (
-        f"Each pair of lists is compared by {each:,} participants. If {PREFERRING:.0%} of them prefer one and nobody "
-        f"sees no difference, an exact sign test of the pair at α = {level(alpha)} has a power of "
+        f"Each pair of lists is compared by {each:,} participants. If {PREFERRING:.0%} of them prefer one and the "
+        f"others the other, an exact sign test of the pair at α = {level(alpha)} has a power of "
         f"{share(sign_test_power(each, PREFERRING, alpha=alpha))}."
     )
 

@@ -78,11 +78,10 @@ class Plan:
     lists: str  # which lists each participant meets, and in which orders; empty with one list
     n_sequences: int  # 0 with one list
     n_slots: int  # participants planned
-    tests: Sequence[str]  # the analyses in words
     scales: Mapping[str, str]  # the scales and outcomes that the plan names in words, by variable
     covariates: Sequence[str]  # those of the plan, in words
     consumed: str  # what participants do with an item, as a past participle
-    frozen_tests: Sequence[str]  # the analyses in the words of an earlier version that froze others; else empty
+    tests: Sequence[str]  # the analyses, where an earlier version froze others or each participant meets several lists
 
     @property
     def arm(self) -> str:
@@ -248,12 +247,12 @@ def _assignment(plan: Plan) -> str:
 
 def _analyses(plan: Plan) -> str:
     alpha = level(plan.analysis.alpha)
-    if plan.frozen_tests or plan.lists:
-        of = "The launch froze these analyses" if plan.frozen_tests else "The analyses"
+    if plan.tests:
+        of = "The launch froze these analyses" if plan.design_hash else "The analyses"
         return (
             f"{of}, at α = {alpha}:\n\n"
             + "\n".join(f"- {words}" for words in plan.tests)
-            + f"\n\n{_equivalence(plan)}{_covariates(plan)}"
+            + ("" if plan.lists else f"\n\n{_equivalence(plan)}{_covariates(plan)}")
         ).rstrip()
     return (
         f"For each dependent variable Welch's analysis of variance over the conditions at α = {alpha}, then Games and "

@@ -81,12 +81,12 @@ def lists_in_words(study: Study) -> str:
     if not n:
         return ""
     if lists.shown == IN_TURN:
-        met = f"meets the lists of {'both' if k == 2 else f'all {NUMBERS[k]}'} conditions in turn"
-        sentence = f"Each participant {met}, in one of {NUMBERS[n]} orders of a Williams square."
+        task = f"meets the lists of {'both' if k == 2 else f'all {NUMBERS[k]}'} conditions in turn"
+        sentence = f"Each participant {task}, in one of {NUMBERS[n]} orders of a Williams square."
     else:
-        met = f"compares {NUMBERS[pairs]} pair{'s' if pairs > 1 else ''} of lists side by side"
+        task = f"compares {NUMBERS[pairs]} pair{'s' if pairs > 1 else ''} of lists side by side"
         balance = "every pair is equally often at each position, with each of its lists on the left"
-        sentence = f"Each participant {met}, in one of {NUMBERS[n]} sequences; {balance}."
+        sentence = f"Each participant {task}, in one of {NUMBERS[n]} sequences; {balance}."
     return sentence + (" Items of earlier lists are left out of later ones." if n_left_out(study) else "")
 
 
@@ -291,7 +291,7 @@ def preregistration_plan(study: Study) -> Plan:
             planned_sentence(planning.planned, planning.smallest),
             primary_power_sentence(study, n=planned, f=planning.planned.f, alpha=analysis.alpha),
         )
-    version, tests = study.dataset_version, frozen_tests(study)
+    version, tests, lists = study.dataset_version, frozen_tests(study), design.flow.lists
     questionnaire = asked_questions(study)
     about = questionnaire.about
     is_limited = [
@@ -323,7 +323,6 @@ def preregistration_plan(study: Study) -> Plan:
         lists=lists_in_words(study),
         n_sequences=study.sequences.count(),
         n_slots=n_slots(study),
-        tests=tuple(tests.values()),
         covariates=tuple(key_in_words(key, design) for key in analysis.covariates),
         consumed=item_words(design, FALLBACK_LANGUAGE).consumed,
         scales={
@@ -332,5 +331,5 @@ def preregistration_plan(study: Study) -> Plan:
             if scale.key in analysis.scales
         }
         | {outcome.key: outcome_in_words(outcome) for outcome in planned_outcomes(questionnaire, design)},
-        frozen_tests=() if tests == tests_of(design) else tuple(tests.values()),
+        tests=tuple(tests.values()) if lists.is_several or tests != tests_of(design) else (),
     )
