@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Callable
 from typing import Any
@@ -228,7 +227,9 @@ class Keyboard(Pointer):
 
     def choose(self, selector: str, value: str) -> None:
         self.reach(selector)
-        label = self.page.locator(f"{selector} option[value='{value}']").inner_text()
-        # A letter without a key on this keyboard would be typed into a field.
-        self.page.keyboard.type("".join(itertools.takewhile(str.isascii, label)))
+        options = self.page.locator(f"{selector} option")
+        for _ in range(options.count()):
+            if self.page.locator(selector).input_value() == value:
+                break
+            self.page.keyboard.press("ArrowDown")
         expect(self.page.locator(selector)).to_have_value(value)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 import shlex
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl
 
 import httpx
 import numpy as np
+import pandas as pd
 import pytest
 
+from analysis.present.verdict import headline
 from analysis.services import build_report
 from catalog.services import change_item_type
 from core.errors import ParallaxError
@@ -19,8 +24,9 @@ from evaluation.models import EvaluationRun
 from evaluation.run_spec import named_settings
 from evaluation.services.run_proposals import proposals_for
 from inference.factorial import MeanContrast
+from inference.results import WelchResult
 from studies.allocation.selectors.allocations import replayed_log
-from studies.data.exports.export_files import write_export
+from studies.data.exports.export_files import FORMATS, write_export
 from studies.data.exports.tables import Options
 from studies.design.presets.loader import check_design, load_preset, preset_keys
 from studies.design.selectors.factors import crossing_problem
@@ -31,7 +37,7 @@ from studies.design.services.launch import launch_study
 from studies.enums import Mode, ParticipantStatus
 from studies.instrument.flow import questionnaire_of
 from studies.instrument.scales import scales_of
-from studies.models import Participant, Study
+from studies.models import Participant, RecommendedItem, Study
 from studies.participation.services.withdrawal import withdraw
 from studies.recruitment.services.entry_links import entry_link
 from studies.simulation.answer_model import SimulatedPerson, SourceUser, TrainingSide
@@ -62,17 +68,14 @@ CONDITIONS = {
     "diversity-dose": DOSES,
     "three-in-turn": ["TopPop", "NNCosNgr", "PureSVD4"],
 }
-# Shifts of answers by condition, as simulated participants of these templates have them.
-PLANTED: dict[str, dict[str, float]] = {
-    **{label: {"scale.transparency": 1.2} for label in SHOWN if label.endswith("explained")},
-    **{label: {"scale.diversity": 0.5 * dose} for dose, label in enumerate(DOSES)},
+# Shifts of answers by condition, as simulated participants of these templates have them, and what they are on.
+PLANTED: dict[str, dict[str, dict[str, float]]] = {
+    "explanations": {label: {"scale.transparency": 1.2} for label in SHOWN if label.endswith("explained")},
+    "diversity-dose": {label: {"scale.diversity": 0.5 * dose} for dose, label in enumerate(DOSES)},
+    "reading": {"PureSVD4": {"scale.interest": 1.2}},
+    "choose-one": {"PureSVD4": {"scale.difficulty": 1.5}},
 }
-
-# What the planned effects are on.
-EFFECTS = {
-    "explanations": "scale.transparency",
-    "diversity-dose": "scale.diversity",
-}
+EFFECTS = {key: next(iter(shifts)) for key, own in PLANTED.items() for shifts in own.values()}
 
 
 def films(algorithms: str) -> EvaluationRun:
@@ -96,7 +99,15 @@ def news(algorithms: str) -> EvaluationRun:
     return run
 
 
+def recipes(algorithms: str) -> EvaluationRun:
+    run = films(algorithms)
+    change_item_type(dataset=run.version.dataset, item_type="recipe")
+    return run
+
+
 DATA = {"films": films, "books": books, "news": news}
+READ = {"news": news, "recipes": recipes}
+WALKED = [(key, data) for key in BETWEEN for data in (READ if key == "reading" else DATA)]
 
 
 def created(key: str, run: EvaluationRun, **given: Any) -> Study:
@@ -141,56 +152,129 @@ def test_a_template_is_walked_exported_and_reported(key: str, data: str, tmp_pat
     assert [dose.condition for dose in results.doses] == (DOSES[1:] if key == "diversity-dose" else [])
 
 
-def enter(study: Study, seed: int, *, after: int = 10_000) -> None:
+class Told(Cut):
+    """The site, with every answer that it took: by rank and question, and the points of known items."""
+
+    def __init__(self, after: int) -> None:
+        super().__init__(after)
+        self.answers: dict[tuple[int, str], str] = {}
+        self.rated: dict[int, str] = {}
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        reply = super().handle_request(request)
+        _base, _sep, page = request.url.path.partition("/s/p/")
+        places = page.strip("/").split("/")[1:]
+        if request.method == "POST" and "form" in request.headers.get("content-type", "") and places:
+            fields = dict(parse_qsl(request.content.decode()))
+            rank = int(places[2]) if len(places) > 2 else 0
+            if places[0] == "rate":
+                self.rated |= {int(item): fields["rating"] for item in places[1:]}
+            else:
+                own = {name: value for name, value in fields.items() if value and not name.startswith("was.")}
+                self.answers |= {(rank, name): value for name, value in own.items() if name not in NO_ANSWERS}
+        return reply
+
+
+NO_ANSWERS = ("csrfmiddlewaretoken", "continue")
+
+
+def stored_answers(person: Participant) -> tuple[dict[tuple[int, str], str], dict[int, str]]:
+    """What is stored of a participant, as forms have it."""
+    answers: dict[tuple[int, str], str] = {}
+    for row in person.responses.all():
+        parts = row.value if isinstance(row.value, dict) else {"": row.value}
+        for part, value in parts.items():
+            name = f"{row.question}.{part}" if part else row.question
+            answers[row.rank, name] = {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+    return answers, {item: str(point) for item, point in person.profile.values_list("item_id", "rating")}
+
+
+def enter(study: Study, seed: int, *, after: int = 10_000) -> tuple[Participant, Told]:
     """A simulated participant with the planted effect of their condition, who quits after so many requests."""
     items = range(study.dataset_version.items.count())
-    user = SourceUser("u", {index: 1.0 + (index + seed) % 5 for index in items[::3]})
-    side = TrainingSide(3.0, np.linspace(0.5, -0.5, len(items)), np.array(items)[::-1], 1.0, 5.0)
+    is_usage = study.design.is_choice
+    user = SourceUser("u", {index: 1.0 + (0 if is_usage else (index + seed) % 5) for index in items[::3]})
+    offsets, high = (np.zeros(len(items)), 1.0) if is_usage else (np.linspace(0.5, -0.5, len(items)), 5.0)
+    side = TrainingSide(1.0 if is_usage else 3.0, offsets, np.array(items)[::-1], 1.0, high)
 
     def person_for(code: str) -> SimulatedPerson:
         condition = Participant.objects.get(study=study, code=code).condition
         return SimulatedPerson(
             user, side, np.random.default_rng(seed), elicitation=study.design.scale,
-            effect=PLANTED.get(condition.label if condition else ""), list_length=study.design.list_length,
+            effect=PLANTED[study.slug].get(condition.label if condition else ""), list_length=study.design.list_length,
             effect_rng=np.random.default_rng(seed), scales=scales_of(questionnaire_of(study)),
         )  # fmt: skip
 
-    client = httpx.Client(transport=Cut(after), base_url="http://testserver")
+    told = Told(after)
+    client = httpx.Client(transport=told, base_url="http://testserver")
     link = entry_link(study=study, mode=Mode.SIMULATED, entry_key=secrets.token_hex(20))
-    walker_of(study, client, link, person_for=person_for, rng=np.random.default_rng(seed)).run()
+    with suppress(httpx.RemoteProtocolError):
+        walker_of(study, client, link, person_for=person_for, rng=np.random.default_rng(seed)).run()
+    return Participant.objects.latest("pk"), told
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("key", BETWEEN)
-def test_sixty_complete_five_quit_and_two_withdraw(key: str) -> None:
-    study = created(key, films(ALGORITHMS.get(key, TWO)), settings={"block_multiples": [1]})
+@pytest.mark.parametrize(("key", "data"), WALKED)
+def test_sixty_complete_five_quit_and_two_withdraw(key: str, data: str, tmp_path: Path) -> None:
+    run = {**DATA, **READ}[data](ALGORITHMS.get(key, TWO))
+    study = created(key, run, settings={"block_multiples": [1]})
     launch_study(study=study)
-    for seed in range(5):
-        with pytest.raises(httpx.RemoteProtocolError):
-            enter(study, seed, after=20 + seed)
-    for seed in range(5, 65):
-        enter(study, seed)
+    walked = [enter(study, seed, after=20 + seed) for seed in range(5)]
+    walked += [enter(study, seed) for seed in range(5, 65)]
     people = study.participants.filter(mode=Mode.SIMULATED)
+    assert people.count() == 65
     complete = people.filter(status=ParticipantStatus.COMPLETED)
-    assert complete.count() == 60
+    assert list(complete.order_by("pk")) == [person for person, _told in walked[5:]]
     arms = [people.filter(condition=each).count() for each in study.conditions.all()]
     assert max(arms) - min(arms) <= 1
-    asked = {person.pk: person.responses.count() for person in complete}
-    for person in complete.order_by("pk")[:2]:
+    for person, _told in walked[5:7]:
         withdraw(participant=person)
-        assert not person.responses.exists()
-    kept = complete.order_by("pk")[2:]
-    assert {person.pk: person.responses.count() for person in kept} == {each.pk: asked[each.pk] for each in kept}
+        assert stored_answers(person) == ({}, {})
+    for person, told in walked[:5] + walked[7:]:  # nothing is lost or doubled, also of those who quit
+        assert stored_answers(person) == (told.answers, told.rated), person.code
+        ranks = RecommendedItem.objects.filter(recommendation_list__participant=person).values_list("rank", flat=True)
+        is_listed = person.status == ParticipantStatus.COMPLETED
+        assert sorted(ranks) == list(range(1, study.design.list_length + 1)) or not is_listed
     assert replayed_log(study, Mode.SIMULATED).problem == ""
+    expect_exports_open(study, tmp_path)
+    expect_effect(study, key)
+
+
+def expect_exports_open(study: Study, folder: Path) -> None:
+    """Every table of every export is read by pandas; that of participants has each of them once."""
+    for kind in FORMATS:
+        for file in write_export(study, kind, folder / kind, Options(include_simulated=True)):
+            if file.name.endswith(".json"):
+                json.loads((folder / kind / file.name).read_text(encoding="utf-8"))
+            if file.name.endswith((".csv", ".tsv")):
+                separator = "\t" if file.name.endswith(".tsv") else ","
+                assert len(pd.read_csv(folder / kind / file.name, sep=separator, dtype=str).columns) > 1, file.name
+    wide = pd.read_csv(folder / "wide" / f"study-{study.slug}_wide_data.csv", dtype=str)
+    assert wide["participant.id"].is_unique
+    assert len(wide) == 65
+    assert wide["participant.status"].value_counts()[ParticipantStatus.COMPLETED] == 58
+
+
+def expect_effect(study: Study, key: str) -> None:
+    """The report has the planted effect: the planned one, or a difference of the two conditions."""
     results = build_report(study=study, mode=Mode.SIMULATED).read_results()
     assert sum(condition.n for condition in results.conditions) == 58
-    if key in EFFECTS:
+    if key in ALGORITHMS:
         planned = results.factorial and results.factorial.planned
         assert planned
         assert planned.variable_key == EFFECTS[key]
         assert isinstance(planned.result, MeanContrast)
         assert planned.result.value > 0
         assert planned.result.p < 0.05
+        text = "".join(run.text for run in headline(results))
+        assert planned.variable.in_text in text
+        assert "No evidence" not in text
+    else:
+        (variable,) = (each for each in results.variables if each.key == EFFECTS[key])
+        means = {label: own.mean for label, own in variable.described.items()}
+        assert max(means, key=lambda label: means[label]) == "PureSVD4"
+        assert isinstance(variable.welch, WelchResult)
+        assert variable.welch.p < 0.05
 
 
 def test_explanations_cross_the_named_recommenders_and_stay_crossed() -> None:
