@@ -30,6 +30,7 @@ EFFECTS = {
         for strength in (3, 6, 9)
     },
     "three-in-turn": {"PureSVD10": {"satisfaction": 0.8, "accuracy": 0.4}, "occasion:3": {"satisfaction": -0.2}},
+    "two-lists": {"PureSVD50": {"accuracy": 0.3}},
 }
 
 
