@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from analysis.present import contrast
 from analysis.present.matrix import exploratory_table
@@ -37,7 +38,7 @@ from inference.average_advantage import AverageAdvantage
 from inference.equivalence import BoundedPair
 from inference.pair_decisions import OfflinePairs, PairClass
 from inference.rank_sets import Ranks
-from inference.results import Pair, Undefined
+from inference.results import Pair, PairwiseResult, Undefined
 from studies.design.narrative.plan import level
 
 
@@ -77,26 +78,26 @@ def pair_figures(
     results: Results, comparison: Comparison, figure: FigureMaker, prefix: str = ""
 ) -> tuple[Figure | None, ...]:
     """The grid of pairs and the two ranked lists; none in reports of versions that decided pairs by other tests."""
-    variable, decided = results.variable(comparison.variable_key), comparison.decided
-    if variable is None or not isinstance(decided, DecidedPairs):
+    judged, decided = _judged(results, comparison), comparison.decided
+    if judged is None or not isinstance(decided, DecidedPairs):
         return ()
     n, length, metric = results.objective.n, results.objective.at(comparison.profile_length), comparison.metric_word
-    names, cells = grid_cells(comparison, variable, length)
+    names, cells = grid_cells(comparison, judged.pairs, length)
     if not cells:
         return ()
     values, is_rate = length.defined_values(comparison.kind), comparison.kind not in ERRORS
-    is_share = variable.variable.is_share
+    is_share = comparison.variable.is_share
     offline, people = decided.offline_rank_sets.sets, decided.participants_rank_sets.sets
     written = {name: number(values[name], 3, is_rate) for name in names}
     grid = pairs_grid(names, written, cells, title=grid_title(decided))
     lists = ranked_lists(
         [Ranked(name, written[name], *offline[name]) for name in names],
         [  # equal means stand in the metric's order: lines cross only where the orders differ
-            Ranked(name, number(variable.described[name].mean, 2, is_share), *people[name])
+            Ranked(name, number(judged.values[name], 2, is_share), *people[name])
             for name in sorted(names, key=comparison.ranks.perceived.__getitem__)
         ],
         title=slope_title(comparison),
-        sides=(comparison.metric(n).in_text, variable.variable.in_text),
+        sides=(comparison.metric(n).in_text, comparison.variable.in_text),
         reversed_pairs=[
             (pair.offline_favours or "", pair.participants_favour or "")
             for pair in comparison.pairs(PairClass.CONTRADICT)
@@ -105,7 +106,7 @@ def pair_figures(
     of_pairs = f"Left half filled: {metric} separates the pair. Right: participants. Slipped: opposite."
     of_ranks = "Bars: rank confidence sets. Colour only where an order reverses significantly."
     return (
-        figure(f"{prefix}pairs", grid, of_pairs, _pairs_table(comparison, cells, n, variable.test_name)),
+        figure(f"{prefix}pairs", grid, of_pairs, _pairs_table(comparison, cells, n, judged.test_name)),
         figure(f"{prefix}slope", lists, of_ranks, _ranks_table(comparison)),
     )
 
@@ -131,6 +132,26 @@ def _scatter(
         "resampled test users."
     )
     return figure(f"{prefix}scatter", chart, caption, numbers)
+
+
+class _Judged(NamedTuple):
+    """How participants' answers to one variable compare the conditions."""
+
+    pairs: PairwiseResult | Undefined
+    values: Mapping[str, float]
+    test_name: str
+
+
+def _judged(results: Results, comparison: Comparison) -> _Judged | None:
+    """The participants' side of a comparison: means, or preferences between lists."""
+    for preference in results.preferences:
+        if preference.variable_key == comparison.variable_key:
+            return _Judged(preference.tests, preference.values, preference.test_name)
+    variable = results.variable(comparison.variable_key)
+    if variable is None:
+        return None
+    means = {name: own.mean for name, own in variable.described.items()}
+    return _Judged(variable.pairs, means, variable.test_name)
 
 
 def primary_variable(results: Results) -> PerceivedVariable:
@@ -169,7 +190,8 @@ def agreement_section(results: Results) -> Section:
     section = Section("agreement", "Agreement of both sides")
     if has_verdict(results) and results.primary is not None:
         section.say(agreement(results.primary), style="says")
-        section.say(same_direction(results.primary, capital(primary_variable(results).test_name)))
+        judged = _judged(results, results.primary)
+        section.say(same_direction(results.primary, capital(judged.test_name) if judged else "Games-Howell"))
         section.say(presentations_note(results.recommenders))
         section.put(_advantage_table(results))
         section.put(exploratory_table(results))
@@ -293,7 +315,7 @@ def agreement(comparison: Comparison) -> str:
     )
 
 
-def same_direction(comparison: Comparison, test_name: str = "Games-Howell") -> str:
+def same_direction(comparison: Comparison, test_name: str) -> str:
     """The pairs that both sides order alike, and those that the participants' test only implies."""
     sentences = []
     if pairs := comparison.pairs(PairClass.AGREE):
@@ -342,14 +364,14 @@ def _pair_sentence(decision: PairClass, first: str, second: str, participants_fa
 
 
 def grid_cells(
-    comparison: Comparison, variable: PerceivedVariable, length: ProfileLength
+    comparison: Comparison, people: PairwiseResult | Undefined, length: ProfileLength
 ) -> tuple[list[str], list[GridCell]]:
     """The algorithms in the metric's order, the best first, and every pair with both differences.
 
     Differences are those of the algorithm with the better value of the metric minus the other.
     """
     metric, decided = length.tests(comparison.kind), comparison.decided
-    people, offline = variable.pairs, metric.pairs
+    offline = metric.pairs
     if not isinstance(decided, DecidedPairs) or isinstance(people, Undefined) or not isinstance(offline, OfflinePairs):
         return [], []
     sets = decided.offline_rank_sets.sets

@@ -104,7 +104,7 @@ def _measures(results: Results, noun: str) -> str:
     }
     met, each = ("met every algorithm in turn", " of each") if results.is_in_turn else ("met one algorithm", "")
     if results.preferences:
-        met = "compared two lists at a time"
+        met, each = "compared two lists at a time", " of each"
     definitions = [words for key, words in defined.items() if key not in study.not_asked]
     parts = [
         f"{capital(name)} is {what}" if not number else f"{name} {what}"
@@ -340,7 +340,7 @@ def exclusions_sentence(flow: results_sample.Flow) -> str:
 def flow_by_condition(results: Results) -> Table:
     """Participants from assignment to analysis, by condition, or by sequence of conditions."""
     title, head = ("Participants by condition", "Algorithm")
-    if results.is_in_turn:
+    if results.is_in_turn or results.preferences:
         title, head = "Participants by sequence", "Sequence"
     return table(
         "flow-by-condition",

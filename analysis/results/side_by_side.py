@@ -63,3 +63,13 @@ class Preference(OfVariable):
     rates: dict[str, float]
     tests: PairwiseResult | Undefined
     model: DavidsonModel | None = None
+
+    @property
+    def values(self) -> dict[str, float]:
+        """What orders the conditions: log-worths, or of two conditions the shares of judgements."""
+        return self.rates if self.model is None else self.model.worths
+
+    @property
+    def test_name(self) -> str:
+        """The test that decides, within a sentence."""
+        return "the sign test" if self.model is None else "Davidson's model"

@@ -116,9 +116,14 @@ class Flow(FlowPages):
         """The keys of the pages from the list on."""
         return self.keys[self.position(self.key_of(LIST)) :]
 
+    @cached_property
+    def repeated(self) -> frozenset[str]:
+        """The keys of the pages that each of several lists has anew."""
+        return frozenset(self.listed if self.lists.is_several else ())
+
     def is_repeated(self, key: str) -> bool:
         """Return whether each of several lists has this page anew."""
-        return self.lists.is_several and key in self.listed
+        return key in self.repeated
 
     @property
     def repeated_blocks(self) -> frozenset[str]:

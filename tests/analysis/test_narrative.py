@@ -37,6 +37,7 @@ PAIRS = (
     pair("AB", "agree", "A", "A"), pair("AC", "contradict", "C", "A"), pair("AD", "offline only", None, "A"),
     pair("BC", "participants only", "C"), pair("BD", "contradict", "D", "B"), pair("CD", "undecided"),
 )  # fmt: skip
+PAIR = {"perceived": "accuracy", "objective": "recall"}
 
 
 def rank_sets(**sets: tuple[int, int]) -> dict[str, Any]:
@@ -65,7 +66,7 @@ def results(*comparisons: Comparison, **changes: Any) -> Results:
     plain = {
         "mode": "live",
         "flow": {"analysed": 120, "by_condition": [{"completed": 30, "target": 30}] * 4},
-        "plan": {"tests": {}, "primary": {}, "alpha": 0.05},
+        "plan": {"tests": {}, "primary": PAIR, "alpha": 0.05},
         "objective": {"n": 5, "lengths": []},
         "conditions": [{"label": name, "n": 30} for name in "ABCD"],
         **changes,
@@ -95,7 +96,7 @@ def advantage(**changes: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-PLANNED = {"tests": {"comparison": ADVANTAGE_TEST}, "primary": {}, "alpha": 0.05}
+PLANNED = {"tests": {"comparison": ADVANTAGE_TEST}, "primary": PAIR, "alpha": 0.05}
 INTERIM = {"flow": {"analysed": 1, "is_collecting": True, "by_condition": [{"completed": 1, "target": 15}]}}
 FEW = {"conditions": [{"label": "A", "n": 30}, {"label": "B", "n": 4}]}
 EARLY = {"flow": {"analysed": 61, "by_condition": [{"completed": 15, "target": 30}] * 4}}
@@ -112,7 +113,7 @@ def test_headlines_and_evidence() -> None:
         "rank correlation, reverse": results(comparison(tau=TAU | {"coefficient": -0.9, "p": 0.0028})),
         "rank correlation, open": results(comparison(tau=TAU | {"coefficient": 0.43, "p": 0.239})),
         "rank correlation, undefined": results(comparison(tau=undefined)),
-        "no planned pair": results(comparison(is_primary=False), plan={"tests": {}, "primary": {}}),
+        "no planned pair": results(comparison(is_primary=False), plan={"tests": {}, "primary": PAIR}),
         "advantage": planned(),
         "advantage in an error metric": planned(comparison(kind="rmse", metric="rmse", higher_is_better=False)),
         "closed early": planned(**EARLY),
@@ -159,8 +160,8 @@ def test_agreement_of_pairs() -> None:
         "contradictions": verdict.contradictions(found),
         "contradictions in novelty": verdict.contradictions(comparison(variable="fon")),
         "every pair": agreement.agreement(found),
-        "pairs that agree": agreement.same_direction(found),
-        "pairs that a chain implies": agreement.same_direction(comparison(decided=decided)),
+        "pairs that agree": agreement.same_direction(found, "Games-Howell"),
+        "pairs that a chain implies": agreement.same_direction(comparison(decided=decided), "Games-Howell"),
         "title of the grid": agreement.grid_title(found.decided),
         "title of the slopes": agreement.slope_title(found),
         "title without decided pairs": agreement.slope_title(comparison(decided=None)),

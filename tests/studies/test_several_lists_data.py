@@ -383,7 +383,7 @@ def test_interviewers_nested_in_a_condition_and_several_lists_are_refused() -> N
     assert launch_problems(study) == []
     study.settings = {**study.settings, "interviewers": "nested"}
     (problem,) = launch_problems(study)
-    assert problem.startswith("Interviewers are nested in conditions, and each participant meets every condition.")
+    assert problem.startswith("Interviewers run one condition each, and participants meet several.")
 
 
 @pytest.mark.slow

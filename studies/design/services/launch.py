@@ -55,7 +55,7 @@ from studies.instrument.questionnaires.kinds import Number
 from studies.instrument.questionnaires.problems import QuestionnaireProblems
 from studies.models import Condition, ConsentVersion, Study, StudyVersion
 from studies.recruitment.panels.exits import code_problems
-from studies.recruitment.selectors.recruitment import is_nested, recruiting_of
+from studies.recruitment.selectors.recruitment import recruiting_of
 from studies.settings import TRIAL, USED
 from studies.usage_data import choice_problem, is_usage, order_problem
 
@@ -334,12 +334,6 @@ def _points_of_lists(study: Study, conditions: Sequence[Condition]) -> Iterator[
             "of a run, or show one list."
         )
         yield OpenPoint(CONDITIONS, text, "models")
-    if is_nested(study):
-        text = (
-            "Interviewers are nested in conditions, and each participant meets every condition. Let interviewers be "
-            "crossed with conditions, or show one list."
-        )
-        yield OpenPoint(PARTICIPANTS, text, "interviewers")
 
 
 def not_in_consent(study: Study) -> list[str]:
