@@ -19,14 +19,14 @@ from studies.design.selectors.placeholders import asked_questions
 from studies.enums import Mode, ParticipantStatus, StudyStatus
 from studies.flow_pages import IN_TURN
 from studies.instrument.outcomes import Outcome, planned_outcomes
+from studies.instrument.questionnaires.conditions import plain_answer
 from studies.instrument.questionnaires.schema import Questionnaire
 from studies.instrument.scales import ScaleOfStudy, answers_of_member, scales_of, score_of_participant
 from studies.models import Interview, Participant, ProfileRating, Study
 from studies.monitoring.selectors.consort import consort_of
 from studies.monitoring.selectors.exclusions import Exclusions
 from studies.monitoring.selectors.monitor import ConditionCount, counts_by_condition, counts_by_status
-from studies.participation.selectors.comparisons import Compared, comparisons_of
-from studies.participation.selectors.responses import Record, completed_answers, records
+from studies.participation.selectors.responses import OccasionRecord, Record, completed_answers, records
 from studies.recruitment.selectors.recruitment import is_nested
 
 ScaleRow = tuple[str, str | None, tuple[str | None, ...]]
@@ -180,48 +180,57 @@ def read_answers(study: Study, mode: str, excluded: Exclusions) -> Reading:
 
 def read_comparisons(study: Study, mode: str, excluded: Exclusions) -> Reading:
     """As `read_answers`, where participants compared lists side by side; whoever did not is incomplete."""
-    questionnaire, compared = asked_questions(study), comparisons_of(study, mode)
+    questionnaire = asked_questions(study)
     outcomes = planned_outcomes(questionnaire, study.design)
-    completers = {record.participant.pk: record for record in completed_answers(study, mode)}
-    sequences = dict(study.participants.filter(pk__in=compared).values_list("pk", "sequence__label"))
+    completers = list(completed_answers(study, mode))
     labels = tuple(condition.label for condition in conditions_of(study))
 
-    def answers_of(keys: Sequence[int], n_excluded: int) -> Answers:
-        whole = [key for key in keys if key in compared]
+    def answers_of(records: Sequence[Record], n_excluded: int) -> Answers:
+        whole = [record for record in records if _has_lists(record)]
         return Answers(
             conditions=labels,
             people=(),
             shown=(),
-            n_answers=sum(completers[key].n_answers for key in whole),
-            n_modelled=sum(completers[key].n_modelled for key in whole),
-            n_incomplete=len(keys) - len(whole),
+            n_answers=sum(record.n_answers for record in whole),
+            n_modelled=sum(record.n_modelled for record in whole),
+            n_incomplete=len(records) - len(whole),
             n_excluded=n_excluded,
             outcomes=tuple(ScaleAnswers(of.key, of.name, of.low, of.high, (of.key,), ()) for of in outcomes),
-            judged=tuple(_judged(number, each, outcomes) for number, key in enumerate(whole) for each in compared[key]),
+            judged=tuple(
+                _judged(number, each, outcomes) for number, record in enumerate(whole) for each in record.occasions
+            ),
         )
 
-    analysed = [key for key in completers if key not in excluded]
-    counts = Counter(excluded[key] for key in completers if key in excluded)
-    keys = tuple(key for key in analysed if key in compared)
+    analysed = [record for record in completers if record.participant.pk not in excluded]
+    counts = Counter(excluded[record.participant.pk] for record in completers if record.participant.pk in excluded)
+    whole = [(record, record.participant.sequence) for record in analysed if _has_lists(record)]
     return Reading(
         analysed=answers_of(analysed, counts.total()),
-        completers=answers_of([*completers], 0),
+        completers=answers_of(completers, 0),
         excluded=excluded,
         reasons=_reasons(counts),
-        keys=keys,
-        respondents=tuple(respondent_of(completers[key], sequences[key] or "", questionnaire) for key in keys),
+        keys=tuple(record.participant.pk for record, _sequence in whole),
+        respondents=tuple(
+            respondent_of(record, sequence.label if sequence else "", questionnaire) for record, sequence in whole
+        ),
         sequences=tuple(study.sequences.order_by("position").values_list("label", flat=True)),
     )
 
 
-def _judged(number: int, compared: Compared, outcomes: Sequence[Outcome]) -> Judged:
-    first, second = compared.items
+def _has_lists(record: Record) -> bool:
+    return bool(record.occasions) and all(own.items for each in record.occasions for own in each.lists)
+
+
+def _judged(number: int, compared: OccasionRecord, outcomes: Sequence[Outcome]) -> Judged:
+    """How participant `number` judged two lists side by side."""
+    left, right = compared.conditions
+    first, second = ([item.slot.item.pk for item in each.items] for each in compared.lists)
     return Judged(
         participant=number,
         occasion=compared.occasion,
-        left=compared.left,
-        right=compared.right,
-        answers={outcome.key: compared.answers[outcome.key.partition(".")[2]] for outcome in outcomes},
+        left=left.label,
+        right=right.label,
+        answers={of.key: plain_answer(compared.answers.get(of.key.partition(".")[2])) for of in outcomes},
         shared=len({*first} & {*second}) / max(len({*first, *second}), 1),
         is_identical=first == second,
     )

@@ -27,13 +27,13 @@ from studies.enums import Mode
 from studies.instrument.flow import questionnaire_of
 from studies.instrument.outcomes import possible_outcomes
 from studies.models import RecommendationList, Response, Study
-from studies.participation.selectors.comparisons import comparisons_of
 from tests.factories.analysis import page_without_pictures
 from tests.factories.packages import write_numbers
 from tests.factories.side_by_side import PLAN, PRIMARY, planted_comparison, side_by_side_study
-from tests.factories.studies import make_study
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+
+OVERALL = PRIMARY["perceived"]
 
 
 def computed(judged: list[Judged], *names: str, keys: tuple[str, ...] = ("q",)) -> list[Any]:
@@ -59,14 +59,13 @@ def study() -> Study:
 
 
 def test_comparisons_are_read_with_their_sides_lists_and_answers(study: Study) -> None:
-    compared = comparisons_of(study, Mode.LIVE)
-    first, second = (compared[person.pk] for person in study.participants.order_by("pk")[:2])
-    labels = list(study.conditions.order_by("position").values_list("label", flat=True))
-    assert [(each.left, each.right) for each in (*first, *second)] == [tuple(labels), tuple(labels[::-1])]
-    assert (first[0].answers, second[0].answers) == ({"overall": -2, "varied": 2}, {"overall": 2, "varied": -2})
-    assert [len({*each.items[0]} & {*each.items[1]}) for each in (*first, *second)] == [0, 1]
-    assert comparisons_of(study, Mode.SIMULATED) == {}
-    assert comparisons_of(make_study(), Mode.LIVE) == {}
+    first, second, *_others = read_comparisons(study, Mode.LIVE, {}).analysed.judged
+    labels = tuple(study.conditions.order_by("position").values_list("label", flat=True))
+    assert [(each.left, each.right) for each in (first, second)] == [labels, labels[::-1]]
+    assert (first.answers[OVERALL], second.answers[OVERALL]) == (-2, 2)
+    n = study.design.list_length
+    assert [each.shared for each in (first, second)] == [0, pytest.approx(1 / (2 * n - 1))]
+    assert read_comparisons(study, Mode.SIMULATED, {}).analysed.judged == ()
 
 
 def test_whoever_is_excluded_or_has_no_lists_is_not_analysed(study: Study) -> None:
@@ -144,9 +143,8 @@ def test_three_conditions_have_log_worths_clustered_by_participant() -> None:
     report = build_report(study=study)
     preference = report.read_results().preferences[0]
     rows = [
-        (each.left, each.right, each.answers["overall"], number)
-        for number, own in enumerate(comparisons_of(study, Mode.LIVE).values())
-        for each in own
+        (each.left, each.right, each.answers[OVERALL], each.participant)
+        for each in read_comparisons(study, Mode.LIVE, {}).analysed.judged
     ]
     left, right, _given, people = zip(*rows, strict=True)
     preferred = [None if not answer else (lft if answer < 0 else rgt) for lft, rgt, answer, _ in rows]
