@@ -99,8 +99,9 @@ class Command(StudyCommand):
         self.stdout.write(self.exclusion_summary(study, people.filter(status=ParticipantStatus.COMPLETED)))
         if effects:
             self.stdout.write(planted_sentence(effects))
-        self.stdout.write(f"  {'condition':<14}{'n':>4}{'accuracy':>10}{'FON':>7}{'SON':>7}{'satisfaction':>14}")
-        for line in outcomes_of(study, Mode.SIMULATED):
+        if lines := outcomes_of(study, Mode.SIMULATED):
+            self.stdout.write(f"  {'condition':<14}{'n':>4}{'accuracy':>10}{'FON':>7}{'SON':>7}{'satisfaction':>14}")
+        for line in lines:
             means = "".join(
                 f"{'–' if value is None else f'{value:.2f}':>{width}}"
                 for value, width in ((line.accuracy, 10), (line.fon, 7), (line.son, 7), (line.satisfaction, 14))

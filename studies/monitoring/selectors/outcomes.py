@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from studies.enums import Mode, StudyStatus
+from studies.flow_pages import SIDE_BY_SIDE
 from studies.instrument.flow import questionnaire_of
 from studies.instrument.measures import ParticipantMeasures
 from studies.instrument.scales import scales_of, score_of_participant
@@ -46,7 +47,9 @@ def _of_lists(study: Study, mode: str) -> Iterator[Record]:
 
 
 def outcomes_of(study: Study, mode: str = Mode.LIVE) -> list[Outcome]:
-    """One line per condition, for one mode, in design order."""
+    """One line per condition, for one mode, in design order; none where lists are compared side by side."""
+    if study.design.flow.lists.shown == SIDE_BY_SIDE:
+        return []
     out = planned_exclusions(study, [mode])
     by_condition: dict[str, list[ParticipantMeasures]] = defaultdict(list)
     for record in _of_lists(study, mode):
