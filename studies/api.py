@@ -21,7 +21,7 @@ from studies.data.codebook.variable import as_json, table_schema
 from studies.data.exports.export_files import exported_modes
 from studies.data.exports.rows import Source
 from studies.data.exports.table_files import table_texts, values_by_name
-from studies.data.exports.tables import KEYS, tables_of
+from studies.data.exports.tables import KEYS, key_of, tables_of
 from studies.design.services.launch import design_snapshot
 from studies.enums import Mode, StudyStatus
 from studies.models import Study
@@ -185,7 +185,7 @@ class StudyViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[St
             {
                 "table": table,
                 "variables": [as_json(variable) for variable in definition.variables],
-                "table_schema": table_schema(definition.variables, key=KEYS[table]),
+                "table_schema": table_schema(definition.variables, key=key_of(definition)),
             }
         )
 

@@ -89,8 +89,8 @@ def tables_of(study: Study, *, with_identifying: bool = False) -> dict[str, Tabl
     return tables
 
 
-def _key(table: Table) -> tuple[str, ...]:
-    """The columns that name a row; where there are several lists, the list is among them."""
+def key_of(table: Table) -> tuple[str, ...]:
+    """Return the columns that name a row; where there are several lists, the list is among them."""
     names, key = {variable.name for variable in table.variables}, KEYS.get(table.kind, ())
     return (*key[:1], *(name for name in OF_LIST if name in names), *key[1:])
 
@@ -107,5 +107,5 @@ def write_codebook(folder: Path, stem: str, table: Table) -> list[Written]:
     return [
         write_lines(folder, f"{stem}_codebook.csv", HEADS, map(line, variables)),
         write_json(folder, f"{stem}_codebook.json", [as_json(variable) for variable in variables], n),
-        write_json(folder, f"{stem}_schema.json", table_schema(variables, key=_key(table)), n),
+        write_json(folder, f"{stem}_schema.json", table_schema(variables, key=key_of(table)), n),
     ]
