@@ -134,14 +134,14 @@ def sign_row(name: str, n_studies: int) -> list[str]:
     """Power, size and coverage of the exact sign test, and of the bootstrap interval of the difference."""
     design, rng = SIGNS[name], np.random.default_rng([SEED, 1, list(SIGNS).index(name)])
     effect, null = (design.draw(share, n_studies, rng) for share in (SHARE, 0.5))
-    p_effect, p_null = ([sign_p(a, b) for a, b in drawn[:, :2].tolist()] for drawn in (effect, null))
+    p_effect, p_null = ([sign_p(a, b) for a, b in counts[:, :2].tolist()] for counts in (effect, null))
     shares = effect[:, 0] / effect[:, :2].sum(axis=1)
     total = effect.sum(axis=1)
     is_in = []
     truth = (2 * SHARE - 1) * design.untied / (design.untied + design.tied)
     for counts, n in zip(effect, total.tolist(), strict=True):
-        drawn = rng.multinomial(n, counts / n, size=RESAMPLES)
-        low, high = np.quantile((drawn[:, 0] - drawn[:, 1]) / n, [0.025, 0.975])
+        resampled = rng.multinomial(n, counts / n, size=RESAMPLES)
+        low, high = np.quantile((resampled[:, 0] - resampled[:, 1]) / n, [0.025, 0.975])
         is_in.append(low <= truth <= high)
     return [
         name,
@@ -183,27 +183,27 @@ def davidson_row(name: str, n_studies: int) -> list[str]:
     rows: dict[tuple[bool, bool], list[tuple[float, float, float, float]]] = {}
     for has_effect in (True, False):
         for _study in range(n):
-            drawn = design.draw(PLANTED if has_effect else (0.0, 0.0, 0.0), design.n, rng)
+            judgements = design.draw(PLANTED if has_effect else (0.0, 0.0, 0.0), design.n, rng)
             for is_clustered in (True, False):
-                if (result := fitted(*drawn, is_clustered=is_clustered)) is not None:
+                if (result := fitted(*judgements, is_clustered=is_clustered)) is not None:
                     rows.setdefault((has_effect, is_clustered), []).append(result)
     columns = {key: np.array(own).T for key, own in rows.items()}
 
-    def found(key: tuple[bool, bool], value: float = 0.0) -> NDArray[np.bool_]:
+    def is_rejected(key: tuple[bool, bool], value: float = 0.0) -> NDArray[np.bool_]:
         estimates, ses, dfs, _p = columns[key]
         return np.asarray(np.abs(estimates - value) > special.stdtrit(dfs, 0.975) * ses)
 
     effect, null, plain = (True, True), (False, True), (False, False)
     return [
         name,
-        rate(found(effect)),
-        rate(found(null)),
+        rate(is_rejected(effect)),
+        rate(is_rejected(null)),
         rate(columns[effect][3] < ALPHA),
         rate(columns[null][3] < ALPHA),
-        rate(~found(effect, truth)),
+        rate(~is_rejected(effect, truth)),
         signed(float(columns[effect][0].mean() - truth)),
         f"{truth:.2f}".removeprefix("0"),
-        rate(found(plain)),
+        rate(is_rejected(plain)),
         rate(columns[plain][3] < ALPHA),
     ]
 

@@ -140,13 +140,13 @@ def item_choice(picks: Sequence[tuple[int, Sequence[float]]]) -> ItemChoice | Un
     from scipy import stats
     from statsmodels.discrete.conditional_models import ConditionalLogit
 
-    made = [(rank, np.array(ratings, dtype=float)) for rank, ratings in picks if len(ratings) > 1]
-    if not made:
+    picked = [(rank, np.array(ratings, dtype=float)) for rank, ratings in picks if len(ratings) > 1]
+    if not picked:
         return Undefined("No participant picked an item from a list of two or more.")
-    ranks = np.concatenate([np.arange(1.0, len(ratings) + 1) for _rank, ratings in made])
-    lists = np.repeat(np.arange(len(made)), [len(ratings) for _rank, ratings in made])
-    chosen = ranks == np.array([rank for rank, _ratings in made])[lists]
-    popularity = np.log2(1 + np.concatenate([ratings for _rank, ratings in made]))
+    ranks = np.concatenate([np.arange(1.0, len(ratings) + 1) for _rank, ratings in picked])
+    lists = np.repeat(np.arange(len(picked)), [len(ratings) for _rank, ratings in picked])
+    chosen = ranks == np.array([rank for rank, _ratings in picked])[lists]
+    popularity = np.log2(1 + np.concatenate([ratings for _rank, ratings in picked]))
     columns = {"one rank further down": ranks, "twice as many ratings": popularity}
     # Only differences within lists count.
     within = {name: own - (np.bincount(lists, own) / np.bincount(lists))[lists] for name, own in columns.items()}
@@ -160,4 +160,4 @@ def item_choice(picks: Sequence[tuple[int, Sequence[float]]]) -> ItemChoice | Un
     for name, value, se in zip(columns, fit.params / sds, fit.bse / sds, strict=True):
         low, high = np.exp(stats.norm.interval(0.95, value, se))
         odds[name] = Odds(math.exp(value), Interval(float(low), float(high)))
-    return ItemChoice(len(made), odds)
+    return ItemChoice(len(picked), odds)

@@ -23,27 +23,27 @@ from inference.results import Pair, PairwiseResult, Undefined
 SIGN_TEST = "Exact sign test"
 LIMITS = (0.025, 0.975)
 LEAST_AXIS = 2  # of log-worths
-Given = Sequence[tuple[Judged, int]]  # lists that differ, with the answer
+Answered = Sequence[tuple[Judged, int]]  # lists that differ, with the answer
 
 
 def preferences_of(
     answers: Answers, primary: str, rng: np.random.Generator, *, alpha: float, resamples: int
 ) -> dict[Variable, tuple[Preference, Ranking]]:
     """Every question of preference that the plan names, the `primary` one first, with the ranking that it gives."""
-    found = {}
+    preferences = {}
     for outcome in sorted(answers.outcomes, key=lambda outcome: outcome.key != primary) if answers.judged else ():
-        given = [
+        answered = [
             (each, answer)
             for each in answers.judged
             if not each.is_identical and (answer := each.answers[outcome.key]) is not None
         ]
-        pairs = tuple(_pair(a, b, answers.judged, given) for a, b in combinations(answers.conditions, 2))
-        rates, model = _rates(given, answers.conditions), None
+        pairs = tuple(_pair(a, b, answers.judged, answered) for a, b in combinations(answers.conditions, 2))
+        rates, model = _rates(answered, answers.conditions), None
         values, low, high = rates, 0, 1
         if len(pairs) == 1:
             tests = _signed(pairs[0], rates, rng, alpha, resamples)
         else:
-            tests, model = _worths(given, answers.conditions, alpha)
+            tests, model = _worths(answered, answers.conditions, alpha)
         if model is not None:
             values, high = model.worths, max(LEAST_AXIS, math.ceil(max(map(abs, model.worths.values()))))
             low = -high
@@ -51,22 +51,24 @@ def preferences_of(
         result = Preference(
             variable_key=outcome.key,
             scale_variables=scale_variables([variable]),
-            n_participants=len({each.participant for each, _answer in given}),
-            n_left=sum(answer < 0 for _each, answer in given),
-            n_right=sum(answer > 0 for _each, answer in given),
+            n_participants=len({each.participant for each, _answer in answered}),
+            n_left=sum(answer < 0 for _each, answer in answered),
+            n_right=sum(answer > 0 for _each, answer in answered),
             pairs=pairs,
             rates=rates,
             tests=tests,
             model=model,
         )
         order = partial_order(values, () if isinstance(tests, Undefined) else tests)
-        found[variable] = result, Ranking(values=values, pairs=tests, order=order)
-    return found
+        preferences[variable] = result, Ranking(values=values, pairs=tests, order=order)
+    return preferences
 
 
-def _pair(a: str, b: str, judged: Sequence[Judged], given: Given) -> ComparedPair:
+def _pair(a: str, b: str, judged: Sequence[Judged], answered: Answered) -> ComparedPair:
     own = [each for each in judged if {each.left, each.right} == {a, b}]
-    n = Counter(answer if each.right == b else -answer for each, answer in given if {each.left, each.right} == {a, b})
+    n = Counter(
+        answer if each.right == b else -answer for each, answer in answered if {each.left, each.right} == {a, b}
+    )
     return ComparedPair(
         a=a,
         b=b,
@@ -77,9 +79,9 @@ def _pair(a: str, b: str, judged: Sequence[Judged], given: Given) -> ComparedPai
     )
 
 
-def _rates(given: Given, conditions: Sequence[str]) -> dict[str, float]:
+def _rates(answered: Answered, conditions: Sequence[str]) -> dict[str, float]:
     points: dict[str, list[float]] = {name: [] for name in conditions}
-    for each, answer in given:
+    for each, answer in answered:
         of_right = (1 + math.copysign(1, answer) * (answer != 0)) / 2
         points[each.left].append(1 - of_right)
         points[each.right].append(of_right)
@@ -95,20 +97,20 @@ def _signed(
     if isinstance(test, Undefined):
         return Undefined("No participant preferred one of the lists.")
     # One judgement of each participant: drawing participants is drawing from the three counts.
-    drawn = rng.multinomial(n, counts / n, size=resamples)
-    low, high = np.quantile((drawn[:, 0] - drawn[:, 1]) / n, LIMITS).tolist()
+    resampled = rng.multinomial(n, counts / n, size=resamples)
+    low, high = np.quantile((resampled[:, 0] - resampled[:, 1]) / n, LIMITS).tolist()
     only = Pair(pair.a, pair.b, float(signs.mean()), test.p, test.p < alpha, low, high)
     return PairwiseResult(SIGN_TEST, alpha, (only,), rates, dict.fromkeys(rates, n))
 
 
 def _worths(
-    given: Given, conditions: Sequence[str], alpha: float
+    answered: Answered, conditions: Sequence[str], alpha: float
 ) -> tuple[PairwiseResult | Undefined, DavidsonModel | None]:
     judgements = Judgements(
-        left=[each.left for each, _answer in given],
-        right=[each.right for each, _answer in given],
-        preferred=[(None if answer == 0 else each.right if answer > 0 else each.left) for each, answer in given],
-        participants=[each.participant for each, _answer in given],
+        left=[each.left for each, _answer in answered],
+        right=[each.right for each, _answer in answered],
+        preferred=[(None if answer == 0 else each.right if answer > 0 else each.left) for each, answer in answered],
+        participants=[each.participant for each, _answer in answered],
         names=conditions,
     )
     with threadpool_limits(limits=1, user_api="blas"):  # sums over threads differ in their last bits

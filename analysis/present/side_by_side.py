@@ -20,13 +20,13 @@ def preferences_section(results: Results, figure: FigureMaker) -> Section:
     section = Section("preferences", "Preferences between lists", "perceived")
     if not results.preferences:
         return section
-    primary, *others = results.preferences
+    primary, *exploratory = results.preferences
     section.say(*sentences(primary, results.plan.alpha), style="says")
     section.say(
-        *(line for each in others for line in sentences(each, results.plan.alpha, is_primary=False)),
+        *(line for each in exploratory for line in sentences(each, results.plan.alpha, is_primary=False)),
         _lists(primary),
-        "Participants judged a list beside another, so these are no judgements of a list alone. Whoever did not finish "
-        "is missing at random. Questions other than the primary one are exploratory.",
+        "Participants judged a list beside another, so these are no judgements of a list alone. Participants "
+        "who did not finish are taken as missing at random. Questions other than the primary one are exploratory.",
     )
     numbers = _table(results)
     if len(primary.pairs) == 1:

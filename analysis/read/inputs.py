@@ -117,7 +117,7 @@ class Answers:
     languages: tuple[str, ...] = ()  # of each participant
     outcomes: tuple[ScaleAnswers, ...] = ()  # that the plan names, each as a scale of one question
     occasions: tuple[Met, ...] = ()  # of each of `people` where each participant meets all conditions, else empty
-    judged: tuple[Judged, ...] = ()  # lists side by side; then `people` is empty, as nobody had a single list
+    judged: tuple[Judged, ...] = ()  # lists side by side; then `people` is empty, as no participant had a single list
 
     @property
     def digest(self) -> str:

@@ -179,7 +179,7 @@ def read_answers(study: Study, mode: str, excluded: Exclusions) -> Reading:
 
 
 def read_comparisons(study: Study, mode: str, excluded: Exclusions) -> Reading:
-    """As `read_answers`, where participants compared lists side by side; whoever did not is incomplete."""
+    """As `read_answers`, where participants compared lists side by side; participants who did not are incomplete."""
     questionnaire = asked_questions(study)
     outcomes = planned_outcomes(questionnaire, study.design)
     completers = list(completed_answers(study, mode))

@@ -118,8 +118,8 @@ class SimulatedPerson:
     The `effect` of the person's condition shifts the answers about a list of `list_length` items and about `scales`. It
     uses the random stream `effect_rng` of its own, so all other answers are those that the person gives without an
     effect. Answers changed by an effect are modelled, no longer true. `later` has effect and length of each list that
-    follows (`turn_to`); those after them are as the last. `beside` has, for each occasion, the shifts of mean interest
-    in lists side by side. An item is felt about alike in every list that has it.
+    follows (`turn_to`); those after them are as the last. `interest_shifts` has, for each occasion, the shifts of mean
+    interest in lists side by side. An item is felt about alike in every list that has it.
 
     The mean score of a scale over people shifts by exactly the planted amount as long as answers stay within their
     range; in one person the sum over the questions is within one step of the planted total. A question at the end of
@@ -149,7 +149,7 @@ class SimulatedPerson:
         effect_rng: np.random.Generator | None = None,
         scales: Sequence[ScaleOfStudy] = (),
         later: Sequence[tuple[Effect, int]] = (),
-        beside: Sequence[Sequence[float]] = ((0.0, 0.0),),
+        interest_shifts: Sequence[Sequence[float]] = ((0.0, 0.0),),
     ) -> None:
         self.user = user
         self.training = training
@@ -159,7 +159,7 @@ class SimulatedPerson:
             rating - training.mean - float(training.item_offsets[item]) for item, rating in user.ratings.items()
         ]
         self.user_offset = math.fsum(residuals) / (DAMPING + len(residuals))
-        self.beside = beside
+        self.interest_shifts = interest_shifts
         self._felt: dict[int, dict[str, Answer]] = {}  # answers without the effect, by item
         self._effect_rng = effect_rng or np.random.default_rng(0)
         self._scales, self._lists = scales, [(effect or {}, list_length), *later]
@@ -246,7 +246,7 @@ class SimulatedPerson:
 
         What is planted in perceived accuracy adds to the interest in a condition's list. `rng` is as for `opinion`.
         """
-        shifts = self.beside[min(self._occasion, len(self.beside)) - 1]
+        shifts = self.interest_shifts[min(self._occasion, len(self.interest_shifts)) - 1]
         means = [np.mean([self.interest(item) for item in items]) for items in (left, right)]
         difference = means[1] - means[0] + shifts[1] - shifts[0] + rng.normal(0.0, NOISE)
         strength = sum(abs(difference) >= least for least in PREFERENCES)

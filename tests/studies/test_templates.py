@@ -381,7 +381,7 @@ def test_planted_interest_in_one_of_two_lists_is_found() -> None:
             names = labels(study)
             return SimulatedPerson(
                 user, side, np.random.default_rng(seed), elicitation=study.design.scale, list_length=5,
-                beside=[[effects.get(names[at], {}).get("accuracy", 0.0) for at in shown] for shown in met],
+                interest_shifts=[[effects.get(names[at], {}).get("accuracy", 0.0) for at in shown] for shown in met],
             )  # fmt: skip
 
         client = httpx.Client(transport=Cut(10_000), base_url="http://testserver")

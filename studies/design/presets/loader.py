@@ -263,8 +263,8 @@ def _check_plan(design: StudySettings, questionnaire: Questionnaire, about: Mapp
             )
     planned_outcomes(questionnaire, design)
     primary = design.primary
-    others = [*plan.variables, *plan.scales, primary.contrast, primary.effect, primary.smallest_effect]
-    if design.flow.lists.shown == SIDE_BY_SIDE and any(other is not None for other in others):
+    not_allowed = [*plan.variables, *plan.scales, primary.contrast, primary.effect, primary.smallest_effect]
+    if design.flow.lists.shown == SIDE_BY_SIDE and any(each is not None for each in not_allowed):
         raise ParameterError(
             "Lists side by side are compared by questions of preference: name them as outcomes, such as "
             "compare.overall, and leave measures, scales, a contrast, an effect and a smallest effect out of the plan."

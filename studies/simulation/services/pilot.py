@@ -320,7 +320,7 @@ def _person_for(
     chosen = assign_source_user(study=study, code=code, external_ids=tuple(pool.users))
     participant = Participant.objects.select_related("study").get(study=study, code=code)
     labels, met = dict(study.conditions.values_list("pk", "label")), conditions_of(participant)
-    beside = [[effects.get(labels[pk], {}).get("accuracy", 0.0) for pk in shown] for shown in met]
+    interest_shifts = [[effects.get(labels[pk], {}).get("accuracy", 0.0) for pk in shown] for shown in met]
     planted = effects_by_list(effects, [labels[shown[0]] for shown in met])
     (effect, length), *later = zip(planted, list_lengths(participant), strict=True)
     return SimulatedPerson(
@@ -331,7 +331,7 @@ def _person_for(
         effect=effect,
         list_length=length,
         later=later,
-        beside=beside,
+        interest_shifts=interest_shifts,
         effect_rng=rng_for(seed, "effects", study.slug, number),
         scales=scales_of(questionnaire_of(study)),
     )
