@@ -20,7 +20,7 @@ from tests.gallery.shoot import PORT, ROOT, served
 GALLERY = ROOT / "docs" / "gallery"
 DATASET, SPLIT, NEGATIVES = "demo-films", "probe:share=0.1", ("--negatives", "500")
 USUAL = "toppop,puresvd:factors=10,nncosngr"
-PER_CONDITION = 16
+PER_CONDITION = {"three-in-turn": 48, "two-lists": 48}  # participants of the study; of others 16 in each condition
 RECOMMENDERS = ("NNCosNgr", "PureSVD50")
 CLEARER = {"scale.transparency": 0.8, "scale.trust": 0.4}
 EFFECTS = {
@@ -30,7 +30,7 @@ EFFECTS = {
         for strength in (3, 6, 9)
     },
     "three-in-turn": {"PureSVD10": {"satisfaction": 0.8, "accuracy": 0.4}, "occasion:3": {"satisfaction": -0.2}},
-    "two-lists": {"PureSVD50": {"accuracy": 0.3}},
+    "two-lists": {"PureSVD50": {"accuracy": 1.0}},
 }
 
 
@@ -45,7 +45,7 @@ def main(folder: Path, keys: list[str]) -> None:
         for key in keys:
             slug, effects = f"sample-{key}", folder / f"{key}.yaml"
             effects.write_text(yaml.safe_dump(EFFECTS.get(key, {})), encoding="utf-8")
-            algorithms, n = load_preset(key).quick_algorithms or USUAL, ("--per-condition", str(PER_CONDITION))
+            algorithms, n = load_preset(key).quick_algorithms or USUAL, ("--per-condition", str(PER_CONDITION.get(key, 16)))
             manage("evaluate", DATASET, "--algorithms", algorithms, "--split", SPLIT, "--reserve", ".15", *NEGATIVES)
             manage("create_study", slug, "--template", key, "--dataset", DATASET, "--seed", "1", *n)
             manage("launch_study", slug)
