@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from django.apps import AppConfig
 
-# What a token can be limited to: by kind, the function that returns an account's rows of it. Other apps add theirs.
-TOKEN_LIMITS = {"project": "accounts.selectors.projects_of"}
-
 
 class AccountsConfig(AppConfig):
     """The accounts app."""

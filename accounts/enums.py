@@ -18,6 +18,8 @@ class Scope(TextChoices):
 
 
 NARROW = frozenset({Scope.REPORT, Scope.WITHDRAW, Scope.UPLOAD})  # parts of `write`, each with all reading
+# What a token can be limited to: by kind, the function that returns an account's rows of it. Other apps add theirs.
+TOKEN_LIMITS = {"project": "accounts.selectors.projects_of"}
 READING = f"{Scope.READ} {Scope.DATA}"
 
 

@@ -12,8 +12,7 @@ from django.http.cookie import parse_cookie
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
-from accounts.apps import TOKEN_LIMITS
-from accounts.enums import ProjectRole
+from accounts.enums import TOKEN_LIMITS, ProjectRole
 from accounts.models import WRITERS, Invitation, Project, ProjectMembership, Token, User
 from core.models import LogEntry
 from core.provenance import digest_of_token

@@ -6,7 +6,7 @@ from importlib import import_module
 
 from django.apps import AppConfig
 
-from accounts.apps import TOKEN_LIMITS
+from accounts.enums import TOKEN_LIMITS
 from catalog.apps import PICTURE_READERS
 from jobs.kinds import Kind, register
 

@@ -45,7 +45,8 @@ def main(folder: Path, keys: list[str]) -> None:
         for key in keys:
             slug, effects = f"sample-{key}", folder / f"{key}.yaml"
             effects.write_text(yaml.safe_dump(EFFECTS.get(key, {})), encoding="utf-8")
-            algorithms, n = load_preset(key).quick_algorithms or USUAL, ("--per-condition", str(PER_CONDITION.get(key, 16)))
+            algorithms = load_preset(key).quick_algorithms or USUAL
+            n = ("--per-condition", str(PER_CONDITION.get(key, 16)))
             manage("evaluate", DATASET, "--algorithms", algorithms, "--split", SPLIT, "--reserve", ".15", *NEGATIVES)
             manage("create_study", slug, "--template", key, "--dataset", DATASET, "--seed", "1", *n)
             manage("launch_study", slug)
