@@ -112,7 +112,7 @@ def test_no_page_of_a_later_list_has_a_barrier(study: Study, live_server: Any, b
     for page_of in person.pages():
         if page_of.step == "overall" and person.me.occasion == 2:
             break
-    page, found = browser.new_page(), []
+    page, found = browser.new_page(reduced_motion="reduce"), []
     for name in ("recommendations/2/0", "items/2/1", "overall/2/0"):
         for language in ("en", "de"):
             page.goto(f"{live_server.url}{person.base}{name}/?lang={language}")

@@ -105,7 +105,7 @@ def test_without_a_script_it_is_a_form(study: Study, live_server: Any, browser: 
 
 def test_no_page_of_two_lists_has_a_barrier(study: Study, live_server: Any, browser: Browser) -> None:
     person = Person(study, answers=ABOUT).to("compare")
-    page, found = browser.new_page(), []
+    page, found = browser.new_page(reduced_motion="reduce"), []
     for name in ("recommendations", "compare"):
         for language in ("en", "it", "de"):
             page.goto(f"{live_server.url}{person.base}{name}/?lang={language}")
