@@ -93,7 +93,7 @@ def test_no_layout_has_a_barrier_at_any_width(live_server: Any, browser: Browser
         if layout in seen:
             continue
         seen.add(layout)
-        page = browser.new_page()
+        page = browser.new_page(reduced_motion="reduce")
         page.goto(f"{live_server.url}{person.base}pick/")
         with_axe(page)
         for width in (320, 390, 1280):

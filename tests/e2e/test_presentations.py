@@ -69,7 +69,7 @@ def test_layouts_have_no_barrier_at_any_width(live_server: Any, browser: Browser
     found: list[str] = []
     for _number in range(4):
         person = Person(study).to("recommendations")
-        page = browser.new_page()
+        page = browser.new_page(reduced_motion="reduce")
         page.goto(f"{live_server.url}{person.base}recommendations/")
         with_axe(page)
         for width in WIDTHS:
