@@ -59,12 +59,11 @@ class ScopePermission(BasePermission):
         token, action = request.auth, getattr(view, "action", None)
         if not isinstance(token, Token):
             return True
+        needs_data = action in getattr(view, "data_actions", ())
         if request.method in SAFE_METHODS:
-            needed = Scope.DATA if action in getattr(view, "data_actions", ()) else Scope.READ
-            return action is None or needed in token.scopes
-        narrow = getattr(view, "write_scopes", {}).get(action, Scope.REPORT)
-        by_write = {Scope.WRITE, Scope.DATA} if narrow == Scope.WITHDRAW else {Scope.WRITE}
-        return narrow in token.scopes or token.scopes >= by_write
+            return action is None or (Scope.DATA if needs_data else Scope.READ) in token.scopes
+        by_write = {Scope.WRITE, Scope.DATA} if needs_data else {Scope.WRITE}
+        return getattr(view, "write_scopes", {}).get(action) in token.scopes or token.scopes >= by_write
 
 
 class TokenThrottle(SimpleRateThrottle):

@@ -17,6 +17,7 @@ from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts.enums import Scope
 from analysis import serializers
 from analysis.files.formats import report_json
 from analysis.files.listing import PACKAGE
@@ -29,7 +30,7 @@ from analysis.services.requests import request_report, require_open_answers
 from core.api import StrictView, exactly
 from core.errors import ParallaxError
 from jobs.models import JobStatus
-from studies.api import STUDY_LIMITS
+from studies.api.membership import STUDY_LIMITS
 from studies.models import Study
 
 FILE_TYPES = (
@@ -60,6 +61,7 @@ class ReportViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[R
     queryset = Report.objects.none()
     limits: ClassVar = {kind: f"study__{lookup}" for kind, lookup in STUDY_LIMITS.items()}
     data_actions: ClassVar = {"numbers", "file"}
+    write_scopes: ClassVar = {"create": Scope.REPORT}
     filterset_class = ReportFilters
     lookup_value_regex = r"[0-9]+"
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from difflib import get_close_matches
+from collections.abc import Callable, Iterable, Mapping
+from hashlib import sha256
 from typing import Any, ClassVar, TypeVar
 
 from django import forms
@@ -13,19 +13,23 @@ from django.db.models import Model, QuerySet
 from django_filters.rest_framework import CharFilter, FilterSet
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import extend_schema_field
-from rest_framework.exceptions import ValidationError
+from rest_framework import status
+from rest_framework.exceptions import APIException, ValidationError
 from rest_framework.negotiation import BaseContentNegotiation, DefaultContentNegotiation
 from rest_framework.parsers import BaseParser
-from rest_framework.renderers import BaseRenderer
+from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
+from rest_framework.response import Response
 from rest_framework.serializers import BooleanField, ChoiceField, Serializer
 from rest_framework.views import APIView
 
+from core.form_bodies import Form, filled
 from core.idempotency import AnsweredBefore, end_request, keep_answer
 from core.models import KeptAnswer
-from core.problem_details import BadParameters
+from core.problem_details import BadParameters, unknown
 
 Row = TypeVar("Row", bound=Model)
+CHANGES = ("PUT", "PATCH")
 
 
 class ParameterSchema(AutoSchema):
@@ -64,8 +68,29 @@ def exactly(description: str, field_name: str | None = None, *, pattern: str = r
     return extend_schema_field({"type": "string", "pattern": pattern, "description": description})(exact)
 
 
+class NotConditional(APIException):
+    """A change that does not say which state it is of."""
+
+    status_code = 428
+    default_code = "change.not_conditional"
+    default_detail = "This change does not say which state it is of, so it could undo the change of another program."
+    remedy = "Get this address, and send its `ETag` as `If-Match`."
+
+
+class ChangedMeanwhile(APIException):
+    """A change of a state that is no longer there."""
+
+    status_code = 412
+    default_code = "change.changed_meanwhile"
+    default_detail = "What is to be changed is no longer as it was."
+    remedy = "Get this address again, and send its new `ETag` as `If-Match`."
+
+
 class StrictView(APIView):
-    """Refuses unknown parameters and fields, and values that are not allowed, all in one 400 response."""
+    """Refuses unknown parameters and fields, and values that are not allowed, all in one 400 response.
+
+    An address that can be changed by PUT or PATCH has an `ETag`, the digest of what GET answers: the change names it.
+    """
 
     parameters: ClassVar[Mapping[str, type[Serializer[Any]]]] = {}  # of the query, by action
     filterset_class: type[FilterSet] | None = None  # of the list
@@ -100,9 +125,11 @@ class StrictView(APIView):
             except ValidationError as refused:
                 problems |= {**refused.detail}  # type: ignore[dict-item]  # by field
         twice = {name: ["Give this once."] for name, values in request.query_params.lists() if len(values) > 1}
-        if problems := problems | twice | _unknown(request.query_params, names, "parameter"):
+        if problems := problems | twice | unknown(request.query_params, names, "parameter"):
             raise BadParameters(problems)
         self.query = serializer.validated_data
+        if request.method in CHANGES and hasattr(self, request.method.lower()):
+            self._require_unchanged(request, *args, **kwargs)
         if request.method == "POST":
             self.reserved = keep_answer(request)
 
@@ -111,7 +138,19 @@ class StrictView(APIView):
         response = super().finalize_response(request, response, *args, **kwargs)
         if self.reserved is not None:
             end_request(self.reserved, response)
+        is_changeable = any(hasattr(self, method.lower()) for method in CHANGES)
+        if is_changeable and request.method in {"GET", *CHANGES} and response.status_code == status.HTTP_200_OK:
+            response["ETag"] = _etag(response.data)
         return response
+
+    def _require_unchanged(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Refuse a change that names no state, or another than the present one."""
+        stated = request.headers.get("If-Match")
+        if stated is None:
+            raise NotConditional
+        present = _etag(self.get(request, *args, **kwargs).data)  # type: ignore[attr-defined]  # where it can be changed
+        if present not in (etag.strip() for etag in stated.split(",")) and stated.strip() != "*":
+            raise ChangedMeanwhile
 
     def handle_exception(self, exc: Exception) -> Any:
         """Answer as before if the same request was answered before; what failed for another reason may be repeated."""
@@ -140,10 +179,23 @@ class StrictView(APIView):
         serializer = serializer_class(data=self.request.data)
         problems = _problems(serializer)
         if isinstance(self.request.data, Mapping):
-            problems |= _unknown(self.request.data, [*serializer.fields], "field")
+            problems |= unknown(self.request.data, [*serializer.fields], "field")
         if problems:
             raise ValidationError(problems)
         return dict(serializer.validated_data)
+
+    def form(self, make: Callable[[Any, Any], Form]) -> Form:
+        """The console's form that `make(data, files)` creates, filled with the body, once it is valid."""
+        return filled(make, self.request.data)
+
+
+def created(data: Mapping[str, Any], url: str) -> Response:
+    """The response to a request that created what is at `url`."""
+    return Response(data, status=status.HTTP_201_CREATED, headers={"Location": url})
+
+
+def _etag(data: Any) -> str:
+    return f'"{sha256(JSONRenderer().render(data)).hexdigest()[:32]}"'
 
 
 def _problems(checked: Any) -> dict[str, Any]:
@@ -162,15 +214,3 @@ def _problems(checked: Any) -> dict[str, Any]:
 
 def _one_of(values: Iterable[str]) -> str:
     return f"Write {' or '.join(values)}."
-
-
-def _unknown(names: Iterable[str], known: Collection[str], kind: str) -> dict[str, list[str]]:
-    problems = {}
-    for name in names:
-        if name in known:
-            continue
-        hint = f"{kind.capitalize()}s: {', '.join(known)}." if known else f"There are no {kind}s here."
-        if near := get_close_matches(name.lower(), known, n=1):
-            hint = f"Did you mean {near[0]}?"
-        problems[name] = [f"There is no {kind} of this name. {hint}"]
-    return problems

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from difflib import get_close_matches
 from http import HTTPStatus
 from typing import Any
 
@@ -56,3 +57,16 @@ def problem_response(
     """The response of an error that no view of the API answers."""
     body = problem_details(status, code, detail, remedy=remedy)
     return JsonResponse(body, status=status, content_type=PROBLEM_JSON, headers=headers)
+
+
+def unknown(names: Iterable[str], known: Collection[str], kind: str) -> dict[str, list[str]]:
+    """The faults of names that are not among the known ones; `kind` says what is named."""
+    problems = {}
+    for name in names:
+        if name in known:
+            continue
+        hint = f"{kind.capitalize()}s: {', '.join(known)}." if known else f"There are no {kind}s here."
+        if near := get_close_matches(name.lower(), known, n=1):
+            hint = f"Did you mean {near[0]}?"
+        problems[name] = [f"There is no {kind} of this name. {hint}"]
+    return problems

@@ -379,6 +379,7 @@ SPECTACULAR_SETTINGS = {
         "ReportedMode": "studies.serializers.REPORTED",
         "Role": "studies.enums.Role",
         "RequestStatusEnum": "jobs.models.REQUEST_STATES",
+        "JobStatus": "jobs.models.JobStatus",
     },
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
@@ -395,6 +396,7 @@ SPECTACULAR_SETTINGS = {
         {"name": "models", "description": "Trained models by recipe and digest."},
         {"name": "runs", "description": "Evaluation runs and their results: metrics, per-user values, curves."},
         {"name": "reports", "description": "Reports, as JSON and as files."},
+        {"name": "jobs", "description": "Work that workers do for you: imports, simulations, exports, reports."},
     ],
 }
 

@@ -65,6 +65,14 @@ KEY = {
     "description": "Your own key of this request, such as a UUID. Within 24 hours, the same request with the same key "
     "is not done again: you get the stored answer.",
 }
+IF_MATCH = {
+    "in": "header",
+    "name": "If-Match",
+    "required": True,
+    "schema": _TEXT,
+    "description": "The `ETag` of this address when you read it: the change is refused (412) if it has another now.",
+}
+JSON = "application/json"
 NOT_FOUND = "Not found, or you have no access to it."
 # In words of this interface; messages of the packages speak to those who use commands and the console.
 REMEDIES = {
@@ -158,21 +166,27 @@ def _in_words_of_http(message: str) -> tuple[str, str]:
 
 
 def add_refusals(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
-    """Add the error responses to every operation, and to those with a request body, which has no other fields, 415 and
-    the `Idempotency-Key`.
+    """Add the error responses to every operation, and to to each kind of request the headers that it takes; a request
+    body has no fields but those described.
     """
     result["components"]["schemas"]["Problem"] = PROBLEM
     content = {PROBLEM_JSON: {"schema": {"$ref": "#/components/schemas/Problem"}}}
     for operations in result["paths"].values():
-        for operation in operations.values():
+        for method, operation in operations.items():
             refusals = dict(REFUSALS)
-            if "requestBody" in operation:
+            if method == "post":
                 operation.setdefault("parameters", []).append(KEY)
                 refusals["422"] = f"The {HEADER} was sent with another request."
-                ((media_type, described),) = operation["requestBody"]["content"].items()
-                refusals["415"] = f"The body is not {'JSON' if media_type == 'application/json' else media_type}."
-                body = described["schema"]["$ref"].rpartition("/")[2]
-                result["components"]["schemas"][body]["additionalProperties"] = False
+            if method in ("put", "patch"):
+                operation.setdefault("parameters", []).append(IF_MATCH)
+                refusals["412"] = "What is to be changed is no longer as it was."
+                refusals["428"] = "`If-Match` is missing."
+            if "requestBody" in operation:
+                types = operation["requestBody"]["content"]
+                refusals["415"] = f"The body is not {' or '.join('JSON' if each == JSON else each for each in types)}."
+                for described in types.values():
+                    if name := described["schema"].get("$ref", "").rpartition("/")[2]:
+                        result["components"]["schemas"][name]["additionalProperties"] = False
             for code, description in sorted(refusals.items()):
                 operation["responses"].setdefault(code, {"description": description, "content": content})
     return result

@@ -11,7 +11,8 @@ from catalog.api import DatasetViewSet
 from core.api import IgnoreAccept
 from evaluation.api import ModelViewSet, RecommenderViewSet, RunViewSet
 from parallax.api import views
-from studies.api import StudyViewSet
+from parallax.api.jobs import JobViewSet
+from studies.api.studies import StudyViewSet
 
 app_name = "api"
 router = DefaultRouter()
@@ -23,6 +24,7 @@ router.register("models", ModelViewSet, basename="models")
 router.register("runs", RunViewSet, basename="runs")
 router.register("recommenders", RecommenderViewSet, basename="recommenders")
 router.register("reports", ReportViewSet, basename="reports")
+router.register("jobs", JobViewSet, basename="jobs")
 
 urlpatterns = [
     path("me/", MeView.as_view(), name="me"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from django.db.models import QuerySet
-from django.http import Http404, StreamingHttpResponse
+from django.http import StreamingHttpResponse
 from django_filters.rest_framework import ChoiceFilter, FilterSet
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework import mixins, viewsets
@@ -15,8 +15,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.enums import Scope
-from core.api import StrictView
 from evaluation.table_formats import FORMATS, as_table, table_response
+from studies.api.membership import StudyView
 from studies.data.codebook.variable import as_json, table_schema
 from studies.data.exports.export_files import exported_modes
 from studies.data.exports.rows import Source
@@ -41,13 +41,10 @@ from studies.serializers import (
     WithdrawalSerializer,
     WithdrawnSerializer,
 )
-from studies.team.permissions import ANY_ROLE, OWNERS, READERS, Membership, membership_for
+from studies.team.permissions import ANY_ROLE, OWNERS, READERS
 from studies.team.selectors.studies import studies_shown_to
 
 TABLE = OpenApiParameter("table", str, OpenApiParameter.PATH, enum=list(KEYS), description="Name of the table.")
-
-
-STUDY_LIMITS = {"study": "pk", "project": "dataset_version__dataset__project"}
 
 
 class StudyFilters(FilterSet):
@@ -58,21 +55,18 @@ class StudyFilters(FilterSet):
 
 @extend_schema(tags=["studies"])
 @extend_schema_view(list=extend_schema(operation_id="studies", summary="Your studies, newest first"))
-class StudyViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Study]):
+class StudyViewSet(StudyView, mixins.ListModelMixin, viewsets.GenericViewSet[Study]):
     """Studies of which you are a member."""
 
     serializer_class = StudySerializer
     queryset = Study.objects.none()
-    limits = STUDY_LIMITS
-    data_actions: ClassVar = {"outcomes", "answers"}
+    data_actions: ClassVar = {"outcomes", "answers", "withdrawals"}
     filterset_class = StudyFilters
     parameters: ClassVar = {
         "outcomes": OutcomesQuerySerializer,
         "answers": AnswersQuerySerializer,
     }
-    lookup_field = "slug"
     write_scopes: ClassVar = {"withdrawals": Scope.WITHDRAW}
-    lookup_value_regex = r"[-a-zA-Z0-9_]+"
 
     def get_queryset(self) -> QuerySet[Study]:
         """Return the researcher's studies; for administrators also those without an owner."""
@@ -89,15 +83,8 @@ class StudyViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[St
     )
     def retrieve(self, request: Request, slug: str) -> Response:
         """Return what your role may see of a study: counts by condition, but no outcomes."""
-        membership = self._membership(slug, ANY_ROLE)
+        membership = self.membership(slug, ANY_ROLE)
         return Response(StudyDetailSerializer(membership.study, context={"membership": membership}).data)
-
-    def _membership(self, slug: str, roles: frozenset[str]) -> Membership:
-        """The researcher's membership, unless the token is limited to something else."""
-        membership = membership_for(self.request.user, slug, roles)
-        if not self.within(Study.objects.filter(pk=membership.study.pk)).exists():
-            raise Http404
-        return membership
 
     @extend_schema(
         operation_id="study_design",
@@ -107,7 +94,7 @@ class StudyViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[St
     @action(detail=True)
     def design(self, request: Request, slug: str) -> Response:
         """Return everything that the design hash covers."""
-        study = self._membership(slug, READERS).study
+        study = self.membership(slug, READERS).study
         version = study.versions.order_by("-number").first()
         snapshot = version.snapshot if version else design_snapshot(study)
         return Response({"design_hash": study.design_hash, "design": snapshot})
@@ -122,7 +109,7 @@ class StudyViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[St
     @action(detail=True, pagination_class=None)
     def outcomes(self, request: Request, slug: str) -> Response:
         """Return the perceived quality per condition."""
-        study = self._membership(slug, READERS).study
+        study = self.membership(slug, READERS).study
         mode = self.query["mode"]
         if is_blinded(study, mode):
             raise blinded_error()
@@ -146,7 +133,7 @@ class StudyViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[St
     )
     def answers(self, request: Request, slug: str, table: str) -> StreamingHttpResponse:
         """Stream a table."""
-        study = self._membership(slug, READERS).study
+        study = self.membership(slug, READERS).study
         definition = _tables(study, table)[table]
         modes = exported_modes(study, include_simulated=self.query["include_simulated"])
         source = Source(study, modes, self.query["without_excluded"])
@@ -180,7 +167,7 @@ class StudyViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[St
     @action(detail=True, url_path=r"answers/(?P<table>[a-z-]+)/codebook", url_name="codebook")
     def codebook(self, request: Request, slug: str, table: str) -> Response:
         """Return the meaning of each column of a table."""
-        definition = _tables(self._membership(slug, READERS).study, table)[table]
+        definition = _tables(self.membership(slug, READERS).study, table)[table]
         return Response(
             {
                 "table": table,
@@ -201,7 +188,7 @@ class StudyViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[St
     @action(detail=True, methods=["post"])
     def withdrawals(self, request: Request, slug: str) -> Response:
         """Withdraw a participant."""
-        study = self._membership(slug, OWNERS).study
+        study = self.membership(slug, OWNERS).study
         body = self.body(WithdrawalSerializer)
         participant = participant_known_as(study=study, known_as=body["participant"])
         withdraw_on_behalf(participant=participant, reason=body["reason"], actor=request.user)

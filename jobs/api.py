@@ -1,0 +1,60 @@
+"""Jobs in the REST API: what takes long is requested, answered with 202 and the job, which says when it is over."""
+
+from __future__ import annotations
+
+from django.utils.module_loading import import_string
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.reverse import reverse
+
+from jobs.models import Job, JobStatus
+
+RETRY_SECONDS = 2
+
+
+class JobSerializer(serializers.ModelSerializer[Job]):
+    """Work that a worker does: poll its address until `status` is `succeeded`, `failed` or `cancelled`."""
+
+    status = serializers.ChoiceField(choices=JobStatus.choices, read_only=True)
+    activity = serializers.CharField(help_text="What the worker is doing.")
+    done = serializers.IntegerField(allow_null=True, help_text="Steps of `total` that are done; null where unknown.")
+    error = serializers.CharField(help_text="Why it failed; empty if it did not.")
+    result = serializers.DictField(help_text="Facts about what was done; of a failed job, about the failure.")
+    url = serializers.SerializerMethodField(help_text="The address of this job.")
+    made_url = serializers.SerializerMethodField(help_text="The address of what it made; null until it succeeded.")
+
+    class Meta:
+        model = Job
+        fields = [
+            *("id", "kind", "status", "activity", "done", "total", "error", "result", "created_at", "url", "made_url")
+        ]
+        read_only_fields = fields
+
+    @extend_schema_field(serializers.URLField())
+    def get_url(self, job: Job) -> str:
+        """Its own address."""
+        return reverse("api:jobs-detail", kwargs={"pk": job.pk}, request=self.context["request"])
+
+    @extend_schema_field(serializers.URLField(allow_null=True))
+    def get_made_url(self, job: Job) -> str | None:
+        """The address of what it made."""
+        address = job.definition.made
+        if job.status != JobStatus.SUCCEEDED or not address:
+            return None
+        return str(self.context["request"].build_absolute_uri(import_string(address)(job)))
+
+
+def job_response(request: Request, job: Job, code: int = status.HTTP_200_OK) -> Response:
+    """The response of a job; of one that is not over, with the time until another look is worth it."""
+    state = JobSerializer(job, context={"request": request}).data
+    headers = {"Retry-After": str(RETRY_SECONDS)} if job.is_open else {}
+    if code == status.HTTP_202_ACCEPTED:
+        headers["Location"] = state["url"]
+    return Response(state, status=code, headers=headers)
+
+
+def accepted(request: Request, job: Job) -> Response:
+    """The response to a request that a worker carries out: 202 and the job."""
+    return job_response(request, job, status.HTTP_202_ACCEPTED)

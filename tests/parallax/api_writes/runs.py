@@ -1,0 +1,7 @@
+"""Operations that change runs, models and experiments."""
+
+from __future__ import annotations
+
+from tests.parallax.api_writes.write import Write
+
+WRITES: list[Write] = []
