@@ -167,7 +167,7 @@ def test_occasions_of_those_who_left_count_and_completed_participants_stand_besi
     assert (tests.completers.n_participants, tests.completers.n_occasions) == (57, 57 * 3)
     assert [name for name, _test in in_turn.tests(tests)].count("Mixed model, completed participants") == 1
     assert "4 occasions without a value, taken as missing at random." in " ".join(in_turn.other_tests(result, tests))
-    # Somebody may leave after the last list.
+    # A participant may leave after the last list.
     _result, _ranking, tests = of(replace(full, left=(5,)))
     assert (tests.n_missing, tests.completers and tests.completers.n_participants) == (0, 59)
     assert "completed" not in " ".join(name for name, _test in in_turn.tests(of(full)[2]))
