@@ -25,15 +25,19 @@ TESTS: Mapping[str, str] = MappingProxyType(
         "exploratory": "average advantage of other variables and metrics, at most 16 tests, corrected by Holm",
     }
 )
-# The same where each participant meets all conditions in turn.
+# The same where each participant meets all conditions in turn. Plans frozen with other words analyse completers alone.
+ALL_OCCASIONS = (
+    "mixed model of conditions and positions with participants random, Satterthwaite's df, over all finished "
+    "occasions, including those of participants who left before the end"
+)
 ADVANTAGE_IN_TURN = "average advantage of the metric's better conditions, a t test of the mixed model's means"
 TESTS_IN_TURN: Mapping[str, str] = MappingProxyType(
     {
         **TESTS,
-        "difference": "mixed model of conditions and positions with participants random, Satterthwaite's df",
+        "difference": ALL_OCCASIONS,
         "pairs": "every pair of conditions in the mixed model, by the studentized range",
         "beside": "repeated measures with Greenhouse and Geisser's correction, Friedman's test with Nemenyi's, "
-        "Games-Howell over first occasions alone, and the test of carry-over",
+        "Games-Howell over first occasions alone, the test of carry-over, and the mixed model of completers alone",
         "comparison": ADVANTAGE_IN_TURN,
     }
 )

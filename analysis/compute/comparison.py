@@ -455,6 +455,13 @@ def _other_participants(choices: Choices) -> Iterator[tuple[str, AverageAdvantag
         first = groups_among(reading.analysed, variable, [at.position == 1 for at in occasions])
         means, _pairs = compared_means(first, ranking)
         yield "First occasions alone", _advantage(choices, means, ranking.order.direct)
+        if left := reading.analysed.left:
+            met = zip(values_of(reading.analysed, variable), occasions, strict=True)
+            values = [None if at.participant in left else value for value, at in met]
+            yield (
+                "Completed participants alone",
+                _advantage(choices, means_in_turn(reading.analysed, values), ranking.order.direct),
+            )
     elif covariates := (*choices.backgrounds.factors, *choices.backgrounds.covariates):
         adjusted = adjusted_means(participants_with(reading.analysed, variable, covariates))
         yield "Adjusted for covariates", _advantage(choices, adjusted, ranking.order.direct)

@@ -56,12 +56,13 @@ def means_in_turn(answers: Answers, values: Values) -> MeanEstimates | Undefined
 def tests_in_turn(answers: Answers, values: Values, means: Mapping[str, float], alpha: float) -> InTurnTests:
     """Every test of one measure; `means` are the observed ones, whose order stands where the model has none."""
     occasions = occasions_of(answers, values)
-    fit, complete, table = fitted(occasions), occasions.complete, occasions.table
+    fit, table = fitted(occasions), occasions.table
+    complete = occasions.only([each not in answers.left for each in occasions.participants]).complete
     model = fit if isinstance(fit, Undefined) else fit.result(alpha)
     pairs = model if isinstance(model, Undefined) else model.pairs
     with threadpool_limits(limits=1, user_api="blas"):
-        n_missing = answers.n_people * len(answers.conditions) - len(occasions.values)
-        of_complete = fitted(complete) if n_missing else None
+        n_missing = (answers.n_people + len(answers.left)) * len(answers.conditions) - len(occasions.values)
+        of_complete = fitted(complete) if n_missing or answers.left else None
         order = partial_order(means, ()) if isinstance(pairs, Undefined) else partial_order(pairs.locations, pairs)
         return InTurnTests(
             n_missing=n_missing,

@@ -17,7 +17,7 @@ from analysis.enums import VARIABLES, Variable
 from analysis.models import Report
 from analysis.read.inputs import Measured, conditions_of, measured_by, positions_in
 from analysis.read.lists import FEATURES, Slots, shown_lists
-from analysis.read.responses import read_comparisons
+from analysis.read.responses import analysed_statuses, read_comparisons
 from analysis.results.comparison import DecidedPairs
 from analysis.results.lists_shown import LIST_METRICS
 from analysis.results.perceived import PerceivedVariable
@@ -35,7 +35,6 @@ from studies.data.exports.table_files import write_table, write_text
 from studies.data.exports.tables import Table, tables_of, write_codebook
 from studies.design.narrative.preregistration import preregistration
 from studies.design.selectors.planning import preregistration_plan
-from studies.enums import ParticipantStatus
 from studies.instrument.flow import questionnaire_of
 from studies.instrument.outcomes import planned_outcomes
 from studies.instrument.questionnaires.schema import ITEMS, Questionnaire
@@ -169,14 +168,16 @@ def write_plan(report: Report, folder: Path) -> None:
 
 
 def _is_analysed(person: Person, plan: ReportPlan) -> bool:
-    """Whether a participant is analysed: completed, with every answer, and not excluded under the report's plan."""
+    """Whether the answers about a list are analysed: finished, complete, and of a participant whom the report's plan
+    counts.
+    """
     participant = person.record.participant
     if plan.by_hand and person.excluded is not None:
         return False
     if set(plan.exclude) & set(person.flags):
         return False
-    is_whole = person.record.measures is not None and participant.condition is not None
-    return is_whole and participant.status == ParticipantStatus.COMPLETED
+    is_whole = person.record.is_over and person.record.measures is not None and participant.condition is not None
+    return is_whole and participant.status in analysed_statuses(plan.tests.values())
 
 
 def _score(scale: ScaleOfStudy, record: Record) -> Fraction | None:

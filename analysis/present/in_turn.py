@@ -13,7 +13,9 @@ from inference.ancova import FTest
 from inference.paired import FriedmanResult
 from inference.results import PairwiseResult, Undefined
 from inference.sequences import RepeatedMeasures, WithinResult
+from studies.plans import ALL_OCCASIONS
 
+COMPLETED = "Mixed model, completed participants"
 Test = FTest | RepeatedMeasures | FriedmanResult
 ASSUMPTIONS = (
     "Values are those of conditions, positions and participants added up, with residuals of one variance; tastes for "
@@ -21,8 +23,7 @@ ASSUMPTIONS = (
     "No algorithm's list affects the answers to the next more than another's does. First occasions alone do not need "
     "this.",
     "Occasions without a value are missing at random: whether they are missing may depend on the condition, the "
-    "position and the participant's other values, not on the value that is missing. Participants who left before the "
-    "end are not analysed.",
+    "position and the participant's other values, not on the value that is missing.",
     "A list leaves out items of the participant's earlier lists where the design says so; it is then the best not yet "
     "shown.",
 )
@@ -41,6 +42,7 @@ def in_turn_section(results: Results) -> Section:
         "over positions; pairs have simultaneous intervals by the studentized range. The primary test is the "
         f"{'average advantage' if test == 'advantage' else f'planned {test}'}; the tests here are exploratory."
     )
+    section.say(left_sentence(results))
     tested = [(variable, variable.in_turn) for variable in results.variables if variable.in_turn is not None]
     for variable, of in sorted(tested, key=lambda each: each[0].key != results.plan.primary.perceived):
         if sentences := other_tests(variable, of):
@@ -54,6 +56,20 @@ def in_turn_section(results: Results) -> Section:
 
 
 # Sentences
+
+
+def left_sentence(results: Results) -> str:
+    """How many participants who left before the end count, and with what."""
+    n, n_occasions = results.flow.n_left, results.flow.n_left_occasions
+    if ALL_OCCASIONS not in results.plan.tests.values():
+        return "Participants who left before the end are not analysed."
+    if not n:
+        return "No participant who left before the end contributed an occasion."
+    return (
+        f"{plural(n, 'participant')} who left before the end contributed the {plural(n_occasions, 'occasion')} that "
+        "they had finished. Exclusion rules that do not need a complete session apply to them too. Those who withdrew, "
+        "returned their submission or failed attention checks are not analysed."
+    )
 
 
 def omnibus(variable: PerceivedVariable, tests: InTurnTests) -> str:
@@ -92,13 +108,13 @@ def other_tests(variable: PerceivedVariable, tests: InTurnTests) -> list[str]:
         if test.p >= variable.alpha:
             effect = "We found no significant carry-over from the algorithm met just before, which does not exclude it"
         sentences.append(f"{effect}, {f_test(test)}.")
-    if tests.n_missing:
+    if tests.completers is not None:
         model = "no result"
         if isinstance(tests.completers, WithinResult):
             model = f"{f_test(tests.completers.test)}, n = {tests.completers.n_participants:,}"
         sentences.append(
-            f"{plural(tests.n_missing, 'occasion')} without a value, taken as missing at random. Participants with "
-            f"every value alone: {model}."
+            f"{plural(tests.n_missing, 'occasion')} without a value, taken as missing at random. Completed "
+            f"participants with every value alone: {model}."
         )
     return sentences
 
@@ -123,10 +139,11 @@ def statistic(result: RepeatedMeasures | FriedmanResult) -> str:
 
 def tests(of: InTurnTests) -> tuple[tuple[str, Test | Undefined], ...]:
     """The rows of the table of all tests, by name."""
-    model, carried = of.model, of.carry_over
+    model, carried, alone = of.model, of.carry_over, of.completers
     return (
         ("Mixed model, conditions", model if isinstance(model, Undefined) else model.test),
         ("Mixed model, positions", model if isinstance(model, Undefined) else model.positions),
+        *([(COMPLETED, alone if isinstance(alone, Undefined) else alone.test)] if alone is not None else ()),
         ("Repeated measures (Greenhouse and Geisser)", of.repeated),
         ("Friedman", of.friedman),
         ("Carry-over", carried if isinstance(carried, Undefined) else carried.test),
@@ -159,7 +176,7 @@ def _means(tested: Tested) -> Table:
 
 
 def _differences(tested: Tested) -> Table:
-    """Every pair over first occasions, over participants with every value, and with carry-over taken off."""
+    """Every pair over first occasions, over completed participants, and with carry-over taken off."""
     lines = []
     for variable, tests in tested:
         carried, whole_ones = tests.carry_over, tests.completers
@@ -167,7 +184,7 @@ def _differences(tested: Tested) -> Table:
             "all occasions": tests.pairs,
             "first occasions alone": tests.first,
             "carry-over taken off": carried if isinstance(carried, Undefined) else carried.adjusted,
-            "participants with every value": whole_ones.pairs if isinstance(whole_ones, WithinResult) else None,
+            "completed participants alone": whole_ones.pairs if isinstance(whole_ones, WithinResult) else None,
         }
         for name, compared in sources.items():
             lines += [

@@ -103,7 +103,8 @@ class Judged:
 class Answers:
     """Everything that the completed participants of one mode answered.
 
-    Where each participant meets all conditions in turn, `people` has a row for each occasion of each participant.
+    Where each participant meets all conditions in turn, `people` has a row for each occasion of each participant, also
+    for those finished by `left`, the numbers of participants who left before the end.
     """
 
     conditions: tuple[str, ...]
@@ -117,6 +118,7 @@ class Answers:
     languages: tuple[str, ...] = ()  # of each participant
     outcomes: tuple[ScaleAnswers, ...] = ()  # that the plan names, each as a scale of one question
     occasions: tuple[Met, ...] = ()  # of each of `people` where each participant meets all conditions, else empty
+    left: tuple[int, ...] = ()
     judged: tuple[Judged, ...] = ()  # lists side by side; then `people` is empty, as no participant had a single list
 
     @property
@@ -140,6 +142,8 @@ class Answers:
             del plain["outcomes"]
         if not self.occasions:
             del plain["occasions"]
+        if not self.left:
+            del plain["left"]
         if not self.judged:
             del plain["judged"]
         return digest_of(plain)
@@ -160,9 +164,9 @@ class Answers:
 
     @property
     def n_people(self) -> int:
-        """How many people answered."""
+        """How many people answered, without those who left before the end."""
         several = self.occasions or self.judged
-        return len({at.participant for at in several}) if several else len(self.people)
+        return len({at.participant for at in several}) - len(self.left) if several else len(self.people)
 
     def n_judges(self, condition: str) -> int:
         """The number of participants who judged a condition."""

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from itertools import compress
 from statistics import median
 
@@ -16,6 +17,7 @@ from analysis.read.sample import Respondent, respondent_of
 from analysis.results.exclusions import ExclusionReason
 from analysis.results.sample import ConditionFlow, Flow, Interviews
 from studies.design.selectors.placeholders import asked_questions
+from studies.design.selectors.versions import frozen_tests
 from studies.enums import Mode, ParticipantStatus, StudyStatus
 from studies.flow_pages import IN_TURN
 from studies.instrument.outcomes import Outcome, planned_outcomes
@@ -27,6 +29,7 @@ from studies.monitoring.selectors.consort import consort_of
 from studies.monitoring.selectors.exclusions import Exclusions
 from studies.monitoring.selectors.monitor import ConditionCount, counts_by_condition, counts_by_status
 from studies.participation.selectors.responses import OccasionRecord, Record, completed_answers, records
+from studies.plans import ALL_OCCASIONS
 from studies.recruitment.selectors.recruitment import is_nested
 
 ScaleRow = tuple[str, str | None, tuple[str | None, ...]]
@@ -36,14 +39,15 @@ ScaleRow = tuple[str, str | None, tuple[str | None, ...]]
 class Reading:
     """The answers that are analysed, and those of all completers.
 
-    `excluded` are the excluded participants, each with one reason; `reasons` count the completers among them.
+    `excluded` are the excluded participants, each with one reason; `reasons` count the completers among them. Where the
+    plan counts the occasions of participants who left before the end, both have them.
     """
 
     analysed: Answers
     completers: Answers
     excluded: Exclusions
     reasons: tuple[ExclusionReason, ...]
-    # Keys of the analysed participants, and what is known of them, in the order of `analysed.people`
+    # Keys of the analysed participants who completed, and what is known of them, in the order of `analysed.people`
     keys: tuple[int, ...] = ()
     respondents: tuple[Respondent, ...] = ()
     sequences: tuple[str, ...] = ()  # of conditions, where each participant meets all of them in turn
@@ -79,7 +83,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class _Row:
-    """One completer with every answer."""
+    """One participant with every answer about a list."""
 
     key: int
     language: str
@@ -102,6 +106,7 @@ def _answers_of(
     n_excluded: int,
     *,
     is_in_turn: bool,
+    left: Collection[int],
 ) -> Answers:
     whole = [row for own in rows for row in own]
     numbers = {own[0].key: number for number, own in enumerate(filter(None, rows))}
@@ -137,6 +142,7 @@ def _answers_of(
             for index, outcome in enumerate(outcomes)
         ),
         occasions=tuple(Met(numbers[row.key], row.occasion, row.previous) for row in whole) if is_in_turn else (),
+        left=tuple(number for key, number in numbers.items() if key in left),
     )
 
 
@@ -155,24 +161,45 @@ def mode_to_report(study: Study) -> str:
     return Mode.LIVE
 
 
+def analysed_statuses(tests: Collection[str]) -> tuple[str, ...]:
+    """The statuses of the participants who are analysed, from the analyses in the words that were frozen."""
+    left = (ParticipantStatus.ABANDONED,) if ALL_OCCASIONS in tests else ()
+    return (ParticipantStatus.COMPLETED, *left)
+
+
 def read_answers(study: Study, mode: str, excluded: Exclusions) -> Reading:
-    """Read the answers of all completers of one mode, in order of entry, with and without the excluded ones."""
+    """Read the answers of one mode, in order of entry, with and without the excluded participants: of all completers,
+    and the occasions finished by those who left where the plan counts them.
+    """
     questionnaire = asked_questions(study)
     scales = scales_of(questionnaire)
     outcomes = planned_outcomes(questionnaire, study.design)
     is_of_events = any(outcome.is_of_events for outcome in outcomes)
-    completers = records(study, [mode], completed_only=True) if is_of_events else completed_answers(study, mode)
-    rows = {record.participant.pk: _rows(record, scales, outcomes, questionnaire) for record in completers}
+    statuses = analysed_statuses(frozen_tests(study).values())
+    everyone = completed_answers(study, mode, statuses)
+    if is_of_events:
+        everyone = (record for record in records(study, [mode]) if record.participant.status in statuses)
+    rows: dict[int, list[_Row]] = {}
+    left: set[int] = set()
+    for record in everyone:
+        key, own = record.participant.pk, _rows(record, scales, outcomes, questionnaire)
+        if record.participant.status == ParticipantStatus.COMPLETED:
+            rows[key] = own
+        elif own:
+            rows[key] = own
+            left.add(key)
     analysed = [own for key, own in rows.items() if key not in excluded]
     is_in_turn = study.design.flow.lists.shown == IN_TURN
-    counts = Counter(excluded[key] for key in rows if key in excluded)
+    counts = Counter(excluded[key] for key in rows if key in excluded and key not in left)
+    completed = [own[0] for own in analysed if own and own[0].key not in left]
+    answers_of = partial(_answers_of, is_in_turn=is_in_turn, left=left)
     conditions = tuple(condition.label for condition in conditions_of(study))
     return Reading(
-        analysed=_answers_of(analysed, scales, outcomes, conditions, counts.total(), is_in_turn=is_in_turn),
-        completers=_answers_of([*rows.values()], scales, outcomes, conditions, 0, is_in_turn=is_in_turn),
+        analysed=answers_of(analysed, scales, outcomes, conditions, counts.total()),
+        completers=answers_of([*rows.values()], scales, outcomes, conditions, 0),
         excluded=excluded,
-        keys=tuple(own[0].key for own in analysed if own),
-        respondents=tuple(own[0].respondent for own in analysed if own),
+        keys=tuple(row.key for row in completed),
+        respondents=tuple(row.respondent for row in completed),
         sequences=tuple(study.sequences.order_by("position").values_list("label", flat=True)) if is_in_turn else (),
         reasons=_reasons(counts),
     )
@@ -246,14 +273,16 @@ def _reasons(counts: Mapping[tuple[str, str], int]) -> tuple[ExclusionReason, ..
 def _rows(
     record: Record, scales: Sequence[ScaleOfStudy], outcomes: Sequence[Outcome], questionnaire: Questionnaire
 ) -> list[_Row]:
-    """One participant, a row for each occasion where they met several conditions; without those that lack answers."""
+    """One participant, a row for each occasion where they met several conditions; without those that lack answers or
+    were not finished.
+    """
     if {len(each.lists) for each in record.occasions} != {1}:  # one list, or lists that are compared side by side
         row = _row(record, scales, outcomes, questionnaire)
         return [] if row is None else [row]
     sequence, previous = record.participant.sequence, None
     rows: list[_Row] = []
     for met, own in zip(record.occasions, record.by_occasion(), strict=True):
-        if (row := _row(own, scales, outcomes, questionnaire)) is not None:
+        if own.is_over and (row := _row(own, scales, outcomes, questionnaire)) is not None:
             about = respondent_of(record, "" if sequence is None else sequence.label, questionnaire)
             # The first has the answers of all.
             n_answers, n_modelled = (0, 0) if rows else (record.n_answers, record.n_modelled)
@@ -338,6 +367,8 @@ def flow_of(study: Study, mode: str, reading: Reading) -> Flow:
         excluded=reading.n_left_out,
         excluded_for=reading.reasons,
         analysed=len(reading.keys),
+        n_left=len(reading.analysed.left),
+        n_left_occasions=sum(at.participant in reading.analysed.left for at in reading.analysed.occasions),
         is_collecting=_is_collecting(study, mode, lines),
         left_before=tuple(consort.left_before.items()),
         left_after=tuple(consort.left_after.items()),

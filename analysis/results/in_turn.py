@@ -14,8 +14,9 @@ from inference.sequences import CarryOver, RepeatedMeasures, WithinResult
 class InTurnTests:
     """One measure within participants: the mixed model, whose pairs decide, and the tests beside it.
 
-    `n_missing` of the participants' occasions have no value; `completers` is the model of those with a value of every
-    condition, None where all have. `first` compares first occasions alone, of independent people, by Games-Howell.
+    `n_missing` of the participants' occasions have no value; `completers` is the model of completed participants with a
+    value of every condition, None where it is of all. `first` compares first occasions alone, of independent people, by
+    Games-Howell.
     """
 
     n_missing: int

@@ -37,7 +37,10 @@ class ConditionFlow:
 
 @dataclass(frozen=True, kw_only=True)
 class Flow:
-    """Numbers of participants from consent to analysis; `left_before` and `left_after` are about the assignment."""
+    """Numbers of participants from consent to analysis; `left_before` and `left_after` are about the assignment.
+
+    `analysed` are those who completed; beside them `n_left` who left before the end count with `n_left_occasions`.
+    """
 
     interviews: Interviews | None = field(default=None, metadata=stored(is_omitted=True))
     declined: int = 0
@@ -52,6 +55,8 @@ class Flow:
     excluded: int = 0
     excluded_for: tuple[ExclusionReason, ...] = ()
     analysed: int
+    n_left: int = field(default=0, metadata=stored(is_omitted=True))
+    n_left_occasions: int = field(default=0, metadata=stored(is_omitted=True))
     is_collecting: bool = field(default=False, metadata=stored(is_omitted=True))  # before its sample is complete
     left_before: Counted | None = None
     left_after: Counted | None = None

@@ -26,6 +26,7 @@ from analysis.models import Report
 from analysis.present import factorial, in_turn
 from analysis.present.apa import of_variable
 from analysis.read.inputs import Answers, Met, Person
+from analysis.read.responses import read_answers
 from analysis.read.sample import comments_of
 from analysis.results.factorial import Factorial, PlannedEffect
 from analysis.results.in_turn import InTurnTests
@@ -40,10 +41,12 @@ from inference.results import PairwiseResult, Undefined
 from inference.sequences import CarryOver, WithinResult
 from studies import plans
 from studies.allocation.assignment.sequences import williams_square
+from studies.design.narrative.preregistration import preregistration
+from studies.design.selectors.planning import preregistration_plan
 from studies.design.selectors.versions import frozen_tests
 from studies.design.services.launch import launch_study
 from studies.flow_pages import IN_TURN, FlowPages, Lists
-from studies.models import Response, Study
+from studies.models import Participant, Response, Study
 from studies.monitoring.services.exclusions import exclude
 from studies.settings import Contrast, Effect, Primary, StudySettings
 from tests.analysis.conftest import ALGORITHMS, FEW_RESAMPLES
@@ -149,6 +152,26 @@ def test_missing_occasions_move_no_mean_and_completers_stand_beside() -> None:
     assert ranking.values["A"] - ranking.values["B"] == pytest.approx(6, abs=1.5)
     assert isinstance(tests.completers, WithinResult)
     assert (tests.completers.n_participants, tests.completers.n_occasions) == (40, 120)
+
+
+def test_occasions_of_those_who_left_count_and_completed_participants_stand_beside() -> None:
+    # Person 0 left after two lists and person 1 after one; person 2 completed, and lacks a value.
+    full = planted()
+    answers = replace(planted(missing=[(0, 3), (1, 2), (1, 3), (2, 3)]), left=(0, 1))
+    assert answers.n_people == 58
+    result, _ranking, tests = of(answers)
+    assert tests.n_missing == 4
+    assert isinstance(tests.model, WithinResult)
+    assert (tests.model.n_participants, tests.model.n_occasions) == (60, 180 - 4)
+    assert isinstance(tests.completers, WithinResult)
+    assert (tests.completers.n_participants, tests.completers.n_occasions) == (57, 57 * 3)
+    assert [name for name, _test in in_turn.tests(tests)].count("Mixed model, completed participants") == 1
+    assert "4 occasions without a value, taken as missing at random." in " ".join(in_turn.other_tests(result, tests))
+    # A participant may leave after the last list.
+    _result, _ranking, tests = of(replace(full, left=(5,)))
+    assert (tests.n_missing, tests.completers and tests.completers.n_participants) == (0, 59)
+    assert "completed" not in " ".join(name for name, _test in in_turn.tests(of(full)[2]))
+    assert replace(full, left=(5,)).digest != full.digest
 
 
 def test_carry_over_is_found_and_first_occasions_are_free_of_it() -> None:
@@ -382,12 +405,85 @@ def test_what_is_missing_and_who_is_excluded_is_said() -> None:
     assert results.flow.analysed == N - 1
     assert {facts.n for facts in results.conditions} == {N - 1, N - 2}
     page = text_of_report(report)
-    assert "1 occasion without a value, taken as missing at random. Participants with every value alone: F(2," in page
+    lacking = (
+        "1 occasion without a value, taken as missing at random. Completed participants with every value alone: F(2,"
+    )
+    assert lacking in page
     assert results.exclusions is not None
     accuracy = results.exclusions.variables[0]
     assert accuracy.analysed.welch is None
     assert not isinstance(accuracy.analysed.test, Undefined)
     assert "the conclusion is the same, with the same significant pairs" in page
+
+
+def leaver(
+    study: Study, lists: int, *, sequence: int = 0, status: str = "abandoned", is_over: bool = True
+) -> Participant:
+    """Someone who answered so many lists; only where `is_over` did they go on to the next page after the last."""
+    ratings = [[2 + occasion, 3, 3, 3, 4] for occasion in range(lists)]
+    place = {"step": "recommendations", "occasion": lists + 1} if is_over else {}
+    return planted_in_turn(study, sequence, ratings, satisfaction=(2, 4, 3), status=status, **place)
+
+
+@pytest.fixture(scope="module")
+def built_with_leavers(module_database: None) -> Report:
+    """Three people left and finished 1 + 2 + 2 occasions; one of them is excluded. No one else counts."""
+    study = study_in_turn("in-turn-left")
+    leaver(study, 1)
+    leaver(study, 2, sequence=1)
+    leaver(study, 1, is_over=False)
+    leaver(study, 0)
+    exclude(participant=leaver(study, 2), reason="Answered at random")
+    for status in ("active", "returned", "attention_failed", "withdrawn"):
+        leaver(study, 2, status=status)
+    return build_report(study=study)
+
+
+@pytest.fixture
+def report_with_leavers(built_with_leavers: Report) -> Report:
+    return Report.objects.get(pk=built_with_leavers.pk)
+
+
+@pytest.mark.integration
+@pytest.mark.django_db
+def test_a_report_counts_the_occasions_that_were_finished_by_those_who_left(report_with_leavers: Report) -> None:
+    results = report_with_leavers.read_results()
+    assert (results.flow.analysed, results.flow.n_left, results.flow.n_left_occasions) == (N, 2, 3)
+    # In the sequences TopPop, CorNgr, PureSVD4 and CorNgr, PureSVD4, TopPop
+    assert {facts.label: facts.n for facts in results.conditions} == {
+        "TopPop": N + 1, "CorNgr": N + 1, "PureSVD4": N + 1,
+    }  # fmt: skip
+    assert sum(line.analysed for line in results.flow.by_condition) == results.sample.total.n == N
+    assert results.exclusions is None  # all who completed are analysed
+    tests = results.variables[0].in_turn
+    assert isinstance(tests, InTurnTests)
+    assert tests.n_missing == 3
+    assert isinstance(tests.model, WithinResult)
+    assert (tests.model.n_participants, tests.model.n_occasions) == (N + 2, 3 * N + 3)
+    assert isinstance(tests.completers, WithinResult)
+    assert (tests.completers.n_participants, tests.completers.n_occasions) == (N, 3 * N)
+    assert "Completed participants alone" in {alternative.name for alternative in results.alternatives}
+    page = text_of_report(report_with_leavers)
+    assert "2 participants who left before the end contributed the 3 occasions that they had finished." in page
+    text = preregistration(preregistration_plan(report_with_leavers.study))
+    assert "So are the occasions that those who leave before the end have finished" in text
+    assert plans.ALL_OCCASIONS in text
+
+
+@pytest.mark.integration
+@pytest.mark.django_db
+def test_a_plan_frozen_with_other_words_analyses_completed_participants_alone(report_with_leavers: Report) -> None:
+    study, version = report_with_leavers.study, report_with_leavers.study.versions.get()
+    assert len(read_answers(study, "live", {}).analysed.left) == 3
+    version.snapshot["plan"]["tests"]["difference"] = plans.ALL_OCCASIONS.partition(", over")[0]
+    study.versions.update(snapshot=version.snapshot)
+    reading = read_answers(study, "live", {})
+    assert (reading.analysed.left, len(reading.analysed.occasions)) == ((), 3 * N)
+    results = report_with_leavers.read_results()
+    older = replace(results, plan=replace(results.plan, tests=dict(version.snapshot["plan"]["tests"])))
+    assert in_turn.left_sentence(older) == "Participants who left before the end are not analysed."
+    text = preregistration(preregistration_plan(study))
+    assert "Those who leave before the end, withdraw or return their submission are not; their number is" in text
 
 
 @pytest.mark.integration
@@ -406,14 +502,18 @@ def test_a_planned_contrast_or_effect_has_the_headline() -> None:
 @pytest.mark.django_db
 @pytest.mark.slow
 @pytest.mark.usefixtures("pictures_once")
-def test_the_scripts_of_a_package_recompute_the_mixed_model(report: Report, tmp_path: Path, rscript: str) -> None:
+@pytest.mark.parametrize(("name", "n_more"), [("report", 0), ("report_with_leavers", 3)])
+def test_the_scripts_of_a_package_recompute_the_mixed_model(
+    name: str, n_more: int, tmp_path: Path, rscript: str, request: pytest.FixtureRequest
+) -> None:
+    report = request.getfixturevalue(name)
     file = file_of(report, PACKAGE, lambda: cached_document(report))
     assert file is not None
     with zipfile.ZipFile(io.BytesIO(file.make())) as archive:
         archive.extractall(tmp_path)
     rows = (tmp_path / "data" / "analysed.csv").read_text().splitlines()
     assert rows[0].startswith("participant.id,condition,position,")
-    assert len(rows) == 1 + 3 * N
+    assert len(rows) == 1 + 3 * N + n_more
     for command in ([sys.executable, "scripts/recompute.py"], [rscript, "--vanilla", "scripts/recompute.R"]):
         status, lines, last = run(command, tmp_path)
         assert (status, [line for line in lines if line[-1] != "yes"]) == (0, []), last

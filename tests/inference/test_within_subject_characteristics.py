@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,8 @@ from types import ModuleType
 
 import numpy as np
 import pytest
+
+from inference.sequences import Occasions, fit_within
 
 pytestmark = pytest.mark.unit
 BENCHMARKS = str(Path(__file__).resolve().parents[2] / "benchmarks")
@@ -71,3 +74,30 @@ def test_a_row_has_every_column(simulation):
     model, beside = simulation.rows_of("20% leave, most after A", 50)
     assert (len(model), len(beside)) == (len(simulation.MODEL), len(simulation.BESIDE))
     assert len(simulation.carried_row("as planned", 2)) == len(simulation.CARRIED)
+
+
+@pytest.mark.parametrize(
+    ("name", "of_completers"), [("20% leave, most after A", 0.0), ("20% leave, most dissatisfied by A", 0.073)]
+)
+def test_all_occasions_together_are_unbiased_where_people_leave_after_what_they_answered(
+    simulation, name, of_completers
+):
+    values = simulation.DESIGNS[name].draw(simulation.MEANS, 100, np.random.default_rng(4))
+    has_left = np.isnan(values).any(axis=2, keepdims=True)
+    assert 0.1 < has_left.mean() < 0.3
+
+    def a_minus_b(values):
+        """Of all studies as one, with 3,600 participants."""
+        of_each = [simulation.occasions_of(study) for study in values]
+        columns = [
+            itertools.chain(*columns)
+            for columns in zip(*((of.values, of.conditions, of.positions, of.previous) for of in of_each), strict=True)
+        ]
+        participants = [(number, each) for number, of in enumerate(of_each) for each in of.participants]
+        fit = fit_within(Occasions(*map(tuple, columns), participants, simulation.NAMES))
+        return fit.pairs(0.05).pairs[0]
+
+    everyone, completed = a_minus_b(values), a_minus_b(np.where(has_left, np.nan, values))
+    assert everyone.se < 0.02
+    assert everyone.difference == pytest.approx(0.5, abs=2 * everyone.se)
+    assert completed.difference == pytest.approx(0.5 + of_completers, abs=2 * completed.se)

@@ -10,7 +10,7 @@ from studies.design.narrative.plan import REFILL_SENTENCE, contrast_in_words, le
 from studies.flow_pages import SIDE_BY_SIDE
 from studies.instrument.outcomes import Outcome
 from studies.instrument.scales import ScaleOfStudy
-from studies.plans import in_text, share_tests
+from studies.plans import ALL_OCCASIONS, in_text, share_tests
 from studies.settings import AnalysisPlan, Primary, StudySettings
 
 ASPREDICTED = "aspredicted"
@@ -352,10 +352,17 @@ def _exclusions(plan: Plan) -> str:
     if plan.analysis.outcomes:
         missing = "A participant without an answer to one of the variables is left out of the tests of that one alone."
     admitted = f" Admitted are: {'; '.join(plan.admitted)}." if plan.admitted else ""
+    left = "Those who leave before the end, withdraw or return their submission are not; their number"
+    if ALL_OCCASIONS in plan.tests:
+        left = (
+            "So are the occasions that those who leave before the end have finished: occasions without a value are "
+            "taken as missing at random, and exclusion rules that need a complete session do not apply. Those who "
+            "withdraw, return their submission or fail attention checks are not analysed. The number of each"
+        )
     return (
-        "Analysed are all who complete the study. Those who leave before the end, withdraw or return their submission "
-        f"are not; their number is reported for each {plan.arm}, and their slot goes to another participant."
-        f"{admitted} {rule_of_exclusion(plan.analysis)} {REFILL_SENTENCE + ' ' if plan.design.refill_excluded else ''}"
+        f"Analysed are all who complete the study. {left} is reported for each {plan.arm}, and their slot goes to "
+        f"another participant.{admitted} {rule_of_exclusion(plan.analysis)} "
+        f"{REFILL_SENTENCE + ' ' if plan.design.refill_excluded else ''}"
         f"Values are not trimmed. {missing}"
     )
 

@@ -9,7 +9,7 @@ import hmac
 import itertools
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from types import MappingProxyType
@@ -180,6 +180,7 @@ class Record:
     # Of the one list that the record is about, from 1
     occasion: int = 1
     side: int = 1
+    is_over: bool = False  # whether the last page of this list was left
 
     def by_occasion(self) -> tuple[Record, ...]:
         """Return a record of each list: its items, its condition as that of the participant, and their answers about
@@ -468,15 +469,13 @@ class RecordReader:
             measured = _measured(question_filter.measures, *map(core_answers.get, MEASURED))
             text = text_in(slot.explanation, participant.language)
             items.append(Recommended(slot, answers, provenance, measured, opened, of_items - shown, orders, text))
+        is_over = participant.status == ParticipantStatus.COMPLETED
+        if self.sequences:  # of several lists, whether the next is reached
+            is_over = here >= self.flow.order(Place(self.flow.listed[0], 0, occasion + 1))
+        is_whole, satisfaction = is_over, None
         if SATISFACTION in question_filter.measures:
             satisfaction = own.get(SATISFACTION)
             is_whole = satisfaction is not None
-        else:
-            # Of several lists, whether the next is reached
-            is_completed = participant.status == ParticipantStatus.COMPLETED
-            following = self.flow.order(Place(self.flow.listed[0], 0, occasion + 1))
-            is_whole = here >= following if self.sequences else is_completed
-            satisfaction = None
         scored = [item.measures for item in items if item.measures is not None]
         measures = None
         if items and len(scored) == len(items) and is_whole:
@@ -502,6 +501,7 @@ class RecordReader:
                 if row.answered_at is not None
             ),
             occasion=occasion,
+            is_over=is_over,
         )
 
 
@@ -523,12 +523,15 @@ def records(
     return RecordReader(study, with_times=with_times).records(rows, public_ids(study))
 
 
-def completed_answers(study: Study, mode: str) -> Iterator[Record]:
-    """Every completed participant of one mode with their answers and measures alone, by order of entry.
+def completed_answers(
+    study: Study, mode: str, statuses: Collection[str] = (ParticipantStatus.COMPLETED,)
+) -> Iterator[Record]:
+    """Every completed participant of one mode, or those with other statuses, with their answers and measures alone, by
+    order of entry.
 
     For reports on tens of thousands of participants: profiles, events, public ids and lists are not read.
     """
-    rows = Participant.objects.filter(study=study, mode=mode, status=ParticipantStatus.COMPLETED).order_by("pk")
+    rows = Participant.objects.filter(study=study, mode=mode, status__in=statuses).order_by("pk")
     return RecordReader(study, is_lean=True).records(rows.only(*OF_LEAN))
 
 
