@@ -68,7 +68,7 @@ def test_comparisons_are_read_with_their_sides_lists_and_answers(study: Study) -
     assert read_comparisons(study, Mode.SIMULATED, {}).analysed.judged == ()
 
 
-def test_whoever_is_excluded_or_has_no_lists_is_not_analysed(study: Study) -> None:
+def test_participants_who_are_excluded_or_have_no_lists_are_not_analysed(study: Study) -> None:
     first, second = study.participants.order_by("pk")[:2]
     RecommendationList.objects.filter(participant=second).delete()
     reading = read_comparisons(study, Mode.LIVE, {first.pk: ("rule", "fast")})
@@ -174,7 +174,7 @@ def test_sides_that_were_exchanged_are_the_same_preference() -> None:
     assert ranking.values == pytest.approx({"A": 0.75, "B": 0.25})
 
 
-def test_nobody_with_a_preference_has_no_test() -> None:
+def test_without_a_preference_there_is_no_test() -> None:
     ((result, ranking), *_) = computed([judged(n, "A", "B", 0) for n in range(4)], "A", "B")
     assert isinstance(result.tests, Undefined)
     assert (result.pairs[0].steps, ranking.values) == ((0, 0, 4, 0, 0), {"A": 0.5, "B": 0.5})
@@ -196,7 +196,7 @@ def test_a_report_without_any_preference_is_shown() -> None:
     assert document_of(build_report(study=study)).evidence[0] == "No participant preferred one of the lists."
 
 
-def test_nobody_who_compared_lists_is_no_report() -> None:
+def test_without_a_comparison_of_lists_there_is_no_report() -> None:
     with pytest.raises(ParallaxError, match="nothing to report"):
         build_report(study=side_by_side_study(), mode=Mode.LIVE)
 

@@ -25,13 +25,13 @@ def test_every_pair_is_equally_often_at_each_position_and_side(k: int, n: int) -
 
 
 @pytest.mark.parametrize(("k", "n"), DESIGNS)
-def test_nobody_compares_a_pair_twice(k: int, n: int) -> None:
+def test_no_participant_compares_a_pair_twice(k: int, n: int) -> None:
     for occasions in pair_sequences(k, n):
         assert len({frozenset(pair) for pair in occasions}) == n
 
 
 @pytest.mark.parametrize("k", [2, 3, 4])
-def test_everybody_compares_all_pairs_unless_told_otherwise(k: int) -> None:
+def test_each_participant_compares_all_pairs_unless_fewer_are_wanted(k: int) -> None:
     assert pair_sequences(k) == pair_sequences(k, k * (k - 1) // 2)
     for occasions in pair_sequences(k):
         assert {frozenset(pair) for pair in occasions} == {frozenset(pair) for pair in combinations(range(k), 2)}
