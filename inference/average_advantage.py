@@ -150,12 +150,16 @@ def average_advantage(
 
 
 def without_each(
-    estimates: MeanEstimates, separated: Separated, *, alpha: float = 0.05
+    estimates: MeanEstimates, separated: Separated, algorithms: Mapping[str, str] | None = None, *, alpha: float = 0.05
 ) -> dict[str, AverageAdvantage | Undefined]:
-    """The average advantage over the pairs among the other algorithms, by the algorithm that is left out."""
+    """The average advantage over the pairs among the other algorithms, by the algorithm that is left out.
+
+    `algorithms` are those of the conditions, where several conditions have the same.
+    """
+    of = algorithms or dict(zip(estimates.names, estimates.names, strict=True))
     return {
-        name: average_advantage(estimates, [pair for pair in separated if name not in pair], alpha=alpha)
-        for name in estimates.names
+        name: average_advantage(estimates, [(a, b) for a, b in separated if name not in (of[a], of[b])], alpha=alpha)
+        for name in dict.fromkeys(of.values())
     }
 
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 
@@ -45,17 +44,6 @@ class Judgements:
 
 
 @dataclass(frozen=True)
-class Wins:
-    """How often each of two conditions was preferred to the other."""
-
-    a: str
-    b: str
-    n_a: int
-    n_b: int
-    n_ties: int
-
-
-@dataclass(frozen=True)
 class DavidsonResult:
     """Log-worths of conditions that were judged in pairs."""
 
@@ -64,8 +52,6 @@ class DavidsonResult:
     test: FTest  # of all conditions, by Hotelling's T²
     side: Contrast  # log odds of the left side between equal conditions, ties aside
     tie: float | None  # ν: log odds of a tie against either of two equal conditions; None without any tie
-    wins: tuple[Wins, ...]
-    n_judgements: int
     n_participants: int
 
 
@@ -82,15 +68,17 @@ def davidson(judgements: Judgements, *, alpha: float = 0.05) -> DavidsonResult |
     --------
     >>> left, right, preferred = ["A", "B"] * 6, ["B", "A"] * 6, ["A", "A", "B", None, "A", "B"] * 2
     >>> found = davidson(Judgements(left, right, preferred, range(12)))
-    >>> found.means.means.round(3).tolist(), round(found.pairs.pairs[0].p, 3), found.wins[0].n_ties
-    ([0.21, -0.21], 0.562, 2)
+    >>> found.means.means.round(3).tolist(), round(found.pairs.pairs[0].p, 3)
+    ([0.21, -0.21], 0.562)
     """
     from scipy import special
 
+    rows = zip(judgements.left, judgements.right, judgements.preferred, strict=True)
+    if any(left == right or preferred not in (left, right, None) for left, right, preferred in rows):
+        raise DataError("A judgement is of two different conditions, and prefers one of these or neither.")
     shown = [*judgements.left, *judgements.right]
     wished = tuple(judgements.names or dict.fromkeys(shown))
     names = tuple(name for name in wished if name in shown)
-    wins = _wins(judgements, names)
     if len(names) < 2:
         return Undefined("A comparison needs two conditions that were judged side by side.")
     k, participant = len(names), numbered(judgements.participants)
@@ -122,21 +110,8 @@ def davidson(judgements: Judgements, *, alpha: float = 0.05) -> DavidsonResult |
         test=FTest(f, k - 1, df_within, float(special.fdtrc(k - 1, df_within, f))),
         side=Contrast(side, side_se, df, *t_test(side, side_se, df)),
         tie=float(coefficients[k]) if len(coefficients) > k else None,
-        wins=wins,
-        n_judgements=len(chosen),
         n_participants=n_participants,
     )
-
-
-def _wins(judgements: Judgements, names: Sequence[str]) -> tuple[Wins, ...]:
-    shown = list(zip(judgements.left, judgements.right, judgements.preferred, strict=True))
-    if any(left == right or preferred not in (left, right, None) for left, right, preferred in shown):
-        raise DataError("A judgement is of two different conditions, and prefers one of these or neither.")
-    estimates = []
-    for a, b in combinations(names, 2):
-        own = [preferred for left, right, preferred in shown if {left, right} == {a, b}]
-        estimates.append(Wins(a, b, own.count(a), own.count(b), own.count(None)))
-    return tuple(estimates)
 
 
 def _features(judgements: Judgements, names: Sequence[str], effects: Floats) -> tuple[Floats, Floats]:

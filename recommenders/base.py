@@ -79,7 +79,7 @@ class Algorithm(ABC):
     scale: Scale  # the scale of the training ratings
     # Shape (n_items,); number of training ratings of each item; orders equal scores and fills short lists.
     popularity: Integers
-    # `recommenders.items.Items` of a class that asks for item fields; not stored: whoever loads a model sets it. Other
+    # `recommenders.items.Items` of a class that asks for item fields; not stored: set when a model is loaded. Other
     # classes may have an array of that name.
     items: Any = NO_ITEMS
 

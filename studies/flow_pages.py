@@ -88,21 +88,24 @@ class Page(BaseModel):
 
 
 class Lists(BaseModel):
-    """How many lists a person gets, and how: one, one of each condition in turn, or several beside one another."""
+    """How many lists a person gets, and how: one, one of each condition in turn, or pairs of lists side by side."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     shown: Literal["one", "in_turn", "side_by_side"] = ONE
     leave_out: Literal["shown", "nothing"] = NOTHING  # items of the person's earlier lists, or none
-    at_once: Annotated[int, Field(ge=2, le=3)] = 2  # lists beside one another
     pairs_each: Annotated[int, Field(ge=1)] | None = None  # that a person compares; None for all of them
 
     @model_validator(mode="before")
     @classmethod
-    def _leaves_out(cls, data: Any) -> Any:
-        """Whoever meets lists in turn does not see an item twice, unless the design says so."""
-        is_in_turn = isinstance(data, Mapping) and data.get("shown") == IN_TURN
-        return {"leave_out": SHOWN, **data} if is_in_turn else data
+    def _as_designed(cls, data: Any) -> Any:
+        """Participants who meet lists in turn do not see an item twice, unless the design says so."""
+        if isinstance(data, Mapping) and data.get("shown") == IN_TURN:
+            return {"leave_out": SHOWN, **data}
+        # Stored designs may say that two lists are side by side, as they always are.
+        if isinstance(data, Mapping) and data.get("shown") == SIDE_BY_SIDE and data.get("at_once") == 2:
+            return {name: value for name, value in data.items() if name != "at_once"}
+        return data
 
     @property
     def is_several(self) -> bool:
@@ -312,10 +315,8 @@ class _Reading:
     def _of_lists(self) -> Iterator[Problem]:
         at: Path = next(((path[0], LISTS) for path, _page in self.pages if LISTS in path), ())
         lists = self.lists
-        if lists.shown != SIDE_BY_SIDE and {"at_once", "pairs_each"} & lists.model_fields_set:
-            yield Problem(at, "Only lists that are shown side_by_side have at_once and pairs_each. Remove them.")
-        if lists.at_once > 2:
-            yield Problem((*at, "at_once"), "Preferences are between two lists. Show two at once, in pairs.")
+        if lists.shown != SIDE_BY_SIDE and "pairs_each" in lists.model_fields_set:
+            yield Problem((*at, "pairs_each"), "Only lists that are shown side_by_side have pairs. Remove it.")
         if not lists.is_several and lists.leave_out == SHOWN:
             yield Problem((*at, "leave_out"), "A single list has no earlier one to leave out. Remove it.")
         is_side_by_side = lists.shown == SIDE_BY_SIDE

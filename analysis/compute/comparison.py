@@ -30,6 +30,7 @@ from inference.average_advantage import (
     AverageAdvantage,
     ExploratoryFamily,
     MeanEstimates,
+    Separated,
     average_advantage,
     exploratory_family,
     same_metrics,
@@ -283,24 +284,8 @@ def advantage_of(
     return results.Advantage(
         overall=average_advantage(means, separated, alpha=alpha, bound=bound),
         other_items=other_items,
-        without=_without_each(means, separated, recommenders, alpha),
+        without=without_each(means, separated, recommenders, alpha=alpha),
     )
-
-
-def _without_each(
-    means: MeanEstimates, separated: Separated, recommenders: Mapping[str, str], alpha: float
-) -> dict[str, AverageAdvantage | Undefined]:
-    """The average advantage without each algorithm, with all of its conditions."""
-    if not recommenders:
-        return without_each(means, separated, alpha=alpha)
-    return {
-        name: average_advantage(
-            means,
-            [pair for pair in separated if name not in (recommenders[pair[0]], recommenders[pair[1]])],
-            alpha=alpha,
-        )
-        for name in dict.fromkeys(recommenders.values())
-    }
 
 
 def exploratory_of(
@@ -407,9 +392,6 @@ def contrasted_metric(ranking: Ranking, metric: Metric, contrast: Contrast) -> r
         lower_mean=lower,
         is_better=None if better == 0 else better > 0,
     )
-
-
-Separated = Sequence[tuple[str, str]]
 
 
 @dataclass(frozen=True, kw_only=True)

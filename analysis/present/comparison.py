@@ -79,7 +79,7 @@ def pair_figures(
 ) -> tuple[Figure | None, ...]:
     """The grid of pairs and the two ranked lists; none in reports of versions that decided pairs by other tests."""
     judged, decided = _judged(results, comparison), comparison.decided
-    if judged is None or not isinstance(decided, DecidedPairs):
+    if not isinstance(decided, DecidedPairs):
         return ()
     n, length, metric = results.objective.n, results.objective.at(comparison.profile_length), comparison.metric_word
     names, cells = grid_cells(comparison, judged.pairs, length)
@@ -142,14 +142,12 @@ class _Judged(NamedTuple):
     test_name: str
 
 
-def _judged(results: Results, comparison: Comparison) -> _Judged | None:
+def _judged(results: Results, comparison: Comparison) -> _Judged:
     """The participants' side of a comparison: means, or preferences between lists."""
     for preference in results.preferences:
         if preference.variable_key == comparison.variable_key:
             return _Judged(preference.tests, preference.values, preference.test_name)
-    variable = results.variable(comparison.variable_key)
-    if variable is None:
-        return None
+    variable = next(each for each in results.variables if each.key == comparison.variable_key)
     means = {name: own.mean for name, own in variable.described.items()}
     return _Judged(variable.pairs, means, variable.test_name)
 
@@ -190,8 +188,7 @@ def agreement_section(results: Results) -> Section:
     section = Section("agreement", "Agreement of both sides")
     if has_verdict(results) and results.primary is not None:
         section.say(agreement(results.primary), style="says")
-        judged = _judged(results, results.primary)
-        section.say(same_direction(results.primary, capital(judged.test_name) if judged else "Games-Howell"))
+        section.say(same_direction(results.primary, capital(_judged(results, results.primary).test_name)))
         section.say(presentations_note(results.recommenders))
         section.put(_advantage_table(results))
         section.put(exploratory_table(results))

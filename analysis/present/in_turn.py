@@ -37,8 +37,9 @@ def in_turn_section(results: Results) -> Section:
     test = results.plan.primary_test
     section.say(
         f"Each of {plural(results.flow.analysed, 'participant')} met all {len(results.conditions)} algorithms in turn, "
-        "in sequences of a Williams square: each algorithm is equally often at each position, and equally often after "
-        "each other. Means are those of a mixed model of condition and position with participants random, averaged "
+        "in sequences of a Williams square. By design, each algorithm is equally often at each position, and equally "
+        "often after each other; among the participants analysed this holds if each sequence has equally many of them. "
+        "Means are those of a mixed model of condition and position with participants random, averaged "
         "over positions; pairs have simultaneous intervals by the studentized range. The primary test is the "
         f"{'average advantage' if test == 'advantage' else f'planned {test}'}; the tests here are exploratory."
     )

@@ -89,17 +89,10 @@ def recipe_of(
     those of the training rows, whose times some algorithms ask for; by default all of the version.
     """
     kind = registry.algorithm(algorithm)
-    features = features_for(version=version, training_digest=training_digest, algorithm=algorithm, params=params)
+    data: Any = {"version": version, "training_digest": training_digest}
+    features = features_for(algorithm=algorithm, params=params, **data)
     if issubclass(kind, Reranked):
-        base = base_recipe_of(
-            version=version,
-            training_digest=training_digest,
-            algorithm=algorithm,
-            params=params,
-            seed=seed,
-            threads=threads,
-            users=users,
-        )
+        base = base_recipe_of(algorithm=algorithm, params=params, seed=seed, threads=threads, users=users, **data)
         return digest_of({"base": base, **_reranking(kind, params, features)})
     return digest_of(
         {
@@ -184,8 +177,9 @@ def train_or_reuse(
     ArtefactError when the stored model is missing or damaged. Raises ParallaxError with code ``model.too_large``: the
     fit exceeds the available memory.
     """
+    data: Any = {"version": version, "training_digest": training_digest}
     inputs: Any = {"algorithm": algorithm, "params": params, "seed": seed, "threads": threads}
-    recipe = recipe_of(version=version, training_digest=training_digest, users=users, **inputs)
+    recipe = recipe_of(users=users, **data, **inputs)
     existing = TrainedModel.objects.filter(recipe=recipe).first()
     if existing is not None:
         artefacts.load("models", existing.digest)
@@ -194,20 +188,12 @@ def train_or_reuse(
         return TrainingResult(existing, was_reused=True)
     kind = registry.algorithm(algorithm)
     chosen = registry.params_of(algorithm, params)
-    features = features_for(version=version, training_digest=training_digest, algorithm=algorithm, params=params)
+    features = features_for(algorithm=algorithm, params=params, **data)
     base, origin, provenance, seconds = None, ModelOrigin.FITTED, {}, 0.0
     if issubclass(kind, Reranked):
         key, values = kind.over.key, kind.base_params(chosen).as_dict()
-        base = train_or_reuse(
-            version=version,
-            training_digest=training_digest,
-            algorithm=key,
-            params=values,
-            seed=seed,
-            threads=threads,
-            users=users,
-            progress=progress,
-        ).model
+        of_base = {**inputs, "algorithm": key, "params": values}
+        base = train_or_reuse(users=users, progress=progress, **data, **of_base).model
         provenance = {"base": base.digest, "reranking": _reranking(kind, params, features)}
         started = time.perf_counter()
         fitted: Algorithm = kind.on(opened_model(base.digest), chosen, features)

@@ -1,6 +1,6 @@
 """The way through a study after consent: its pages in order, and which of them a participant may open or change.
 
-A participant is always at one `Place`. Only services advance a participant.
+A participant is always at one `Place`: a page with its item and its list. Only services advance a participant.
 """
 
 from __future__ import annotations
@@ -131,13 +131,14 @@ class Flow(FlowPages):
         return frozenset(page.block for page in self.pages if page.block and self.is_repeated(page.key))
 
     def places(self, lengths: tuple[int, ...]) -> tuple[Place, ...]:
-        """Return all places in order; `lengths` has the number of items of the list of each occasion.
+        """Return all pages in order, as a participant meets them.
 
-        Raises ParameterError for a list without items, and for no list at all.
+        `lengths` has the number of items of the list of each occasion. Raises ParameterError for a list without items,
+        and for no list at all.
 
         Examples
         --------
-        >>> [f"{place.page}{place.rank or ''}" for place in Flow(FLOW_2011).places((2,))]
+        >>> [f"{at.page}{at.rank or ''}" for at in Flow(FLOW_2011).places((2,))]
         ['about', 'rate', 'recommendations', 'items1', 'items2', 'overall', 'after', 'thanks']
         """
         if min(lengths, default=0) < 1:
@@ -150,27 +151,27 @@ class Flow(FlowPages):
         )
         return tuple(sorted(of_pages, key=self.order))
 
-    def neighbour(self, place: Place, step: int, lengths: tuple[int, ...] = (1,)) -> Place:
-        """Return the place `step` places on (1) or back (-1); at either end the place itself.
+    def neighbour(self, here: Place, step: int, lengths: tuple[int, ...] = (1,)) -> Place:
+        """Return the page `step` pages on (1) or back (-1); at either end the page itself.
 
-        Raises ParameterError for a place that lists of these lengths do not have.
+        Raises ParameterError for a page that lists of these lengths do not have.
 
         Examples
         --------
         >>> Flow(FLOW_2011).neighbour(Place("items", 5), 1, lengths=(5,))
         Place(page='overall', rank=0, occasion=1)
         """
-        places = self.places(lengths)
-        if place not in places:
+        pages = self.places(lengths)
+        if here not in pages:
             of = " and ".join(map(str, lengths))
-            raise ParameterError(f"There is no page {place.page!r} with rank {place.rank} for a list of {of}.")
-        return places[min(max(places.index(place) + step, 0), len(places) - 1)]
+            raise ParameterError(f"There is no page {here.page!r} with rank {here.rank} for a list of {of}.")
+        return pages[min(max(pages.index(here) + step, 0), len(pages) - 1)]
 
-    def order(self, place: Place) -> tuple[int, int, int, int]:
-        """Return the position of a place, comparable as a tuple: of several lists, one is passed after another."""
-        position = self.position(place.page)
-        start = self.position(self.listed[0]) if self.is_repeated(place.page) else position
-        return start, place.occasion, position, place.rank
+    def order(self, at: Place) -> tuple[int, int, int, int]:
+        """Return the position of a page, comparable as a tuple: of several lists, one is passed after another."""
+        position = self.position(at.page)
+        start = self.position(self.listed[0]) if self.is_repeated(at.page) else position
+        return start, at.occasion, position, at.rank
 
     def may_look(self, here: Place, at: Place) -> bool:
         """Return whether a participant at `here` may open the page `at`.
@@ -190,9 +191,9 @@ class Flow(FlowPages):
         is_later = self.page(here.page).kind == END or self.order(at) > self.order(here)
         return not is_later and self.is_after_ratings(at)
 
-    def is_after_ratings(self, place: Place) -> bool:
+    def is_after_ratings(self, at: Place) -> bool:
         """Return whether the list exists on this page."""
-        return self.position(place.page) > self.position(self.key_of(ELICIT))
+        return self.position(at.page) > self.position(self.key_of(ELICIT))
 
     def may_change(self, here: Place, at: Place) -> bool:
         """Return whether a participant at `here` may give or change answers of the page `at`.
@@ -207,9 +208,9 @@ class Flow(FlowPages):
         """
         return self.page(here.page).kind != END and self.may_look(here, at)
 
-    def is_before_assignment(self, place: Place) -> bool:
+    def is_before_assignment(self, at: Place) -> bool:
         """Return whether participants have no condition yet on this page."""
-        return any(page.assigns for page in self.pages[self.position(place.page) :])
+        return any(page.assigns for page in self.pages[self.position(at.page) :])
 
 
 def flow_of(study: Designed) -> Flow:
@@ -254,15 +255,15 @@ def with_choice(questionnaire: Mapping[str, Any], design: StudySettings) -> Mapp
 def preference_problems(questionnaire: Questionnaire, design: StudySettings) -> list[Problem]:
     """What is wrong with the questions of preference: a comparison asks some, and no other page does."""
     compared = whole_flow(design).compared
-    asked = [
+    preferences = [
         (block, number)
         for block, questions in {**questionnaire.blocks, EVALUATOR: questionnaire.evaluator}.items()
         for number, question in enumerate(questions)
         if isinstance(question, Preference)
     ]
     text = "Only a page that compares lists asks for a preference. Choose another kind of question."
-    problems = [Problem((*at, "kind"), text) for at in asked if at[0] != compared]
-    if compared and not any(block == compared for block, _number in asked):
+    problems = [Problem((*at, "kind"), text) for at in preferences if at[0] != compared]
+    if compared and not any(block == compared for block, _number in preferences):
         text = "A page that compares lists asks for a preference. Add a question of the kind preference."
         problems.append(Problem((compared,), text))
     return problems

@@ -184,11 +184,6 @@ class Battery:
     n_points: int  # scale points of each, >= 2
     members: tuple[Member, ...]  # in the order of the block; a member of no scale counts as not reverse-scored
 
-    @property
-    def is_mixed(self) -> bool:
-        """Whether only some of the members are reverse-scored."""
-        return len({member.is_reversed for member in self.members}) == 2
-
     def points(self, answers: Mapping[str, Any]) -> list[tuple[int, bool]]:
         """Return the points that a participant chose.
 

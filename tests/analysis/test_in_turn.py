@@ -272,8 +272,8 @@ def test_what_cannot_be_fitted_says_why() -> None:
     assert isinstance(both_sides.tested_equivalence(constant, SATISFACTION, 1.0, 0.05, contrast).result, Undefined)
     assert isinstance(effect_in_turn(constant, values_of(constant, SATISFACTION), {}, 0.05), Undefined)
     assert of_variable(result)[1].startswith("The mixed model of global satisfaction has no result.")
-    nobody = Answers(NAMES, (), (), 0, 0, 0)
-    assert occasions_of(nobody, []).values == ()
+    no_answers = Answers(NAMES, (), (), 0, 0, 0)
+    assert occasions_of(no_answers, []).values == ()
 
 
 def test_occasions_are_among_what_a_report_is_computed_from() -> None:

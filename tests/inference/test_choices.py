@@ -104,7 +104,7 @@ def test_small_counts_are_tested_exactly_and_large_ones_by_score() -> None:
     assert many.method == "Monte Carlo"
 
 
-def test_a_pair_in_which_nobody_picked_has_no_difference_and_an_interval() -> None:
+def test_a_pair_in_which_no_participant_picked_has_no_difference_and_an_interval() -> None:
     test = picking_test({"A": (0, 20), "B": (0, 20), "C": (9, 20)})
     assert isinstance(test, SharesTest)
     pair, *_others = test.pairs.pairs

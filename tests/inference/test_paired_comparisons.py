@@ -12,7 +12,7 @@ import pytest
 from core.errors import DataError
 from inference import paired_comparisons as module
 from inference.average_advantage import average_advantage
-from inference.paired_comparisons import DavidsonResult, Judgements, Wins, davidson
+from inference.paired_comparisons import DavidsonResult, Judgements, davidson
 from inference.results import Undefined
 
 pytestmark = pytest.mark.unit
@@ -54,7 +54,6 @@ def test_two_conditions_on_balanced_sides_have_the_log_odds_of_the_preferences()
     assert found.side.value == pytest.approx(0)
     # Ties are 16, and √(48 · 12) is the geometric mean of the others.
     assert found.tie == pytest.approx(math.log(16 / 24))
-    assert found.wins == (Wins("A", "B", 48, 12, 16),)
     assert found.test.f == pytest.approx((pair.difference / pair.se) ** 2)
 
 
@@ -70,7 +69,7 @@ def test_the_same_judgements_of_fewer_people_are_less_certain() -> None:
     apart, together = fitted(judged(*rows)), fitted(judged(*rows, per_participant=5))
     assert together.means.means == pytest.approx(apart.means.means)
     assert together.pairs.pairs[0].se > 2 * apart.pairs.pairs[0].se
-    assert (together.n_participants, together.n_judgements) == (14, 70)
+    assert together.n_participants == 14
 
 
 def test_results_do_not_depend_on_order_or_names() -> None:

@@ -72,12 +72,14 @@ def test_davidsons_model_is_that_of_glm_and_sandwich(name: str) -> None:
 
 @pytest.mark.parametrize("name", STUDIES)
 def test_the_sign_test_of_the_first_pair_is_that_of_binom_test(name: str) -> None:
-    found, stored = davidson(judgements_of(name)), references()[name]["sign"]
-    assert not isinstance(found, Undefined)
-    wins = found.wins[0]
-    assert [wins.n_a, wins.n_b, wins.n_ties] == stored[:3].tolist()
-    judged = [1] * wins.n_a + [-1] * wins.n_b + [0] * wins.n_ties
-    tested, effect = sign_test(judged, [0] * len(judged)), sign_effect(wins.n_a, wins.n_b, wins.n_ties)
+    judgements, stored = judgements_of(name), references()[name]["sign"]
+    a, b = judgements.names[:2]
+    rows = zip(judgements.left, judgements.right, judgements.preferred, strict=True)
+    own = [preferred for left, right, preferred in rows if {left, right} == {a, b}]
+    n_a, n_b, n_ties = own.count(a), own.count(b), own.count(None)
+    assert [n_a, n_b, n_ties] == stored[:3].tolist()
+    judged = [1] * n_a + [-1] * n_b + [0] * n_ties
+    tested, effect = sign_test(judged, [0] * len(judged)), sign_effect(n_a, n_b, n_ties)
     assert not isinstance(tested, Undefined)
     assert not isinstance(effect, Undefined)
     values = [tested.p, effect.superiority, effect.interval.low, effect.interval.high]

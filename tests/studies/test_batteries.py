@@ -48,7 +48,6 @@ def test_questions_and_rows_stand_together_by_block_and_number_of_points() -> No
     assert [(one.block, one.n_points, [member.name for member in one.members]) for one in found] == [
         ("overall", 5, ["whole"]), ("after", 5, ["a", "m.r", "m.s"]), ("after", 7, ["wide"]),
     ]  # fmt: skip
-    assert [one.is_mixed for one in found] == [False, True, False]
     # The lowest point of a scale from 1 and of one from 0 stand in the same place.
     assert found[1].points({"a": 1, "m": {"r": 0, "s": 0}, "wide": 7}) == [(0, False), (0, False), (0, True)]
 

@@ -178,9 +178,10 @@ REFUSED = {
     "side by side with pages about one list": (
         "pages.append({'key': 'compare', 'kind': 'compare'}); f[2]['lists']['shown'] = 'side_by_side'"
     ),
-    "three at once": (
+    "three lists side by side": (
         "pages[1:] = [{'key': 'compare', 'kind': 'compare'}]; f[2]['lists'] |= {'shown': 'side_by_side', 'at_once': 3}"
     ),
+    "pairs of lists in turn": "f[2]['lists'] |= {'shown': 'in_turn', 'pairs_each': 2}",
     "a comparison outside lists": (
         "f.insert(3, {'key': 'compare', 'kind': 'compare'}); del pages[1:]; f[2]['lists']['shown'] = 'side_by_side'"
     ),
@@ -245,6 +246,12 @@ def test_a_comparison_asks_the_block_of_its_name_unless_it_names_another() -> No
         "flow[2].lists.pages[1].block: The questionnaire has no questions in the block 'compare'. Add some, or remove "
         "the page."
     ]
+
+
+def test_a_stored_flow_may_say_that_two_lists_are_side_by_side() -> None:
+    said = read_flow(changed(f"{SIDE_BY_SIDE}; f[2]['lists']['at_once'] = 2"))
+    assert said == read_flow(changed(SIDE_BY_SIDE))
+    assert "at_once" not in str(written_flow(said, said.lists))
 
 
 def test_only_comparisons_ask_for_preferences_and_always_do() -> None:

@@ -19,30 +19,36 @@ import pandas as pd
 from scipy import optimize, special, stats
 
 ALPHA = 0.05
-FITTED = (
-    "ordinal",
-    "ordinal_pair",
-    "nested",
-    "mixed",
-    "mixed_pair",
-    "mixed_contrast",
-)  # by iteration: they agree within .001, all others within a millionth
+# By iteration: they agree within .001, all others within a millionth.
+FITTED = ("ordinal", "ordinal_pair", "nested", "mixed", "mixed_pair", "mixed_contrast")
 TIE_WITHIN = 1e-9  # of the largest value: users with a smaller difference are tied
 FOLDER = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parent.parent
 recomputed, models = {}, {}
 
 
-def advantage(variable, groups, metric, pairs):
-    """Mean difference between the better and the worse of the pairs that a metric separates, by Welch."""
-    pairs = [(better, worse) for better, worse in pairs if better in groups and worse in groups]
-    weights = {name: sum((name == a) - (name == b) for a, b in pairs) / len(pairs) for name in groups} if pairs else {}
-    if any(weights.values()):
-        value = sum(weight * groups[name].mean() for name, weight in weights.items())
-        squared, df = welch(groups, {name: weight for name, weight in weights.items() if weight})
-        if squared > 0:
-            t = value / math.sqrt(squared)
-            p = 2 * stats.t.sf(abs(t), df)
-            keep(variable, "advantage", metric, value=value, se=math.sqrt(squared), df=df, t=t, p=p)
+def sum_of_means(variable, weights):
+    """A weighted sum of the conditions' means with its standard error and df: by Welch, or in turn by the mixed model;
+    None without any difference."""
+    if in_turn:
+        names, tested_by = models[variable]
+        return tested_by(np.array([weights.get(name, 0.0) for name in names]))
+    squared, df = welch(of_two[variable], {name: weight for name, weight in weights.items() if weight})
+    value = sum(weight * of_two[variable][name].mean() for name, weight in weights.items())
+    return (value, math.sqrt(squared), df) if squared > 0 else None
+
+
+def advantage(variable, metric, pairs):
+    """Mean difference between the better and the worse of the pairs that a metric separates."""
+    names = models[variable][0] if in_turn else of_two[variable]
+    pairs = [(better, worse) for better, worse in pairs if better in names and worse in names]
+    weights = {name: sum((name == a) - (name == b) for a, b in pairs) / len(pairs) for name in names} if pairs else {}
+    if any(weights.values()) and (found := sum_of_means(variable, weights)):
+        t_test(variable, "mixed_contrast" if in_turn else "advantage", metric, *found)
+
+
+def t_test(of, test, a, value, se, df, sides=2):
+    p = stats.t.sf(value / se, df) if sides == 1 else 2 * stats.t.sf(abs(value) / se, df)
+    keep(of, test, a, value=value, se=se, df=df, t=value / se, p=p)
 
 
 def keep(of, test, a="", b="", **statistics):
@@ -180,12 +186,12 @@ def contrast(of, groups, weights, sides):
         keep(of, test, t=t, df=df, p=p, ci_low=difference - half, ci_high=high)
 
 
-def effect(of, groups, name, weights):
+def effect(of, name, weights):
     """A weighted sum of the conditions' means, with variances of their own."""
-    squared, df = welch(groups, weights)
-    value, se = sum(weight * groups[label].mean() for label, weight in weights.items()), math.sqrt(squared)
-    half, p = stats.t.isf(ALPHA / 2, df) * se, 2 * stats.t.sf(abs(value) / se, df)
-    keep(of, "effect", name, value=value, se=se, df=df, t=value / se, p=p, ci_low=value - half, ci_high=value + half)
+    value, se, df = sum_of_means(of, weights)
+    half = stats.t.isf(ALPHA / 2, df) * se
+    t_test(of, "effect", name, value, se, df)
+    keep(of, "effect", name, ci_low=value - half, ci_high=value + half)
 
 
 def joint(of, groups, term, rows):
@@ -629,14 +635,6 @@ def mixed(of, rows):
     keep(of, "mixed", f=f, df_between=q, df_within=df, p=stats.f.sf(f, q, df))
 
 
-def mixed_contrast(of, name, weights, sides=2):
-    """A weighted sum of the mixed model's means."""
-    names, tested = models[of]
-    value, se, df = tested(np.array([weights.get(name, 0.0) for name in names]))
-    p = stats.t.sf(value / se, df) if sides == 1 else 2 * stats.t.sf(abs(value) / se, df)
-    keep(of, "mixed_contrast", name, value=value, se=se, df=df, t=value / se, p=p)
-
-
 def score(columns, scales):
     """The mean of the answered members of a scale, reverse-scored, on the range of the score; empty where too few are
     answered."""
@@ -742,14 +740,7 @@ if (FOLDER / "data/lists.csv").exists():
 if (FOLDER / "data/separated.csv").exists():
     separated = pd.read_csv(FOLDER / "data/separated.csv", dtype=str, keep_default_na=False)
     for (variable, metric), own in separated.groupby(["variable", "metric"]):
-        own_pairs = list(zip(own["better"], own["worse"]))
-        if in_turn:
-            signs = [(name, sign / len(own_pairs)) for pair in own_pairs for name, sign in zip(pair, (1, -1))]
-            weights_of = {name: sum(sign for label, sign in signs if label == name) for name in conditions}
-            if any(weights_of.values()):
-                mixed_contrast(variable, metric, weights_of)
-        else:
-            advantage(variable, of_two[variable], metric, own_pairs)
+        advantage(variable, metric, list(zip(own["better"], own["worse"])))
 
 weights = {}
 if (FOLDER / "data/contrast.csv").exists():
@@ -759,14 +750,14 @@ if (FOLDER / "data/contrast.csv").exists():
         signs = planned["set"].map({"higher": 1, "lower": -1}) / sets.transform("size")
         weights = dict(zip(planned["condition"], signs))
         if in_turn:
-            mixed_contrast(variable, "planned", weights, int(planned["sides"][0]))
+            t_test(variable, "mixed_contrast", "planned", *sum_of_means(variable, weights), int(planned["sides"][0]))
         else:
             contrast(variable, of_two[variable], weights, int(planned["sides"][0]))
 
 if (FOLDER / "data/effects.csv").exists():
     rows = pd.read_csv(FOLDER / "data/effects.csv", dtype={"effect": str, "condition": str}, keep_default_na=False)
     for (variable, name), own in rows.groupby(["variable", "effect"]):
-        effect(variable, of_two[variable], name, dict(zip(own["condition"], own["weight"])))
+        effect(variable, name, dict(zip(own["condition"], own["weight"])))
     for (variable, term), own in rows.groupby(["variable", rows["effect"].str.partition(": ")[0]]):
         joint(variable, of_two[variable], term, own)
 

@@ -73,7 +73,7 @@ def in_turn(parse: Callable[[Block], Any], blocks: Iterator[Block]) -> Iterator[
     with ThreadPoolExecutor(THREADS) as threads:
         for block in blocks:
             waiting.append((block, threads.submit(parse, block)))
-            # Bounded, so that a fast disk does not fill the memory with blocks that nobody has parsed yet.
+            # Bounded, so that a fast disk does not fill the memory with blocks that are not parsed yet.
             if len(waiting) > 2 * THREADS:
                 done, future = waiting.popleft()
                 yield done, future.result()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations, permutations
+from itertools import combinations
 
 from core.errors import ParameterError
 
@@ -32,14 +32,13 @@ def williams_square(k: int) -> tuple[tuple[int, ...], ...]:
     return square if k % 2 == 0 else (*square, *(row[::-1] for row in square))
 
 
-def pair_sequences(k: int, at_once: int = 2, pairs_each: int | None = None) -> tuple[tuple[tuple[int, ...], ...], ...]:
-    """Return sequences of `k` conditions, from 0, shown side by side: of each occasion the conditions, left to right.
+def pair_sequences(k: int, pairs_each: int | None = None) -> tuple[tuple[tuple[int, ...], ...], ...]:
+    """Return sequences of pairs of `k` conditions, from 0: of each occasion the conditions on the left and the right.
 
-    Two at once: 2m sequences for the m = k(k - 1)/2 pairs. Each starts at another pair, or with the sides changed, and
-    has the first `pairs_each` pairs from there; m unless given. Every pair is equally often at each position and with
-    each condition on the left. Whoever compares all pairs of three conditions sees each condition once on each side.
-    Three at once, of three conditions: all orders, for one occasion. Raises ParameterError unless k is 2 to 4,
-    `pairs_each` 1 to m, and `at_once` 2, or 3 with three conditions.
+    2m sequences for the m = k(k - 1)/2 pairs. Each starts at another pair, or with the sides changed, and has the first
+    `pairs_each` pairs from there; m unless given. Every pair is equally often at each position and with each condition
+    on the left. A participant who compares all pairs of three conditions sees each condition once on each side. Raises
+    ParameterError unless k is 2 to 4 and `pairs_each` 1 to m.
 
     Examples
     --------
@@ -50,10 +49,6 @@ def pair_sequences(k: int, at_once: int = 2, pairs_each: int | None = None) -> t
     """
     if not FEWEST <= k <= MOST_IN_PAIRS:
         raise ParameterError(f"Lists of {FEWEST} to {MOST_IN_PAIRS} conditions are compared side by side; got {k}.")
-    if at_once != 2:
-        if (k, at_once, pairs_each) != (3, 3, None):
-            raise ParameterError(f"Two lists are compared at once, or three of three conditions; got {at_once} of {k}.")
-        return tuple((order,) for order in permutations(range(k)))
     pairs = list(combinations(range(k), 2))
     m = len(pairs)
     n = m if pairs_each is None else pairs_each

@@ -58,8 +58,8 @@ def n_occasions(study: Study) -> int:
 def n_left_out(study: Study) -> int:
     """Count the earlier lists whose items the last list of a person leaves out."""
     lists = study.design.flow.lists
-    at_once = lists.at_once if lists.shown == SIDE_BY_SIDE else 1
-    return at_once * (n_occasions(study) - 1) if lists.leave_out == SHOWN else 0
+    n_shown = 2 if lists.shown == SIDE_BY_SIDE else 1
+    return n_shown * (n_occasions(study) - 1) if lists.leave_out == SHOWN else 0
 
 
 def targets(study: Study, arms: Sequence[Arm], mode: str) -> list[int | None]:

@@ -51,7 +51,7 @@ def orders_of(lists: Lists, k: int) -> list[Occasions]:
     if lists.shown == IN_TURN:
         return [[[condition] for condition in order] for order in williams_square(k)]
     if lists.shown == SIDE_BY_SIDE:
-        return [[list(pair) for pair in order] for order in pair_sequences(k, lists.at_once, lists.pairs_each)]
+        return [[list(pair) for pair in order] for order in pair_sequences(k, lists.pairs_each)]
     return []
 
 

@@ -45,7 +45,7 @@ def assumed_seconds(study: Study, consent: str, boxes: Sequence[str]) -> dict[st
     questionnaire = questionnaire_of(study)
     requested, listed, flow = study.design.items_asked, study.design.longest_list, flow_of(study)
     n_times = dict.fromkeys(flow.listed, n_occasions(study)) if flow.lists.is_several else {}
-    at_once = flow.lists.at_once if flow.lists.shown == SIDE_BY_SIDE else 1
+    n_shown = 2 if flow.lists.shown == SIDE_BY_SIDE else 1
 
     def reading(text: str) -> float:
         return 60 * len(text.split()) / WORDS_A_MINUTE
@@ -54,7 +54,7 @@ def assumed_seconds(study: Study, consent: str, boxes: Sequence[str]) -> dict[st
         if page.kind == ELICIT:
             return SECONDS_A_FILM_RATED * (requested.fewest + requested.most) / 2
         if page.kind == LIST:
-            return SECONDS_A_FILM_SEEN * listed * at_once
+            return SECONDS_A_FILM_SEEN * listed * n_shown
         if page.kind == TEXT:
             return reading(page.text.get(study.design.languages[0], ""))
         asked = expected_seconds(questionnaire, page.block)

@@ -151,7 +151,7 @@ def _serve(study: Study, people: Sequence[Participant], now: datetime) -> dict[i
     def attempt(person: Participant) -> str:
         if person.network and unfinished[person.network] >= most:
             return CROWDED
-        # Whoever stood before them found every condition full, so the search need not be repeated for each.
+        # The participants before them found every condition full, so the search need not be repeated for each.
         if person.assigned_at is None and FULL in refused.values() and person.entrance != Entrance.INTERVIEW:
             return FULL
         return _take(study, person, now)

@@ -13,7 +13,7 @@ from studies.instrument.flow import Place, whole_flow
 from studies.participation.selectors import pages
 from studies.participation.services.finishing import leave_page
 from studies.participation.views.ending import end
-from studies.participation.views.questions import choice, compare, item_questions, questions
+from studies.participation.views.questions import choice, item_questions, questions
 from studies.participation.views.rating import elicit
 from studies.participation.views.visit import Visit, of_participant
 
@@ -59,7 +59,7 @@ PAGES: Mapping[str, Callable[[Visit, Place], HttpResponse]] = {
     LIST: _list,
     ITEM_QUESTIONS: item_questions,
     CHOICE: choice,
-    COMPARE: compare,
+    COMPARE: questions,
     END: end,
 }
 

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from core.networks import network_of
 from studies.design.selectors.placeholders import content_of
-from studies.flow_pages import CHOSEN, END, IN_TURN, NONE
+from studies.flow_pages import CHOSEN, COMPARE, END, IN_TURN, NONE
 from studies.instrument.flow import Place
 from studies.instrument.measures import HEARD, NEITHER
 from studies.instrument.questionnaires.questions import confirmed_answers, posted_answers, whole_number
@@ -34,7 +34,10 @@ def _posted(visit: Visit, questions: Sequence[Question]) -> dict[str, Any]:
 
 
 def questions(visit: Visit, at: Place) -> HttpResponse:
-    """A block of questions about the person or the list; those that the assignment needs are sent as a whole."""
+    """A block of questions about the person or the list, or beside lists that they compare.
+
+    Those that the assignment needs are sent as a whole.
+    """
     if visit.flow.page(at.page).assigns:
         return _about(visit, at)
     return _question_page(visit, at, lambda marks: _questions_page(visit, at, marks))
@@ -214,32 +217,17 @@ def _asked_of(
 
 
 def _questions_page(visit: Visit, at: Place, marks: Marks | None) -> HttpResponse:
-    lists = visit.flow.lists
+    page, lists = visit.flow.page(at.page), visit.flow.lists
     is_of_list = not lists.is_several or (visit.flow.is_repeated(at.page) and lists.shown == IN_TURN)
-    is_about_list = is_of_list and visit.flow.page(at.page).block == OVERALL
-    thumbs = visit.thumbs(visit.cards_at(at), at) if is_about_list else ()
+    is_about_list = is_of_list and page.block == OVERALL
     context = {
         "heading": pages.heading_of(visit.flow, at.page, visit.language),
         "questions": _asked_of(visit, at, _marked(visit, at, marks)),
-        "thumbs": thumbs,
+        "lists": visit.lists_shown(at) if page.kind == COMPARE else (),
+        "thumbs": visit.thumbs(visit.cards_at(at), at) if is_about_list else (),
         **_links(visit, at),
     }
-    return visit.page("questions", at, **context)
-
-
-def compare(visit: Visit, at: Place) -> HttpResponse:
-    """Questions about lists that stand beside them."""
-    return _question_page(visit, at, lambda marks: _compare_page(visit, at, marks))
-
-
-def _compare_page(visit: Visit, at: Place, marks: Marks | None) -> HttpResponse:
-    context = {
-        "heading": pages.heading_of(visit.flow, at.page, visit.language),
-        "lists": visit.lists_shown(at),
-        "questions": _asked_of(visit, at, _marked(visit, at, marks)),
-        **_links(visit, at),
-    }
-    return visit.page("compare", at, **context)
+    return visit.page("compare" if page.kind == COMPARE else "questions", at, **context)
 
 
 def _links(visit: Visit, at: Place) -> dict[str, Any]:
