@@ -8,17 +8,17 @@ import re
 from typing import Any
 
 import pytest
-from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import transaction
 from django.test import Client
 from drf_spectacular.generators import SchemaGenerator
 
 from accounts.services import create_token
 from analysis.services import build_report
-from analysis.services.requests import request_report
 from evaluation.models import RemoteRecommender
 from parallax.api.operations import EXAMPLES
-from studies.enums import Role
-from tests.factories.studies import completed, make_study
+from tests.parallax.api_writes import WRITES
+from tests.parallax.api_writes.write import make_scene, send
+from tests.parallax.test_api_roles import route_of, there
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 ADDRESS = "https://parallax.example.org"
@@ -48,70 +48,44 @@ def form_of(value: Any) -> Any:
 
 
 @pytest.fixture
-def recorded() -> dict[str, Any]:
-    """The response, and request, of each operation to a real program."""
-    study = make_study()
-    for number in range(2):
-        completed(study, number=number)
-    owner = study.memberships.get(role=Role.OWNER).researcher
+def recorded(db: None) -> dict[str, Any]:
+    """The response, and request, of each operation to a real program of the study's owner."""
+    scene = make_scene()
+    owner = scene.owner
     type(owner).objects.filter(pk=owner.pk).update(email="ada@example.org", name="Ada")
-    type(study.run).objects.update(owner=owner)
-    report = build_report(study=study)
-    named = {"name": "Theirs"}
-    parts = {
-        "slug": study.slug,
-        "name": study.dataset_version.dataset.name,
-        "table": "wide",
-        "job": study.run.jobs.create(kind="scores-upload", owner=owner, payload=named).pk,
-    }
-    ids = {
-        "model": study.conditions.earliest("position").model_id,
-        "model_upload_state": study.dataset_version.jobs.create(kind="model-upload", owner=owner).pk,
-        "report_request": request_report(study=study, asked_by=owner).pk,
-        "run": study.run_id,
-        "report": report.pk,
-    }
-    names = {"run_cases": "train.inter", "report_file": "tables/table-1.csv"}
-    bodies = {
-        "report_build": {"study": study.slug, "mode": "live"},
-        "study_withdraw": {"participant": study.participants.earliest("pk").code, "reason": "Asked by e-mail."},
-    }
-    forms = {
-        "model_upload": {"dataset": "small", "kind": "matrix"},
-        "run_scores_upload": {"name": "Theirs"},
-    }
-
+    report = build_report(study=scene.study)
     RemoteRecommender.objects.create(name="Neighbours", operator="A. University", address="https://r.example.org")
     text = create_token(owner=owner, name="R on my laptop", scope="read data write")[1]
     program = Client(headers={"Authorization": f"Bearer {text}"})
     document = SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
-    operations = {
-        operation["operationId"]: (path, method)
-        for path, methods in document["paths"].items()
-        for method, operation in methods.items()
-    }
+    rows = {write.id: write for write in WRITES}
     found = {}
-    for name, (path, method) in sorted(operations.items(), key=lambda item: item[0] == "study_withdraw"):
-        kind = next((known for known in (name, name.partition("_")[0]) if known in ids), "")
-        address = path.format(
-            **{**parts, "name": names.get(name, parts["name"]), "id": ids.get(kind), "pk": ids.get(kind)}
-        )
-        if method == "get":
-            response = program.get(address)
-        elif name in bodies:
-            response = program.post(address, bodies[name], "application/json")
-        else:
-            file = SimpleUploadedFile("file.csv", b"user,item,score\n")
-            response = program.post(address, {**forms[name], "file": file})
-        content = (b"".join(response.streaming_content) if response.streaming else response.content).decode()
-        assert response.status_code in (200, 202), (name, content)
-        media = response["Content-Type"].partition(";")[0]
-        body = json.loads(content) if media == "application/json" else "".join(content.splitlines(keepends=True)[:3])
-        body = json.loads(json.dumps(shortened(body, is_long=name in LONG)).replace("http://testserver", ADDRESS))
-        found[name] = {"status": str(response.status_code), "type": media, "body": body}
-        if name in bodies:
-            found[name]["request"] = bodies[name]
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            name, study = operation["operationId"], scene.study
+            with transaction.atomic():
+                if method == "get":
+                    response, body = program.get(there(route_of(path), study, report)), None
+                else:
+                    response = send(rows[name], scene, "owner")
+                    body = None if rows[name].is_form else rows[name].body(scene)
+                found[name] = _example(name, response)
+                if body:
+                    found[name]["request"] = body
+                transaction.set_rollback(True)
+            scene.study = study
     return found
+
+
+def _example(name: str, response: Any) -> dict[str, Any]:
+    content = (b"".join(response.streaming_content) if response.streaming else response.content).decode(
+        "utf-8", "replace"
+    )
+    assert response.status_code in (200, 201, 202, 204), (name, content)
+    media = response.get("Content-Type", "").partition(";")[0]
+    body = json.loads(content) if media == "application/json" else "".join(content.splitlines(keepends=True)[:3])
+    body = json.loads(json.dumps(shortened(body, is_long=name in LONG)).replace("http://testserver", ADDRESS))
+    return {"status": str(response.status_code), "type": media, "body": body}
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -72,6 +73,7 @@ ANSWERED: dict[str, dict[str, int]] = {
     "reports-file": REPORTERS,
     "reports-request": {**dict.fromkeys(ROLES, 404), "owner": 200},  # its own asker's
 }
+NUMBERS = {"id", "pk", "job", "number"}
 MEMBERS = {"type", "title", "status", "detail", "code", "remedy", "errors", "extra"}  # of every error
 FURTHER: dict[str, Any] = {"runs-scores-upload": {"job": 1}, "runs-cases": {"name": "train.inter"}}
 ONLY_FOR_PEOPLE = {"docs"}
@@ -102,6 +104,12 @@ def _address(name: str, study: Study, report: Report) -> str:
     elif name == "nothing":
         return reverse("api:api-root") + "no/such/thing/"
     return reverse(f"api:{name}", kwargs=kwargs)
+
+
+def route_of(path: str) -> str:
+    """The name of the address that a path of the OpenAPI document describes."""
+    sample = re.sub(r"{(\w+)}", lambda part: "1" if part[1] in NUMBERS else "a", path)
+    return str(resolve(sample).url_name)
 
 
 def _read(response: Any) -> str:
@@ -186,7 +194,7 @@ def test_a_report_is_built_by_those_who_may_in_the_console(client: Client, who: 
         assert response.json() == unknown.json()
 
 
-def test_an_interviewer_sees_of_a_study_that_it_is_there(client: Client) -> None:
+def test_an_interviewer_sees_of_a_study_that_it_isthere(client: Client) -> None:
     study = make_study()
     completed(study)
     asking = _as(_everybody(study)["interviewer"])
@@ -237,7 +245,7 @@ def scene(db: None) -> tuple[Study, Report, dict[str, str]]:
     return study, report, {name: f"{name.split()[-1]}:{row.pk}" for name, row in limits.items()}
 
 
-def _there(name: str, study: Study, report: Report) -> str:
+def there(name: str, study: Study, report: Report) -> str:
     """An address of what is there, uploads too."""
     if name == "models-upload":
         return reverse("api:models-upload", args=[study.dataset_version.jobs.get(kind="model-upload").pk])
@@ -258,12 +266,12 @@ def test_every_address_against_every_scope(client: Client, scene: Any, scope: st
     asking = _as(study.memberships.get().researcher, scope)
     held = set(scope.split()) | ({"read", "data"} if scope in ("report", "upload") else set())
     for name in ANSWERED:
-        response = client.get(_there(name, study, report), **asking)
+        response = client.get(there(name, study, report), **asking)
         is_held = name in OF_EVERY_TOKEN | ONLY_WRITTEN or ("data" if name in OF_DATA else "read") in held
         assert response.status_code == (_found(name) if is_held else 403), name
     posts = {"reports-list": "report", "models-list": "upload", "runs-scores": "upload", "studies-withdrawals": ""}
     for name, narrow in posts.items():
-        response = client.post(_there(name, study, report), {}, **asking)
+        response = client.post(there(name, study, report), {}, **asking)
         may = narrow in held or held >= ({"write"} if narrow else {"write", "data"})
         # Past the scope, this body is refused: for its type, or for its fields.
         assert (response.status_code in (400, 415)) == may, name
@@ -278,7 +286,7 @@ def test_every_address_against_every_limit_of_a_token(client: Client, scene: Any
     asking = _as(study.memberships.get().researcher, "read data write", limits[limit])
     is_within = not limit.startswith("other")
     for name in ANSWERED:
-        response = client.get(_there(name, study, report), **asking)
+        response = client.get(there(name, study, report), **asking)
         text = _read(response)
         if name in LISTS:
             assert response.status_code == 200, name
@@ -313,6 +321,6 @@ def test_a_token_of_something_deleted_opens_nothing(client: Client, scene: Any) 
     study, report, limits = scene
     asking = _as(study.memberships.get().researcher, only=limits["other project"])
     Project.objects.get(name="Music").delete()
-    assert client.get(_there("studies-detail", study, report), **asking).status_code == 404
+    assert client.get(there("studies-detail", study, report), **asking).status_code == 404
     token = client.get(reverse("api:me"), **asking).json()["token"]
     assert (token["only"]["kind"], token["only"]["name"]) == ("project", "")

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.test import Client
+from django.urls import reverse
+
 from accounts.models import User
+from accounts.services import create_token
+from studies.enums import Role
 from studies.models import Study
+from studies.team.services.members import add_member
+from tests.factories.accounts import UserFactory
+from tests.factories.studies import completed, make_study
 
 ROLES = ("owner", "analyst", "interviewer", "stranger", "administrator")
 
@@ -46,3 +55,35 @@ class Write:
 def by_role(success: int, allowed: str = "owner", *, forbidden: str = "analyst interviewer") -> dict[str, int]:
     """The status for each role: success for those allowed, 403 for those forbidden, 404 for all others."""
     return {role: success if role in allowed.split() else 403 if role in forbidden.split() else 404 for role in ROLES}
+
+
+def make_scene() -> Scene:
+    """A live study with two completed participants, an account for each role, and accounts outside."""
+    study = make_study()
+    for number in range(2):
+        completed(study, number=number)
+    for role in (Role.ANALYST, Role.INTERVIEWER):
+        add_member(study=study, email=UserFactory(email=f"{role}@example.org").email, role=role)
+    people = {str(role): study.memberships.get(role=role).researcher for role in Role.values}
+    people |= {"stranger": UserFactory(), "administrator": UserFactory(is_superuser=True, is_staff=True)}
+    type(study.run).objects.update(owner=people["owner"])
+    return Scene(study, people)
+
+
+def send(write: Write, scene: Scene, role: str, scope: str = "read data write", only: str = "", **more: str) -> Any:
+    """Send the request as a program of someone with this role; a change names the state that its owner reads."""
+    parts = write.prepare(scene)
+    body = write.body(scene)
+    address = reverse(f"api:{write.address}", kwargs=dict(parts))
+    texts = {
+        who: create_token(owner=scene.people[who], name=who, scope=of, only=limit)[1]
+        for who, of, limit in ((role, scope, only), *([("owner", "read data", "")] if role != "owner" else []))
+    }
+    client = Client()
+    headers = {"Authorization": f"Bearer {texts[role]}", **more}
+    if write.method in ("put", "patch") and "If-Match" not in more:
+        reader = create_token(owner=scene.owner, name="reader", scope="read data")[1]
+        headers["If-Match"] = client.get(address, headers={"Authorization": f"Bearer {reader}"})["ETag"]
+    if write.is_form:
+        return getattr(client, write.method)(address, body, headers=headers)
+    return getattr(client, write.method)(address, json.dumps(body), "application/json", headers=headers)
