@@ -37,9 +37,10 @@ STAMP_LINT = $(VENV)/.installed-lint-$(shell cat requirements.txt requirements-l
 # Compiling the numeric kernels takes half a minute: once, and not in every process of the tests.
 KERNELS = $(shell find catalog evaluation recommenders -name '*kernels.py' -o -path '*/kernels/*.py' | LC_ALL=C sort)
 STAMP_KERNELS = var/numba/.compiled-$(shell cat $(KERNELS) requirements.txt 2>/dev/null | cksum | cut -d' ' -f1)
+STAMP_CLIENT = var/client/.installed-$(shell cksum < requirements-client.txt | cut -d' ' -f1)
 STAMP_NODE = node_modules/.installed-$(shell cksum < package.json | cut -d' ' -f1)
 
-.PHONY: help install checkers testers kernels approve bayesian s3 demo up quick test test-core test-slow test-all test-kernels coverage-check mutants lint lint-static audit format clean bench screenshots docs licences sbom
+.PHONY: help install checkers testers kernels approve bayesian s3 demo up quick test test-core test-slow test-all test-kernels coverage-check mutants lint lint-static audit format clean bench screenshots docs client notebooks licences sbom
 
 help: ## Say what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -201,6 +202,20 @@ docs: install $(STAMP_DOCS) ## Check the documentation and build its site into v
 	@rm -rf var/docs
 	@$(BIN)/python -m sphinx -q -W --keep-going -E -c docs/_site -b html -d var/docs-cache docs var/docs
 	@echo "The documentation is built: open var/docs/index.html"
+
+$(STAMP_CLIENT): | $(BIN)/python
+	@echo "Installing packages for the clients (once) …"
+	@rm -rf var/client; $(BIN)/python -m venv var/client
+	@var/client/bin/$(PIP_INSTALL) -r requirements-client.txt
+	@touch $@
+
+CLIENT := clients/python/src/parallax_client
+client: $(STAMP_CLIENT) ## Build the wheels of the Python client and of the recommenders into var/wheels
+	@rm -rf $(CLIENT)/low var/wheels
+	@var/client/bin/openapi-python-client generate --path docs/reference/api.yaml --output-path $(CLIENT)/low \
+		--meta none --overwrite --config clients/python/generate.yaml --fail-on-warning
+	@for each in python recommenders; do \
+		var/client/bin/python -m build --wheel --no-isolation --outdir var/wheels clients/$$each; done
 
 licences: $(STAMP) ## List the licences of the installed packages in var/licences.md
 	@$(PYTHON) -m venv var/pip-licenses

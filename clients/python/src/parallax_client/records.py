@@ -1,0 +1,326 @@
+"""Datasets, runs, models, studies and reports of a site."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+from parallax_client.low.api.datasets import dataset, dataset_create, datasets
+from parallax_client.low.api.models import model, model_recommendations, model_upload, models
+from parallax_client.low.api.reports import report, report_build, report_numbers, reports
+from parallax_client.low.api.runs import run, run_cancel, run_create, run_proposals, run_resume, runs
+from parallax_client.low.api.studies import (
+    studies,
+    study,
+    study_archive,
+    study_close,
+    study_conditions,
+    study_conditions_replace,
+    study_create,
+    study_delete,
+    study_design,
+    study_design_change,
+    study_duplicate,
+    study_launch,
+    study_launch_overview,
+    study_open_outcomes,
+    study_pause,
+    study_preregistration,
+    study_questionnaire,
+    study_questionnaire_replace,
+    study_resume,
+    study_simulate,
+    study_texts,
+    study_texts_change,
+)
+from parallax_client.low.api.uploads import upload_append, upload_create
+from parallax_client.low.models import Job as JobRow
+from parallax_client.low.models import UploadRequest
+from parallax_client.low.types import File
+from parallax_client.site import Connection, Document
+from parallax_client.work import Job, Record, Work
+
+PIECE = 8 * 2**20  # bytes of an upload that are sent at once
+
+
+def _last(job: Job) -> str:
+    """The last part of the address of what a job made."""
+    return str(job.row.made_url).rstrip("/").rpartition("/")[2]
+
+
+def _table(site: Connection, path: str, frame: bool, **query: Any) -> Any:
+    """A table as a list of dictionaries, or as a data frame, which needs pandas."""
+    if not frame:
+        return site.get(path, format="json", **query).json()["rows"]
+    import pandas as pd
+
+    return pd.read_csv(io.BytesIO(site.get(path, format="csv", **query).content))
+
+
+class Collection:
+    """The rows of one kind that the account sees."""
+
+    def __init__(self, site: Connection) -> None:
+        self.site = site
+
+
+class Dataset(Record):
+    """A dataset and its versions."""
+
+
+class Datasets(Collection):
+    """Datasets."""
+
+    def __iter__(self) -> Iterator[Dataset]:
+        return (Dataset(self.site, row) for row in self.site.every(datasets))
+
+    def __getitem__(self, name: str) -> Dataset:
+        return Dataset(self.site, self.site.call(dataset, name))
+
+    def upload(self, *paths: str | Path, name: str, **choices: Any) -> Job:
+        """Upload files and import them; `choices` are those of the API: title, recipe, roles, answers, fix, item_type.
+
+        A broken connection loses nothing: the same call goes on where it ended. `wait()` returns the dataset, or the
+        job while there is something to choose.
+        """
+        keys = [self._sent(Path(path)) for path in paths]
+        row = self.site.call(dataset_create, body=Document(uploads=keys, name=name, **choices))
+        return Job(self.site, row, lambda _job: self[name])
+
+    def _sent(self, path: Path) -> int:
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+            body = Document(name=path.name, size=path.stat().st_size, sha256=digest)
+            row = self.site.call(upload_create, body=body)
+            while not row.is_complete:
+                file.seek(row.offset)
+                piece = File(payload=file.read(PIECE))  # type: ignore[arg-type]  # httpx takes bytes too
+                row = self.site.call(upload_append, row.id, body=piece, upload_offset=row.offset)
+        return int(row.id)
+
+
+class Run(Work):
+    """A run: algorithms that are trained and measured on a dataset."""
+
+    def refresh(self) -> Self:
+        self.row = self.site.call(run, self.row.id)
+        return self
+
+    def cancel(self) -> Self:
+        """Cancel it; finished parts are kept for `resume`."""
+        self.row = self.site.call(run_cancel, self.row.id)
+        return self
+
+    def resume(self) -> Self:
+        """Do what failed or was cancelled."""
+        self.row = self.site.call(run_resume, self.row.id)
+        return self
+
+    def metrics(self, *, frame: bool = False) -> Any:
+        """One row per algorithm, profile length, metric and list length."""
+        return _table(self.site, f"/api/v1/runs/{self.row.id}/metrics/", frame)
+
+    def users(self, *, frame: bool = False) -> Any:
+        """The values by user."""
+        return _table(self.site, f"/api/v1/runs/{self.row.id}/users/", frame)
+
+    def cases(self, name: str, path: str | Path) -> Path:
+        """Save a file of the cases, for systems elsewhere: cases.npz, train.inter, profiles.inter, cases.qrels."""
+        target = Path(path)
+        target.write_bytes(self.site.get(f"/api/v1/runs/{self.row.id}/cases/{name}").content)
+        return target
+
+
+class Runs(Collection):
+    """Runs."""
+
+    def __iter__(self) -> Iterator[Run]:
+        return (Run(self.site, row) for row in self.site.every(runs))
+
+    def __getitem__(self, key: int) -> Run:
+        return Run(self.site, self.site.call(run, key))
+
+    def proposals(self, dataset: str) -> dict[str, Any]:
+        """Settings that fit a dataset, by key, each with its `run`, the body that starts it."""
+        return {row.key: row for row in self.site.call(run_proposals, dataset=dataset)}
+
+    def create(self, *, dataset: str, proposal: str = "", **settings: Any) -> Run:
+        """Start a run: with the settings of a proposal, the first unless named, changed by `settings`."""
+        proposed = self.proposals(dataset)
+        chosen = proposed[proposal] if proposal else next(iter(proposed.values()))
+        return Run(self.site, self.site.call(run_create, body=Document({**chosen.run.to_dict(), **settings})))
+
+
+class Model(Record):
+    """A trained model."""
+
+    def recommend(self, profile: Mapping[str, float], n: int = 5) -> list[Any]:
+        """The best items for ratings by the item's id."""
+        body = Document(profile=dict(profile), n=n)
+        return list(self.site.call(model_recommendations, self.row.id, body=body))
+
+
+class Models(Collection):
+    """Models."""
+
+    def __iter__(self) -> Iterator[Model]:
+        return (Model(self.site, row) for row in self.site.every(models))
+
+    def __getitem__(self, key: int) -> Model:
+        return Model(self.site, self.site.call(model, key))
+
+    def upload(self, path: str | Path, *, dataset: str, kind: str, **options: Any) -> Job:
+        """Upload a model that was learned elsewhere; `wait()` returns it."""
+        with Path(path).open("rb") as file:
+            sent = File(payload=file, file_name=Path(path).name)
+            body = UploadRequest(dataset=dataset, kind=kind, file=sent, **options)  # type: ignore[arg-type]
+            row = self.site.call(model_upload, body=body)
+        return Job(self.site, row, lambda job: self[int(_last(job))])
+
+
+class Report(Record):
+    """A report on a study."""
+
+    def numbers(self) -> dict[str, Any]:
+        """Plan, provenance and results, as in report.json."""
+        return dict(self.site.call(report_numbers, self.row.id).to_dict())
+
+    def save(self, folder: str | Path, *names: str) -> list[Path]:
+        """Save files of the report, all unless named, into a folder; returns their paths."""
+        saved = []
+        for file in self.site.call(report, self.row.id).files:
+            if names and file.name not in names:
+                continue
+            target = Path(folder) / file.name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(self.site.get(file.url).content)
+            saved.append(target)
+        return saved
+
+
+class Reports(Collection):
+    """Reports."""
+
+    def __iter__(self) -> Iterator[Report]:
+        return (Report(self.site, row) for row in self.site.every(reports))
+
+    def __getitem__(self, key: int) -> Report:
+        return Report(self.site, self.site.call(report, key))
+
+
+class Study(Record):
+    """A study."""
+
+    def refresh(self) -> Self:
+        """Read it again."""
+        self.row = self.site.call(study, self.row.slug)
+        return self
+
+    def launch(self) -> Self:
+        """Freeze the design and let participants in. Raises Refused with all that keeps it from being launched."""
+        self.row = self.site.call(study_launch, self.row.slug)
+        return self
+
+    def problems(self) -> list[str]:
+        """What keeps the study from being launched."""
+        return list(self.site.call(study_launch_overview, self.row.slug).problems)
+
+    def pause(self) -> Self:
+        """Let no further participants in for the time being."""
+        self.row = self.site.call(study_pause, self.row.slug)
+        return self
+
+    def resume(self) -> Self:
+        """Let participants in again."""
+        self.row = self.site.call(study_resume, self.row.slug)
+        return self
+
+    def close(self) -> Self:
+        """End the study; its outcomes are unblinded."""
+        self.row = self.site.call(study_close, self.row.slug)
+        return self
+
+    def archive(self) -> Self:
+        """Put it aside."""
+        self.row = self.site.call(study_archive, self.row.slug)
+        return self
+
+    def duplicate(self, **fields: Any) -> Study:
+        """A new draft with the same design."""
+        return Study(self.site, self.site.call(study_duplicate, self.row.slug, body=Document(fields)))
+
+    def delete(self) -> None:
+        """Delete it with all its answers."""
+        self.site.call(study_delete, self.row.slug, typed=self.row.slug)
+
+    def open_outcomes(self, reason: str) -> None:
+        """Unblind the outcomes before the close; the reason stays in the record."""
+        self.site.call(study_open_outcomes, self.row.slug, body=Document(reason=reason))
+
+    def design(self) -> dict[str, Any]:
+        """The frozen design, or that of the draft."""
+        return dict(self.site.call(study_design, self.row.slug).to_dict())
+
+    def change_design(self, **changes: Any) -> None:
+        """Change the design of a draft: settings, per_condition, targets."""
+        self.site.change(study_design, study_design_change, self.row.slug, body=changes)
+
+    def questionnaire(self) -> dict[str, Any]:
+        """The questionnaire as a document."""
+        return dict(self.site.call(study_questionnaire, self.row.slug).to_dict())
+
+    def replace_questionnaire(self, document: Mapping[str, Any]) -> None:
+        """Replace the questionnaire of a draft."""
+        self.site.change(study_questionnaire, study_questionnaire_replace, self.row.slug, body=document)
+
+    def texts(self) -> dict[str, Any]:
+        """What participants read besides the questions, by language."""
+        return dict(self.site.call(study_texts, self.row.slug).to_dict()["texts"])
+
+    def change_texts(self, texts: Mapping[str, Mapping[str, Any]]) -> None:
+        """Change texts of a draft, by language."""
+        self.site.change(study_texts, study_texts_change, self.row.slug, body={"texts": texts})
+
+    def set_models(self, models: Sequence[int], **more: Any) -> None:
+        """Make these models the conditions of a draft."""
+        body = {"models": [*models], **more}
+        self.site.change(study_conditions, study_conditions_replace, self.row.slug, body=body)
+
+    def preregistration(self, form: str = "aspredicted") -> str:
+        """The preregistration as Markdown."""
+        return str(self.site.call(study_preregistration, self.row.slug, form))
+
+    def simulate(self, *, per_condition: int, seed: int = 1, effects: Mapping[str, Any] | None = None) -> Job:
+        """Let simulated participants take part; they stay apart from people."""
+        body = Document(per_condition=per_condition, seed=seed, **({"effects": effects} if effects else {}))
+        return Job(self.site, self.site.call(study_simulate, self.row.slug, body=body), lambda _job: self.refresh())
+
+    def answers(self, table: str = "wide", *, frame: bool = False, include_simulated: bool = False) -> Any:
+        """A table of answers: a list of dictionaries, or a data frame."""
+        path = f"/api/v1/studies/{self.row.slug}/answers/{table}/"
+        return _table(self.site, path, frame, include_simulated=str(include_simulated).lower())
+
+    def report(self, mode: str = "live") -> Job:
+        """Request a report; `wait()` returns it."""
+        row = self.site.call(report_build, body=Document(study=self.row.slug, mode=mode))
+        return Job(self.site, row, lambda job: Reports(self.site)[int(_last(job))])
+
+
+class Studies(Collection):
+    """Studies."""
+
+    def __iter__(self) -> Iterator[Study]:
+        return (Study(self.site, row) for row in self.site.every(studies))
+
+    def __getitem__(self, slug: str) -> Study:
+        return Study(self.site, self.site.call(study, slug))
+
+    def create(self, *, title: str, **fields: Any) -> Study:
+        """Create a draft: `run`, or `dataset` and `kind`, whose models are fitted first; `template` names another."""
+        row = self.site.call(study_create, body=Document(title=title, **fields))
+        if isinstance(row, JobRow):
+            return Job(self.site, row, lambda job: self[_last(job)]).wait()  # type: ignore[no-any-return]
+        return Study(self.site, row)
