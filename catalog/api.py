@@ -12,6 +12,7 @@ from catalog.serializers import DatasetSerializer
 from core.api import StrictView
 
 DATASET_LIMITS = {"study": "versions__studies", "project": "project"}
+VERSION_LIMITS = {"study": "studies", "project": "dataset__project"}
 
 
 @extend_schema(tags=["datasets"])

@@ -9,7 +9,9 @@ from accounts.api import MeView
 from analysis.api import ReportViewSet
 from catalog.api import DatasetViewSet
 from core.api import IgnoreAccept
-from evaluation.api import ModelViewSet, RecommenderViewSet, RunViewSet
+from evaluation.api.experiments import ExperimentViewSet
+from evaluation.api.models import ModelViewSet, RecommenderViewSet
+from evaluation.api.runs import RunViewSet
 from parallax.api import views
 from parallax.api.jobs import JobViewSet
 from studies.api.studies import StudyViewSet
@@ -22,6 +24,7 @@ router.register("studies", StudyViewSet, basename="studies")
 router.register("datasets", DatasetViewSet, basename="datasets")
 router.register("models", ModelViewSet, basename="models")
 router.register("runs", RunViewSet, basename="runs")
+router.register("experiments", ExperimentViewSet, basename="experiments")
 router.register("recommenders", RecommenderViewSet, basename="recommenders")
 router.register("reports", ReportViewSet, basename="reports")
 router.register("jobs", JobViewSet, basename="jobs")
@@ -36,7 +39,6 @@ urlpatterns = [
         name="reports-file",
     ),
     path("reports/requests/<int:pk>/", ReportViewSet.as_view({"get": "requested"}), name="reports-request"),
-    path("models/uploads/<int:pk>/", ModelViewSet.as_view({"get": "uploaded"}), name="models-upload"),
     *router.urls,
     re_path("", views.NotFoundView.as_view(), name="nothing"),
 ]
