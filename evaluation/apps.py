@@ -25,7 +25,7 @@ class EvaluationConfig(AppConfig):
             ("model-upload", "Model upload", "store_model", model),
             ("scores-upload", "Upload of scores", "measure_scores", "evaluation.api.runs.scores_made"),
         ):
-            register(Kind(key, title, work=f"{uploads}.{work}", after=after, kept_days=30, made=made))
+            register(Kind(key, title, work=f"{uploads}.{work}", after=after, cancelled=after, kept_days=30, made=made))
         work = f"{uploads}.collect"
         register(
             Kind("lists-collection", "Lists", work=work, is_long=True, is_continued=True, kept_days=30, made=model)

@@ -13,7 +13,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
 
-from catalog.api import DATASET_LIMITS, VERSION_LIMITS
+from catalog.api.datasets import DATASET_LIMITS, VERSION_LIMITS
 from catalog.models import Dataset, DatasetVersion
 from catalog.selectors.datasets import newest_version
 from core.api import IgnoreAccept, StrictView

@@ -19,11 +19,11 @@ from rest_framework.response import Response
 from rest_framework.reverse import reverse
 
 from accounts.enums import Scope
-from catalog.api import DATASET_LIMITS
+from catalog.api.datasets import DATASET_LIMITS
 from catalog.models import Dataset
 from catalog.selectors.datasets import newest_version
 from core.api import StrictView, exactly
-from core.errors import ParameterError
+from core.errors import ParallaxError, ParameterError
 from evaluation.forms.preview import TryForm
 from evaluation.models import RemoteRecommender, TrainedModel
 from evaluation.selectors.models import models_by_time, models_on
@@ -115,7 +115,7 @@ class ModelViewSet(StrictView, mixins.ListModelMixin, mixins.RetrieveModelMixin,
         problems: dict[str, Any] = {
             f"profile/{item}": [f"{version} has no item of this id."]
             if item not in indexes
-            else [f"Write a rating of {' or '.join(dict.fromkeys((points[0], points[-1])))}."]
+            else [f"Write a rating of {' to '.join(dict.fromkeys((points[0], points[-1])))}."]
             for item, rating in asked["profile"].items()
             if indexes.get(item) not in form.given
         }
@@ -127,7 +127,10 @@ class ModelViewSet(StrictView, mixins.ListModelMixin, mixins.RetrieveModelMixin,
             raise ValidationError(problems)
         history = History("rating", order=range(1, len(form.rated) + 1))
         profile = {"items": list(form.rated), "ratings": list(form.rated.values()), "scale": form.scale}
-        served = recommend(model=model, n=form.cleaned_data["n"], history=history, **profile)
+        try:
+            served = recommend(model=model, n=form.cleaned_data["n"], history=history, **profile)
+        except ParameterError as problem:  # its algorithm is no longer installed
+            raise ParallaxError("model.not_served", str(problem)) from problem
         items = {item.index: item for item in version.items.filter(index__in=served.items)}
         lines = [
             {"item": items[index].external_id, "title": items[index].title, "score": score, "is_filled": is_filled}

@@ -20,7 +20,7 @@ from rest_framework.response import Response
 from rest_framework.reverse import reverse
 
 from accounts.enums import Scope
-from catalog.api import DATASET_LIMITS
+from catalog.api.datasets import DATASET_LIMITS
 from catalog.models import Dataset
 from catalog.permissions import may_run
 from catalog.selectors.datasets import newest_version
