@@ -26,7 +26,7 @@ from tests.factories.catalog import make_version
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 NAMED = "user,item,rating\n" + "".join(f"{u},{i},{1 + (u * i) % 5}\n" for u in range(1, 31) for i in range(1, 21))
 UNNAMED = NAMED.partition("\n")[2]
-WITH_ZEROS = NAMED.replace(",1\n", ",0\n")
+WITH_ZEROS = NAMED + "".join(f"{u},{i},0\n" for u in range(1, 7) for i in range(21, 24))
 
 
 class Program:
@@ -119,7 +119,9 @@ def test_limits_and_faults_of_an_upload(program: Program, monkeypatch: pytest.Mo
     assert "/size" in faults(program.begin(b"x", size=128 * 2**20 + 1))
     pk = program.begin(b"xyz").json()["id"]
     assert faults(program.send(pk, None, b"xyz")) == {"Upload-Offset": "Write the number of bytes that are there."}
-    assert program.client.post(reverse("api:uploads-detail", kwargs={"pk": pk}), {}).status_code == 415
+    address = reverse("api:uploads-detail", kwargs={"pk": pk})
+    other = program.client.post(address, "{}", "application/json", headers={"Upload-Offset": "0"})
+    assert other.status_code == 415
     assert "" in faults(program.send(pk, 0, b""))
     monkeypatch.setattr(resumable_uploads, "MOST_UNUSED", 5)
     assert refusal(program.begin(b"abc", name="b.csv")) == (409, "upload.too_many")
