@@ -45,7 +45,8 @@ class TokenAuthentication(BaseAuthentication):
 
 class ScopePermission(BasePermission):
     """Any account may read; a token may do what its scopes include. The view says which actions are of participants'
-    data (`data_actions`), and which narrow scope is enough to write (`write_scopes`).
+    data (`data_actions`), which narrow scope is enough to write (`write_scopes`), and which requests by POST change
+    nothing (`reading_posts`).
     """
 
     message = (
@@ -60,7 +61,7 @@ class ScopePermission(BasePermission):
         if not isinstance(token, Token):
             return True
         needs_data = action in getattr(view, "data_actions", ())
-        if request.method in SAFE_METHODS:
+        if request.method in SAFE_METHODS or action in getattr(view, "reading_posts", ()):
             return action is None or (Scope.DATA if needs_data else Scope.READ) in token.scopes
         by_write = {Scope.WRITE, Scope.DATA} if needs_data else {Scope.WRITE}
         return getattr(view, "write_scopes", {}).get(action) in token.scopes or token.scopes >= by_write

@@ -19,6 +19,16 @@ class CatalogConfig(AppConfig):
     def ready(self) -> None:
         """Register the jobs of workers; the versions that they made stay."""
         services = "catalog.services.dataset_jobs"
-        work, after = f"{services}.change_catalogue", f"{services}.drop_files"
         titles = {"import": "Import", "download": "Download", "metadata": "Item metadata", "subset": "Subset"}
-        register(*(Kind(key, title, work=work, after=after, kept_days=30) for key, title in titles.items()))
+        for key, title in titles.items():
+            register(
+                Kind(
+                    key,
+                    title,
+                    work=f"{services}.change_catalogue",
+                    after=f"{services}.drop_files",
+                    cancelled=f"{services}.delete_files",
+                    kept_days=30,
+                    made="catalog.api.datasets.version_made",
+                )
+            )

@@ -122,6 +122,28 @@ class DatasetVersion(TimeStampedModel):
         return f"{low} to {high} {f'in steps of {self.scale_step:g}' if self.scale_step else 'without steps'}"
 
 
+class Upload(TimeStampedModel):
+    """A file that a program sends in pieces, to import it afterwards; its owner's alone, and swept after a day."""
+
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    name = models.CharField(max_length=150)
+    size = models.PositiveBigIntegerField()  # bytes
+    sha256 = models.CharField(max_length=64)
+    offset = models.PositiveBigIntegerField(default=0)  # bytes that are there; with all of them the digest agrees
+    folder = models.CharField(max_length=32)  # with a part for each piece, named by its offset
+
+    class Meta:
+        ordering = ["-pk"]
+
+    def __str__(self) -> str:
+        return f"{self.name}, {self.offset:,} of {self.size:,} bytes"
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all bytes are there."""
+        return self.offset == self.size
+
+
 class Item(models.Model):
     """One item of a version; `index` is its column in the ratings."""
 

@@ -12,6 +12,8 @@ from catalog.apps import PICTURE_READERS
 from catalog.models import Dataset, DatasetVersion
 from catalog.selectors.datasets import may_change
 
+NAME_TAKEN = "This name is not available to you. Choose another name."
+
 
 def may_see_pictures(user: Any, version: DatasetVersion) -> bool:
     """Whether an account may see the posters and clips of a version: it sees the dataset, or a study that shows it."""

@@ -13,6 +13,7 @@ from django.db.models import Model, QuerySet
 from django_filters.rest_framework import CharFilter, FilterSet
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import extend_schema_field
+from pydantic import BaseModel
 from rest_framework import status
 from rest_framework.exceptions import APIException, ValidationError
 from rest_framework.negotiation import BaseContentNegotiation, DefaultContentNegotiation
@@ -21,14 +22,17 @@ from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import BooleanField, ChoiceField, Serializer
+from rest_framework.settings import api_settings
 from rest_framework.views import APIView
 
+from core.field_problems import FieldProblems, read_model
 from core.form_bodies import Form, filled
 from core.idempotency import AnsweredBefore, end_request, keep_answer
 from core.models import KeptAnswer
 from core.problem_details import BadParameters, unknown
 
 Row = TypeVar("Row", bound=Model)
+Document = TypeVar("Document", bound=BaseModel)
 CHANGES = ("PUT", "PATCH")
 
 
@@ -183,6 +187,17 @@ class StrictView(APIView):
         if problems:
             raise ValidationError(problems)
         return dict(serializer.validated_data)
+
+    def document(self, kind: type[Document]) -> Document:
+        """The body as a document that commands and files have too."""
+        try:
+            return read_model(kind, self.request.data)
+        except FieldProblems as found:
+            problems: dict[str, list[str]] = {}
+            for each in found.problems:
+                place = "/".join(map(str, each.path)) or api_settings.NON_FIELD_ERRORS_KEY
+                problems.setdefault(place, []).append(each.message)
+            raise ValidationError(problems) from found
 
     def form(self, make: Callable[[Any, Any], Form]) -> Form:
         """The console's form that `make(data, files)` creates, filled with the body, once it is valid."""

@@ -21,7 +21,7 @@ FRACTIONS = (forms.FloatField, forms.DecimalField)
 
 
 def described(
-    form: type[forms.Form], name: str, *, without: Collection[str] = (), **more: Field
+    form: type[forms.Form], name: str, /, *, without: Collection[str] = (), **more: Field
 ) -> type[serializers.Serializer[Any]]:
     """Describe the body that `filled` takes, for the schema; `more` describes fields that only a bound form has."""
     fields = {key: _described(each) for key, each in form.base_fields.items() if key not in {*without, *more}}

@@ -15,12 +15,18 @@ class EvaluationConfig(AppConfig):
     def ready(self) -> None:
         """Register the jobs of workers; runs have parts of their own."""
         services = "evaluation.services.experiment_jobs"
-        register(Kind("experiment", "Experiment", work=f"{services}.write_outcome", ready=f"{services}.is_ready"))
+        work, ready = f"{services}.write_outcome", f"{services}.is_ready"
+        register(
+            Kind("experiment", "Experiment", work=work, ready=ready, made="evaluation.api.experiments.outcome_made")
+        )
         uploads = "evaluation.services.upload_jobs"
-        for key, title, work in (
-            ("model-upload", "Model upload", "store_model"),
-            ("scores-upload", "Upload of scores", "measure_scores"),
+        after, model = f"{uploads}.drop_file", "evaluation.api.models.model_made"
+        for key, title, work, made in (
+            ("model-upload", "Model upload", "store_model", model),
+            ("scores-upload", "Upload of scores", "measure_scores", "evaluation.api.runs.scores_made"),
         ):
-            register(Kind(key, title, work=f"{uploads}.{work}", after=f"{uploads}.drop_file", kept_days=30))
+            register(Kind(key, title, work=f"{uploads}.{work}", after=after, cancelled=after, kept_days=30, made=made))
         work = f"{uploads}.collect"
-        register(Kind("lists-collection", "Lists", work=work, is_long=True, is_continued=True, kept_days=30))
+        register(
+            Kind("lists-collection", "Lists", work=work, is_long=True, is_continued=True, kept_days=30, made=model)
+        )

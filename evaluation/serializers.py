@@ -5,16 +5,20 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from drf_spectacular.utils import extend_schema_field
+from pydantic import BaseModel, ConfigDict, Field
 from rest_framework import serializers
-from rest_framework.reverse import reverse
 
 from catalog.forms.upload_limits import MOST_MODEL
 from catalog.models import Dataset
 from evaluation.enums import ModelOrigin, RunStatus
+from evaluation.experiments.yaml_loader import shipped
 from evaluation.models import LONGEST_LABEL, EvaluationRun, RemoteRecommender, RunAlgorithm, TrainedModel
+from evaluation.run_spec import RunSpec, Whole
 from evaluation.selectors.cases import candidate_range
+from evaluation.selectors.paired_tests import CORRECTIONS, HIT_TESTS, TESTS, PairedTests
+from evaluation.selectors.repeats import MOST_REPEATS
+from evaluation.selectors.run_comparison import Difference
 from evaluation.selectors.runs import algorithms_of, progress
-from jobs.models import REQUEST_STATES, Job, JobStatus
 from recommenders import registry
 
 _LONGEST_NAME = Dataset._meta.get_field("name").max_length
@@ -83,63 +87,6 @@ class ScoresSerializer(_FileSerializer):
         max_length=LONGEST_LABEL, help_text="The name in tables; scores of the same name are replaced."
     )
     are_ratings = serializers.BooleanField(default=False, help_text="The scores are predicted ratings.")
-
-
-class UploadStateSerializer(serializers.ModelSerializer[Job]):
-    """An uploaded model that a worker checks: its state, and the model once it is stored."""
-
-    dataset = serializers.SlugField(source="subject.dataset.name")
-    status = serializers.ChoiceField(choices=REQUEST_STATES, read_only=True)
-    error = serializers.CharField(help_text="What is wrong with the file, with lines; empty if nothing is.")
-    n_items = serializers.IntegerField(
-        source="result.n_items", allow_null=True, default=None, help_text="Items of the dataset that the model knows."
-    )
-    facts = serializers.ListField(source="result.facts", child=serializers.CharField(), default=list)
-    url = serializers.SerializerMethodField(help_text="This upload: poll it until its status is final.")
-    model_url = serializers.SerializerMethodField(help_text="The model; null until it is stored.")
-
-    class Meta:
-        model = Job
-        fields = ["id", "dataset", "status", "activity", "error", "n_items", "facts", "url", "model_url"]
-        read_only_fields = fields
-
-    @extend_schema_field(serializers.URLField())
-    def get_url(self, job: Job) -> str:
-        """Its own address."""
-        return reverse("api:models-upload", kwargs={"pk": job.pk}, request=self.context["request"])
-
-    @extend_schema_field(serializers.URLField(allow_null=True))
-    def get_model_url(self, job: Job) -> str | None:
-        """The model's address."""
-        if job.status != JobStatus.SUCCEEDED:
-            return None
-        return reverse("api:models-detail", kwargs={"pk": job.result["model"]}, request=self.context["request"])
-
-
-class ScoresStateSerializer(serializers.ModelSerializer[Job]):
-    """Uploaded scores that a worker measures: their state, and what was understood."""
-
-    run = serializers.IntegerField(source="subject_id")
-    name = serializers.CharField(source="payload.name")
-    status = serializers.ChoiceField(choices=REQUEST_STATES, read_only=True)
-    error = serializers.CharField(help_text="What is wrong with the file, with lines; empty if nothing is.")
-    coverage = serializers.CharField(
-        source="result.coverage",
-        default="",
-        help_text="The cases and users with scores; empty until they are measured.",
-    )
-    url = serializers.SerializerMethodField(help_text="This upload: poll it until its status is final.")
-
-    class Meta:
-        model = Job
-        fields = ["id", "run", "name", "status", "activity", "error", "coverage", "url"]
-        read_only_fields = fields
-
-    @extend_schema_field(serializers.URLField())
-    def get_url(self, job: Job) -> str:
-        """Its own address."""
-        kwargs = {"pk": job.subject_id, "job": job.pk}
-        return reverse("api:runs-scores-upload", kwargs=kwargs, request=self.context["request"])
 
 
 class RecommenderSerializer(serializers.ModelSerializer[RemoteRecommender]):
@@ -262,6 +209,109 @@ class RunDetailSerializer(RunSerializer):
         """Return the progress in parts."""
         parts = progress(run)
         return {"done": parts.done, "total": parts.total}
+
+
+class NewRun(RunSpec):
+    """A run as commands and experiments state it, on the newest version of a dataset.
+
+    `split` and `protocol` are objects with a `name` and its settings, or texts such as "probe:share=0.1"; `algorithms`
+    are pairs of a key and its parameters, or a text such as "toppop,puresvd:factors=50".
+    """
+
+    dataset: str
+    repeats: Whole = Field(
+        1, description="Runs that differ in the seed alone, this one included.", ge=1, le=MOST_REPEATS
+    )
+
+    def spec(self) -> RunSpec:
+        """The inputs of the run."""
+        return RunSpec(**self.model_dump(exclude={"dataset", "repeats"}))
+
+
+class DatasetQuery(serializers.Serializer[Any]):
+    """A dataset; its newest version is used."""
+
+    dataset = serializers.SlugField(max_length=_LONGEST_NAME)
+
+
+class ProposalSerializer(serializers.Serializer[Any]):
+    """Settings that fit a dataset, as the form of a new run proposes them; `run` is the body that starts the run."""
+
+    key = serializers.CharField()
+    title = serializers.CharField()
+    summary = serializers.CharField()
+    adjustment = serializers.CharField(
+        help_text="How and why it differs from the usual settings; empty if it does not."
+    )
+    run = serializers.DictField()
+
+
+class TestsQuery(serializers.Serializer[Any]):
+    """Which paired tests, and how they are corrected for their number."""
+
+    test = serializers.ChoiceField(choices=[*TESTS, *HIT_TESTS], default="sign")
+    correction = serializers.ChoiceField(choices=[*CORRECTIONS], default="holm")
+
+
+class RunTests(BaseModel):
+    """Pairwise comparisons of a run's algorithms, for each metric with values by user."""
+
+    metrics: tuple[PairedTests, ...]
+
+
+class ComparisonQuery(serializers.Serializer[Any]):
+    """The run with which a run is compared."""
+
+    other = serializers.IntegerField(min_value=1, max_value=2**31 - 1, help_text="Id of the other run.")
+
+
+class RunComparison(BaseModel):
+    """A run (a) and another (b): settings that differ, and each algorithm of both on each metric of both."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+    settings: dict[str, tuple[Any, Any]]
+    has_same_cases: bool
+    correction: str
+    differences: tuple[Difference, ...]
+    only_a: tuple[str, ...]
+    only_b: tuple[str, ...]
+    not_compared: tuple[str, ...]
+
+
+class ProfileSerializer(serializers.Serializer[Any]):
+    """A profile for which a model recommends items."""
+
+    profile = serializers.DictField(
+        child=serializers.IntegerField(),
+        help_text="Rating by the item's id: 1 to 5, whatever the scale of the dataset; 1 on usage data.",
+    )
+    n = serializers.IntegerField(default=5, help_text="Length of the list, 1 to 20.")
+
+
+class RecommendationSerializer(serializers.Serializer[Any]):
+    """A recommended item."""
+
+    item = serializers.CharField(help_text="Its id in the dataset.")
+    title = serializers.CharField()
+    score = serializers.FloatField(allow_null=True)
+    is_filled = serializers.BooleanField(help_text="Whether the model has no score for it: the place was filled.")
+
+
+class ExperimentSerializer(serializers.Serializer[Any]):
+    """An experiment that comes with Parallax."""
+
+    key = serializers.CharField()
+    title = serializers.CharField()
+    source = serializers.CharField(help_text="The publication.")
+    question = serializers.CharField()
+    data = serializers.CharField(help_text="The data that it needs.")
+
+
+class NewExperimentSerializer(DatasetQuery):
+    """An experiment on the newest version of a dataset."""
+
+    experiment = serializers.ChoiceField(choices=shipped())
 
 
 class MetricRowSerializer(serializers.Serializer[Any]):

@@ -10,7 +10,6 @@ from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.core.files.storage import default_storage
 from django.core.paginator import Paginator
-from django.db import transaction
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
@@ -57,7 +56,7 @@ from evaluation.services.case_counts import case_counts
 from evaluation.services.experiment_jobs import runs_of, start_experiment
 from evaluation.services.external_scores import CASE_FILES, case_files
 from evaluation.services.recommend_for_profile import try_models, try_users
-from evaluation.services.runs import cancel_run, create_repeat, create_run, resume_run
+from evaluation.services.runs import cancel_run, create_runs, resume_run
 from evaluation.services.upload_jobs import request_collection, request_scores, request_upload
 from evaluation.services.upload_summary import ShownUsers
 from evaluation.sorting import Sorting
@@ -203,7 +202,8 @@ def run_new(request: HttpRequest) -> HttpResponse:
     form = RunForm(posted, query=request.GET.dict(), newest=newest)
     if form.is_bound and form.is_valid() and not form.step:
         with refusals_in(form):
-            return redirect("evaluation:detail", pk=_create(request, form).pk)
+            chosen = {"version": form.version, "spec": form.spec(), "repeats": form.repeats}
+            return redirect("evaluation:detail", pk=create_runs(owner=request.user, **chosen).pk)
     return render(request, "console/evaluation/run_form.html", {"form": form, **_counts(form)})
 
 
@@ -215,14 +215,6 @@ def run_count(request: HttpRequest) -> HttpResponse:
         raise Http404("There is no dataset yet.")
     form = RunForm(request.POST, newest=newest)
     return render(request, "console/evaluation/_case_count.html", _counts(form))
-
-
-@transaction.atomic
-def _create(request: HttpRequest, form: RunForm) -> EvaluationRun:
-    run = create_run(version=form.version, spec=form.spec(), owner=request.user)
-    for number in range(2, form.repeats + 1):
-        create_repeat(run=run, number=number)
-    return run
 
 
 def _counts(form: RunForm) -> dict[str, Any]:

@@ -26,6 +26,7 @@ class Kind:
     is_long: bool = False  # minutes of work, in a queue of its own
     ready: str = ""  # (job) -> whether a queued job can begin; raises ParallaxError where it never can
     after: str = ""  # (job) -> anything, once a worker has finished or failed it
+    cancelled: str = ""  # (job) -> anything, once it is cancelled while no worker has it
     kept_days: int | None = None  # after which a closed job is deleted with its file; None: never
     is_continued: bool = False  # the next one continues a cancelled one, whose folder is kept
     keeps_file: str = ""  # (job) -> whether its file may still be downloaded

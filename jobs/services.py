@@ -141,7 +141,10 @@ def cancel(job: Job, *, actor: Any = None, **changes: Any) -> None:
 
     Raises NotAllowedInState.
     """
+    is_with_worker = job.status == JobStatus.RUNNING
     move(job, to=JobStatus.CANCELLED, allowed=JOB_MOVES, actor=actor, activity="", **NO_LEASE, **changes)
+    if job.definition.cancelled and not is_with_worker:
+        import_string(job.definition.cancelled)(job)
 
 
 @transaction.atomic

@@ -21,7 +21,8 @@ LIMITS: tuple[tuple[re.Pattern[str], int], ...] = tuple(
         (r"/s/", 64 * KIB),
         (r"/account/", 64 * KIB),
         (r"/catalog/import/|/studies/new/$", MOST_DATASET + MOST_UPLOADED + FRAME),
-        (r"/catalog/.*/metadata/", MOST_UPLOADED + MOST_MEDIA + FRAME),
+        (r"/api/v1/uploads/[0-9]+/$", MOST_DATASET),
+        (r"/(catalog|api/v1/datasets)/.*/metadata/", MOST_UPLOADED + MOST_MEDIA + FRAME),
         (r"/runs/(models/upload|[0-9]+/scores)/|/api/v1/(models|runs/[0-9]+/scores)/$", MOST_MODEL + FRAME),
         (r"/studies/[^/]+/conditions/explanations/", MOST_UPLOADED + FRAME),
         (r"/studies/[^/]+/(recruiting/|submissions/|questionnaire/import/)", LARGEST + FRAME),
@@ -31,7 +32,7 @@ LIMITS: tuple[tuple[re.Pattern[str], int], ...] = tuple(
 )
 # The pages with a form for files; nowhere else is a body in parts read.
 TAKES_FILES = re.compile(
-    r"/catalog/(import/|.*/metadata/)|/studies/new/$|/runs/(models/upload|[0-9]+/scores)/|/api/v1/(models|runs/[0-9]+/scores)/$"
+    r"/catalog/(import/|.*/metadata/)|/api/v1/datasets/.*/metadata/$|/studies/new/$|/runs/(models/upload|[0-9]+/scores)/|/api/v1/(models|runs/[0-9]+/scores)/$"
     r"|/studies/[^/]+/(recruiting/(links|signed-links|guests)/|submissions/|questionnaire/import/|conditions/explanations/)"
 )
 IN_PARTS = "multipart/"

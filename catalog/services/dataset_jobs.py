@@ -17,10 +17,11 @@ from django.utils import timezone
 from accounts.models import Project
 from catalog.importers.download import SETS
 from catalog.importers.proposal import Proposal, as_json
-from catalog.models import DatasetVersion
+from catalog.models import DatasetVersion, Upload
 from catalog.selectors.dataset_jobs import KINDS
 from catalog.services.job_work import RECIPES, WORK, check_files
 from catalog.services.previews import proposal_of
+from catalog.services.resumable_uploads import delete_uploads
 from catalog.services.upload_folders import (
     FACTS,
     ITEMS,
@@ -67,7 +68,7 @@ def prepare_import(
         raise
     waiting = Job.objects.filter(UNUSED, owner=actor, kind="import", payload__has_key="folder")
     for old in waiting.order_by("-pk")[MOST_WAITING:]:
-        cancel_job(job=old, actor=actor)
+        cancel(old, actor=actor)
     return job
 
 
@@ -163,15 +164,9 @@ def request_subset(*, version: DatasetVersion, recipe: Recipe, actor: Any) -> Jo
     return request("subset", owner=actor, subject=version, payload=payload)
 
 
-def cancel_job(*, job: Job, actor: Any) -> None:
-    """Cancel a job and delete its files: its worker stops at the next step, and stores nothing.
-
-    Raises NotAllowedInState where it is over.
-    """
-    is_in_use = job.status == JobStatus.RUNNING
-    cancel(job, actor=actor)
-    if not is_in_use:  # of a running job the worker reads them still; the sweep deletes them later
-        transaction.on_commit(partial(delete_folder, job.payload.get("folder", "")), robust=True)
+def delete_files(job: Job) -> None:
+    """Delete the files of a job that was cancelled; those that a worker still reads are deleted by the sweep later."""
+    transaction.on_commit(partial(delete_folder, job.payload.get("folder", "")), robust=True)
 
 
 def change_catalogue(job: Job, progress: Progress) -> dict[str, Any]:
@@ -197,14 +192,16 @@ def drop_files(job: Job) -> None:
 
 
 def clean_uploads() -> None:
-    """Cancel uploads that waited a day, and delete folders without a job."""
+    """Cancel and delete uploads that waited a day, and delete folders that nothing names."""
     before = timezone.now() - timedelta(hours=WAITING_HOURS)
     with_files = Job.objects.filter(kind__in=KINDS, payload__has_key="folder")
     waiting = Job.objects.filter(kind__in=KINDS, status=JobStatus.WAITING)
     for job in (waiting | with_files.filter(status=JobStatus.FAILED)).filter(updated_at__lt=before):
         with contextlib.suppress(NotAllowedInState):  # its owner has just started it
-            cancel_job(job=job, actor=None)
+            cancel(job)
+    delete_uploads(Upload.objects.filter(updated_at__lt=before))
     of_any_kind = Job.objects.filter(payload__has_key="folder")
     continued = [kind.key for kind in kinds.KINDS.values() if kind.is_continued]
     in_use = of_any_kind.exclude(status=JobStatus.SUCCEEDED).exclude(~Q(kind__in=continued), status=JobStatus.CANCELLED)
-    delete_orphans({payload["folder"] for payload in in_use.values_list("payload", flat=True)})
+    known = {payload["folder"] for payload in in_use.values_list("payload", flat=True)}
+    delete_orphans(known | set(Upload.objects.values_list("folder", flat=True)))

@@ -19,14 +19,13 @@ from catalog.importers.auto import FORMATS
 from catalog.importers.download import LICENCE
 from catalog.importers.proposal import as_recipe, of_json
 from catalog.models import DatasetVersion
-from catalog.permissions import may_name_server_files, may_use_name
+from catalog.permissions import NAME_TAKEN, may_name_server_files, may_use_name
 from catalog.posters import card_svg
 from catalog.posters.lettering import printable
 from catalog.selectors.dataset_jobs import has_choices, jobs_of, page_of, unfinished_jobs, version_made_by
 from catalog.selectors.server_files import server_files
 from catalog.services.dataset_jobs import (
     add_items,
-    cancel_job,
     change_import,
     prepare_import,
     request_check,
@@ -35,10 +34,9 @@ from catalog.services.dataset_jobs import (
 )
 from catalog.services.previews import preview_of
 from core.errors import ParallaxError
+from jobs import services
 from jobs.models import Job, JobStatus
-from jobs.services import enqueue
 
-NOT_YOURS = "This name is not available to you. Choose another name."
 STEPS = ("columns", "ratings", "items", "check")
 
 
@@ -113,7 +111,7 @@ def import_step(request: HttpRequest, pk: int, step: str) -> HttpResponse:
         preview = preview_of(job, has_rows=step in ("columns", "ratings"))
     except ParallaxError as refusal:  # the file is gone, or cannot be read any more
         messages.error(request, str(refusal))
-        cancel_job(job=job, actor=request.user)
+        services.cancel(job, actor=request.user)
         return redirect("catalog:import")
     if preview.questions and step in ("items", "check"):
         messages.error(request, "Answer the open questions first.")
@@ -147,7 +145,7 @@ def _saved(request: HttpRequest, job: Job, step: str, form: StepForm) -> str:
         if job.payload.get("check", {"error": "none yet"}).get("error"):
             form.add_error(None, "The files have to be checked first.")
         elif not may_use_name(actor, form.cleaned_data["name"]):
-            form.add_error("name", NOT_YOURS)
+            form.add_error("name", NAME_TAKEN)
         else:
             start_import(job=job, chosen=form.changes(), actor=actor, project=form.cleaned_data.get("project"))
             return reverse("catalog:job", args=[job.pk])
@@ -220,7 +218,7 @@ def cancel(request: HttpRequest, pk: int) -> HttpResponse:
     """Cancel a job, or discard an upload that waits."""
     job = get_object_or_404(jobs_of(request.user), pk=pk)
     try:
-        cancel_job(job=job, actor=request.user)
+        services.cancel(job, actor=request.user)
     except ParallaxError as refusal:
         messages.error(request, str(refusal))
         return redirect("catalog:job", pk=job.pk)
@@ -233,7 +231,7 @@ def retry(request: HttpRequest, pk: int) -> HttpResponse:
     """Try a failed job again."""
     job = get_object_or_404(jobs_of(request.user), pk=pk)
     try:
-        enqueue(job, actor=request.user)
+        services.enqueue(job, actor=request.user)
     except ParallaxError as refusal:
         messages.error(request, str(refusal))
     return redirect("catalog:job", pk=job.pk)

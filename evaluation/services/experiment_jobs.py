@@ -25,9 +25,10 @@ from jobs.services import request
 def start_experiment(*, key: str, version: DatasetVersion, actor: Any) -> Job:
     """Start the runs of a shipped experiment, with default sizes and its own seed; existing runs are reused.
 
-    An open job of the same experiment and data is returned instead. Raises as `plan_experiment`.
+    An open job of `actor` with the same experiment and data is returned instead. Raises as `plan_experiment`.
     """
-    open_job: Job | None = version.jobs.open().filter(kind="experiment", payload__experiment=key).first()
+    own = version.jobs.open().filter(kind="experiment", payload__experiment=key, owner=actor)
+    open_job: Job | None = own.first()
     if open_job is not None:
         return open_job
     experiment = read_experiment(name=key)

@@ -182,6 +182,15 @@ def check_repeats(*, repeats: int) -> None:
         )
 
 
+@transaction.atomic
+def create_runs(*, version: DatasetVersion, spec: RunSpec, owner: Any, repeats: int) -> EvaluationRun:
+    """Create a run and its further repetitions; return the first. Raises as `create_run`."""
+    run = create_run(version=version, spec=spec, owner=owner)
+    for number in range(2, repeats + 1):
+        create_repeat(run=run, number=number)
+    return run
+
+
 def create_repeat(*, run: EvaluationRun, number: int, queue: str = "") -> EvaluationRun:
     """Create repetition `number` of a run, or return it if it has succeeded.
 

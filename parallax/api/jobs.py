@@ -15,9 +15,10 @@ from rest_framework.response import Response
 from accounts.models import Project
 from analysis.api import ReportViewSet
 from analysis.models import Report
+from catalog.api.datasets import VERSION_LIMITS
 from catalog.models import DatasetVersion
 from core.api import StrictView, exactly
-from evaluation.api import VERSION_LIMITS, RunViewSet
+from evaluation.api.runs import RunViewSet
 from evaluation.models import EvaluationRun
 from jobs.api import JobSerializer, job_response
 from jobs.models import Job, JobStatus

@@ -1,0 +1,157 @@
+"""REST API of models, what they recommend, and remote recommenders."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from django.core.exceptions import NON_FIELD_ERRORS
+from django.db.models import QuerySet
+from django.http import QueryDict
+from django.shortcuts import get_object_or_404
+from django_filters.rest_framework import FilterSet
+from drf_spectacular.utils import extend_schema, extend_schema_view
+from rest_framework import mixins, viewsets
+from rest_framework.decorators import action
+from rest_framework.exceptions import ValidationError
+from rest_framework.parsers import JSONParser, MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.reverse import reverse
+
+from accounts.enums import Scope
+from catalog.api.datasets import DATASET_LIMITS
+from catalog.models import Dataset
+from catalog.selectors.datasets import newest_version
+from core.api import StrictView, exactly
+from core.errors import ParallaxError, ParameterError
+from evaluation.forms.preview import TryForm
+from evaluation.models import RemoteRecommender, TrainedModel
+from evaluation.selectors.models import models_by_time, models_on
+from evaluation.serializers import (
+    ModelSerializer,
+    ProfileSerializer,
+    RecommendationSerializer,
+    RecommenderSerializer,
+    UploadSerializer,
+)
+from evaluation.services.serving import recommend
+from evaluation.services.upload_jobs import request_upload
+from jobs.api import JobSerializer, accepted
+from jobs.models import Job
+from recommenders import registry
+from recommenders.data import History
+
+
+class ModelFilters(FilterSet):
+    """Filters of the list of models."""
+
+    digest = exactly("Models of these bytes.", pattern=r"^[0-9a-f]{64}$")
+    dataset = exactly("Models of this dataset.", "version__dataset__name")
+    algorithm = exactly("Models of this algorithm, by its key.")
+
+
+@extend_schema(tags=["models"])
+@extend_schema_view(
+    list=extend_schema(operation_id="models", summary="Models, newest first"),
+    retrieve=extend_schema(operation_id="model", summary="One model"),
+)
+class ModelViewSet(StrictView, mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[TrainedModel]):
+    """Trained models: recipes and digests; a study pins its models by digest."""
+
+    serializer_class = ModelSerializer
+    parser_classes = (MultiPartParser,)
+    queryset = TrainedModel.objects.none()
+    limits: ClassVar = {"study": "conditions__study", "project": "version__dataset__project"}
+    filterset_class = ModelFilters
+    write_scopes: ClassVar = {"create": Scope.UPLOAD}
+    reading_posts: ClassVar = {"recommendations"}
+    lookup_value_regex = r"[0-9]+"
+
+    def get_queryset(self) -> QuerySet[TrainedModel]:
+        """Return the visible models."""
+        return self.within(models_by_time(self.request.user))
+
+    @extend_schema(
+        operation_id="model_upload",
+        summary="Upload a model that was learned elsewhere",
+        description="A worker checks the file and stores the model. Of the job that succeeded, `made_url` is the model "
+        "and `result` says what was understood; of one that failed, `error` names everything that is wrong with the "
+        "file. The token needs the scope `write` or `upload`.",
+        request={"multipart/form-data": UploadSerializer},
+        responses={202: JobSerializer},
+    )
+    def create(self, request: Request) -> Response:
+        """Store a file privately, and request its check from a worker."""
+        body = dict(self.body(UploadSerializer))
+        usable = self.within(Dataset.objects.usable_by(request.user), DATASET_LIMITS)
+        dataset = get_object_or_404(usable, name=body.pop("dataset"))
+        version = newest_version(dataset.name, Dataset.objects.filter(pk=dataset.pk))
+        chosen = {name: body.pop(name) for name in ("kind", "file", "learned_from", "are_strangers_unseen")}
+        try:
+            registry.params_of(chosen["kind"], body)
+        except ParameterError as problem:
+            raise ValidationError({"non_field_errors": [str(problem)]}) from problem
+        job = request_upload(version=version, params=body, actor=request.user, **chosen)
+        return accepted(request, job)
+
+    @extend_schema(
+        operation_id="model_recommendations",
+        summary="What a model recommends for a profile",
+        description="As in the model preview of the console. Nothing is stored, and the scope `read` is enough.",
+        request=ProfileSerializer,
+        responses=RecommendationSerializer(many=True),
+    )
+    @action(detail=True, methods=["post"], parser_classes=[JSONParser], pagination_class=None, filterset_class=None)
+    def recommendations(self, request: Request, pk: str) -> Response:
+        """Return the model's best items for a profile, with their titles."""
+        model, asked = self.get_object(), self.body(ProfileSerializer)
+        version = model.version
+        indexes = dict(version.items.filter(external_id__in=asked["profile"]).values_list("external_id", "index"))
+        query = QueryDict(mutable=True)
+        query.update({"model": str(model.pk), "n": str(asked["n"])})
+        query.update({f"r{indexes[item]}": str(rating) for item, rating in asked["profile"].items() if item in indexes})
+        form = TryForm(query, version=version, models=models_on(version, request.user))
+        is_valid, points = form.is_valid(), form.points
+        problems: dict[str, Any] = {
+            f"profile/{item}": [f"{version} has no item of this id."]
+            if item not in indexes
+            else [f"Write a rating of {' to '.join(dict.fromkeys((points[0], points[-1])))}."]
+            for item, rating in asked["profile"].items()
+            if indexes.get(item) not in form.given
+        }
+        if not problems and not is_valid:
+            problems = {"profile" if name == NON_FIELD_ERRORS else name: texts for name, texts in form.errors.items()}
+        if not asked["profile"]:
+            problems["profile"] = ["Rate at least one item."]
+        if problems:
+            raise ValidationError(problems)
+        history = History("rating", order=range(1, len(form.rated) + 1))
+        profile = {"items": list(form.rated), "ratings": list(form.rated.values()), "scale": form.scale}
+        try:
+            served = recommend(model=model, n=form.cleaned_data["n"], history=history, **profile)
+        except ParameterError as problem:  # its algorithm is no longer installed
+            raise ParallaxError("model.not_served", str(problem)) from problem
+        items = {item.index: item for item in version.items.filter(index__in=served.items)}
+        lines = [
+            {"item": items[index].external_id, "title": items[index].title, "score": score, "is_filled": is_filled}
+            for index, score, is_filled in zip(served.items, served.scores, served.is_filled, strict=True)
+        ]
+        return Response(RecommendationSerializer(lines, many=True).data)
+
+
+def model_made(job: Job) -> str:
+    """The address of the model that a job stored."""
+    return reverse("api:models-detail", kwargs={"pk": job.result["model"]})
+
+
+@extend_schema(tags=["recommenders"])
+@extend_schema_view(list=extend_schema(operation_id="recommenders", summary="Registered remote recommenders"))
+class RecommenderViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[RemoteRecommender]):
+    """Recommenders behind HTTP that administrators registered for all researchers."""
+
+    serializer_class = RecommenderSerializer
+    queryset = RemoteRecommender.objects.all()
+
+    def get_queryset(self) -> QuerySet[RemoteRecommender]:
+        """Return all; a token that is limited to a study or a project has none."""
+        return self.within(super().get_queryset())
