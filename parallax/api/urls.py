@@ -12,13 +12,15 @@ from core.api import IgnoreAccept
 from evaluation.api import ModelViewSet, RecommenderViewSet, RunViewSet
 from parallax.api import views
 from parallax.api.jobs import JobViewSet
+from studies.api.designs import DesignViewSet
 from studies.api.studies import StudyViewSet
 
 app_name = "api"
 router = DefaultRouter()
 router.APIRootView = views.Root
 router.include_format_suffixes = False
-router.register("studies", StudyViewSet, basename="studies")
+router.register("studies", DesignViewSet, basename="designs")
+router.register("studies", StudyViewSet, basename="studies")  # last: the root names its list
 router.register("datasets", DatasetViewSet, basename="datasets")
 router.register("models", ModelViewSet, basename="models")
 router.register("runs", RunViewSet, basename="runs")
@@ -35,7 +37,6 @@ urlpatterns = [
         ReportViewSet.as_view({"get": "file"}, content_negotiation_class=IgnoreAccept),
         name="reports-file",
     ),
-    path("reports/requests/<int:pk>/", ReportViewSet.as_view({"get": "requested"}), name="reports-request"),
     path("models/uploads/<int:pk>/", ModelViewSet.as_view({"get": "uploaded"}), name="models-upload"),
     *router.urls,
     re_path("", views.NotFoundView.as_view(), name="nothing"),
