@@ -22,13 +22,14 @@ from core.api import created
 from core.errors import ParameterError
 from core.form_bodies import described
 from core.networks import site_of
+from evaluation.services.run_proposals import TITLES
 from evaluation.table_formats import FORMATS, as_table, table_response
 from jobs.api import JobSerializer, accepted
 from jobs.models import Job
 from studies.api.membership import StudyView
 from studies.console.forms.conditions import TitleForm
 from studies.console.forms.data import ReasonForm
-from studies.console.forms.new_study import NewStudyForm
+from studies.console.forms.new_study import CUSTOM, NewStudyForm
 from studies.console.forms.planning import SimulationForm
 from studies.console.forms.study_lifecycle import DeleteForm, DuplicateForm
 from studies.data.codebook.variable import as_json, table_schema
@@ -70,6 +71,14 @@ from studies.team.selectors.studies import studies_shown_to
 TABLE = OpenApiParameter("table", str, OpenApiParameter.PATH, enum=list(KEYS), description="Name of the table.")
 
 
+NewStudyBody = described(
+    NewStudyForm,
+    "NewStudy",
+    without=["uploads"],
+    template=serializers.ChoiceField(choices=preset_keys(), required=False),
+    kind=serializers.ChoiceField(choices=[*TITLES, CUSTOM], required=False),
+    run=serializers.IntegerField(required=False, allow_null=True, help_text="Its kind is custom."),
+)
 ReasonBody = described(ReasonForm, "Reason")
 SimulationBody = described(
     SimulationForm,
@@ -158,7 +167,7 @@ class StudyViewSet(StudyView, mixins.ListModelMixin, viewsets.GenericViewSet[Stu
         summary="Create a study from a template",
         description="`run` is a finished run whose models become the conditions. Or `dataset` is the name of a dataset "
         "and `kind` how its models are chosen: unless they have been evaluated before, a job does that first (202).",
-        request=described(NewStudyForm, "NewStudy", without=["uploads"]),
+        request=NewStudyBody,
         responses={201: StudyDetailSerializer, 202: JobSerializer},
     )
     def create(self, request: Request) -> Response:
