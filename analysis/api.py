@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.db.models import QuerySet
 from django.http import HttpResponse
@@ -14,7 +13,7 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema, extend_schema_view
 from rest_framework import mixins, viewsets
 from rest_framework.decorators import action
-from rest_framework.exceptions import NotFound
+from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import ChoiceField, SlugField
@@ -25,7 +24,7 @@ from analysis.files.formats import report_json
 from analysis.files.listing import PACKAGE
 from analysis.forms import ReportForm
 from analysis.models import Report
-from analysis.read.reports import reports_of, studies_to_report
+from analysis.read.reports import reports_of
 from analysis.read.sample import comments_of
 from analysis.services import Download
 from analysis.services.bayesian_jobs import request_bayesian
@@ -109,11 +108,18 @@ class ReportViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[R
     )
     def create(self, request: Request) -> Response:
         """Request a report from a worker."""
-        named = request.data.get("study") if isinstance(request.data, Mapping) else None
-        studies = self.within(studies_to_report(request.user), STUDY_LIMITS)
-        if isinstance(named, str) and named not in studies.values_list("slug", flat=True):
-            raise NotFound
-        form = self.form(lambda data, _files: ReportForm(data, researcher=request.user))
+
+        def make(data: Any, _files: Any) -> ReportForm:
+            form: Any = ReportForm(data, researcher=request.user)
+            form.fields["study"].queryset = self.within(form.fields["study"].queryset, STUDY_LIMITS)
+            return form  # type: ignore[no-any-return]
+
+        try:
+            form = self.form(make)
+        except ValidationError as refused:
+            if {*refused.detail} == {"study"} and request.data.get("study"):
+                raise NotFound from refused
+            raise
         study, mode = form.cleaned_data["study"], form.cleaned_data["mode"] or None
         require_open_answers(study=study, mode=mode)
         job = request_report(study=study, mode=mode, overrides=form.overrides(), asked_by=request.user)

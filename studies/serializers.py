@@ -56,8 +56,8 @@ class ConditionSerializer(serializers.ModelSerializer[Condition]):
     algorithm = serializers.CharField(source="model.algorithm")
     params = serializers.DictField(source="model.params")
 
-    presentation = serializers.DictField(help_text="How its lists are shown; empty for the page without any.")
-    levels = serializers.DictField(child=serializers.CharField(), help_text="Its level of each factor.")
+    presentation = serializers.DictField(help_text="How its lists are shown; empty: as by default.")
+    levels = serializers.DictField(help_text="Its level of each factor.")
 
     class Meta:
         model = Condition
@@ -220,11 +220,7 @@ class TemplateSerializer(serializers.Serializer[Any]):
     version = serializers.IntegerField()
     title = serializers.CharField()
     description = serializers.CharField()
-    algorithms = serializers.CharField(
-        source="quick_algorithms",
-        allow_blank=True,
-        help_text="What a run has to measure; empty if any algorithms will do.",
-    )
+    algorithms = serializers.CharField(source="quick_algorithms", help_text="What a run has to measure; empty: any.")
     fewest_conditions = serializers.IntegerField()
 
 
@@ -241,9 +237,8 @@ class LaunchSerializer(serializers.Serializer[Any]):
 
     needed = OpenPointSerializer(many=True)
     advice = OpenPointSerializer(many=True)
-    facts = serializers.DictField(child=serializers.CharField(), help_text="The design in words.")
+    facts = serializers.DictField(help_text="The design in words.")
     minutes = serializers.FloatField(help_text="Expected time of a participant.")
-    minutes_basis = serializers.CharField(help_text="What the time is estimated from.")
 
 
 class FrozenDesignSerializer(serializers.Serializer[Any]):
@@ -271,12 +266,6 @@ class DesignVersionSerializer(serializers.Serializer[Any]):
     why = serializers.CharField(source="version.why", allow_blank=True)
     n = serializers.IntegerField()
     n_simulated = serializers.IntegerField()
-
-
-class DesignVersionDetailSerializer(DesignVersionSerializer):
-    """A version with everything that its hash covers."""
-
-    design = serializers.DictField(source="version.snapshot")
 
 
 class OutcomeSerializer(serializers.Serializer[Any]):

@@ -7,11 +7,11 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, ClassVar
+from typing import Any
 
 import pydantic
 import yaml
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers, viewsets
@@ -42,12 +42,10 @@ from studies.design.services.launch import design_snapshot
 from studies.design.services.questionnaires import import_questionnaire
 from studies.instrument.questionnaires.document import SCHEMA
 from studies.instrument.questionnaires.problems import QuestionnaireProblems
-from studies.models import Study
 from studies.monitoring.services.exclusions import LONGEST_REASON
 from studies.presentation import Factor
 from studies.serializers import (
     ConditionsSerializer,
-    DesignVersionDetailSerializer,
     DesignVersionSerializer,
     FrozenDesignSerializer,
 )
@@ -108,18 +106,14 @@ class DesignChangeSerializer(serializers.Serializer[Any]):
 
     settings = DocumentField(required=False, help_text=f"Any of {', '.join(SETTINGS)}.")
     per_condition = serializers.IntegerField(required=False, help_text="Target of every condition.")
-    targets = serializers.DictField(
-        child=serializers.IntegerField(), required=False, help_text="Targets of single conditions by label."
-    )
+    targets = serializers.DictField(child=serializers.IntegerField(), required=False, help_text="By condition.")
 
 
 class ConditionsChangeSerializer(serializers.Serializer[Any]):
     """The models of a draft by digest, and the factors of presentation that they are crossed with."""
 
     models = serializers.ListField(child=serializers.CharField(max_length=64))
-    presentations = serializers.ListField(
-        child=DocumentField(), required=False, help_text="Without it, those of the design stay."
-    )
+    presentations = serializers.ListField(child=DocumentField(), required=False, help_text="Left out, they stay.")
 
 
 class AmendmentSerializer(serializers.Serializer[Any]):
@@ -128,14 +122,13 @@ class AmendmentSerializer(serializers.Serializer[Any]):
     consent_boxes).
     """
 
-    kind = serializers.ChoiceField(choices=["targets", "words", "notes", "consent"])
+    NEEDED = {"targets": "targets", "words": "questionnaire", "notes": "texts", "consent": "texts"}
+
+    kind = serializers.ChoiceField(choices=list(NEEDED))
     why = serializers.CharField(max_length=LONGEST_REASON, help_text="Stays in the record, and in every later report.")
     targets = serializers.DictField(child=serializers.IntegerField(), required=False)
     questionnaire = DocumentField(required=False)
     texts = serializers.DictField(child=TextsSerializer(), required=False)
-
-
-AMENDED = {"targets": "targets", "words": "questionnaire", "notes": "texts", "consent": "texts"}
 
 
 def _faults(pointer: str, problems: Iterable[Problem]) -> ValidationError:
@@ -166,14 +159,8 @@ def _require_known(names: Iterable[str], known: Iterable[str], kind: str, field:
 
 
 @extend_schema(tags=["studies"])
-class DesignViewSet(StudyView, viewsets.GenericViewSet[Study]):
+class DesignViewSet(StudyView, viewsets.ViewSet):
     """The design of a study, part by part."""
-
-    serializer_class = FrozenDesignSerializer
-    queryset = Study.objects.none()
-    filterset_class = None
-    pagination_class = None
-    data_actions: ClassVar = set[str]()
 
     @extend_schema(
         operation_id="study_design",
@@ -330,51 +317,35 @@ class DesignViewSet(StudyView, viewsets.GenericViewSet[Study]):
         return Response(DesignVersionSerializer(design_lines(study), many=True).data)
 
     @extend_schema(
-        operation_id="study_version",
-        summary="A version with its design",
-        parameters=[OpenApiParameter("number", int, OpenApiParameter.PATH)],
-        responses=DesignVersionDetailSerializer,
-    )
-    @action(detail=True, url_path=r"versions/(?P<number>[0-9]{1,9})", url_name="version")
-    def version(self, request: Request, slug: str, number: str) -> Response:
-        """Return what this version froze."""
-        study = self.membership(slug, READERS).study
-        line = next((line for line in design_lines(study) if line.version.number == int(number)), None)
-        if line is None:
-            raise Http404
-        return Response(DesignVersionDetailSerializer(line).data)
-
-    @extend_schema(
         operation_id="study_amend",
         summary="Amend a running study: a new version of its design",
         description="Targets can grow, and words be corrected. What answers mean stays: duplicate the study to ask "
         "something else.",
         request=AmendmentSerializer,
-        responses={201: DesignVersionDetailSerializer},
+        responses={201: DesignVersionSerializer},
     )
     @action(detail=True, methods=["post"])
     def amendments(self, request: Request, slug: str) -> Response:
         """Store a new version of the design."""
         study, body = self.study_to_change(slug), self.body(AmendmentSerializer)
-        kind, given = body["kind"], body.keys() & {*AMENDED.values()}
-        if given != {AMENDED[kind]}:
-            raise ValidationError({AMENDED[kind]: [f"Send this, and no other change, with the kind {kind}."]})
-        change, by = body[AMENDED[kind]], {"study": study, "why": body["why"], "actor": request.user}
+        kind = body["kind"]
+        needed = AmendmentSerializer.NEEDED[kind]
+        if body.keys() != {"kind", "why", needed}:
+            raise ValidationError({needed: [f"Send this, and no other change, with the kind {kind}."]})
+        change, by = body[needed], {"study": study, "why": body["why"], "actor": request.user}
         if kind == "targets":
             amending.extend_targets(targets=change, **by)
         elif kind == "words":
             with _faults_of("questionnaire", questionnaire=True):
                 amending.reword_questionnaire(text=_as_text(change), **by)
         else:
-            names, amend = {"notes": (NOTE_TEXTS, amending.amend_texts)}.get(
-                kind, (CONSENT_TEXTS, amending.change_consent)
-            )
+            is_consent = kind == "consent"
+            names = CONSENT_TEXTS if is_consent else NOTE_TEXTS
             _require_known((name for own in change.values() for name in own), names, "text", "texts")
             _require_known(change, study.design.languages, "language", "texts")
-            amend(texts=change, **by)
-        line = design_lines(study)[0]
-        url = reverse("api:designs-version", args=[slug, line.version.number], request=request)
-        return created(DesignVersionDetailSerializer(line).data, url)
+            (amending.change_consent if is_consent else amending.amend_texts)(texts=change, **by)
+        newest = DesignVersionSerializer(design_lines(study)[0]).data
+        return created(newest, reverse("api:designs-versions", args=[slug], request=request))
 
     @extend_schema(
         operation_id="study_preregistration",

@@ -89,6 +89,12 @@ SimulationBody = described(
         help_text="Shifts to plant: by condition, then by variable (accuracy, satisfaction, fon, son, scale.KEY).",
     ),
 )
+DuplicateBody = described(
+    DuplicateForm,
+    "Duplicate",
+    title=serializers.CharField(required=False, max_length=200),
+    slug=serializers.SlugField(required=False, max_length=80),
+)
 Deletion = described(DeleteForm, "Deletion")
 
 
@@ -230,14 +236,13 @@ class StudyViewSet(StudyView, mixins.ListModelMixin, viewsets.GenericViewSet[Stu
         """Return what keeps a draft from being launched; nothing does of a study that is launched."""
         study = self.membership(slug, READERS).study
         is_draft = study.status == StudyStatus.DRAFT
-        overview, estimate = launch_overview(study), estimate_of(study)
+        overview = launch_overview(study)
         needed = launch_findings(study) if is_draft else []
         body = {
             "needed": needed,
             "advice": [point for point in overview.advice if point not in needed] if is_draft else [],
             "facts": dict(overview.facts),
-            "minutes": estimate.minutes,
-            "minutes_basis": estimate.basis,
+            "minutes": estimate_of(study).minutes,
         }
         return Response(LaunchSerializer(body).data)
 
@@ -264,12 +269,7 @@ class StudyViewSet(StudyView, mixins.ListModelMixin, viewsets.GenericViewSet[Stu
     @extend_schema(
         operation_id="study_duplicate",
         summary="Create a draft of your own with the same design",
-        request=described(
-            DuplicateForm,
-            "Duplicate",
-            title=serializers.CharField(required=False, max_length=200),
-            slug=serializers.SlugField(required=False, max_length=80),
-        ),
+        request=DuplicateBody,
         responses={201: StudyDetailSerializer},
     )
     @action(detail=True, methods=["post"])

@@ -101,7 +101,8 @@ def test_a_program_runs_a_study_from_the_run_to_the_report(live_server: Any, sen
     live = program.post(f"{study}launch/")
     assert (live["status"], bool(live["design"]["design_hash"])) == ("live", True)
     amended = program.post(f"{study}amendments/", {"kind": "targets", "why": "More.", "targets": {labels[0]: 3}}, 201)
-    assert (amended["number"], amended["design"]["conditions"][0]["target"]) == (2, 3)
+    assert (amended["number"], amended["why"]) == (2, "More.")
+    assert program.get(f"{study}design/")["design"]["conditions"][0]["target"] == 3
     assert [each["number"] for each in program.get(f"{study}versions/")] == [2, 1]
     assert program.post(f"{study}close/")["status"] == "closed"
     built = program.post("/api/v1/reports/", {"study": draft["slug"], "mode": "simulated", "alpha": 0.01}, 202)
@@ -228,7 +229,7 @@ def test_amendments_are_versions_with_a_reason() -> None:
             f"{address}amendments/", json.dumps({**body, "why": "A reason."}), "application/json"
         )
         assert (response.status_code, response.json()["number"]) == (201, number), response.json()
-        assert program.get(response["Location"]) == response.json()
+        assert program.get(response["Location"])[0] == response.json()
     assert response.json()["made_by"] == study.memberships.get(role="owner").researcher.email
     for body, pointers in (
         ({"kind": "targets", "texts": {"en": {}}}, {"/targets"}),
@@ -240,7 +241,6 @@ def test_amendments_are_versions_with_a_reason() -> None:
     words["overall"].pop()
     body = {"kind": "words", "questionnaire": words, "why": "Shorter."}
     assert program.post(f"{address}amendments/", body, 409)["code"] == "amend.other_questions"
-    program.get(f"{address}versions/99/", 404)
 
 
 def test_a_draft_that_cannot_be_launched_says_everything_that_it_lacks() -> None:
