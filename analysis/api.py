@@ -3,35 +3,41 @@
 from __future__ import annotations
 
 import json
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.db.models import QuerySet
 from django.http import HttpResponse
-from django.shortcuts import get_object_or_404
+from django.urls import reverse
 from django_filters.rest_framework import FilterSet
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema, extend_schema_view
-from rest_framework import mixins, status, viewsets
+from rest_framework import mixins, viewsets
 from rest_framework.decorators import action
-from rest_framework.exceptions import NotFound
+from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.serializers import ChoiceField, SlugField
 
 from accounts.enums import Scope
 from analysis import serializers
 from analysis.files.formats import report_json
 from analysis.files.listing import PACKAGE
+from analysis.forms import ReportForm
 from analysis.models import Report
-from analysis.read.reports import reports_of, requests_of, studies_to_report
+from analysis.read.reports import reports_of
+from analysis.read.sample import comments_of
 from analysis.services import Download
-from analysis.services.packages import file_or_request
+from analysis.services.bayesian_jobs import request_bayesian
+from analysis.services.packages import file_or_request, request_files
 from analysis.services.report_cache import page_of
 from analysis.services.requests import request_report, require_open_answers
 from core.api import StrictView, exactly
 from core.errors import ParallaxError
-from jobs.models import JobStatus
+from core.form_bodies import described
+from jobs.api import JobSerializer, accepted
+from jobs.models import Job, JobStatus
 from studies.api.membership import STUDY_LIMITS
-from studies.models import Study
+from studies.serializers import REPORTED
 
 FILE_TYPES = (
     "text/html",
@@ -44,6 +50,26 @@ FILE_TYPES = (
     "application/x-tex",
     "application/zip",
 )
+
+
+BuildSerializer = described(
+    ReportForm,
+    "Build",
+    study=SlugField(max_length=80),
+    mode=ChoiceField(choices=REPORTED, required=False, allow_null=True),
+)
+
+
+def made_report(job: Job) -> str:
+    """The address of the report that a job built, or that it analysed."""
+    return reverse("api:reports-detail", args=[job.result["report"] if job.kind == "report" else job.subject_id])
+
+
+def made_package(job: Job) -> str:
+    """The address of the package, of a report that has one; else of the report, whose files are drawn."""
+    if not job.file:
+        return reverse("api:reports-detail", args=[job.payload["report"]])
+    return reverse("api:reports-file", args=[job.payload["report"], PACKAGE])
 
 
 class ReportFilters(FilterSet):
@@ -60,8 +86,8 @@ class ReportViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[R
     serializer_class = serializers.ReportSerializer
     queryset = Report.objects.none()
     limits: ClassVar = {kind: f"study__{lookup}" for kind, lookup in STUDY_LIMITS.items()}
-    data_actions: ClassVar = {"numbers", "file"}
-    write_scopes: ClassVar = {"create": Scope.REPORT}
+    data_actions: ClassVar = {"numbers", "file", "comments"}
+    write_scopes: ClassVar = dict.fromkeys(("create", "package", "bayesian"), Scope.REPORT)
     filterset_class = ReportFilters
     lookup_value_regex = r"[0-9]+"
 
@@ -72,35 +98,32 @@ class ReportViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[R
     @extend_schema(
         operation_id="report_build",
         summary="Build a report",
-        description="Requests the report from a worker, on the run that the study is based on. The response is the "
-        "request: poll its `url` until `status` is `succeeded`, when `report_url` is the report, or `failed`, when "
-        "`error` gives the reason. The same inputs give the existing report. While participants' outcomes are blinded, "
-        "a report on them is refused (409). Studies that you may not report, or that are not launched, are not found "
-        "(404). The token needs the scope `write` or `report`.",
-        request=serializers.BuildSerializer,
-        responses={202: serializers.RequestSerializer},
+        description="Requests the report from a worker, on the run that the study is based on, as planned or with "
+        "stated deviations from the plan. Without a mode, it is of participants if any have completed, else of "
+        "simulated ones. The same inputs give the existing report. While participants' outcomes are blinded, a report "
+        "on them is refused (409). Studies that you may not report, or that are not launched, are not found (404). The "
+        "token needs the scope `write` or `report`.",
+        request=BuildSerializer,
+        responses={202: JobSerializer},
     )
     def create(self, request: Request) -> Response:
         """Request a report from a worker."""
-        body = self.body(serializers.BuildSerializer)
-        study = get_object_or_404(self._studies(), slug=body["study"])
-        mode = body.get("mode")
-        require_open_answers(study=study, mode=mode)
-        row = request_report(study=study, mode=mode, asked_by=request.user)
-        state = serializers.RequestSerializer(row, context={"request": request}).data
-        headers = {"Location": state["url"], "Retry-After": "5"}
-        return Response(state, status=status.HTTP_202_ACCEPTED, headers=headers)
 
-    @extend_schema(
-        operation_id="report_request",
-        summary="The state of a requested report",
-        responses=serializers.RequestSerializer,
-    )
-    def requested(self, request: Request, pk: int) -> Response:
-        """Return the state of a report that the researcher requested."""
-        own = requests_of(request.user).filter(kind="report", subject_id__in=self._studies().values("pk"))
-        row = get_object_or_404(own, pk=pk)
-        return Response(serializers.RequestSerializer(row, context={"request": request}).data)
+        def make(data: Any, _files: Any) -> ReportForm:
+            form: Any = ReportForm(data, researcher=request.user)
+            form.fields["study"].queryset = self.within(form.fields["study"].queryset, STUDY_LIMITS)
+            return form  # type: ignore[no-any-return]
+
+        try:
+            form = self.form(make)
+        except ValidationError as refused:
+            if {*refused.detail} == {"study"} and request.data.get("study"):
+                raise NotFound from refused
+            raise
+        study, mode = form.cleaned_data["study"], form.cleaned_data["mode"] or None
+        require_open_answers(study=study, mode=mode)
+        job = request_report(study=study, mode=mode, overrides=form.overrides(), asked_by=request.user)
+        return accepted(request, job)
 
     @extend_schema(
         operation_id="report", summary="One report and its files", responses=serializers.ReportDetailSerializer
@@ -127,15 +150,13 @@ class ReportViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[R
         summary="A file of a report",
         description="By its name as the report lists it: `report.html`, `figures/slope.svg`, `tables/table-1.csv`, … "
         "A worker creates the study package, figures, `report.html` and `report.pdf`: until the file is ready, the "
-        "response is 202. The error of a failed package is returned for a minute (409).",
+        "response is the job (202). The error of a failed job is returned for a minute (409).",
         parameters=[
             OpenApiParameter("name", str, OpenApiParameter.PATH, description="The file's name, with its folder.")
         ],
         responses={
             (200, "application/json"): OpenApiResponse(OpenApiTypes.OBJECT, description="The file."),
-            (202, "application/json"): OpenApiResponse(
-                OpenApiTypes.OBJECT, description="A worker is creating the file: try again in a few seconds."
-            ),
+            (202, "application/json"): OpenApiResponse(JobSerializer, description="A worker is creating the file."),
             **{
                 (200, content_type): OpenApiResponse(OpenApiTypes.BINARY, description="The file.")
                 for content_type in FILE_TYPES
@@ -152,17 +173,42 @@ class ReportViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[R
             raise
         if isinstance(file, Download):
             return file.response()
-        if name != PACKAGE:
-            return self._pending("report.file_under_way", f"The file {name}")
         if file.status == JobStatus.FAILED:
             raise ParallaxError("report.package_failed", file.error)
-        state = {"status": file.status, "activity": file.activity}
-        return self._pending("report.package_under_way", "The study package", **state)
+        return accepted(request, file)
 
-    def _studies(self) -> QuerySet[Study]:
-        return self.within(studies_to_report(self.request.user), STUDY_LIMITS)
+    @extend_schema(
+        operation_id="report_package",
+        summary="Have the files and the study package of a report created",
+        description="Then the package is the file `study-package.zip`. The token needs the scope `write` or `report`.",
+        request=None,
+        responses={202: JobSerializer},
+    )
+    @action(detail=True, methods=["post"])
+    def package(self, request: Request, pk: str) -> Response:
+        """Request the files of a report from a worker."""
+        return accepted(request, request_files(report=self.get_object(), asked_by=request.user))
 
-    def _pending(self, code: str, subject: str, **state: str) -> Response:
-        detail = f"{subject} is being created. Try the same address again in a few seconds."
-        body = {"code": code, "detail": detail, "extra": state}
-        return Response(body, status=status.HTTP_202_ACCEPTED, headers={"Retry-After": "5"})
+    @extend_schema(
+        operation_id="report_bayesian",
+        summary="Add the Bayesian analysis to a report",
+        description="The job that is open or done is returned. The token needs the scope `write` or `report`.",
+        request=None,
+        responses={202: JobSerializer},
+    )
+    @action(detail=True, methods=["post"])
+    def bayesian(self, request: Request, pk: str) -> Response:
+        """Request the Bayesian analysis of a report from a worker."""
+        return accepted(request, request_bayesian(report=self.get_object(), actor=request.user))
+
+    @extend_schema(
+        operation_id="report_comments",
+        summary="The comments of the participants",
+        description="Of those who are analysed, without answers that identify a person.",
+        responses=serializers.CommentSerializer(many=True),
+        filters=False,
+    )
+    @action(detail=True, pagination_class=None)
+    def comments(self, request: Request, pk: str) -> Response:
+        """Return the comments, which the report itself does not hold."""
+        return Response(serializers.CommentSerializer(comments_of(self.get_object()), many=True).data)

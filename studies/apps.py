@@ -23,13 +23,20 @@ class StudiesConfig(AppConfig):
         """
         preparing = "studies.participation.services.preparing"
         canaries = "studies.participation.services.checking_canaries"
-        new_study = "studies.design.services.new_study"
+        new_study, made_study = "studies.design.services.new_study", "studies.api.studies.made_study"
         register(
             Kind("export", "Export", work="studies.data.services.exports.write_requested", kept_days=7),
-            Kind("study", "Study", work=f"{new_study}.create_requested", ready=f"{new_study}.is_ready", kept_days=30),
+            Kind(
+                "study",
+                "Study",
+                work=f"{new_study}.create_requested",
+                ready=f"{new_study}.is_ready",
+                kept_days=30,
+                made=made_study,
+            ),
             Kind("list", "List", work=f"{preparing}.ask_for_list", ready=f"{preparing}.is_ready", kept_days=1),
             Kind("canaries", "Canaries", work=f"{canaries}.check_canaries", kept_days=2),
-            Kind("simulation", "Simulation", work="studies.simulation.services.pilot.simulate"),
+            Kind("simulation", "Simulation", work="studies.simulation.services.pilot.simulate", made=made_study),
         )
         TOKEN_LIMITS["study"] = "studies.team.selectors.studies.studies_of"
         import_module("studies.data.services.erasure")

@@ -56,9 +56,12 @@ class ConditionSerializer(serializers.ModelSerializer[Condition]):
     algorithm = serializers.CharField(source="model.algorithm")
     params = serializers.DictField(source="model.params")
 
+    presentation = serializers.DictField(help_text="How its lists are shown; empty: as by default.")
+    levels = serializers.DictField(help_text="Its level of each factor.")
+
     class Meta:
         model = Condition
-        fields = ["label", "algorithm", "params", "model_id", "model_digest", "target"]
+        fields = [*("label", "algorithm", "params", "model_id", "model_digest", "target", "presentation", "levels")]
         read_only_fields = fields
 
 
@@ -210,11 +213,59 @@ class StudyDetailSerializer(serializers.ModelSerializer[Study]):
         return DesignFactsSerializer(study).data if self.context["membership"].may_read else None
 
 
+class TemplateSerializer(serializers.Serializer[Any]):
+    """A template of studies."""
+
+    key = serializers.SlugField()
+    version = serializers.IntegerField()
+    title = serializers.CharField()
+    description = serializers.CharField()
+    algorithms = serializers.CharField(source="quick_algorithms", help_text="What a run has to measure; empty: any.")
+    fewest_conditions = serializers.IntegerField()
+
+
+class OpenPointSerializer(serializers.Serializer[Any]):
+    """What a draft lacks: the stage of the console and its field where it is settled."""
+
+    stage = serializers.CharField()
+    field = serializers.CharField(allow_blank=True)
+    text = serializers.CharField()
+
+
+class LaunchSerializer(serializers.Serializer[Any]):
+    """What keeps a draft from being launched, what is worth settling before, and what a launch freezes."""
+
+    needed = OpenPointSerializer(many=True)
+    advice = OpenPointSerializer(many=True)
+    facts = serializers.DictField(help_text="The design in words.")
+    minutes = serializers.FloatField(help_text="Expected time of a participant.")
+
+
 class FrozenDesignSerializer(serializers.Serializer[Any]):
     """The design covered by the design hash; for a draft, the current design."""
 
     design_hash = serializers.CharField(allow_blank=True)
     design = serializers.DictField()
+
+
+class ConditionsSerializer(serializers.Serializer[Any]):
+    """The conditions of a study, and the models and factors of presentation whose product they are."""
+
+    models = serializers.ListField(child=serializers.CharField(), help_text="Digests.")
+    presentations = serializers.ListField(child=serializers.DictField())
+    conditions = ConditionSerializer(many=True)
+
+
+class DesignVersionSerializer(serializers.Serializer[Any]):
+    """A version of a design, and how many participants entered under it."""
+
+    number = serializers.IntegerField(source="version.number")
+    design_hash = serializers.CharField(source="version.design_hash")
+    made_at = serializers.DateTimeField(source="version.made_at")
+    made_by = serializers.CharField(source="version.made_by.email", allow_null=True)
+    why = serializers.CharField(source="version.why", allow_blank=True)
+    n = serializers.IntegerField()
+    n_simulated = serializers.IntegerField()
 
 
 class OutcomeSerializer(serializers.Serializer[Any]):

@@ -83,6 +83,11 @@ REMEDIES = {
     "invalid": "Correct what `errors` names, and send the request again.",
     "not_authenticated": "Send a token as `Authorization: Bearer plx_…`.",
     "parse_error": "Send well-formed JSON in UTF-8.",
+    "study.archived": "POST to restore/ of the study first.",
+    "study.cannot_launch": "Settle what `extra.problems` names; GET launch/ of the study says where each is.",
+    "study.slug_not_typed": "Add ?typed= with the slug of the study.",
+    "studies.not_draft": "While it runs, POST targets, words, notes or consent to amendments/ of the study; to change "
+    "anything else, POST to its duplicate/.",
     "withdrawal.several": "Send one of `extra.codes` as `participant`.",
 }
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z`])")

@@ -16,6 +16,7 @@ from accounts.models import Project
 from analysis.api import ReportViewSet
 from analysis.models import Report
 from catalog.api.datasets import VERSION_LIMITS
+from analysis.read.reports import reports_of
 from catalog.models import DatasetVersion
 from core.api import StrictView, exactly
 from evaluation.api.runs import RunViewSet
@@ -25,6 +26,7 @@ from jobs.models import Job, JobStatus
 from jobs.services import cancel
 from studies.api.membership import STUDY_LIMITS
 from studies.models import Study
+from studies.team.selectors.studies import owned_by
 
 # What a job is about, and where its rows name the study and the project that a token can be limited to.
 SUBJECTS: dict[Any, Any] = {
@@ -46,7 +48,7 @@ class JobFilters(FilterSet):
 @extend_schema(tags=["jobs"])
 @extend_schema_view(list=extend_schema(operation_id="jobs", summary="Your jobs, newest first"))
 class JobViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Job]):
-    """Jobs that you requested, in the console or here."""
+    """Jobs that you requested, in the console or here, and simulations and Bayesian analyses that others did."""
 
     serializer_class = JobSerializer
     queryset = Job.objects.none()
@@ -54,8 +56,16 @@ class JobViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Job]
     lookup_value_regex = r"[0-9]+"
 
     def get_queryset(self) -> QuerySet[Job]:
-        """Return the jobs that the researcher requested, on what the token is limited to."""
-        own = Job.objects.filter(owner_id=self.request.user.pk)
+        """Return the jobs that the researcher requested, and those that another request for the same work is answered
+        with, on what the token is limited to.
+        """
+        user = self.request.user
+        owned = Study.objects.filter(pk__in=owned_by(user).order_by().values("study"))
+        own = (
+            Job.objects.filter(owner_id=user.pk)
+            | Job.objects.filter(kind="bayesian").about(reports_of(user))
+            | Job.objects.filter(kind="simulation").about(owned)
+        )
         if getattr(self.request.auth, "only_type", None) is None:
             return own
         is_within = Q(pk__in=[])

@@ -16,6 +16,7 @@ from evaluation.api.models import ModelViewSet, RecommenderViewSet
 from evaluation.api.runs import RunViewSet
 from parallax.api import views
 from parallax.api.jobs import JobViewSet
+from studies.api.designs import DesignViewSet
 from studies.api.studies import StudyViewSet
 
 app_name = "api"
@@ -23,7 +24,8 @@ VERSIONS = r"datasets/(?P<name>[-a-zA-Z0-9_]+)/versions"
 router = DefaultRouter()
 router.APIRootView = views.Root
 router.include_format_suffixes = False
-router.register("studies", StudyViewSet, basename="studies")
+router.register("studies", DesignViewSet, basename="designs")
+router.register("studies", StudyViewSet, basename="studies")  # last: the root names its list
 router.register("datasets", DatasetViewSet, basename="datasets")
 router.register(f"{VERSIONS}/(?P<number>[0-9]+)/items", ItemViewSet, basename="items")
 router.register(VERSIONS, VersionViewSet, basename="versions")
@@ -44,7 +46,6 @@ urlpatterns = [
         ReportViewSet.as_view({"get": "file"}, content_negotiation_class=IgnoreAccept),
         name="reports-file",
     ),
-    path("reports/requests/<int:pk>/", ReportViewSet.as_view({"get": "requested"}), name="reports-request"),
     path("uploads/", UploadViewSet.as_view({"get": "list", "post": "create"}), name="uploads-list"),
     path(
         "uploads/<int:pk>/",

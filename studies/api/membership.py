@@ -5,8 +5,9 @@ from __future__ import annotations
 from django.http import Http404
 
 from core.api import StrictView
+from studies.design.services.archiving import refuse_archived
 from studies.models import Study
-from studies.team.permissions import Membership, membership_for
+from studies.team.permissions import OWNERS, Membership, membership_for
 
 STUDY_LIMITS = {"study": "pk", "project": "dataset_version__dataset__project"}
 
@@ -26,3 +27,9 @@ class StudyView(StrictView):
         if not self.within(Study.objects.filter(pk=membership.study.pk), STUDY_LIMITS).exists():
             raise Http404
         return membership
+
+    def study_to_change(self, slug: str) -> Study:
+        """The study, for its owners, unless it is archived. Raises as `membership`, and `study.archived`."""
+        study = self.membership(slug, OWNERS).study
+        refuse_archived(study)
+        return study

@@ -2,29 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from django.db.models import QuerySet
-from django.http import StreamingHttpResponse
+from django.http import Http404, StreamingHttpResponse
 from django_filters.rest_framework import ChoiceFilter, FilterSet
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
-from rest_framework import mixins, viewsets
+from rest_framework import mixins, serializers, status, viewsets
 from rest_framework.decorators import action
-from rest_framework.exceptions import NotFound
+from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.reverse import reverse
 
 from accounts.enums import Scope
+from catalog.models import DatasetVersion
+from core.api import created
+from core.errors import ParameterError
+from core.form_bodies import described
+from core.networks import site_of
+from evaluation.services.run_proposals import TITLES
 from evaluation.table_formats import FORMATS, as_table, table_response
+from jobs.api import JobSerializer, accepted
+from jobs.models import Job
 from studies.api.membership import StudyView
+from studies.console.forms.conditions import TitleForm
+from studies.console.forms.data import ReasonForm
+from studies.console.forms.new_study import CUSTOM, NewStudyForm
+from studies.console.forms.planning import SimulationForm
+from studies.console.forms.study_lifecycle import DeleteForm, DuplicateForm
 from studies.data.codebook.variable import as_json, table_schema
 from studies.data.exports.export_files import exported_modes
 from studies.data.exports.rows import Source
 from studies.data.exports.table_files import table_texts, values_by_name
 from studies.data.exports.tables import KEYS, key_of, tables_of
-from studies.design.services.launch import design_snapshot
+from studies.design.presets.loader import load_preset, preset_keys
+from studies.design.selectors.launch_overview import launch_overview
+from studies.design.services.amending import reopen_study
+from studies.design.services.archiving import archive_study, delete_study, restore_study
+from studies.design.services.duplicating import duplicate_study, free_slug
+from studies.design.services.launch import close_study, launch_findings, launch_study, pause_study, resume_study
+from studies.design.services.new_study import begin_study
 from studies.enums import Mode, StudyStatus
 from studies.models import Study
+from studies.monitoring.selectors.estimate import estimate_of
 from studies.monitoring.selectors.live import is_blinded
 from studies.monitoring.selectors.outcomes import WITHOUT_OUTCOMES, outcomes_of
 from studies.monitoring.services.blinding import blinded_error, note_export, require_open
@@ -33,18 +55,70 @@ from studies.serializers import (
     AnswersQuerySerializer,
     AnswersSerializer,
     CodebookSerializer,
-    FrozenDesignSerializer,
+    LaunchSerializer,
     OutcomeSerializer,
     OutcomesQuerySerializer,
     StudyDetailSerializer,
     StudySerializer,
+    TemplateSerializer,
     WithdrawalSerializer,
     WithdrawnSerializer,
 )
-from studies.team.permissions import ANY_ROLE, OWNERS, READERS
+from studies.simulation.services.pilot import effects_on, request_simulation
+from studies.team.permissions import ANY_ROLE, OWNERS, READERS, require_run
 from studies.team.selectors.studies import studies_shown_to
 
 TABLE = OpenApiParameter("table", str, OpenApiParameter.PATH, enum=list(KEYS), description="Name of the table.")
+
+
+NewStudyBody = described(
+    NewStudyForm,
+    "NewStudy",
+    without=["uploads"],
+    template=serializers.ChoiceField(choices=preset_keys(), required=False),
+    kind=serializers.ChoiceField(choices=[*TITLES, CUSTOM], required=False),
+    run=serializers.IntegerField(required=False, allow_null=True, help_text="Its kind is custom."),
+)
+ReasonBody = described(ReasonForm, "Reason")
+SimulationBody = described(
+    SimulationForm,
+    "Simulation",
+    effects=serializers.DictField(
+        child=serializers.DictField(child=serializers.FloatField()),
+        required=False,
+        help_text="Shifts to plant: by condition, then by variable (accuracy, satisfaction, fon, son, scale.KEY).",
+    ),
+)
+DuplicateBody = described(
+    DuplicateForm,
+    "Duplicate",
+    title=serializers.CharField(required=False, max_length=200),
+    slug=serializers.SlugField(required=False, max_length=80),
+)
+Deletion = described(DeleteForm, "Deletion")
+
+
+def made_study(job: Job) -> str:
+    """The address of the study that a job created or walked."""
+    return reverse("api:studies-detail", args=[job.result.get("study") or job.subject.slug])
+
+
+def _act(name: str, service: Callable[..., object], summary: str, *, reason: str = "") -> Any:
+    """The operation by which an owner changes the state of a study; `reason` is the service's parameter for theirs."""
+
+    def act(self: StudyViewSet, request: Request, slug: str) -> Response:
+        """Change the state of a study."""
+        membership = self.membership(slug, OWNERS)
+        facts = {reason: self.body(ReasonBody)["reason"]} if reason else {}
+        service(study=membership.study, actor=request.user, **facts)
+        return self.shown(slug)
+
+    act.__name__ = name
+    body = ReasonBody if reason else None
+    describe = extend_schema(
+        operation_id=f"study_{name}", summary=summary, request=body, responses=StudyDetailSerializer
+    )
+    return describe(action(detail=True, methods=["post"])(act))
 
 
 class StudyFilters(FilterSet):
@@ -65,6 +139,7 @@ class StudyViewSet(StudyView, mixins.ListModelMixin, viewsets.GenericViewSet[Stu
     parameters: ClassVar = {
         "outcomes": OutcomesQuerySerializer,
         "answers": AnswersQuerySerializer,
+        "destroy": Deletion,
     }
     write_scopes: ClassVar = {"withdrawals": Scope.WITHDRAW}
 
@@ -83,21 +158,148 @@ class StudyViewSet(StudyView, mixins.ListModelMixin, viewsets.GenericViewSet[Stu
     )
     def retrieve(self, request: Request, slug: str) -> Response:
         """Return what your role may see of a study: counts by condition, but no outcomes."""
+        return self.shown(slug)
+
+    def shown(self, slug: str, code: int = status.HTTP_200_OK) -> Response:
+        """The response with what the researcher's role may see of a study."""
         membership = self.membership(slug, ANY_ROLE)
-        return Response(StudyDetailSerializer(membership.study, context={"membership": membership}).data)
+        body = StudyDetailSerializer(membership.study, context={"membership": membership}).data
+        if code == status.HTTP_201_CREATED:
+            return created(body, reverse("api:studies-detail", args=[slug], request=self.request))
+        return Response(body)
 
     @extend_schema(
-        operation_id="study_design",
-        summary="The frozen design",
-        responses=FrozenDesignSerializer,
+        operation_id="study_create",
+        summary="Create a study from a template",
+        description="`run` is a finished run whose models become the conditions. Or `dataset` is the name of a dataset "
+        "and `kind` how its models are chosen: unless they have been evaluated before, a job does that first (202).",
+        request=NewStudyBody,
+        responses={201: StudyDetailSerializer, 202: JobSerializer},
+    )
+    def create(self, request: Request) -> Response:
+        """Create a draft, or request it on models that have to be evaluated first."""
+
+        def make(data: Any, files: Any) -> NewStudyForm:
+            form = NewStudyForm(data, files, researcher=request.user, initial={"run": request.data.get("run")})
+            del form.fields["uploads"]
+            return form
+
+        form = self.form(make)
+        if not self.within(DatasetVersion.objects.filter(pk=form.version.pk), {"project": "dataset__project"}).exists():
+            raise Http404
+        begun = begin_study(run=form.run_for(request.user), actor=request.user, **form.described)
+        return accepted(request, begun) if isinstance(begun, Job) else self.shown(begun.slug, status.HTTP_201_CREATED)
+
+    @extend_schema(
+        operation_id="study_change",
+        summary="Change the title of a draft",
+        request=described(TitleForm, "StudyTitle"),
+        responses=StudyDetailSerializer,
+    )
+    def partial_update(self, request: Request, slug: str) -> Response:
+        """Change what researchers call a draft."""
+        study = self.study_to_change(slug)
+        self.form(lambda data, _files: TitleForm(study, data)).save(request.user)
+        return self.shown(slug)
+
+    @extend_schema(
+        operation_id="study_delete",
+        summary="Delete a study for good",
+        description="With its participants, reports and exports. Where people took part, `typed` has to be the slug.",
+        parameters=[Deletion],
+        responses={204: None},
+    )
+    def destroy(self, request: Request, slug: str) -> Response:
+        """Delete a study."""
+        study = self.membership(slug, OWNERS).study
+        delete_study(study=study, typed=self.query.get("typed") or "", actor=request.user)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+    @extend_schema(
+        operation_id="study_templates",
+        summary="The templates of studies",
+        responses=TemplateSerializer(many=True),
+        filters=False,
+    )
+    @action(detail=False, pagination_class=None)
+    def templates(self, request: Request) -> Response:
+        """Return the templates, with what they need."""
+        return Response(TemplateSerializer([load_preset(key) for key in preset_keys()], many=True).data)
+
+    @extend_schema(
+        operation_id="study_launch_overview",
+        summary="What the launch needs, and what it freezes",
+        responses=LaunchSerializer,
     )
     @action(detail=True)
-    def design(self, request: Request, slug: str) -> Response:
-        """Return everything that the design hash covers."""
+    def launch(self, request: Request, slug: str) -> Response:
+        """Return what keeps a draft from being launched; nothing does of a study that is launched."""
         study = self.membership(slug, READERS).study
-        version = study.versions.order_by("-number").first()
-        snapshot = version.snapshot if version else design_snapshot(study)
-        return Response({"design_hash": study.design_hash, "design": snapshot})
+        is_draft = study.status == StudyStatus.DRAFT
+        overview = launch_overview(study)
+        needed = launch_findings(study) if is_draft else []
+        body = {
+            "needed": needed,
+            "advice": [point for point in overview.advice if point not in needed] if is_draft else [],
+            "facts": dict(overview.facts),
+            "minutes": estimate_of(study).minutes,
+        }
+        return Response(LaunchSerializer(body).data)
+
+    @extend_schema(
+        operation_id="study_launch",
+        summary="Launch a draft: its design is frozen",
+        description="A draft that cannot be launched is refused (409) with every problem in `extra.problems`.",
+        request=None,
+        responses=StudyDetailSerializer,
+    )
+    @launch.mapping.post
+    def launch_now(self, request: Request, slug: str) -> Response:
+        """Freeze the design, and open the study."""
+        launch_study(study=self.study_to_change(slug), actor=request.user)
+        return self.shown(slug)
+
+    pause = _act("pause", pause_study, "Take no new participants for now")
+    resume = _act("resume", resume_study, "Take participants again after a pause")
+    close = _act("close", close_study, "Close a study")
+    reopen = _act("reopen", reopen_study, "Take participants in a closed study again", reason="why")
+    archive = _act("archive", archive_study, "Archive a study: it can only be read")
+    restore = _act("restore", restore_study, "Restore an archived study")
+
+    @extend_schema(
+        operation_id="study_duplicate",
+        summary="Create a draft of your own with the same design",
+        request=DuplicateBody,
+        responses={201: StudyDetailSerializer},
+    )
+    @action(detail=True, methods=["post"])
+    def duplicate(self, request: Request, slug: str) -> Response:
+        """Copy the design of a study, without its participants."""
+        study = self.membership(slug, READERS).study
+        require_run(request.user, study)
+        initial = {"title": f"{study.title} (copy)"[:200], "slug": free_slug(slug)}
+        form = self.form(lambda data, _files: DuplicateForm(data, initial=initial))
+        copy = duplicate_study(study=study, actor=request.user, **form.cleaned_data)
+        return self.shown(copy.slug, status.HTTP_201_CREATED)
+
+    @extend_schema(
+        operation_id="study_simulate",
+        summary="Let simulated participants walk through the study",
+        request=SimulationBody,
+        responses={202: JobSerializer},
+    )
+    @action(detail=True, methods=["post"])
+    def simulations(self, request: Request, slug: str) -> Response:
+        """Request simulated participants, in a draft or a live study."""
+        study = self.study_to_change(slug)
+        stated = {name: field.initial for name, field in SimulationForm.base_fields.items()} | self.body(SimulationBody)
+        try:
+            stated["effects"] = effects_on(study, stated.get("effects", {}))
+        except ParameterError as problem:
+            raise ValidationError({"effects": [str(problem)]}) from problem
+        return accepted(
+            request, request_simulation(study=study, base_url=f"{site_of(request)}/", actor=request.user, **stated)
+        )
 
     @extend_schema(
         operation_id="study_outcomes",

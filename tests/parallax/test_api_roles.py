@@ -15,7 +15,6 @@ from accounts.models import Project, User
 from accounts.services import create_token
 from analysis.models import Report
 from analysis.services import build_report
-from analysis.services.requests import request_report
 from catalog.models import Dataset
 from evaluation.models import EvaluationRun
 from jobs.models import Job
@@ -36,6 +35,11 @@ INSIDERS = {"owner": 200, "analyst": 200, "interviewer": 200, "stranger": 404, "
 READERS = {**INSIDERS, "interviewer": 403}
 # To an interviewer a study's reports do not exist, as in the console.
 REPORTERS = {**INSIDERS, "interviewer": 404}
+ACTS = ("pause", "resume", "close", "reopen", "archive", "restore", "duplicate", "simulations")
+ONLY_POSTED = {
+    *(f"studies-{act}" for act in ACTS), "designs-explanations", "designs-amendments", "reports-package",
+    "reports-bayesian",
+}  # fmt: skip
 # What everybody is answered, by the name of the address, and the method where it is not read.
 ANSWERED: dict[str, dict[str, int]] = {
     "api-root": EVERYBODY,
@@ -44,7 +48,11 @@ ANSWERED: dict[str, dict[str, int]] = {
     "nothing": dict.fromkeys(ROLES, 404),
     "studies-list": EVERYBODY,
     "studies-detail": INSIDERS,
-    "studies-design": READERS,
+    "studies-templates": EVERYBODY,
+    "studies-launch": READERS,
+    **{f"designs-{part}": READERS for part in ("design", "questionnaire", "texts", "conditions", "versions")},
+    "designs-preregistration": READERS,
+    **{name: dict.fromkeys(ROLES, 405) for name in sorted(ONLY_POSTED)},  # tests/parallax/api_writes/designs.py
     "studies-outcomes": READERS,  # the report that there is has opened them
     "studies-answers": READERS,
     "studies-codebook": READERS,
@@ -71,19 +79,20 @@ ANSWERED: dict[str, dict[str, int]] = {
     "reports-detail": REPORTERS,
     "reports-numbers": REPORTERS,
     "reports-file": REPORTERS,
-    "reports-request": {**dict.fromkeys(ROLES, 404), "owner": 200},  # its own asker's
+    "reports-comments": REPORTERS,
 }
 NUMBERS = {"id", "pk", "job", "number"}
 MEMBERS = {"type", "title", "status", "detail", "code", "remedy", "errors", "extra"}  # of every error
-FURTHER: dict[str, Any] = {"runs-scores-upload": {"job": 1}, "runs-cases": {"name": "train.inter"}}
+FURTHER: dict[str, Any] = {"runs-scores-upload": {"job": 1}, "runs-cases": {"name": "train.inter"},
+                           "designs-preregistration": {"form": "osf"}}  # fmt: skip
 ONLY_FOR_PEOPLE = {"docs"}
 NAMES = sorted({str(pattern.name) for pattern in urlpatterns})
 
 
 def _address(name: str, study: Study, report: Report) -> str:
     kwargs: dict[str, Any] = {}
-    if name.startswith("studies-") and name != "studies-list":
-        kwargs = {"slug": study.slug}
+    if name.startswith(("studies-", "designs-")) and name not in ("studies-list", "studies-templates"):
+        kwargs = {"slug": study.slug, **FURTHER.get(name, {})}
         if name in ("studies-answers", "studies-codebook"):
             kwargs["table"] = "wide"
     elif name == "datasets-detail":
@@ -95,9 +104,7 @@ def _address(name: str, study: Study, report: Report) -> str:
     elif name == "models-detail":
         kwargs = {"pk": study.conditions.earliest("position").model_id}
     elif name.startswith("reports-") and name != "reports-list":
-        asked = request_report(study=study, asked_by=study.memberships.get(role=Role.OWNER).researcher)
-        pk = asked.pk if name == "reports-request" else report.pk
-        kwargs = {"pk": pk, **({"name": "report.json"} if name == "reports-file" else {})}
+        kwargs = {"pk": report.pk, **({"name": "report.json"} if name == "reports-file" else {})}
     elif name == "jobs-detail":
         owner = study.memberships.get(role=Role.OWNER).researcher
         kwargs = {"pk": study.jobs.create(kind="simulation", owner=owner).pk}
@@ -220,9 +227,15 @@ def test_methods_that_are_not_described_are_refused(client: Client) -> None:
             assert response.json()["code"] == ("not_found" if name == "nothing" else "method_not_allowed")
 
 
-OF_DATA = {"studies-outcomes", "studies-answers", "reports-numbers", "reports-file"}  # need the scope data
+OF_DATA = {
+    "studies-outcomes",
+    "studies-answers",
+    "reports-numbers",
+    "reports-file",
+    "reports-comments",
+}  # need the scope data
 OF_EVERY_TOKEN = {"api-root", "me", "schema", "nothing"}
-ONLY_WRITTEN = {"studies-withdrawals", "runs-scores"}
+ONLY_WRITTEN = {"studies-withdrawals", "runs-scores", *ONLY_POSTED}
 LISTS = {name for name in ANSWERED if name.endswith("-list")}
 
 

@@ -21,6 +21,7 @@ from evaluation.services.run_proposals import (
     Proposal,
     labels_in_words,
     proposals_for,
+    run_of_proposal,
 )
 from studies.design.presets.loader import load_preset, preset_keys
 from studies.team.selectors.studies import runs_to_study
@@ -93,15 +94,24 @@ class NewStudyForm(forms.Form):
         elif dataset and kind not in self.proposals:
             self.add_error("kind", "This dataset has too few ratings for these models.")
         elif not dataset and not values.get("uploads") and "uploads" not in self.errors:
-            self.add_error("uploads", "Choose a file, or a dataset.")
+            # Programs have no field for files: they import them first.
+            self.add_error("uploads" if "uploads" in self.fields else "dataset", "Choose a file, or a dataset.")
         return values
 
     @property
     def version(self) -> DatasetVersion:
-        """The newest version of the chosen dataset."""
-        return self.newest[self.cleaned_data["dataset"]]
+        """The version that the study is about: of the chosen run, or the newest of the chosen dataset."""
+        cleaned = self.cleaned_data
+        return cleaned["run"].version if cleaned["kind"] == CUSTOM else self.newest[cleaned["dataset"]]
 
     @property
-    def proposal(self) -> Proposal:
-        """The chosen proposal on the chosen dataset."""
-        return self.proposals[self.cleaned_data["kind"]]
+    def described(self) -> dict[str, str]:
+        """What the study is called, its link and its template."""
+        return {name: self.cleaned_data[name] for name in ("title", "slug", "template")}
+
+    def run_for(self, owner: Any) -> EvaluationRun:
+        """The chosen run, or that of the chosen proposal, which may have begun only now."""
+        cleaned = self.cleaned_data
+        if cleaned["kind"] == CUSTOM:
+            return cleaned["run"]  # type: ignore[no-any-return]
+        return run_of_proposal(proposal=self.proposals[cleaned["kind"]], version=self.version, owner=owner)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -14,14 +12,10 @@ from django.views.decorators.http import require_http_methods, require_safe
 from catalog.selectors.dataset_jobs import page_of
 from catalog.services.dataset_jobs import change_import, prepare_import
 from core.outcomes import refusals_in
-from evaluation.enums import RunStatus
-from evaluation.models import EvaluationRun
 from evaluation.selectors.runs import failed_algorithms, progress
-from evaluation.services.run_proposals import run_of_proposal
 from jobs.models import Job, JobStatus
 from studies.console.forms.new_study import CUSTOM, NewStudyForm
-from studies.design.services.design import create_study
-from studies.design.services.new_study import free_slug, request_study, run_of
+from studies.design.services.new_study import begin_study, run_of
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -39,24 +33,14 @@ def study_new(request: HttpRequest) -> HttpResponse:
 def _begun(request: HttpRequest, form: NewStudyForm) -> str:
     """Begin the study of a valid form; returns the page of what comes next."""
     cleaned = form.cleaned_data
-    title, kind, template = cleaned["title"], cleaned["kind"], cleaned["template"]
-    slug = cleaned["slug"] or free_slug(title)
-    if kind == CUSTOM:
-        return _created(request, run=cleaned["run"], title=title, slug=slug, template=template)
-    if not cleaned["dataset"]:
+    if cleaned["kind"] != CUSTOM and not cleaned["dataset"]:
         job = prepare_import(uploads=cleaned["uploads"], actor=request.user)
-        study = {"title": title, "slug": cleaned["slug"], "template": template, "kind": kind}
-        change_import(job=job, study=study)
+        change_import(job=job, study={name: cleaned[name] for name in ("title", "slug", "template", "kind")})
         return page_of(job)
-    run = run_of_proposal(proposal=form.proposal, version=form.version, owner=request.user)
-    if run.status == RunStatus.SUCCEEDED:
-        return _created(request, run=run, title=title, slug=slug, template=template)
-    job = request_study(run=run, title=title, slug=slug, template=template, actor=request.user)
-    return reverse("studies:starting", args=[job.pk])
-
-
-def _created(request: HttpRequest, *, run: EvaluationRun, **chosen: Any) -> str:
-    study = create_study(**chosen, version=run.version, run=run, owner=request.user)
+    run = form.run_for(request.user)
+    study = begin_study(run=run, actor=request.user, **form.described)
+    if isinstance(study, Job):
+        return reverse("studies:starting", args=[study.pk])
     for failed in failed_algorithms(run):
         messages.warning(
             request, f"{failed.label} is not a condition, because it failed in run {run.pk}: {failed.error}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import math
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -40,6 +41,7 @@ FOLDER = Path(__file__).parent
 BLOCKS_FOLDER = FOLDER / "question_blocks"
 _LINE_BREAK = re.compile(r"(?<!\n)\n(?!\n)")  # within a paragraph
 LONGEST_STRATUM = 120
+FEWEST_CONDITIONS = 2
 REQUIRED_TEXTS = ("title", "consent", "consent_boxes", "debriefing", "screened_out", "quota_full", "closed")
 
 UNEVEN_BOXES = "Every language needs the same number of boxes to tick."
@@ -71,6 +73,12 @@ class Preset(BaseModel):
     def quick_algorithms(self) -> str:
         """The algorithms of its quick comparison with their re-rankings, as in commands; empty for the usual ones."""
         return ", ".join([self.compared, *(f"{self.compared}{BAR}{each}" for each in self.rerankings)])
+
+    @property
+    def fewest_conditions(self) -> int:
+        """The conditions that a study from it has at least."""
+        cells = math.prod(len(factor["levels"]) for factor in self.presentations) * (1 + len(self.rerankings))
+        return max(FEWEST_CONDITIONS, cells)
 
     @property
     def explains(self) -> bool:

@@ -16,6 +16,7 @@ from core.field_problems import FieldProblems
 from core.provenance import canonical_json
 from core.transitions import record
 from studies.allocation.services.sequences import arrange
+from studies.design.presets.loader import FEWEST_CONDITIONS
 from studies.design.selectors.available_models import AvailableModel, available_models, run_with
 from studies.design.services.archiving import refuse_archived
 from studies.design.services.design import require_draft, with_block_weights
@@ -25,7 +26,6 @@ from studies.effects import check_primary
 from studies.models import Allocation, Condition, Participant, Study
 from studies.presentation import RECOMMENDER, STORED, Factor, Level, Presentation, cells_of, factor_problems
 
-FEWEST = 2
 Key = tuple[str, str]  # a model's digest, and the presentation as canonical JSON
 
 
@@ -63,8 +63,8 @@ def choose_conditions(
     names = _names(current, models, before.values())
     factors = _factors(current, list(names.values()), presentations)
     wanted = _crossed(models, names, factors)
-    if len(wanted) < FEWEST:
-        raise ParallaxError("study.bad_conditions", f"A comparison needs at least {FEWEST} conditions.")
+    if len(wanted) < FEWEST_CONDITIONS:
+        raise ParallaxError("study.bad_conditions", f"A comparison needs at least {FEWEST_CONDITIONS} conditions.")
     if list(before) == list(wanted) and tuple(current.design.factors) == factors:
         return current
     drop_trial(study=current, actor=actor)
@@ -100,8 +100,8 @@ def _chosen(study: Study, digests: Sequence[str], actor: Any) -> dict[str, Avail
     if unknown := [digest[:12] for digest in digests if digest not in available]:
         raise ParallaxError(
             "study.bad_conditions",
-            f"No run on {study.dataset_version} that a report can use measured {', '.join(unknown)}. Reload the page "
-            "and choose among the models listed.",
+            f"No run on {study.dataset_version} that a report can use measured {', '.join(unknown)}. Choose "
+            "among the models of its runs.",
         )
     return {digest: available[digest] for digest in digests}
 

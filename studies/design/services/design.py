@@ -45,7 +45,7 @@ from studies.usage_data import CHOICE, choice_problem, is_usage, order_problem
 MOST_PER_CONDITION = 10_000
 PUBLIC_SEED = 1  # of page orders, resampling and simulated participants, where none is given
 _SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,79}")
-RESERVED_SLUGS = frozenset({"p", "new", "notices"})  # parts of addresses
+RESERVED_SLUGS = frozenset({"p", "new", "notices", "templates"})  # parts of addresses
 
 
 def check_slug(slug: str) -> None:

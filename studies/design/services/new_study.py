@@ -25,6 +25,16 @@ def free_slug(title: str) -> str:
     return next(slug for slug in (stem, *(f"{stem}-{n}" for n in range(2, len(used) + 3))) if slug not in used)
 
 
+def begin_study(*, run: EvaluationRun, title: str, slug: str, template: str, actor: Any) -> Study | Job:
+    """Create a draft on a run that has succeeded; on one that is open, the job that waits for it. Without a slug, the
+    title gives one. Raises as `create_study` and `request_study`.
+    """
+    chosen = {"run": run, "title": title, "slug": slug or free_slug(title), "template": template}
+    if run.status == RunStatus.SUCCEEDED:
+        return create_study(**chosen, version=run.version, owner=actor)
+    return request_study(**chosen, actor=actor)
+
+
 def request_study(*, run: EvaluationRun, title: str, slug: str, template: str, actor: Any) -> Job:
     """Request a draft on the models of a run, created once the run has succeeded. An open request for the same link is
     returned instead.

@@ -11,18 +11,16 @@ from django.core.management.base import CommandError
 from django.db.models import QuerySet
 
 from core.errors import ParallaxError, ParameterError
-from studies.allocation.selectors.allocations import n_occasions
 from studies.design.services.trials import remove_simulated
 from studies.enums import Mode, ParticipantStatus
-from studies.instrument.flow import questionnaire_of
 from studies.management.study_command import StudyCommand
 from studies.models import Participant, Study
 from studies.monitoring.selectors.exclusions import by_frequency, exclusions, planned_rule
 from studies.monitoring.selectors.outcomes import outcomes_of, scale_means_of
 from studies.settings import SCALE_PREFIX
 from studies.simulation.answer_model import Effect
-from studies.simulation.planted_effects import causes_of, effects_from, planted_sentence
-from studies.simulation.services.pilot import Progress, walk_group
+from studies.simulation.planted_effects import planted_sentence
+from studies.simulation.services.pilot import Progress, effects_on, walk_group
 
 
 class Command(StudyCommand):
@@ -74,9 +72,7 @@ class Command(StudyCommand):
         if file is None:
             return {}
         try:
-            shifts = yaml.safe_load(file.read_text(encoding="utf-8"))
-            labels = list(study.conditions.order_by("position").values_list("label", flat=True))
-            return effects_from(shifts, causes_of(labels, n_occasions(study)), questionnaire_of(study))
+            return effects_on(study, yaml.safe_load(file.read_text(encoding="utf-8")))
         except OSError as problem:
             raise CommandError(f"{file} cannot be read: {problem.strerror}.") from problem
         except (yaml.YAMLError, UnicodeDecodeError) as problem:

@@ -22,7 +22,7 @@ from core.transitions import record
 from evaluation.selectors import cases as run_cases
 from jobs.models import Job
 from jobs.services import request
-from studies.allocation.selectors.allocations import arms_of, targets
+from studies.allocation.selectors.allocations import arms_of, n_occasions, targets
 from studies.allocation.services.slots import locked_study
 from studies.design.selectors.placeholders import conditions_of
 from studies.design.selectors.stated_facts import age_limits
@@ -36,7 +36,7 @@ from studies.participation.services.participant_state import list_lengths
 from studies.recruitment.services.entry_links import entry_link
 from studies.recruitment.services.tokens import digest_of_key
 from studies.simulation.answer_model import Effect, SimulatedPerson, SourceUser, TrainingSide, demographics
-from studies.simulation.planted_effects import effects_by_list, planted_sentence
+from studies.simulation.planted_effects import causes_of, effects_by_list, effects_from, planted_sentence
 from studies.simulation.walker.walk import EntryTurn, Walk, Walker
 
 REQUEST_SECONDS = 60.0
@@ -131,6 +131,12 @@ def assign_source_user(*, study: Study, code: str, external_ids: tuple[str, ...]
     chosen: str = min(free, key=lambda user: uses[user])  # the first of the least used, in the drawn order
     simulated.filter(pk=participant.pk).update(source_user=chosen, updated_at=timezone.now())
     return chosen
+
+
+def effects_on(study: Study, stated: Any) -> dict[str, Effect]:
+    """Read the effects to plant in the simulated participants of a study. Raises ParameterError as `effects_from`."""
+    labels = list(study.conditions.order_by("position").values_list("label", flat=True))
+    return effects_from(stated, causes_of(labels, n_occasions(study)), questionnaire_of(study))
 
 
 @dataclass(frozen=True)
@@ -338,8 +344,17 @@ def _person_for(
 
 
 @transaction.atomic
-def request_simulation(*, study: Study, per_condition: int, seed: int, base_url: str, actor: Any) -> Job:
-    """Request simulated participants from a worker; recorded. An open job of the study is returned instead.
+def request_simulation(
+    *,
+    study: Study,
+    per_condition: int,
+    seed: int,
+    base_url: str,
+    actor: Any,
+    effects: Mapping[str, Effect] | None = None,
+) -> Job:
+    """Request simulated participants from a worker, with the effects planted in them; recorded. An open job of the
+    study is returned instead.
 
     Raises `simulation.bad_number`, `simulation.closed`, and `pilot.not_ready` for a draft that could not be launched.
     """
@@ -356,6 +371,7 @@ def request_simulation(*, study: Study, per_condition: int, seed: int, base_url:
             "pilot.not_ready", "The draft could not be launched yet. " + " ".join(problems), {"problems": problems}
         )
     payload = {"per_condition": per_condition, "seed": seed, "base_url": base_url}
+    payload |= {"effects": effects} if effects else {}
     job = request("simulation", owner=actor, subject=current, payload=payload)
     record(current, reason=f"Simulation requested: {per_condition} per condition.", actor=actor, seed=seed)
     return job
