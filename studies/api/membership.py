@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from django.http import Http404
+from rest_framework.permissions import SAFE_METHODS
 
 from core.api import StrictView
+from studies.design.services.archiving import refuse_archived
 from studies.models import Study
 from studies.team.permissions import Membership, membership_for
 
@@ -18,11 +20,14 @@ class StudyView(StrictView):
     lookup_field = "slug"
     lookup_value_regex = r"[-a-zA-Z0-9_]+"
 
-    def membership(self, slug: str, roles: frozenset[str]) -> Membership:
+    def membership(self, slug: str, roles: frozenset[str], *, even_when_archived: bool = False) -> Membership:
         """The researcher's membership with one of the roles. Raises Http404, also for a token that is limited to
-        something else, and PermissionDenied for another role.
+        something else, PermissionDenied for another role, and `study.archived` for a change of an archived study,
+        unless `even_when_archived`.
         """
         membership = membership_for(self.request.user, slug, roles)
         if not self.within(Study.objects.filter(pk=membership.study.pk), STUDY_LIMITS).exists():
             raise Http404
+        if self.request.method not in SAFE_METHODS and not even_when_archived:
+            refuse_archived(membership.study)
         return membership

@@ -188,7 +188,7 @@ class StudyViewSet(StudyView, mixins.ListModelMixin, viewsets.GenericViewSet[Stu
     @action(detail=True, methods=["post"])
     def withdrawals(self, request: Request, slug: str) -> Response:
         """Withdraw a participant."""
-        study = self.membership(slug, OWNERS).study
+        study = self.membership(slug, OWNERS, even_when_archived=True).study
         body = self.body(WithdrawalSerializer)
         participant = participant_known_as(study=study, known_as=body["participant"])
         withdraw_on_behalf(participant=participant, reason=body["reason"], actor=request.user)
