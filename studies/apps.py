@@ -24,8 +24,9 @@ class StudiesConfig(AppConfig):
         preparing = "studies.participation.services.preparing"
         canaries = "studies.participation.services.checking_canaries"
         new_study = "studies.design.services.new_study"
+        exporting = "studies.data.services.exports.write_requested"
         register(
-            Kind("export", "Export", work="studies.data.services.exports.write_requested", kept_days=7),
+            Kind("export", "Export", work=exporting, kept_days=7, made="studies.api.data.export_url"),
             Kind("study", "Study", work=f"{new_study}.create_requested", ready=f"{new_study}.is_ready", kept_days=30),
             Kind("list", "List", work=f"{preparing}.ask_for_list", ready=f"{preparing}.is_ready", kept_days=1),
             Kind("canaries", "Canaries", work=f"{canaries}.check_canaries", kept_days=2),

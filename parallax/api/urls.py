@@ -12,6 +12,9 @@ from core.api import IgnoreAccept
 from evaluation.api import ModelViewSet, RecommenderViewSet, RunViewSet
 from parallax.api import views
 from parallax.api.jobs import JobViewSet
+from studies.api.data import ParticipantViewSet, StudyDataViewSet
+from studies.api.membership import OF_STUDY
+from studies.api.people import InvitationViewSet, MemberViewSet, RecruitingViewSet
 from studies.api.studies import StudyViewSet
 
 app_name = "api"
@@ -19,6 +22,11 @@ router = DefaultRouter()
 router.APIRootView = views.Root
 router.include_format_suffixes = False
 router.register("studies", StudyViewSet, basename="studies")
+router.register(OF_STUDY, StudyDataViewSet, basename="studies-data")
+router.register(f"{OF_STUDY}/participants", ParticipantViewSet, basename="studies-participants")
+router.register(f"{OF_STUDY}/members", MemberViewSet, basename="studies-members")
+router.register(f"{OF_STUDY}/invitations", InvitationViewSet, basename="studies-invitations")
+router.register(OF_STUDY, RecruitingViewSet, basename="studies-recruiting")
 router.register("datasets", DatasetViewSet, basename="datasets")
 router.register("models", ModelViewSet, basename="models")
 router.register("runs", RunViewSet, basename="runs")

@@ -5,17 +5,27 @@ from __future__ import annotations
 from django.http import Http404
 from rest_framework.permissions import SAFE_METHODS
 
-from core.api import StrictView
+from core.api import ParameterSchema, StrictView
 from studies.design.services.archiving import refuse_archived
 from studies.models import Study
-from studies.team.permissions import Membership, membership_for
+from studies.team.permissions import OWNERS, Membership, membership_for
 
 STUDY_LIMITS = {"study": "pk", "project": "dataset_version__dataset__project"}
+OF_STUDY = "studies/(?P<slug>[-a-zA-Z0-9_]+)"  # where the addresses of what belongs to a study begin
+
+
+class FirstSentence(ParameterSchema):
+    """Describes an operation by its docstring, whose first sentence is the summary."""
+
+    def get_summary(self) -> str:
+        """The first sentence, without its stop."""
+        return str(self.get_description()).partition(". ")[0].removesuffix(".")
 
 
 class StudyView(StrictView):
     """An endpoint whose address has the `slug` of a study."""
 
+    schema = FirstSentence()
     limits = STUDY_LIMITS
     lookup_field = "slug"
     lookup_value_regex = r"[-a-zA-Z0-9_]+"
@@ -31,3 +41,12 @@ class StudyView(StrictView):
         if self.request.method not in SAFE_METHODS and not even_when_archived:
             refuse_archived(membership.study)
         return membership
+
+
+class OwnersView(StudyView):
+    """An endpoint of a study for its owners alone."""
+
+    @property
+    def study(self) -> Study:
+        """The study in the address. Raises as `membership`."""
+        return self.membership(self.kwargs["slug"], OWNERS).study  # type: ignore[attr-defined]  # of every view
