@@ -68,18 +68,19 @@ def filled(make: Callable[[Any, Any], Form], body: Any) -> Form:
     files: MultiValueDict[str, Any] = MultiValueDict()
     problems: dict[str, Any] = {}
     for name, field in blank.fields.items():
+        key = blank.add_prefix(name)
         value = given[name] if name in given else blank.get_initial_for_field(field, name)
         values = [*value] if isinstance(value, list | tuple) else [] if value is None else [value]
         if any(isinstance(each, Mapping | list) for each in values):
             problems[name] = ["Write a value, not an object."]
         elif isinstance(field, forms.FileField):
-            files.setlist(name, [each for each in values if each])
+            files.setlist(key, [each for each in values if each])
         elif isinstance(field, forms.BooleanField):
             if any(each not in (True, False, "true", "false") for each in values):
                 problems[name] = ["Write true or false."]
-            data.setlist(name, ["on"] if values and values[-1] in (True, "true") else [])
+            data.setlist(key, ["on"] if values and values[-1] in (True, "true") else [])
         else:
-            data.setlist(name, [str(getattr(each, "pk", each)) for each in values])
+            data.setlist(key, [str(getattr(each, "pk", each)) for each in values])
     form = make(data, files)
     found = {name: [*texts] for name, texts in form.errors.items()}
     if NON_FIELD_ERRORS in found:

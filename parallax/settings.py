@@ -374,6 +374,7 @@ SPECTACULAR_SETTINGS = {
     "COMPONENT_SPLIT_REQUEST": True,
     "ENUM_NAME_OVERRIDES": {
         "StudyStatus": "studies.enums.StudyStatus",
+        "ParticipantStatus": "studies.enums.ParticipantStatus",
         "RunStatus": "evaluation.enums.RunStatus",
         "Mode": "studies.enums.Mode",
         "ReportedMode": "studies.serializers.REPORTED",

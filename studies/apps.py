@@ -24,8 +24,9 @@ class StudiesConfig(AppConfig):
         preparing = "studies.participation.services.preparing"
         canaries = "studies.participation.services.checking_canaries"
         new_study, made_study = "studies.design.services.new_study", "studies.api.studies.made_study"
+        exporting = "studies.data.services.exports.write_requested"
         register(
-            Kind("export", "Export", work="studies.data.services.exports.write_requested", kept_days=7),
+            Kind("export", "Export", work=exporting, kept_days=7, made="studies.api.data.export_url"),
             Kind(
                 "study",
                 "Study",

@@ -16,7 +16,10 @@ from evaluation.api.models import ModelViewSet, RecommenderViewSet
 from evaluation.api.runs import RunViewSet
 from parallax.api import views
 from parallax.api.jobs import JobViewSet
+from studies.api.data import ParticipantViewSet, StudyDataViewSet
 from studies.api.designs import DesignViewSet
+from studies.api.membership import OF_STUDY
+from studies.api.people import InvitationViewSet, MemberViewSet, RecruitingViewSet
 from studies.api.studies import StudyViewSet
 
 app_name = "api"
@@ -26,6 +29,11 @@ router.APIRootView = views.Root
 router.include_format_suffixes = False
 router.register("studies", DesignViewSet, basename="designs")
 router.register("studies", StudyViewSet, basename="studies")  # last: the root names its list
+router.register(OF_STUDY, StudyDataViewSet, basename="studies-data")
+router.register(f"{OF_STUDY}/participants", ParticipantViewSet, basename="studies-participants")
+router.register(f"{OF_STUDY}/members", MemberViewSet, basename="studies-members")
+router.register(f"{OF_STUDY}/invitations", InvitationViewSet, basename="studies-invitations")
+router.register(OF_STUDY, RecruitingViewSet, basename="studies-recruiting")
 router.register("datasets", DatasetViewSet, basename="datasets")
 router.register(f"{VERSIONS}/(?P<number>[0-9]+)/items", ItemViewSet, basename="items")
 router.register(VERSIONS, VersionViewSet, basename="versions")

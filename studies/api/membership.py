@@ -3,33 +3,54 @@
 from __future__ import annotations
 
 from django.http import Http404
+from rest_framework.permissions import SAFE_METHODS
 
-from core.api import StrictView
+from core.api import ParameterSchema, StrictView
 from studies.design.services.archiving import refuse_archived
 from studies.models import Study
 from studies.team.permissions import OWNERS, Membership, membership_for
 
 STUDY_LIMITS = {"study": "pk", "project": "dataset_version__dataset__project"}
+OF_STUDY = "studies/(?P<slug>[-a-zA-Z0-9_]+)"  # where the addresses of what belongs to a study begin
+
+
+class FirstSentence(ParameterSchema):
+    """Describes an operation by its docstring, whose first sentence is the summary."""
+
+    def get_summary(self) -> str:
+        """The first sentence, without its stop."""
+        return str(self.get_description()).partition(". ")[0].removesuffix(".")
 
 
 class StudyView(StrictView):
     """An endpoint whose address has the `slug` of a study."""
 
+    schema = FirstSentence()
     limits = STUDY_LIMITS
     lookup_field = "slug"
     lookup_value_regex = r"[-a-zA-Z0-9_]+"
 
-    def membership(self, slug: str, roles: frozenset[str]) -> Membership:
+    def membership(self, slug: str, roles: frozenset[str], *, even_when_archived: bool = False) -> Membership:
         """The researcher's membership with one of the roles. Raises Http404, also for a token that is limited to
-        something else, and PermissionDenied for another role.
+        something else, PermissionDenied for another role, and `study.archived` for a change of an archived study,
+        unless `even_when_archived`.
         """
         membership = membership_for(self.request.user, slug, roles)
         if not self.within(Study.objects.filter(pk=membership.study.pk), STUDY_LIMITS).exists():
             raise Http404
+        if self.request.method not in SAFE_METHODS and not even_when_archived:
+            refuse_archived(membership.study)
         return membership
 
     def study_to_change(self, slug: str) -> Study:
-        """The study, for its owners, unless it is archived. Raises as `membership`, and `study.archived`."""
-        study = self.membership(slug, OWNERS).study
-        refuse_archived(study)
-        return study
+        """The study, for its owners. Raises as `membership`."""
+        return self.membership(slug, OWNERS).study
+
+
+class OwnersView(StudyView):
+    """An endpoint of a study for its owners alone."""
+
+    @property
+    def study(self) -> Study:
+        """The study in the address. Raises as `membership`."""
+        return self.membership(self.kwargs["slug"], OWNERS).study  # type: ignore[attr-defined]  # of every view

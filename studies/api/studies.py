@@ -108,7 +108,7 @@ def _act(name: str, service: Callable[..., object], summary: str, *, reason: str
 
     def act(self: StudyViewSet, request: Request, slug: str) -> Response:
         """Change the state of a study."""
-        membership = self.membership(slug, OWNERS)
+        membership = self.membership(slug, OWNERS, even_when_archived=True)  # the service knows which changes are left
         facts = {reason: self.body(ReasonBody)["reason"]} if reason else {}
         service(study=membership.study, actor=request.user, **facts)
         return self.shown(slug)
@@ -162,7 +162,7 @@ class StudyViewSet(StudyView, mixins.ListModelMixin, viewsets.GenericViewSet[Stu
 
     def shown(self, slug: str, code: int = status.HTTP_200_OK) -> Response:
         """The response with what the researcher's role may see of a study."""
-        membership = self.membership(slug, ANY_ROLE)
+        membership = self.membership(slug, ANY_ROLE, even_when_archived=True)
         body = StudyDetailSerializer(membership.study, context={"membership": membership}).data
         if code == status.HTTP_201_CREATED:
             return created(body, reverse("api:studies-detail", args=[slug], request=self.request))
@@ -211,7 +211,7 @@ class StudyViewSet(StudyView, mixins.ListModelMixin, viewsets.GenericViewSet[Stu
     )
     def destroy(self, request: Request, slug: str) -> Response:
         """Delete a study."""
-        study = self.membership(slug, OWNERS).study
+        study = self.membership(slug, OWNERS, even_when_archived=True).study
         delete_study(study=study, typed=self.query.get("typed") or "", actor=request.user)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
@@ -275,7 +275,7 @@ class StudyViewSet(StudyView, mixins.ListModelMixin, viewsets.GenericViewSet[Stu
     @action(detail=True, methods=["post"])
     def duplicate(self, request: Request, slug: str) -> Response:
         """Copy the design of a study, without its participants."""
-        study = self.membership(slug, READERS).study
+        study = self.membership(slug, READERS, even_when_archived=True).study
         require_run(request.user, study)
         initial = {"title": f"{study.title} (copy)"[:200], "slug": free_slug(slug)}
         form = self.form(lambda data, _files: DuplicateForm(data, initial=initial))
@@ -390,7 +390,7 @@ class StudyViewSet(StudyView, mixins.ListModelMixin, viewsets.GenericViewSet[Stu
     @action(detail=True, methods=["post"])
     def withdrawals(self, request: Request, slug: str) -> Response:
         """Withdraw a participant."""
-        study = self.membership(slug, OWNERS).study
+        study = self.membership(slug, OWNERS, even_when_archived=True).study
         body = self.body(WithdrawalSerializer)
         participant = participant_known_as(study=study, known_as=body["participant"])
         withdraw_on_behalf(participant=participant, reason=body["reason"], actor=request.user)

@@ -41,6 +41,11 @@ def test_json_fills_the_form_and_what_is_left_out_is_as_the_form_begins() -> Non
     assert (chosen["n"], chosen["is_blind"], chosen["kind"], chosen["share"]) == (7, False, "b", None)
 
 
+def test_a_form_whose_fields_have_a_prefix_on_its_page_takes_their_names_alone() -> None:
+    form = filled(lambda data, _files: Form(data, prefix="new"), {"title": "Films", "is_blind": False})
+    assert (form.cleaned_data["title"], form.cleaned_data["n"], form.cleaned_data["is_blind"]) == ("Films", 3, False)
+
+
 def test_every_fault_is_named_with_its_field() -> None:
     with pytest.raises(ValidationError) as refused:
         filled(Form, {"n": 0, "is_blind": "perhaps", "share": {"of": 1}, "kinds": "a"})

@@ -163,7 +163,7 @@ def test_nesting_is_flagged_wherever_the_study_is_told_of(owner: User) -> None:
     user, condition = UserFactory(), study.conditions.first()
     client.post(
         reverse("studies:member-add", args=[study.slug]),
-        {"email": user.email, "role": "interviewer", "condition": condition.pk},
+        {"email": user.email, "role": "interviewer", "condition": condition.label},
     )
     assert study.memberships.get(researcher=user).condition == condition
     assert conditions_without_interviewer(study) == ["PureSVD4"]

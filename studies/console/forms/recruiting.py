@@ -148,7 +148,9 @@ class EntryFields(forms.Form):
         offered = readable_studies(researcher).exclude(pk=study.pk).exclude(status=StudyStatus.DRAFT)
         names = {each.slug: f"{each.title} ({each.slug})" for each in offered}
         offer(self, "studies", list(names.items()))
-        if n_hidden := len(set(self.initial["studies"]) - names.keys()):
+        chosen = self.initial["studies"]
+        self.initial["studies"] = [slug for slug in chosen if slug in names]
+        if n_hidden := len(chosen) - len(self.initial["studies"]):
             self.fields["studies"].help_text += f" {n_hidden:,} more, chosen by another owner, cannot be shown to you."
         elif not names:
             del self.fields["studies"]

@@ -62,6 +62,7 @@ class MemberForm(forms.Form):
     condition = forms.ModelChoiceField(
         queryset=Condition.objects.none(),
         required=False,
+        to_field_name="label",
         empty_label="–",
         help_text="For an interviewer: the condition they run.",
     )

@@ -8,8 +8,6 @@ from typing import Any, cast
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.core.exceptions import PermissionDenied
-from django.core.files.storage import default_storage
 from django.core.paginator import Paginator
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -77,13 +75,11 @@ def study_export(request: HttpRequest, membership: Membership, kind: str = "") -
 def export_file(request: HttpRequest, membership: Membership, pk: int) -> HttpResponse:
     """Send an archive that a worker made; one that names people to an owner alone."""
     job = get_object_or_404(membership.study.jobs, kind="export", pk=pk, status=JobStatus.SUCCEEDED)
-    options = Options(**job.payload["options"])
-    if options.include_external_ids and not membership.is_owner:
-        raise PermissionDenied("This export names people; the study's owner alone may take it.")
-    if not job.file:
-        messages.error(request, job.error)
+    try:
+        return _sent(*exports.stored_archive(job=job, is_owner=membership.is_owner))
+    except ParallaxError as refusal:
+        messages.error(request, str(refusal))
         return redirect("studies:quality", slug=membership.study.slug)
-    return _sent(default_storage.open(job.file), exports.archive_name(membership.study, job.payload["format"], options))
 
 
 def _monitored(study: Study) -> list[dict[str, Any]]:

@@ -9,7 +9,9 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
+from django.core.exceptions import PermissionDenied
 from django.core.files import File
+from django.core.files.storage import default_storage
 from django.db import transaction
 
 from core.errors import ParallaxError
@@ -36,6 +38,24 @@ def is_large(study: Study) -> bool:
 def archive_name(study: Study, kind: str, options: Options) -> str:
     """The name of the archive; it is marked if it identifies people."""
     return f"study-{study.slug}_{options.mark}{kind}.zip"
+
+
+def require_allowed(options: Options, *, is_owner: bool) -> None:
+    """Refuse an export that names people to all but owners. Raises PermissionDenied."""
+    if options.include_external_ids and not is_owner:
+        raise PermissionDenied("This export names people; the study's owner alone may take it.")
+
+
+def stored_archive(*, job: Job, is_owner: bool) -> tuple[Any, str]:
+    """Open the archive that a worker made; return it with its name.
+
+    Raises as `require_allowed`, and `export.deleted` once the data of someone in it are erased.
+    """
+    options = Options(**job.payload["options"])
+    require_allowed(options, is_owner=is_owner)
+    if not job.file:
+        raise ParallaxError("export.deleted", job.error)
+    return default_storage.open(job.file), archive_name(job.subject, job.payload["format"], options)
 
 
 def _require_open(study: Study, kind: str) -> None:

@@ -122,7 +122,7 @@ def invite_to_study(
         raise ParallaxError("study.unknown_role", f"A role is one of {', '.join(Role.values)}; got {role!r}.")
     address = email.strip().lower()
     if address and study.memberships.filter(researcher__email=address).exists():
-        raise ParallaxError("study.already_member", f"{address} is a member. Change the role above instead.")
+        raise ParallaxError("study.already_member", f"{address} is a member. Change their role instead.")
     invitation, key = invite(actor=actor, email=address, offer=f"{Role(role).label} of the study “{study.title}”")
     StudyInvitation.objects.create(
         study=study,
