@@ -1,4 +1,4 @@
-"""Addresses that this machine may connect to on behalf of an administrator: only hosts that the installation lists."""
+"""Addresses that this machine may connect to."""
 
 from __future__ import annotations
 
@@ -25,13 +25,8 @@ def check_service_address(address: str, hosts: Collection[str]) -> None:
     --------
     >>> check_service_address("https://recommender.example.org/gru", ["recommender.example.org"])
     """
-    parts = urlsplit(address)
-    host = parts.hostname or ""
-    try:
-        is_address = parts.scheme in ("http", "https") and bool(_HOST.fullmatch(host)) and parts.port != 0
-    except ValueError:  # a port that is none
-        is_address = False
-    if not is_address or parts.username is not None or parts.query or parts.fragment:
+    host = host_of(address)
+    if not host or urlsplit(address).query:
         raise ParameterError(
             f"{address!r} is not the address of a service. Write it as https://recommender.example.org or "
             "https://recommender.example.org:8443/gru, without an account, ? or #."
@@ -41,6 +36,24 @@ def check_service_address(address: str, hosts: Collection[str]) -> None:
             f"The host {host} is not among those that this installation may ask. Add it to {SETTING} and restart the "
             "web server and the workers."
         )
+
+
+def host_of(address: str) -> str:
+    """The host of an http(s) address without an account or a fragment; empty for any other text.
+
+    Examples
+    --------
+    >>> host_of("https://example.org:8443/events?of=parallax"), host_of("https://me@example.org")
+    ('example.org', '')
+    """
+    try:
+        parts = urlsplit(address)
+        is_address = parts.scheme in ("http", "https") and parts.port != 0
+    except ValueError:  # a port that is none
+        return ""
+    host = parts.hostname or ""
+    is_plain = bool(_HOST.fullmatch(host)) and parts.username is None and not parts.fragment
+    return host if is_address and is_plain else ""
 
 
 def resolved(host: str, port: int, hosts: Collection[str], *, is_encrypted: bool) -> list[str]:
