@@ -14,6 +14,7 @@ SETTING = "PARALLAX_RECOMMENDER_HOSTS"
 _NAT64 = IPv6Network("64:ff9b::/96")
 _METADATA = IPv4Address("168.63.129.16")  # of Azure, the only one that is not in a private network
 _HOST = re.compile(r"[A-Za-z0-9._:-]+")
+_VISIBLE_ASCII = re.compile(r"[!-~]+")
 
 
 def check_service_address(address: str, hosts: Collection[str]) -> None:
@@ -52,8 +53,8 @@ def host_of(address: str) -> str:
     except ValueError:  # a port that is none
         return ""
     host = parts.hostname or ""
-    is_plain = bool(_HOST.fullmatch(host)) and parts.username is None and not parts.fragment
-    return host if is_address and is_plain else ""
+    is_plain = bool(_HOST.fullmatch(host) and _VISIBLE_ASCII.fullmatch(address))
+    return host if is_address and is_plain and parts.username is None and not parts.fragment else ""
 
 
 def resolved(host: str, port: int, hosts: Collection[str], *, is_encrypted: bool) -> list[str]:
@@ -62,7 +63,11 @@ def resolved(host: str, port: int, hosts: Collection[str], *, is_encrypted: bool
     An address in a network of its own (loopback, link-local, private, multicast, metadata) has to be in `hosts`
     itself; so has any address without TLS. Raises ParameterError for one that is not, and OSError where there is none.
     """
-    addresses = list(dict.fromkeys(str(info[4][0]) for info in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)))
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except UnicodeError as malformed:  # a part of the name is empty or too long
+        raise OSError(f"{host} is no name") from malformed
+    addresses = list(dict.fromkeys(str(info[4][0]) for info in found))
     for address in addresses:
         if _is_listed(address, hosts):
             continue

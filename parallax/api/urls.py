@@ -12,6 +12,7 @@ from core.api import IgnoreAccept
 from evaluation.api import ModelViewSet, RecommenderViewSet, RunViewSet
 from parallax.api import views
 from parallax.api.jobs import JobViewSet
+from parallax.api.webhooks import DeliveryViewSet, WebhookViewSet
 from studies.api.studies import StudyViewSet
 
 app_name = "api"
@@ -25,6 +26,7 @@ router.register("runs", RunViewSet, basename="runs")
 router.register("recommenders", RecommenderViewSet, basename="recommenders")
 router.register("reports", ReportViewSet, basename="reports")
 router.register("jobs", JobViewSet, basename="jobs")
+router.register("webhooks", WebhookViewSet, basename="webhooks")
 
 urlpatterns = [
     path("me/", MeView.as_view(), name="me"),
@@ -37,6 +39,7 @@ urlpatterns = [
     ),
     path("reports/requests/<int:pk>/", ReportViewSet.as_view({"get": "requested"}), name="reports-request"),
     path("models/uploads/<int:pk>/", ModelViewSet.as_view({"get": "uploaded"}), name="models-upload"),
+    path("webhooks/<int:pk>/deliveries/", DeliveryViewSet.as_view({"get": "list"}), name="webhooks-deliveries"),
     *router.urls,
     re_path("", views.NotFoundView.as_view(), name="nothing"),
 ]
