@@ -152,18 +152,23 @@ def _end(delivery: Delivery, status: str, code: int | None, error: str = "") -> 
     Delivery.objects.filter(pk=delivery.pk).update(status=status, response_code=code, error=error, **is_over)
 
 
+def signature(secret: str, message_id: str, timestamp: int, body: bytes) -> str:
+    """The signature of a message, as Standard Webhooks define it (https://www.standardwebhooks.com)."""
+    key = b64decode(secret.removeprefix("whsec_"))
+    signed = f"{message_id}.{timestamp}.".encode() + body
+    return f"v1,{b64encode(hmac.digest(key, signed, 'sha256')).decode()}"
+
+
 def _post(delivery: Delivery) -> tuple[int | None, str]:
-    """Send one request, signed as Standard Webhooks say; returns the status of the response, and what failed."""
+    """Send one signed request; returns the status of the response, and what failed."""
     webhook, timestamp = delivery.webhook, int(timezone.now().timestamp())
     body = json.dumps(delivery.payload, sort_keys=True).encode()
-    key = b64decode(webhook.secret.removeprefix("whsec_"))
-    signed = f"{delivery.message_id}.{timestamp}.".encode() + body
     headers = {
         "Content-Type": "application/json",
         "User-Agent": "Parallax",
         "webhook-id": delivery.message_id,
         "webhook-timestamp": str(timestamp),
-        "webhook-signature": f"v1,{b64encode(hmac.digest(key, signed, 'sha256')).decode()}",
+        "webhook-signature": signature(webhook.secret, delivery.message_id, timestamp, body),
     }
     try:
         code, _body = exchange(
