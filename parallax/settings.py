@@ -336,9 +336,10 @@ API_RATE = env_str("PARALLAX_API_RATE", "600/min")  # of each token: throttles b
 # Sites whose scripts may ask it, by a token: never by the session, whose cookie is not sent.
 CORS_ALLOWED_ORIGINS = env_list("PARALLAX_CORS_ORIGINS", default=[])
 CORS_URLS_REGEX = r"^/api/"
-CORS_ALLOW_HEADERS = ["accept", "authorization", "content-type", "idempotency-key"]
+CORS_ALLOW_HEADERS = ["accept", "authorization", "content-type", "idempotency-key", "if-match"]
 CORS_EXPOSE_HEADERS = [
     "Content-Disposition",
+    "ETag",
     "Location",
     "RateLimit",
     "RateLimit-Policy",
