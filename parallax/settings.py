@@ -339,11 +339,14 @@ CORS_URLS_REGEX = r"^/api/"
 CORS_ALLOW_HEADERS = ["accept", "authorization", "content-type", "idempotency-key", "if-match"]
 CORS_EXPOSE_HEADERS = [
     "Content-Disposition",
+    "Deprecation",
     "ETag",
+    "Link",
     "Location",
     "RateLimit",
     "RateLimit-Policy",
     "Retry-After",
+    "Sunset",
     "X-Request-ID",
 ]
 if CORS_ALLOWED_ORIGINS:
