@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, date, datetime, time, timedelta
 from hashlib import sha256
 from typing import Any, ClassVar, TypeVar
 
@@ -10,6 +11,7 @@ from django import forms
 from django.core.validators import RegexValidator
 from django.db import DatabaseError
 from django.db.models import Model, QuerySet
+from django.utils.http import http_date
 from django_filters.rest_framework import CharFilter, FilterSet
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import extend_schema_field
@@ -34,6 +36,7 @@ from core.problem_details import BadParameters, unknown
 Row = TypeVar("Row", bound=Model)
 Document = TypeVar("Document", bound=BaseModel)
 CHANGES = ("PUT", "PATCH")
+WORKS_ON = timedelta(days=366)  # after its deprecation, as docs/reference/api.md promises
 
 
 class ParameterSchema(AutoSchema):
@@ -42,6 +45,9 @@ class ParameterSchema(AutoSchema):
     def get_override_parameters(self) -> list[Any]:
         declared = getattr(self.view, "parameters", {}).get(getattr(self.view, "action", None))
         return [declared] if declared else []
+
+    def is_deprecated(self) -> bool:
+        return _action(self.view, self.method) in getattr(self.view, "deprecated", {})
 
 
 class StrictNegotiation(DefaultContentNegotiation):
@@ -98,6 +104,7 @@ class StrictView(APIView):
 
     parameters: ClassVar[Mapping[str, type[Serializer[Any]]]] = {}  # of the query, by action
     filterset_class: type[FilterSet] | None = None  # of the list
+    deprecated: ClassVar[Mapping[str, date]] = {}  # since when, by action, or by method where there are no actions
     query: Mapping[str, Any] = {}  # the checked parameters of the request
     reserved: KeptAnswer | None = None  # reserved for the answer to a request with an `Idempotency-Key`
     content_negotiation_class = StrictNegotiation
@@ -138,8 +145,13 @@ class StrictView(APIView):
             self.reserved = keep_answer(request)
 
     def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
-        """Keep the answer to a request with an `Idempotency-Key`."""
+        """Say what is deprecated (RFC 9745, RFC 8594), and keep the answer to a request with an `Idempotency-Key`."""
         response = super().finalize_response(request, response, *args, **kwargs)
+        if since := self.deprecated.get(_action(self, request.method)):
+            began = datetime.combine(since, time(), UTC)
+            response["Deprecation"] = f"@{began.timestamp():.0f}"
+            response["Sunset"] = http_date((began + WORKS_ON).timestamp())
+            response["Link"] = '</help/reference/api.md#stability-and-deprecation>; rel="deprecation"; type="text/html"'
         if self.reserved is not None:
             end_request(self.reserved, response)
         is_changeable = any(hasattr(self, method.lower()) for method in CHANGES)
@@ -207,6 +219,10 @@ class StrictView(APIView):
 def created(data: Mapping[str, Any], url: str) -> Response:
     """The response to a request that created what is at `url`."""
     return Response(data, status=status.HTTP_201_CREATED, headers={"Location": url})
+
+
+def _action(view: Any, method: str | None) -> str:
+    return getattr(view, "action", None) or str(method).lower()
 
 
 def _etag(data: Any) -> str:

@@ -109,6 +109,7 @@ INSTALLED_APPS = [
     "studies.apps.StudiesConfig",
     "analysis.apps.AnalysisConfig",
     "parallax.replication.apps.ReplicationConfig",
+    "parallax.webhooks.apps.WebhooksConfig",
     "parallax.apps.ParallaxConfig",
 ]
 
@@ -222,7 +223,7 @@ SWEEP_SECONDS = env_int("SWEEP_SECONDS", default=5)  # the worker's own clock; 0
 CELERY_BEAT_SCHEDULE = {
     # A sweep that waits longer than its pace is not wanted any more: the next one is on its way.
     name: {"task": name, "schedule": max(SWEEP_SECONDS, 5), "options": {"expires": max(SWEEP_SECONDS, 5)}}
-    for name in map("{}.sweep".format, ("accounts", "jobs", "catalog", "evaluation", "studies", "backup"))
+    for name in map("{}.sweep".format, ("accounts", "jobs", "catalog", "evaluation", "studies", "backup", "webhooks"))
 }
 ALIVE_FILE = Path(name) if (name := env_str("PARALLAX_ALIVE_FILE")) else None  # touched by workers and beat
 CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "beat-schedule")
@@ -326,6 +327,7 @@ SITE_URL = env_site("PARALLAX_URL")  # what letters link to; no request says it 
 METRICS_TOKEN = env_secret("PARALLAX_METRICS_TOKEN") or ""  # of Prometheus; without it there are no metrics
 IMPORT_DIR = env_str("PARALLAX_IMPORT_DIR", "")  # files beneath it may be imported by staff; without it, none
 RECOMMENDER_HOSTS = env_list("PARALLAX_RECOMMENDER_HOSTS", default=[])  # that recommenders behind HTTP may be on
+WEBHOOK_HOSTS = env_list("PARALLAX_WEBHOOK_HOSTS", default=[])  # inside networks, or without TLS, that webhooks may use
 CONTACT = env_str("PARALLAX_CONTACT", "")  # shown on pages that belong to no study, as a wrong link's
 DEFAULT_FROM_EMAIL = env_str("DEFAULT_FROM_EMAIL", "Parallax <parallax@localhost>")
 
@@ -334,13 +336,17 @@ API_RATE = env_str("PARALLAX_API_RATE", "600/min")  # of each token: throttles b
 # Sites whose scripts may ask it, by a token: never by the session, whose cookie is not sent.
 CORS_ALLOWED_ORIGINS = env_list("PARALLAX_CORS_ORIGINS", default=[])
 CORS_URLS_REGEX = r"^/api/"
-CORS_ALLOW_HEADERS = ["accept", "authorization", "content-type", "idempotency-key"]
+CORS_ALLOW_HEADERS = ["accept", "authorization", "content-type", "idempotency-key", "if-match"]
 CORS_EXPOSE_HEADERS = [
     "Content-Disposition",
+    "Deprecation",
+    "ETag",
+    "Link",
     "Location",
     "RateLimit",
     "RateLimit-Policy",
     "Retry-After",
+    "Sunset",
     "X-Request-ID",
 ]
 if CORS_ALLOWED_ORIGINS:
@@ -381,6 +387,8 @@ SPECTACULAR_SETTINGS = {
         "Role": "studies.enums.Role",
         "RequestStatusEnum": "jobs.models.REQUEST_STATES",
         "JobStatus": "jobs.models.JobStatus",
+        "WebhookEvent": "parallax.webhooks.models.EventType",
+        "DeliveryStatus": "parallax.webhooks.models.DeliveryStatus",
     },
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
@@ -398,6 +406,7 @@ SPECTACULAR_SETTINGS = {
         {"name": "runs", "description": "Evaluation runs and their results: metrics, per-user values, curves."},
         {"name": "reports", "description": "Reports, as JSON and as files."},
         {"name": "jobs", "description": "Work that workers do for you: imports, simulations, exports, reports."},
+        {"name": "webhooks", "description": "Your addresses that are sent events, signed as Standard Webhooks say."},
     ],
 }
 

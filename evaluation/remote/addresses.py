@@ -1,4 +1,4 @@
-"""Addresses that this machine may connect to on behalf of an administrator: only hosts that the installation lists."""
+"""Addresses that this machine may connect to."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ SETTING = "PARALLAX_RECOMMENDER_HOSTS"
 _NAT64 = IPv6Network("64:ff9b::/96")
 _METADATA = IPv4Address("168.63.129.16")  # of Azure, the only one that is not in a private network
 _HOST = re.compile(r"[A-Za-z0-9._:-]+")
+_VISIBLE_ASCII = re.compile(r"[!-~]+")
 
 
 def check_service_address(address: str, hosts: Collection[str]) -> None:
@@ -25,13 +26,8 @@ def check_service_address(address: str, hosts: Collection[str]) -> None:
     --------
     >>> check_service_address("https://recommender.example.org/gru", ["recommender.example.org"])
     """
-    parts = urlsplit(address)
-    host = parts.hostname or ""
-    try:
-        is_address = parts.scheme in ("http", "https") and bool(_HOST.fullmatch(host)) and parts.port != 0
-    except ValueError:  # a port that is none
-        is_address = False
-    if not is_address or parts.username is not None or parts.query or parts.fragment:
+    host = host_of(address)
+    if not host or urlsplit(address).query:
         raise ParameterError(
             f"{address!r} is not the address of a service. Write it as https://recommender.example.org or "
             "https://recommender.example.org:8443/gru, without an account, ? or #."
@@ -43,13 +39,35 @@ def check_service_address(address: str, hosts: Collection[str]) -> None:
         )
 
 
+def host_of(address: str) -> str:
+    """The host of an http(s) address without an account or a fragment; empty for any other text.
+
+    Examples
+    --------
+    >>> host_of("https://example.org:8443/events?of=parallax"), host_of("https://me@example.org")
+    ('example.org', '')
+    """
+    try:
+        parts = urlsplit(address)
+        is_address = parts.scheme in ("http", "https") and parts.port != 0
+    except ValueError:  # a port that is none
+        return ""
+    host = parts.hostname or ""
+    is_plain = bool(_HOST.fullmatch(host) and _VISIBLE_ASCII.fullmatch(address))
+    return host if is_address and is_plain and parts.username is None and not parts.fragment else ""
+
+
 def resolved(host: str, port: int, hosts: Collection[str], *, is_encrypted: bool) -> list[str]:
     """Look up a listed host once and return its addresses, each of which may be connected to.
 
     An address in a network of its own (loopback, link-local, private, multicast, metadata) has to be in `hosts`
     itself; so has any address without TLS. Raises ParameterError for one that is not, and OSError where there is none.
     """
-    addresses = list(dict.fromkeys(str(info[4][0]) for info in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)))
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except UnicodeError as malformed:  # a part of the name is empty or too long
+        raise OSError(f"{host} is no name") from malformed
+    addresses = list(dict.fromkeys(str(info[4][0]) for info in found))
     for address in addresses:
         if _is_listed(address, hosts):
             continue

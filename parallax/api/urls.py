@@ -16,6 +16,7 @@ from evaluation.api.models import ModelViewSet, RecommenderViewSet
 from evaluation.api.runs import RunViewSet
 from parallax.api import views
 from parallax.api.jobs import JobViewSet
+from parallax.api.webhooks import DeliveryViewSet, WebhookViewSet
 from studies.api.data import ParticipantViewSet, StudyDataViewSet
 from studies.api.designs import DesignViewSet
 from studies.api.membership import OF_STUDY
@@ -44,6 +45,7 @@ router.register("experiments", ExperimentViewSet, basename="experiments")
 router.register("recommenders", RecommenderViewSet, basename="recommenders")
 router.register("reports", ReportViewSet, basename="reports")
 router.register("jobs", JobViewSet, basename="jobs")
+router.register("webhooks", WebhookViewSet, basename="webhooks")
 
 urlpatterns = [
     path("me/", MeView.as_view(), name="me"),
@@ -60,6 +62,7 @@ urlpatterns = [
         UploadViewSet.as_view({"get": "retrieve", "post": "append", "delete": "destroy"}, parser_classes=[BytesParser]),
         name="uploads-detail",
     ),
+    path("webhooks/<int:pk>/deliveries/", DeliveryViewSet.as_view({"get": "list"}), name="webhooks-deliveries"),
     *router.urls,
     re_path("", views.NotFoundView.as_view(), name="nothing"),
 ]

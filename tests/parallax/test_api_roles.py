@@ -19,6 +19,7 @@ from catalog.models import Dataset
 from evaluation.models import EvaluationRun
 from jobs.models import Job
 from parallax.api.urls import urlpatterns
+from parallax.webhooks.services import create_webhook
 from studies.enums import Role
 from studies.models import Study
 from studies.monitoring.services.blinding import open_outcomes
@@ -75,6 +76,10 @@ ANSWERED: dict[str, dict[str, int]] = {
     "recommenders-list": EVERYBODY,
     "jobs-list": EVERYBODY,
     "jobs-detail": {**dict.fromkeys(ROLES, 404), "owner": 200},  # its own requester's
+    "webhooks-list": EVERYBODY,
+    "webhooks-detail": {**dict.fromkeys(ROLES, 404), "owner": 200},  # its own maker's
+    "webhooks-deliveries": {**dict.fromkeys(ROLES, 404), "owner": 200},
+    "webhooks-test": dict.fromkeys(ROLES, 405),  # takes POST alone
     "reports-list": EVERYBODY,
     "reports-detail": REPORTERS,
     "reports-numbers": REPORTERS,
@@ -108,6 +113,10 @@ def _address(name: str, study: Study, report: Report) -> str:
     elif name == "jobs-detail":
         owner = study.memberships.get(role=Role.OWNER).researcher
         kwargs = {"pk": study.jobs.create(kind="simulation", owner=owner).pk}
+    elif name.startswith("webhooks-"):
+        owner = study.memberships.get(role=Role.OWNER).researcher
+        webhook = create_webhook(owner=owner, address="https://93.184.215.14/", events=["study.full"], study=study)
+        kwargs = {} if name == "webhooks-list" else {"pk": webhook.pk}
     elif name == "nothing":
         return reverse("api:api-root") + "no/such/thing/"
     return reverse(f"api:{name}", kwargs=kwargs)
@@ -235,7 +244,7 @@ OF_DATA = {
     "reports-comments",
 }  # need the scope data
 OF_EVERY_TOKEN = {"api-root", "me", "schema", "nothing"}
-ONLY_WRITTEN = {"studies-withdrawals", "runs-scores", *ONLY_POSTED}
+ONLY_WRITTEN = {"studies-withdrawals", "runs-scores", "webhooks-test", *ONLY_POSTED}
 LISTS = {name for name in ANSWERED if name.endswith("-list")}
 
 
@@ -304,7 +313,7 @@ def test_every_address_against_every_limit_of_a_token(client: Client, scene: Any
         if name in LISTS:
             assert response.status_code == 200, name
             is_empty = name == "recommenders-list" or limit == "other project"
-            is_empty |= name in ("reports-list", "jobs-list") and limit == "other study"
+            is_empty |= name in ("reports-list", "jobs-list", "webhooks-list") and limit == "other study"
             assert bool(response.json()["results"]) != is_empty, name
             for of_it in (study.slug, study.dataset_version.content_hash):
                 assert is_within or of_it not in text, name

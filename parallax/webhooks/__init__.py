@@ -1,0 +1,1 @@
+"""Webhooks: what happens in studies and to jobs, sent to addresses of researchers."""
