@@ -39,7 +39,7 @@ KERNELS = $(shell find catalog evaluation recommenders -name '*kernels.py' -o -p
 STAMP_KERNELS = var/numba/.compiled-$(shell cat $(KERNELS) requirements.txt 2>/dev/null | cksum | cut -d' ' -f1)
 STAMP_NODE = node_modules/.installed-$(shell cksum < package.json | cut -d' ' -f1)
 
-.PHONY: help install checkers testers kernels approve bayesian s3 demo up quick test test-core test-slow test-all test-kernels coverage-check mutants lint lint-static audit format clean bench screenshots docs licences sbom
+.PHONY: help install checkers testers kernels approve bayesian s3 demo up quick test test-core test-slow test-all test-kernels coverage-check mutants lint lint-static audit format clean bench screenshots translations docs licences sbom
 
 help: ## Say what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -188,6 +188,9 @@ format: $(STAMP_LINT) ## Format code and templates
 
 bench: $(STAMP_SLOW) ## Run the benchmarks, ten minutes, into one table (var/benchmarks/bench.md)
 	@PYTHONPATH=. $(BIN)/python benchmarks/bench.py
+
+translations: $(STAMP_TEST) ## List the sentences that lack a translation (RELEASE=1: fail if there are any)
+	@$(BIN)/python -m tests.translations $(if $(RELEASE),--release)
 
 screenshots: $(STAMP_TEST) ## Take pictures of every page at four widths, light and dark, into var/gallery (ONLY=text; DOCS=1: those of docs/images)
 	@$(BIN)/python -m tests.gallery.shoot var/gallery --only "$(ONLY)" $(if $(DOCS),--docs)

@@ -43,6 +43,8 @@ DOCUMENTED = {
     "new-study": "console-studies-new",
     "questions": "console-studies-questionnaire-draft",
     "launch": "console-studies-launch-draft",
+    "accounts": "console-accounts-researchers",
+    "api": "console-api-docs",
 }
 DOCUMENTED_SIZE = (1280, 800)
 

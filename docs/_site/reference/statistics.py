@@ -5,11 +5,18 @@ from __future__ import annotations
 from importlib import import_module
 from inspect import isfunction
 from pathlib import Path
+from types import ModuleType
 
 import inference
 from reference.markdown import autodoc
 
-MODULES = sorted(f"inference.{file.stem}" for file in Path(inference.__path__[0]).glob("[!_]*.py"))
+
+def modules_of(package: ModuleType) -> list[str]:
+    """The names of a package's public modules, in alphabetical order."""
+    return sorted(f"{package.__name__}.{file.stem}" for file in Path(package.__path__[0]).glob("[!_]*.py"))
+
+
+MODULES = modules_of(inference)
 
 
 def undocumented(name: str) -> list[str]:
@@ -21,10 +28,15 @@ def undocumented(name: str) -> list[str]:
 
 
 def entries() -> str:
-    """Every module with its public functions and results.
+    """Every module with its public functions and results."""
+    return documented(MODULES)
+
+
+def documented(modules: list[str]) -> str:
+    """Modules with their public functions and classes.
 
     Raises ValueError if one has no docstring; Sphinx would leave it out.
     """
-    if missing := [key for module in MODULES for key in undocumented(module)]:
+    if missing := [key for module in modules for key in undocumented(module)]:
         raise ValueError(f"No docstring: {', '.join(missing)}.")
-    return "\n\n".join(f"## {module}\n\n{autodoc(f'automodule:: {module}', ':members:')}" for module in MODULES)
+    return "\n\n".join(f"## {module}\n\n{autodoc(f'automodule:: {module}', ':members:')}" for module in modules)
