@@ -21,7 +21,7 @@ from django.conf import settings
 
 from core.errors import ParallaxError
 from core.log_files import append_lines, rotate, write_whole
-from core.site_address import forget_site, note_site
+from core.site_address import site_file
 from jobs.broker_queues import declare_queue
 from jobs.parent_process import PARENT_VARIABLE
 from jobs.worker_lock import is_worker_running
@@ -76,8 +76,7 @@ class Children:
 
     @property
     def url(self) -> str:
-        host = "127.0.0.1" if self.host == "0.0.0.0" else self.host  # noqa: S104 -- all addresses, this one among them  # nosec B104
-        return f"http://{host}:{self.port}/"
+        return f"http://{self.host.replace('0.0.0.0', '127.0.0.1')}:{self.port}/"
 
     @property
     def logs(self) -> Path:
@@ -93,7 +92,7 @@ class Children:
                 declare_queue(queue)
             self._start("web", self._web_command())
             if self.workers:  # else it is a command's own server
-                note_site(self.url)
+                site_file().write_text(self.url, encoding="utf-8")
             for number in range(self.workers):
                 self._start(f"worker-{number + 1}", self._worker_command(str(number + 1)))
             if self.workers:  # so that fits leave exports, reports and sweeps a worker
@@ -252,7 +251,8 @@ class Children:
                     process.kill()
                     process.wait()
             self._running.clear()
-            forget_site(self.url)
+            if self.workers:
+                site_file().unlink(missing_ok=True)
             for thread in self._log_threads:
                 thread.join(timeout=1.0)  # a process that outlives the child keeps its pipe open
             self._log_threads.clear()

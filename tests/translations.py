@@ -93,7 +93,7 @@ def main() -> None:
     languages = sorted(folder.name for folder in (ROOT / "locale").iterdir())
     found = {language: to_do(messages(), catalogue(language)) for language in languages}
     for language, lines in found.items():
-        print(f"{language}: {len(lines)} to do", *lines, sep="\n  ")
+        print(f"{language}: {len(lines)} to do", *lines, sep="\n  ")  # noqa: T201 -- a program of the command line
     if is_release and any(found.values()):
         sys.exit("Translate these sentences in locale/, and remove those left over, before the release.")
 

@@ -92,9 +92,7 @@ def search_page(request: HttpRequest) -> HttpResponse:
 @login_not_required
 @require_safe
 def help_page(request: HttpRequest, path: str = INDEX) -> HttpResponseBase:
-    """A page of the documentation, the pages that a search finds, a picture on one, or a sample report, which is saved:
-    its styles are its own.
-    """
+    """A page of the documentation or its search, a picture, or a sample report, which is saved as a file."""
     if path in (files := documentation_files()):
         return FileResponse(files[path].open("rb"), as_attachment=path.endswith(".html"))
     page = documentation_page(path)

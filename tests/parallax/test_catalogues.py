@@ -58,7 +58,11 @@ def test_the_list_fails_in_a_release_alone() -> None:
     lines = [line for language in TRANSLATED for line in to_do(messages(), catalogue(language))]
     for options, expected in (([], 0), (["--release"], int(bool(lines)))):
         listed = subprocess.run(
-            [sys.executable, "-m", "tests.translations", *options], cwd=ROOT, capture_output=True, text=True, check=False
+            [sys.executable, "-m", "tests.translations", *options],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert listed.returncode == expected, listed.stderr
         assert all(line in listed.stdout for line in lines)

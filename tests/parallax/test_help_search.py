@@ -9,7 +9,8 @@ from django.test import Client
 from django.urls import reverse
 
 from parallax.shell.documentation import FOLDER, documentation_page
-from parallax.shell.help_search import MOST_PAGES, search_documentation
+from parallax.shell.help_search import search_documentation
+from parallax.shell.search import PER_KIND
 from tests.factories.accounts import UserFactory
 from tests.factories.pages import flat
 from tests.parallax.newcomer_questions import QUESTIONS
@@ -54,4 +55,4 @@ def test_visitors_and_researchers_search_the_documentation(client: Client) -> No
 
 @pytest.mark.parametrize("query", ["", "?", '" OR', "NEAR(a b)", "title:x", "how do I", "*", "\x00", "é" * 100])
 def test_any_query_is_only_words(query: str) -> None:
-    assert len(search_documentation(query)) <= MOST_PAGES
+    assert len(search_documentation(query)) <= PER_KIND

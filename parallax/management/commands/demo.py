@@ -109,9 +109,7 @@ class Command(ParallaxCommand):
         parser.add_argument("--port", type=int, default=8000)
         catalogues = "films with ratings, or books with usage data (default: films)"
         parser.add_argument("--catalogue", choices=["films", "books"], default="films", help=catalogues)
-        parser.add_argument(
-            "--quick", action="store_true", help="three algorithms and thirty participants"
-        )
+        parser.add_argument("--quick", action="store_true", help="three algorithms and thirty participants")
         parser.add_argument("--exit", action="store_true", help="stop when everything is ready")
 
     def handle(self, *args: Any, **options: Any) -> None:

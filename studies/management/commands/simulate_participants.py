@@ -38,7 +38,7 @@ class Command(StudyCommand):
         parser.add_argument("--per-condition", type=int, default=30)
         parser.add_argument("--seed", type=int, default=1, help="the same seed gives the same people and answers")
         parser.add_argument("--parallel", type=int, default=8, help="participants at the same time")
-        parser.add_argument("--base-url", help="address of the site (default: the one that `make up` or `make demo` serves)")
+        parser.add_argument("--base-url", help="address of the site (default: the one that runs here)")
         parser.add_argument(
             "--effects",
             type=Path,
