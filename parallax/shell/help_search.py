@@ -50,6 +50,5 @@ def _index() -> sqlite3.Connection:
 
 
 def _words(section: str) -> tuple[str, str]:
-    # Without the marks of Markdown.
     heading, _, text = re.sub(r"\]\([^)]*\)|!?\[|[`*|#]|<[^>]+>", "", section).partition("\n")
     return heading.strip(), " ".join(text.split())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from pathlib import Path
 
 from django.conf import settings
@@ -27,5 +26,4 @@ def entries() -> str:
 
 def _text(message: ast.expr) -> str:
     parts = message.values if isinstance(message, ast.JoinedStr) else [message]
-    said = "".join(str(part.value) if isinstance(part, ast.Constant) else "…" for part in parts)
-    return re.sub(r"([<*])", r"\\\1", said)
+    return "".join(str(part.value).replace("*", "\\*") if isinstance(part, ast.Constant) else "…" for part in parts)
