@@ -94,7 +94,7 @@ $(STAMP_S3): $(STAMP)
 
 s3: install $(STAMP_S3) ## Install the client of S3 too, for files in a bucket (PARALLAX_ARTEFACTS_S3)
 
-demo: $(STAMP) ## Run the main job on a demo catalogue and serve it (DEMO=films or books, QUICK=1, PORT=8000, DEMO_EXIT=1 to stop when ready)
+demo: $(STAMP) ## Run the main job on a demo catalogue and serve it (DEMO=films or books, QUICK=1, PORT=8000, DEMO_EXIT=1 to stop when ready), in two to four minutes
 	@exec $(MANAGE) demo --catalogue $(DEMO) --port $(PORT) $(if $(QUICK),--quick) $(if $(DEMO_EXIT),--exit)
 
 up: install ## Serve the site: web server and worker (PORT=8000)
@@ -192,7 +192,7 @@ bench: $(STAMP_SLOW) ## Run the benchmarks, ten minutes, into one table (var/ben
 translations: $(STAMP_TEST) ## List the sentences that lack a translation (RELEASE=1: fail if there are any)
 	@$(BIN)/python -m tests.translations $(if $(RELEASE),--release)
 
-screenshots: $(STAMP_TEST) ## Take pictures of every page at four widths, light and dark, into var/gallery (ONLY=text; DOCS=1: those of docs/images)
+screenshots: $(STAMP_TEST) ## Take pictures of every page at four widths, light and dark, into var/gallery (ONLY=text; DOCS=1: those of docs/images; PORT=8471)
 	@$(BIN)/python -m tests.gallery.shoot var/gallery --only "$(ONLY)" $(if $(DOCS),--docs)
 
 $(STAMP_DOCS): $(STAMP)

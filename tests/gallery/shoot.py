@@ -33,7 +33,7 @@ ROOT = Path(__file__).parents[2]
 WIDTHS = (320, 390, 768, 1280)
 SCHEMES = ("light", "dark")
 LANGUAGES = ("en", "it")
-PORT = 8471
+PORT = int(os.environ.get("PORT", "8471"))
 CHROMIUM = shutil.which("chromium")
 # Pictures in docs/images by the page they show: its upper part, as wide as on a desk.
 DOCUMENTED = {
