@@ -35,7 +35,13 @@ html_copy_source = False
 html_use_index = False
 html_static_path = ["static"]
 html_css_files = ["site.css"]
+# The addresses of the source and of its issues are settings of the build; without them, nothing links there.
+SOURCE, ISSUES = (os.environ.get(f"PARALLAX_DOCS_{name}", "").rstrip("/") for name in ("SOURCE", "ISSUES"))
 html_theme_options = {
+    "source_repository": SOURCE,
+    "source_branch": os.environ.get("PARALLAX_DOCS_BRANCH", "main"),
+    "source_directory": "docs/",
+    "footer_icons": [{"name": "Issues", "url": ISSUES, "html": "Report a fault", "class": ""}] if ISSUES else [],
     "light_css_variables": {"color-brand-primary": "#1d4f91", "color-brand-content": "#1d4f91"},
     "dark_css_variables": {"color-brand-primary": "#9cc2f5", "color-brand-content": "#9cc2f5"},
 }

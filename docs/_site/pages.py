@@ -19,6 +19,7 @@ from sphinx.util.logging import getLogger
 from sphinx.writers.html5 import HTML5Translator
 
 SECTIONS = {
+    "Help": "faq\ntroubleshooting",
     "Tutorials": "tutorials/*",
     "How-to guides": "how-to/*",
     "Sample reports": "gallery/*",
