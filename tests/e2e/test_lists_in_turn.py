@@ -1,4 +1,7 @@
-"""Several lists one after the other in Chromium: by touch on a phone, by keys at a desk, and without a connection."""
+"""Several lists one after the other in Chromium: from one to the next without a connection, and without a barrier.
+
+`test_template_walks` walks them whole.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from studies.design.services.launch import launch_study
-from studies.enums import ParticipantStatus
-from studies.models import Event, Participant, Study
-from tests.e2e.clicker import Keyboard, Pointer, all_sent, until
+from studies.models import Participant, Study
+from tests.e2e.clicker import Pointer, until
 from tests.e2e.test_accessibility import BROKEN_WORDS, SIDEWAYS, violations, with_axe
 from tests.e2e.test_lost_connection import ready
 from tests.factories.walking import Person
@@ -31,50 +33,6 @@ def study() -> Study:
 def given(occasion: int, **answers: Any) -> dict[str, Any]:
     rows = Participant.objects.get().responses.filter(occasion=occasion, question__in=answers)
     return dict(rows.values_list("question", "value"))
-
-
-def rate(do: Pointer, occasion: int, rank: int) -> None:
-    """Answer about an item and leave its page, which by pointer is left by itself and opened again."""
-    expect(do.page.locator(".part")).to_have_text(f"List {occasion} of 3")
-    following = f"items/{occasion}/{rank + 1}" if rank < 5 else "overall" if occasion == 1 else f"overall/{occasion}/0"
-    do.answer(watched="yes")
-    do.answer(rating=str(occasion + 1))
-    do.come_back(do.page.url, following)
-    do.go_on(following)
-
-
-@pytest.mark.parametrize(("hands", "width", "has_touch"), [(Pointer, 390, True), (Keyboard, 1280, False)])
-def test_three_lists_are_walked_with_a_reload_and_going_back(
-    study: Study, live_server: Any, browser: Browser, hands: type[Pointer], width: int, has_touch: bool
-) -> None:
-    person = Person(study, answers=ABOUT).to("recommendations")
-    context = browser.new_context(viewport={"width": width, "height": 844}, has_touch=has_touch)
-    page = context.new_page()
-    page.goto(f"{live_server.url}{person.base}recommendations/")
-    do = hands(page)
-    for occasion in (1, 2, 3):
-        expect(page.locator("h1")).to_have_text(f"List {occasion} of 3")
-        do.go_on(f"items/{occasion}/1")
-        for rank in range(1, 6):
-            rate(do, occasion, rank)
-            if (occasion, rank) == (2, 2):
-                page.reload()
-                page.go_back()
-                page.wait_for_url("**/items/2/*/")
-                page.goto(f"{live_server.url}{person.base}items/2/3/")
-        do.answer(satisfaction=str(occasion + 1))
-        last = occasion == 3
-        do.go_on("after" if last else f"recommendations/{occasion + 1}/0")
-        assert given(occasion, satisfaction=0) == {"satisfaction": occasion + 1}
-    do.go_on("thanks")
-    me = person.me
-    assert me.status == ParticipantStatus.COMPLETED
-    ratings = me.responses.filter(question="rating").order_by("occasion", "rank").values_list("occasion", "value")
-    assert list(ratings) == [(occasion, occasion + 1) for occasion in (1, 2, 3) for _rank in range(5)]
-    all_sent(page)
-    seen = Event.objects.filter(participant=me, kind="page_shown", page="overall")
-    until(lambda: set(seen.values_list("occasion", flat=True)) == {1, 2, 3}, page, "pages shown in each list")
-    context.close()
 
 
 def test_a_list_is_left_and_the_next_one_met_without_a_connection(

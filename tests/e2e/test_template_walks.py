@@ -2,7 +2,7 @@
 
 On every kind of page something goes wrong: the page is reloaded, left backwards, opened in a second tab, its connection
 is lost, or the participant returns on another device. Each template meets each of these on each kind of page once, in
-one of its two walks, in English and Italian.
+one of its two walks, in English and Italian; where several lists come in turn, on the pages of the second.
 """
 
 from __future__ import annotations
@@ -20,11 +20,12 @@ from studies.allocation.selectors.allocations import replayed_log
 from studies.design.selectors.placeholders import content_of
 from studies.design.services.launch import launch_study
 from studies.enums import Mode, ParticipantStatus
-from studies.models import Participant, RecommendedItem, Study
+from studies.models import Participant, Study
+from studies.participation.services.participant_state import list_lengths
 from tests.e2e.clicker import Finger, Keyboard, Pointer, all_sent, until
 from tests.e2e.test_accessibility import SIDEWAYS, violations, with_axe
 from tests.e2e.tunnel import Tunnel
-from tests.studies.test_templates import ALGORITHMS, TWO, books, created, films, news
+from tests.studies.test_templates import ALGORITHMS, TWO, Asked, books, created, expect_lists, films, news
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
@@ -32,6 +33,7 @@ PHONE, DESK = {"width": 390, "height": 844}, {"width": 1280, "height": 800}
 LOCALES = {"en": "en-GB", "it": "it-IT", "de": "de-DE"}
 DATA = {
     "explanations": films, "diversity-dose": books, "reading": news, "choose-one": films, "cremonesi-2011": films,
+    "three-in-turn": films, "two-lists": news,
 }  # fmt: skip
 SAID = {"age": "33", "first_visit": "yes", "recommender_experience": "no", "gender": "woman"}  # admitted everywhere
 
@@ -58,6 +60,7 @@ STATE = """() => {
     code: all('#completion-code').map((one) => one.textContent),
   };
 }"""
+NOT_TOLD = "Object.keys(localStorage).filter((key) => key.startsWith('parallax.told.')).length"
 
 
 def in_form(value: Any) -> str:
@@ -72,7 +75,7 @@ class Walk:
         self, browser: Browser, tunnel: Tunnel, study: Study, hands: type[Pointer], language: str, **device: Any
     ) -> None:
         self.browser, self.tunnel, self.study, self.hands, self.language = browser, tunnel, study, hands, language
-        self.given: dict[tuple[int, str], str] = {}
+        self.given: dict[Asked, str] = {}
         self.rated: dict[int, str] = {}
         self.problems: list[str] = []
         self.met: set[tuple[str, str]] = set()
@@ -106,14 +109,21 @@ class Walk:
 
     def is_stored(self) -> bool:
         me = Participant.objects.latest("pk")
-        stored: dict[tuple[int, str], str] = {}
+        stored: dict[Asked, str] = {}
         for row in me.responses.all():
             parts = row.value.items() if isinstance(row.value, dict) else [("", row.value)]
-            stored |= {
-                (row.rank, f"{row.question}.{part}" if part else row.question): in_form(value) for part, value in parts
-            }
+            for part, value in parts:
+                name = f"{row.question}.{part}" if part else row.question
+                stored[row.occasion, row.rank, name] = in_form(value)
         profile = {pk: str(rating) for pk, rating in me.profile.values_list("item_id", "rating")}
         return (stored, profile) == (self.given, self.rated)
+
+    def is_told(self) -> bool:
+        """Whether the browser told that each page of each of several lists was shown."""
+        me, flow = Participant.objects.get(), content_of(self.study).flow
+        shown = set(me.events.filter(kind="page_shown").values_list("page", "rank", "occasion"))
+        places = {place for place in flow.places(list_lengths(me)) if flow.is_repeated(place.page)}
+        return {(place.page, place.rank, place.occasion) for place in places} <= shown
 
     def look(self) -> None:
         where = f"{self.kind} of {self.study.slug}, {self.language}"
@@ -125,9 +135,11 @@ class Walk:
     # Answers
 
     def answer(self, do: Pointer, name: str, tag: str, values: list[str]) -> None:
-        rank = int(do.page.locator("body").get_attribute("data-rank") or 0)
+        body = do.page.locator("body")
+        occasion = int(body.get_attribute("data-occasion") or 1)
+        rank = int(body.get_attribute("data-rank") or 0)
         if tag == "radio":
-            value = SAID.get(name) or values[(len(name) + rank) % min(5, len(values))]
+            value = SAID.get(name) or values[(len(name) + rank + occasion - 1) % min(5, len(values))]
             do.tick(f"input[name='{name}'][value='{value}']")
         elif tag.startswith("select"):
             value = SAID.get(name, values[-1])
@@ -136,7 +148,7 @@ class Walk:
             value = SAID.get(name, "Così, così")
             do.fill(f"[name={name}]", value)
             do.page.locator(f"[name={name}]").blur()
-        self.given[rank, name] = value
+        self.given[occasion, rank, name] = value
 
     def answer_until(self, n_left: int, do: Pointer | None = None) -> None:
         do = do or self.do
@@ -175,6 +187,7 @@ class Walk:
 
     def device(self) -> None:
         address = self.page.url
+        until(lambda: self.page.evaluate(NOT_TOLD) == 0, self.page, "what the browser still has to tell")
         self.context.close()
         self.open("fr-FR")  # the language is the participant's, not the device's
         self.page.goto(re.sub(r"(/s/p/[^/]+/).*", r"\1", address))
@@ -273,13 +286,18 @@ class Walk:
 
     def walk(self, wrong: tuple[str, ...]) -> None:
         self.consent(wrong)
+        content = content_of(self.study)
         while (kind := self.kind) != "end":
+            here, body = wrong, self.page.locator("body")
+            if content.flow.is_repeated(str(body.get_attribute("data-page"))):
+                occasion = int(body.get_attribute("data-occasion") or 1)
+                here = wrong if occasion == min(2, content.n_occasions) else ()
             if kind == "item_questions":  # one thing on each item
-                at = int(str(self.page.locator("body").get_attribute("data-rank"))) - 1
-                self.visit(wrong[at : at + 1])
-            else:
-                self.visit(wrong)
+                at = int(str(body.get_attribute("data-rank"))) - 1
+                here = here[at : at + 1]
+            self.visit(here)
         self.visit(wrong)
+        until(self.is_told, self.page, "each page of each of several lists was shown")
         self.context.close()
 
 
@@ -297,11 +315,10 @@ def launched(key: str) -> Study:
 
 
 def expect_whole(study: Study) -> None:
-    """One participant with one slot, one list and everything once."""
+    """One participant with one slot, the lists of their conditions and everything once."""
     me = Participant.objects.get()
     assert me.status == ParticipantStatus.COMPLETED
-    slots = RecommendedItem.objects.filter(recommendation_list__participant=me)
-    assert sorted(slots.values_list("rank", flat=True)) == list(range(1, study.design.list_length + 1))
+    expect_lists(me)
     assert me.allocations.count() == 1
     assert replayed_log(study, Mode.LIVE).problem == ""
 
@@ -314,6 +331,8 @@ WALKS = [
     ("reading", Finger, "en", FIRST), ("reading", Keyboard, "it", SECOND),
     ("choose-one", Finger, "it", SECOND), ("choose-one", Keyboard, "en", FIRST),
     ("cremonesi-2011", Finger, "it", SECOND), ("cremonesi-2011", Keyboard, "en", FIRST),
+    ("three-in-turn", Finger, "en", FIRST), ("three-in-turn", Keyboard, "it", SECOND),
+    ("two-lists", Finger, "it", SECOND), ("two-lists", Keyboard, "en", FIRST),
 ]  # fmt: skip
 
 
@@ -334,9 +353,13 @@ def test_a_template_is_walked_whatever_goes_wrong(
         assert set(me.profile.values_list("n_changes", flat=True)) == {0}
 
 
-@pytest.mark.parametrize(
-    ("key", "language"), [("explanations", "en"), ("diversity-dose", "it"), ("reading", "de"), ("choose-one", "it")]
-)
+WITHOUT_SCRIPT = [
+    ("explanations", "en"), ("diversity-dose", "it"), ("reading", "de"), ("choose-one", "it"), ("three-in-turn", "en"),
+    ("two-lists", "it"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("key", "language"), WITHOUT_SCRIPT)
 def test_a_template_is_walked_without_a_script(tunnel: Tunnel, browser: Browser, key: str, language: str) -> None:
     study = launched(key)
     walk = Walk(browser, tunnel, study, Pointer, language, java_script_enabled=False)
@@ -356,7 +379,7 @@ def test_a_template_is_walked_without_a_script(tunnel: Tunnel, browser: Browser,
                 expect(page.locator("#count b")).to_have_text(re.compile(rf"^\s*{number + 1}\b"))
             walk.leave(walk.do)
             continue
-        if page.locator(".question").count():
+        if page.locator(".question[data-required]").count():
             walk.leave(walk.do)  # what is missing is said, and nothing is lost
             expect(page.locator(".problem").first).to_be_visible()
         for _time in range(2):  # an answer may open another question

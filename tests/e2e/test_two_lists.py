@@ -1,4 +1,7 @@
-"""Two lists side by side in Chromium: by touch on a phone, by keys, without a connection and without a script."""
+"""Two lists side by side in Chromium: both in sight, answers that are changed, and no barrier.
+
+`test_template_walks` walks them whole.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,6 @@ from studies.enums import ParticipantStatus
 from studies.models import Participant, Study
 from tests.e2e.clicker import Keyboard, Pointer, until
 from tests.e2e.test_accessibility import BROKEN_WORDS, SIDEWAYS, violations, with_axe
-from tests.e2e.test_lost_connection import ready
 from tests.factories.walking import Person
 from tests.studies.test_templates import TWO, created, films
 
@@ -38,7 +40,7 @@ def given() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("hands", "width", "has_touch"), [(Pointer, 390, True), (Keyboard, 1280, False)])
-def test_two_lists_are_compared_with_a_reload_and_going_back(
+def test_both_lists_are_in_sight_while_they_are_compared_and_answers_can_be_changed(
     study: Study, live_server: Any, browser: Browser, hands: type[Pointer], width: int, has_touch: bool
 ) -> None:
     person = Person(study, answers=ABOUT).to("recommendations")
@@ -54,8 +56,6 @@ def test_two_lists_are_compared_with_a_reload_and_going_back(
         do.answer(**{key: str(number - 2)})
         until(lambda key=key: key in given(), page, key)
         assert page.evaluate(IN_SIGHT) == 2
-    page.reload()
-    expect(page.locator("#variety--1")).to_be_checked()
     for number, key in enumerate(KEYS[3:], start=3):
         do.answer(**{key: str(number - 2)})
     assert page.evaluate(SMALL) == 0
@@ -68,38 +68,6 @@ def test_two_lists_are_compared_with_a_reload_and_going_back(
     do.go_on("thanks")
     assert given()["overall"] == 2
     assert person.me.status == ParticipantStatus.COMPLETED
-    context.close()
-
-
-def test_lists_are_compared_without_a_connection(study: Study, live_server: Any, browser: Browser) -> None:
-    person = Person(study, answers=ABOUT).to("compare")
-    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True)
-    page = context.new_page()
-    page.goto(f"{live_server.url}{person.base}compare/")
-    ready(page, f"{live_server.url}{person.base}after/")
-    context.set_offline(True)
-    do = Pointer(page)
-    do.answer(**dict.fromkeys(KEYS, "-1"))
-    do.go_on("after")
-    assert given() == {}
-    context.set_offline(False)
-    until(lambda: given() == dict.fromkeys(KEYS, -1), page, "what was answered without a connection")
-    context.close()
-
-
-def test_without_a_script_it_is_a_form(study: Study, live_server: Any, browser: Browser) -> None:
-    person = Person(study, answers=ABOUT).to("compare")
-    context = browser.new_context(viewport={"width": 390, "height": 844}, java_script_enabled=False)
-    page = context.new_page()
-    page.goto(f"{live_server.url}{person.base}compare/")
-    Pointer(page).answer(overall="0")
-    page.locator("#continue").click()
-    expect(page.locator(".problem")).to_have_count(4)
-    expect(page.locator("#overall-0")).to_be_checked()
-    Pointer(page).answer(**dict.fromkeys(KEYS[1:], "1"))
-    page.locator("#continue").click()
-    page.wait_for_url("**/after/")
-    assert given() == {"overall": 0, **dict.fromkeys(KEYS[1:], 1)}
     context.close()
 
 

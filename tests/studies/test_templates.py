@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import secrets
 import shlex
+import shutil
+import subprocess
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -24,12 +27,14 @@ from evaluation.models import EvaluationRun
 from evaluation.run_spec import named_settings
 from evaluation.services.run_proposals import proposals_for
 from inference.factorial import MeanContrast
-from inference.results import WelchResult
-from studies.allocation.selectors.allocations import replayed_log
+from inference.results import PairwiseResult, WelchResult
+from inference.sequences import WithinResult
+from studies.allocation.selectors.allocations import arms_of, assigned_to, replayed_log
 from studies.data.exports.export_files import FORMATS, write_export
 from studies.data.exports.tables import Options
 from studies.design.presets.loader import check_design, load_preset, preset_keys
 from studies.design.selectors.factors import crossing_problem
+from studies.design.selectors.placeholders import conditions_of, content_of
 from studies.design.services.conditions import choose_conditions
 from studies.design.services.design import create_study
 from studies.design.services.duplicating import duplicate_study
@@ -37,22 +42,24 @@ from studies.design.services.launch import launch_study
 from studies.enums import Mode, ParticipantStatus
 from studies.instrument.flow import questionnaire_of
 from studies.instrument.scales import scales_of
-from studies.models import Participant, RecommendedItem, Study
+from studies.models import Participant, Study
+from studies.participation.services.participant_state import list_lengths
 from studies.participation.services.withdrawal import withdraw
 from studies.recruitment.services.entry_links import entry_link
 from studies.simulation.answer_model import SimulatedPerson, SourceUser, TrainingSide
-from studies.simulation.planted_effects import effects_from
+from studies.simulation.planted_effects import effects_by_list
 from tests.factories.accounts import UserFactory
 from tests.factories.catalog import make_items, make_version
 from tests.factories.evaluation import make_run, make_run_at
 from tests.factories.studies import make_usage_run
 from tests.factories.walking import walker_of
+from tests.report_text import text_of_report
 from tests.studies.test_walker import Cut, walk
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
 OWN = [key for key in preset_keys() if key != "cremonesi-2011"]
-# Of one condition for each person; others are walked by tests of their own.
+# Of one condition for each person.
 BETWEEN = [key for key in OWN if key not in ("three-in-turn", "two-lists")]
 PURESVD = "puresvd:factors=4"
 ALGORITHMS = {
@@ -74,8 +81,13 @@ PLANTED: dict[str, dict[str, dict[str, float]]] = {
     "diversity-dose": {label: {"scale.diversity": 0.5 * dose} for dose, label in enumerate(DOSES)},
     "reading": {"PureSVD4": {"scale.interest": 1.2}},
     "choose-one": {"PureSVD4": {"scale.difficulty": 1.5}},
+    "three-in-turn": {"PureSVD4": {"satisfaction": 1.2}},
+    "two-lists": {"PureSVD4": {"accuracy": 0.8}},  # which is what preferences between lists follow
 }
 EFFECTS = {key: next(iter(shifts)) for key, own in PLANTED.items() for shifts in own.values()}
+SEVERAL = 66  # participants of a study in which each meets several lists: whole blocks of its sequences
+# After how many requests five participants leave; where there are several lists, on different ones.
+QUITS: dict[str, Sequence[int]] = {"three-in-turn": (24, 45, 60, 85, 95), "two-lists": (14, 17, 19, 21, 23)}
 
 
 def films(algorithms: str) -> EvaluationRun:
@@ -107,7 +119,7 @@ def recipes(algorithms: str) -> EvaluationRun:
 
 DATA = {"films": films, "books": books, "news": news}
 READ = {"news": news, "recipes": recipes}
-WALKED = [(key, data) for key in BETWEEN for data in (READ if key == "reading" else DATA)]
+WALKED = [(key, data) for key in OWN for data in (READ if key == "reading" else DATA)]
 
 
 def created(key: str, run: EvaluationRun, **given: Any) -> Study:
@@ -152,12 +164,15 @@ def test_a_template_is_walked_exported_and_reported(key: str, data: str, tmp_pat
     assert [dose.condition for dose in results.doses] == (DOSES[1:] if key == "diversity-dose" else [])
 
 
+Asked = tuple[int, int, str]  # occasion, rank and question
+
+
 class Told(Cut):
-    """The site, with every answer that it took: by rank and question, and the points of known items."""
+    """The site, with every answer that it took, and the points of known items."""
 
     def __init__(self, after: int) -> None:
         super().__init__(after)
-        self.answers: dict[tuple[int, str], str] = {}
+        self.answers: dict[Asked, str] = {}
         self.rated: dict[int, str] = {}
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
@@ -166,43 +181,49 @@ class Told(Cut):
         places = page.strip("/").split("/")[1:]
         if request.method == "POST" and "form" in request.headers.get("content-type", "") and places:
             fields = dict(parse_qsl(request.content.decode()))
-            rank = int(places[2]) if len(places) > 2 else 0
+            occasion, rank = map(int, places[1:3]) if len(places) > 2 else (1, 0)
             if places[0] == "rate":
                 self.rated |= {int(item): fields["rating"] for item in places[1:]}
             else:
                 own = {name: value for name, value in fields.items() if value and not name.startswith("was.")}
-                self.answers |= {(rank, name): value for name, value in own.items() if name not in NO_ANSWERS}
+                self.answers |= {(occasion, rank, name): own[name] for name in own if name not in NO_ANSWERS}
         return reply
 
 
 NO_ANSWERS = ("csrfmiddlewaretoken", "continue")
 
 
-def stored_answers(person: Participant) -> tuple[dict[tuple[int, str], str], dict[int, str]]:
+def stored_answers(person: Participant) -> tuple[dict[Asked, str], dict[int, str]]:
     """What is stored of a participant, as forms have it."""
-    answers: dict[tuple[int, str], str] = {}
+    answers: dict[Asked, str] = {}
     for row in person.responses.all():
         parts = row.value if isinstance(row.value, dict) else {"": row.value}
         for part, value in parts.items():
             name = f"{row.question}.{part}" if part else row.question
-            answers[row.rank, name] = {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+            value = {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+            answers[row.occasion, row.rank, name] = value
     return answers, {item: str(point) for item, point in person.profile.values_list("item_id", "rating")}
 
 
 def enter(study: Study, seed: int, *, after: int = 10_000) -> tuple[Participant, Told]:
-    """A simulated participant with the planted effect of their condition, who quits after so many requests."""
+    """A simulated participant with the planted effects of their conditions, who quits after so many requests."""
     items = range(study.dataset_version.items.count())
     is_usage = study.design.is_choice
     user = SourceUser("u", {index: 1.0 + (0 if is_usage else (index + seed) % 5) for index in items[::3]})
     offsets, high = (np.zeros(len(items)), 1.0) if is_usage else (np.linspace(0.5, -0.5, len(items)), 5.0)
     side = TrainingSide(1.0 if is_usage else 3.0, offsets, np.array(items)[::-1], 1.0, high)
 
+    names, planted = dict(study.conditions.values_list("pk", "label")), PLANTED[study.slug]
+
     def person_for(code: str) -> SimulatedPerson:
-        condition = Participant.objects.get(study=study, code=code).condition
+        person = Participant.objects.get(study=study, code=code)
+        met = [[names[pk] for pk in shown] for shown in conditions_of(person)]
+        effects = effects_by_list(planted, [shown[0] for shown in met])
+        (effect, length), *later = zip(effects, list_lengths(person), strict=True)
         return SimulatedPerson(
-            user, side, np.random.default_rng(seed), elicitation=study.design.scale,
-            effect=PLANTED[study.slug].get(condition.label if condition else ""), list_length=study.design.list_length,
-            effect_rng=np.random.default_rng(seed), scales=scales_of(questionnaire_of(study)),
+            user, side, np.random.default_rng(seed), elicitation=study.design.scale, effect=effect, list_length=length,
+            later=later, effect_rng=np.random.default_rng(seed), scales=scales_of(questionnaire_of(study)),
+            interest_shifts=[[planted.get(name, {}).get("accuracy", 0.0) for name in shown] for shown in met],
         )  # fmt: skip
 
     told = Told(after)
@@ -216,59 +237,106 @@ def enter(study: Study, seed: int, *, after: int = 10_000) -> tuple[Participant,
 @pytest.mark.slow
 @pytest.mark.parametrize(("key", "data"), WALKED)
 def test_sixty_complete_five_quit_and_two_withdraw(key: str, data: str, tmp_path: Path) -> None:
-    run = {**DATA, **READ}[data](ALGORITHMS.get(key, TWO))
-    study = created(key, run, settings={"block_multiples": [1]})
+    run, given = {**DATA, **READ}[data](ALGORITHMS.get(key, TWO)), {"settings": {"block_multiples": [1]}}
+    study = created(key, run, **given, **({} if key in BETWEEN else {"per_condition": SEVERAL}))
     launch_study(study=study)
-    walked = [enter(study, seed, after=20 + seed) for seed in range(5)]
+    walked = [enter(study, seed, after=after) for seed, after in enumerate(QUITS.get(key, range(20, 25)))]
     walked += [enter(study, seed) for seed in range(5, 65)]
     people = study.participants.filter(mode=Mode.SIMULATED)
     assert people.count() == 65
     complete = people.filter(status=ParticipantStatus.COMPLETED)
     assert list(complete.order_by("pk")) == [person for person, _told in walked[5:]]
-    arms = [people.filter(condition=each).count() for each in study.conditions.all()]
+    assert {person.occasion for person, _told in walked[:5]} == set(range(1, content_of(study).n_occasions + 1))
+    arms = [people.filter(**assigned_to(arm)).count() for arm in arms_of(study)]
     assert max(arms) - min(arms) <= 1
     for person, _told in walked[5:7]:
         withdraw(participant=person)
         assert stored_answers(person) == ({}, {})
     for person, told in walked[:5] + walked[7:]:  # nothing is lost or doubled, also of those who quit
         assert stored_answers(person) == (told.answers, told.rated), person.code
-        ranks = RecommendedItem.objects.filter(recommendation_list__participant=person).values_list("rank", flat=True)
-        is_listed = person.status == ParticipantStatus.COMPLETED
-        assert sorted(ranks) == list(range(1, study.design.list_length + 1)) or not is_listed
+    for person, _told in walked[7:]:
+        expect_lists(person)
     assert replayed_log(study, Mode.SIMULATED).problem == ""
     expect_exports_open(study, tmp_path)
     expect_effect(study, key)
 
 
+def expect_lists(person: Participant) -> None:
+    """Each condition's list is there once and whole, without an item of a list of an earlier occasion."""
+    lists = person.recommendation_lists.all()
+    assert [(each.occasion, each.side, each.condition_id) for each in lists] == [
+        (occasion, side, condition)
+        for occasion, shown in enumerate(conditions_of(person), start=1)
+        for side, condition in enumerate(shown, start=1)
+    ]
+    met: dict[int, set[int]] = {}
+    for each in lists:
+        slots = each.slots.order_by("rank").values_list("rank", "item")
+        assert [rank for rank, _item in slots] == list(range(1, person.study.design.list_length + 1))
+        met.setdefault(each.occasion, set()).update(item for _rank, item in slots)
+    assert sum(map(len, met.values())) == len(set().union(*met.values()))
+
+
 def expect_exports_open(study: Study, folder: Path) -> None:
-    """Every table of every export is read by pandas; that of participants has each of them once."""
+    """Every table of every export is read by pandas, and by R where it is; that of participants has each once."""
+    n_rows = {}
     for kind in FORMATS:
         for file in write_export(study, kind, folder / kind, Options(include_simulated=True)):
+            path = folder / kind / file.name
             if file.name.endswith(".json"):
-                json.loads((folder / kind / file.name).read_text(encoding="utf-8"))
+                json.loads(path.read_text(encoding="utf-8"))
             if file.name.endswith((".csv", ".tsv")):
-                separator = "\t" if file.name.endswith(".tsv") else ","
-                assert len(pd.read_csv(folder / kind / file.name, sep=separator, dtype=str).columns) > 1, file.name
+                table = pd.read_csv(path, sep="\t" if file.name.endswith(".tsv") else ",", dtype=str)
+                assert len(table.columns) > 1, file.name
+                n_rows[str(path)] = len(table)
+    if rscript := shutil.which("Rscript"):
+        read = subprocess.run([rscript, "-e", IN_R, *n_rows], capture_output=True, text=True)
+        assert read.returncode == 0, read.stderr
+        assert dict(zip(n_rows, map(int, read.stdout.split()), strict=True)) == n_rows
     wide = pd.read_csv(folder / "wide" / f"study-{study.slug}_wide_data.csv", dtype=str)
     assert wide["participant.id"].is_unique
     assert len(wide) == 65
     assert wide["participant.status"].value_counts()[ParticipantStatus.COMPLETED] == 58
 
 
+IN_R = """for (file in commandArgs(TRUE)) {
+  read <- if (endsWith(file, ".tsv")) read.delim else read.csv
+  cat(nrow(read(file, colClasses = "character")), "")
+}"""
+
+
 def expect_effect(study: Study, key: str) -> None:
-    """The report has the planted effect: the planned one, or a difference of the two conditions."""
-    results = build_report(study=study, mode=Mode.SIMULATED).read_results()
-    assert sum(condition.n for condition in results.conditions) == 58
-    if key in ALGORITHMS:
+    """The report has the planted effect: the planned one, or a difference of the conditions."""
+    report = build_report(study=study, mode=Mode.SIMULATED)
+    results = report.read_results()
+    assert results.flow.analysed == 58
+    assert sum(condition.n for condition in results.conditions) == 58 * (1 if key in BETWEEN else len(labels(study)))
+    text = "".join(run.text for run in headline(results))
+    if key in ("explanations", "diversity-dose"):
         planned = results.factorial and results.factorial.planned
         assert planned
         assert planned.variable_key == EFFECTS[key]
         assert isinstance(planned.result, MeanContrast)
         assert planned.result.value > 0
         assert planned.result.p < 0.05
-        text = "".join(run.text for run in headline(results))
         assert planned.variable.in_text in text
         assert "No evidence" not in text
+    elif key == "two-lists":
+        assert [each.variable_key for each in results.preferences] == list(study.design.plan.outcomes)
+        assert results.preferences[0].n_participants == 58
+        assert text == "Simulated participants: Participants preferred PureSVD4 to NNCosNgr."
+    elif key == "three-in-turn":
+        variable = results.variable(EFFECTS[key])
+        assert variable
+        assert variable.in_turn
+        assert isinstance(variable.in_turn.model, WithinResult)
+        assert variable.in_turn.model.n_complete == 58
+        assert isinstance(variable.pairs, PairwiseResult)
+        for pair in variable.pairs.pairs:
+            if "PureSVD4" in (pair.a, pair.b):
+                assert pair.is_significant
+                assert (pair.difference > 0) == (pair.a == "PureSVD4")
+        assert "Highest global satisfaction: PureSVD4 (" in text_of_report(report)
     else:
         (variable,) = (each for each in results.variables if each.key == EFFECTS[key])
         means = {label: own.mean for label, own in variable.described.items()}
@@ -326,67 +394,3 @@ def test_the_quick_comparison_of_a_template_measures_what_it_needs(key: str) -> 
     algorithms = proposals_for(make_version(), load_preset(key).quick_algorithms)["quick"].spec.algorithms
     lines = ["nncosngr", "puresvd"] if key != "diversity-dose" else ["puresvd", *["puresvd|mmr"] * 3]
     assert [name for name, _params in algorithms] == lines
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("data", DATA)
-def test_each_person_meets_the_lists_of_all_recommenders_in_turn(data: str) -> None:
-    study = created("three-in-turn", DATA[data](ALGORITHMS["three-in-turn"]), settings={"block_multiples": [1]})
-    launch_study(study=study)
-    for seed in range(6):
-        person, _requests = walk(study, secrets.token_hex(20), seed=seed)
-        assert person.status == ParticipantStatus.COMPLETED
-        answers = person.responses.order_by("occasion")
-        assert list(answers.filter(question="satisfaction").values_list("occasion", flat=True)) == [1, 2, 3]
-        assert answers.filter(question="rating").count() == 15
-        items = [pk for each in person.recommendation_lists.all() for pk in each.slots.values_list("item", flat=True)]
-        assert len(set(items)) == 15
-    people = study.participants.filter(mode=Mode.SIMULATED)
-    assert sorted(people.values_list("sequence__position", flat=True)) == list(range(6))
-    assert replayed_log(study, Mode.SIMULATED).problem == ""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("data", DATA)
-def test_each_person_compares_two_lists_side_by_side(data: str) -> None:
-    study = created("two-lists", DATA[data](TWO), settings={"block_multiples": [1]})
-    launch_study(study=study)
-    for seed in range(8):
-        person, _requests = walk(study, secrets.token_hex(20), seed=seed)
-        assert person.status == ParticipantStatus.COMPLETED
-        asked = {question["key"] for question in study.questionnaire["compare"]}
-        answers = person.responses.filter(question__in=asked)
-        assert {*answers.values_list("question", "occasion")} == {(key, 1) for key in asked}
-        assert all(value in range(-2, 3) for value in answers.values_list("value", flat=True))
-    people = study.participants.filter(mode=Mode.SIMULATED)
-    assert sorted(people.values_list("sequence__position", flat=True)) == [0] * 4 + [1] * 4
-    assert replayed_log(study, Mode.SIMULATED).problem == ""
-    results = build_report(study=study, mode=Mode.SIMULATED).read_results()
-    assert [each.variable_key for each in results.preferences] == list(study.design.plan.outcomes)
-    assert (results.flow.analysed, results.preferences[0].n_participants) == (8, 8)
-
-
-@pytest.mark.slow
-def test_planted_interest_in_one_of_two_lists_is_found() -> None:
-    study = created("two-lists", films(TWO), settings={"block_multiples": [1]})
-    launch_study(study=study)
-    effects = effects_from({"PureSVD4": {"accuracy": 0.8}}, labels(study), questionnaire_of(study))
-    items = range(study.dataset_version.items.count())
-    side = TrainingSide(3.0, np.linspace(0.5, -0.5, len(items)), np.array(items)[::-1], 1.0, 5.0)
-    for seed in range(60):
-        user = SourceUser("u", {index: 1.0 + (index + seed) % 5 for index in items[::3]})
-
-        def person_for(code: str, user: SourceUser = user, seed: int = seed) -> SimulatedPerson:
-            met = Participant.objects.get(study=study, code=code).sequence.occasions
-            names = labels(study)
-            return SimulatedPerson(
-                user, side, np.random.default_rng(seed), elicitation=study.design.scale, list_length=5,
-                interest_shifts=[[effects.get(names[at], {}).get("accuracy", 0.0) for at in shown] for shown in met],
-            )  # fmt: skip
-
-        client = httpx.Client(transport=Cut(10_000), base_url="http://testserver")
-        link = entry_link(study=study, mode=Mode.SIMULATED, entry_key=secrets.token_hex(20))
-        walker_of(study, client, link, person_for=person_for, rng=np.random.default_rng(seed)).run()
-    preference = build_report(study=study, mode=Mode.SIMULATED).read_results().preferences[0]
-    assert [pair.n_b > pair.n_a for pair in preference.pairs] == [True]
-    assert preference.tests.pairs[0].p < 0.01
