@@ -21,7 +21,7 @@ from core.api import IgnoreAccept
 from core.form_bodies import described
 from jobs.api import JobSerializer, accepted
 from jobs.models import Job, JobStatus
-from studies.api.membership import OwnersView, StudyView
+from studies.api.membership import REASON, OwnersView, StudyView
 from studies.console.forms.data import ExportForm, ReasonForm, RetentionForm
 from studies.data.exports.export_files import FORMATS
 from studies.data.exports.tables import Options
@@ -36,7 +36,6 @@ from studies.serializers import StudyDetailSerializer
 from studies.team.permissions import OWNERS, READERS
 
 EXPORT = described(ExportForm, "Export", format=serializers.ChoiceField(choices=list(FORMATS)))
-REASON = described(ReasonForm, "Reason")
 RETENTION = described(RetentionForm, "Retention")
 
 

@@ -6,10 +6,13 @@ from django.http import Http404
 from rest_framework.permissions import SAFE_METHODS
 
 from core.api import ParameterSchema, StrictView
+from core.form_bodies import described
+from studies.console.forms.data import ReasonForm
 from studies.design.services.archiving import refuse_archived
 from studies.models import Study
 from studies.team.permissions import OWNERS, Membership, membership_for
 
+REASON = described(ReasonForm, "Reason")
 STUDY_LIMITS = {"study": "pk", "project": "dataset_version__dataset__project"}
 OF_STUDY = "studies/(?P<slug>[-a-zA-Z0-9_]+)"  # where the addresses of what belongs to a study begin
 

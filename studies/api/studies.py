@@ -26,9 +26,8 @@ from evaluation.services.run_proposals import TITLES
 from evaluation.table_formats import FORMATS, as_table, table_response
 from jobs.api import JobSerializer, accepted
 from jobs.models import Job
-from studies.api.membership import StudyView
+from studies.api.membership import REASON, StudyView
 from studies.console.forms.conditions import TitleForm
-from studies.console.forms.data import ReasonForm
 from studies.console.forms.new_study import CUSTOM, NewStudyForm
 from studies.console.forms.planning import SimulationForm
 from studies.console.forms.study_lifecycle import DeleteForm, DuplicateForm
@@ -79,7 +78,6 @@ NewStudyBody = described(
     kind=serializers.ChoiceField(choices=[*TITLES, CUSTOM], required=False),
     run=serializers.IntegerField(required=False, allow_null=True, help_text="Its kind is custom."),
 )
-ReasonBody = described(ReasonForm, "Reason")
 SimulationBody = described(
     SimulationForm,
     "Simulation",
@@ -109,12 +107,12 @@ def _act(name: str, service: Callable[..., object], summary: str, *, reason: str
     def act(self: StudyViewSet, request: Request, slug: str) -> Response:
         """Change the state of a study."""
         membership = self.membership(slug, OWNERS, even_when_archived=True)  # the service knows which changes are left
-        facts = {reason: self.body(ReasonBody)["reason"]} if reason else {}
+        facts = {reason: self.body(REASON)["reason"]} if reason else {}
         service(study=membership.study, actor=request.user, **facts)
         return self.shown(slug)
 
     act.__name__ = name
-    body = ReasonBody if reason else None
+    body = REASON if reason else None
     describe = extend_schema(
         operation_id=f"study_{name}", summary=summary, request=body, responses=StudyDetailSerializer
     )
