@@ -14,8 +14,7 @@ from django.utils.translation import gettext as _
 from core.errors import NotAllowedInState, ParallaxError, StorageUnavailable
 from evaluation.enums import ModelOrigin
 from evaluation.selectors.models import algorithm_of
-from evaluation.services.remote_lists import UNREACHABLE
-from evaluation.services.serving import Served
+from evaluation.services.remote_lists import UNREACHABLE, Served
 from recommenders.base import Algorithm
 from studies.design.presets.loader import questions_of_choice
 from studies.design.selectors.placeholders import conditions_of, content_of
