@@ -22,23 +22,15 @@ from evaluation.selectors.cases import cases_of, training_means
 from evaluation.selectors.runs import measured_algorithms
 from evaluation.selectors.uploads import leak_warning
 from studies.design.selectors import available_models
+from studies.instrument.measures import ParticipantMeasures
 from studies.models import Condition, Study
 
 
 @dataclass(frozen=True)
-class Person:
-    """One participant's sums, as integers, None where the study does not ask; nothing identifies the participant."""
+class Person(ParticipantMeasures):
+    """The measures of one participant under their condition; nothing identifies the participant."""
 
     condition: str
-    n_items: int
-    accuracy_sum: int | None
-    fon_sum: int | None
-    son_sum: int | None
-    satisfaction: int | None
-    n_liking: int | None
-    liking_sum: int | None
-    n_interest: int | None
-    interest_sum: int | None
 
 
 @dataclass(frozen=True)
