@@ -55,10 +55,10 @@ def served_lists(participant: Participant, profile: Profile, *, request: str = "
     lists: list[ParticipantList] = []
     shown: set[int] = set()
     for keys in conditions_of(participant):
-        at_once = [_served_list(participant, profile, key, left_out=sorted(shown), request=request) for key in keys]
-        lists += at_once
+        beside = [_served_list(participant, profile, key, left_out=sorted(shown), request=request) for key in keys]
+        lists += beside
         if leaves_out:
-            shown.update(*(served.items for served, _explanations in at_once))
+            shown.update(*(served.items for served, _explanations in beside))
     return lists
 
 
