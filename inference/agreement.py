@@ -86,11 +86,6 @@ def permuted_concordance(x: Integers, y: Integers) -> Integers:
     return balance
 
 
-def permuted_products(x: Integers, y: Integers) -> Integers:
-    """Sum the products of `x` with `y` under the orders of `y`. Both arrays have shape (n,), the result (n_orders,)."""
-    return np.asarray(y[_orders(y.size)] @ x, dtype=np.int64)
-
-
 @lru_cache(maxsize=64)
 def concordance_without_ties(n: int) -> Null:
     """Distribution of concordant less discordant pairs over all orders of `n` distinct values.
@@ -172,7 +167,7 @@ def spearman(x: Iterable[Number], y: Iterable[Number], alpha: float = 0.05) -> A
     middle = (n * (n + 1)) ** 2
     covariance = n * int(ranks_x @ ranks_y) - middle
     scale = math.sqrt((n * int(ranks_x @ ranks_x) - middle) * (n * int(ranks_y @ ranks_y) - middle))
-    null = Null.of(n * permuted_products(ranks_x, ranks_y) - middle)
+    null = Null.of(n * np.asarray(ranks_y[_orders(n)] @ ranks_x, dtype=np.int64) - middle)
     return _tested(covariance, scale, null, _method(n), n=n, alpha=alpha)
 
 

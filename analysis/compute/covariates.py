@@ -56,18 +56,14 @@ def covariate_analyses(
     if not answers.people or answers.occasions:
         return None
     # One thread: sums over threads differ in their last bits.
+    without_primary = tested[0] if answers.people[0].accuracy_sum is None else VARIABLE_OF["accuracy"]
     with threadpool_limits(limits=1, user_api="blas"):
         return results.CovariateAnalyses(
             adjustment=_adjustment(answers, backgrounds, tested, alpha),
             attrition=None if primary is None else _attrition(answers, flow, primary),
             items=_item_view(answers, consumed, alpha),
-            lists=_list_effects(study, lists, answers, primary or _without_primary(answers, tested)),
+            lists=_list_effects(study, lists, answers, primary or without_primary),
         )
-
-
-def _without_primary(answers: Answers, tested: Sequence[Variable]) -> Variable:
-    """The variable of analyses of the primary one where that is not tested."""
-    return tested[0] if answers.people[0].accuracy_sum is None else VARIABLE_OF["accuracy"]
 
 
 def _adjustment(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from analysis.present.words import cell_of, decimal, interval_cell, probability, whole
-from analysis.results.perceived import Constructs, QuestionnaireScale, ScaleConstruct, omegas_of
+from analysis.results.perceived import Constructs, QuestionnaireScale, ScaleConstruct
 from analysis.results.report import Results
 from charting import marks
 from charting.theme import Spec
@@ -27,7 +27,9 @@ def scale_section(results: Results) -> Section:
     if not results.scales or not results.flow.analysed:
         return section
     section.say(_planned_words(results.scales))
-    section.put(reliability(results.scales, omegas_of(results.constructs)))
+    constructs = results.constructs
+    omegas = {} if constructs is None else {scale.key: scale.omega for scale in constructs.scales}
+    section.put(reliability(results.scales, omegas))
     tested = {variable.variable.scale for variable in results.variables}
     section.put(means([scale for scale in results.scales if scale.key not in tested]))
     section.say(*reasons(results.scales))

@@ -22,23 +22,15 @@ from evaluation.selectors.cases import cases_of, training_means
 from evaluation.selectors.runs import measured_algorithms
 from evaluation.selectors.uploads import leak_warning
 from studies.design.selectors import available_models
+from studies.instrument.measures import ParticipantMeasures
 from studies.models import Condition, Study
 
 
 @dataclass(frozen=True)
-class Person:
-    """One participant's sums, as integers, None where the study does not ask; nothing identifies the participant."""
+class Person(ParticipantMeasures):
+    """The measures of one participant under their condition; nothing identifies the participant."""
 
     condition: str
-    n_items: int
-    accuracy_sum: int | None
-    fon_sum: int | None
-    son_sum: int | None
-    satisfaction: int | None
-    n_liking: int | None
-    liking_sum: int | None
-    n_interest: int | None
-    interest_sum: int | None
 
 
 @dataclass(frozen=True)
@@ -322,7 +314,12 @@ def measured_by(run: EvaluationRun, conditions: tuple[str, ...], positions: list
             for kind in HITS
         },
         users=users,
-        cases=_users_once(users) if is_by_user else _case_counts(run, by_user),
+        cases=(
+            # One case of each user with a value: sums of hits over sums of cases are then means over users.
+            {kind: np.asarray(_has_values(values), dtype=np.int64) for kind, values in users.items()}
+            if is_by_user
+            else _case_counts(run, by_user)
+        ),
         digests={name: row.users_digest for name, row in zip(conditions, rows, strict=True)},
         served=_served(measured, conditions, positions),
         is_by_user=is_by_user,
@@ -382,11 +379,6 @@ def _case_counts(run: EvaluationRun, by_user: Mapping[str, run_results.UserValue
         owner = np.searchsorted(user_ids, cases.users[is_kind])
         counts[kind] = np.bincount(owner, minlength=len(user_ids)).astype(np.int64)
     return counts
-
-
-def _users_once(users: Mapping[str, NDArray[np.float64]]) -> dict[str, NDArray[np.int64]]:
-    """One case of each user with a value, so that sums of hits over sums of cases are means over users."""
-    return {kind: np.asarray(_has_values(values), dtype=np.int64) for kind, values in users.items()}
 
 
 def means_of_shared_users(users: NDArray[np.float64]) -> list[float | None]:

@@ -164,8 +164,3 @@ class Constructs:
     scales: tuple[ScaleConstruct, ...]
     factors: FactorModel | Undefined
     structural: StructuralModel | Undefined
-
-
-def omegas_of(constructs: Constructs | None) -> dict[str, OmegaResult | Undefined]:
-    """McDonald's omega by key of the scale."""
-    return {} if constructs is None else {scale.key: scale.omega for scale in constructs.scales}

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from catalog.importers.base import (
@@ -365,8 +364,3 @@ def equal_titles(items: Iterable[ParsedItem]) -> list[tuple[str, int]]:
     """Titles that several items of a work have, the most frequent first, and how many have each."""
     shared = [(same[0].title, len(same)) for same in works(items).values() if len(same) > 1]
     return sorted(shared, key=lambda pair: -pair[1])
-
-
-def n_untitled(items: Sequence[ParsedItem]) -> int:
-    """Items whose id is their title."""
-    return int(np.sum([item.title == item.external_id for item in items]))

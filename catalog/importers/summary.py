@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from catalog.importers.base import ParsedDataset
-from catalog.importers.items import ItemNotes, equal_titles, n_untitled
+from catalog.importers.items import ItemNotes, equal_titles
 from catalog.importers.proposal import Proposal
 from catalog.importers.rows import DAMAGED_ID
 from catalog.importers.scales import ScaleFinding
@@ -44,7 +44,11 @@ def summary_of(
         "items_with_one": round(float((per_item[is_rated] == 1).mean()), 4),
         "items_without_ratings": int((~is_rated).sum()),
         # Beside the ratings, an item without an id has its title for one.
-        "items_without_title": notes.untitled if proposal.ratings.column("title") else n_untitled(parsed.items),
+        "items_without_title": (
+            notes.untitled
+            if proposal.ratings.column("title")
+            else sum(item.title == item.external_id for item in parsed.items)
+        ),
         "equal_titles": [list(pair) for pair in titles[:_MOST_SHOWN]],
         "n_equal_titles": len(titles),
         "entities_repaired": notes.entities,

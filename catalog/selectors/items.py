@@ -162,11 +162,6 @@ def poster_url_in(item: Item, language: str) -> str:
     return f"{item.poster_url}&lang={language}" if is_localised else item.poster_url
 
 
-def localised_titles(texts: TextsByLanguage) -> list[str]:
-    """An item's titles in other languages."""
-    return [own["title"] for own in texts.values() if "title" in own]
-
-
 def untranslated(version: DatasetVersion, language: str) -> dict[str, int]:
     """Count the items without a title and those with a plot but none in the language; empty where none should have it.
 

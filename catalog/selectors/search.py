@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from catalog.models import DatasetVersion, Feature, Item
 from catalog.selectors.item_information import entropy0, popularity_entropy
 from catalog.selectors.item_matcher import Document, Matcher
-from catalog.selectors.items import items_at, localised_titles
+from catalog.selectors.items import items_at
 from catalog.selectors.ratings import ratings_of
 from core.errors import ParallaxError
 from core.provenance import rng_for
@@ -53,7 +53,7 @@ class _Index:
             facts.setdefault(index, {}).setdefault(kind, []).append(value)
         items = list(version.items.order_by("index").values_list("title", "sort_title", "year", "n_ratings", "texts"))
         documents = [
-            _document([title, *localised_titles(texts)], year, facts.get(at, {}))
+            _document([title, *(own["title"] for own in texts.values() if "title" in own)], year, facts.get(at, {}))
             for at, (title, _, year, _, texts) in enumerate(items)
         ]
         self.popularity = np.array([n_ratings for *_, n_ratings, _ in items], dtype=np.int64)

@@ -227,21 +227,13 @@ def _refusals(
     for algorithm in run.algorithms.all():
         if recipes[algorithm.pk] in stored or base_recipes[algorithm.pk] in stored:
             continue
-        kind = registry.algorithm(algorithm.algorithm)
-        features = features_for(
-            version=run.version,
-            training_digest=training_digest,
-            algorithm=algorithm.algorithm,
-            params=algorithm.params,
-        )
+        key, params = algorithm.algorithm, algorithm.params
+        features = features_for(version=run.version, training_digest=training_digest, algorithm=key, params=params)
+        has_counts = training.counts is not None
         try:
-            kind.check(
-                registry.params_of(algorithm.algorithm, algorithm.params),
-                TrainingSize(
-                    training.n_users, training.n_items, features, training.counts is not None, has_times(run.version)
-                ),
-            )
-            check_memory(algorithm=algorithm.algorithm, params=algorithm.params, ratings=training, features=features)
+            size = TrainingSize(training.n_users, training.n_items, features, has_counts, has_times(run.version))
+            registry.algorithm(key).check(registry.params_of(key, params), size)
+            check_memory(algorithm=key, params=params, ratings=training, features=features)
         except (ParameterError, DataError, ParallaxError) as refusal:
             refusals[algorithm.pk] = str(refusal)
     return refusals

@@ -14,7 +14,8 @@ from core.errors import ParallaxError, ParameterError
 from evaluation import tables
 from evaluation.charts import Bar, bars
 from evaluation.models import TrainedModel
-from evaluation.services.serving import Served, explain, opened_model, recommend
+from evaluation.services.remote_lists import Served
+from evaluation.services.serving import explain, opened_model, recommend
 from evaluation.services.upload_summary import ShownUsers
 from recommenders.data import History
 from recommenders.explanation import Explanation, How

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import lru_cache
 from types import MappingProxyType
@@ -32,16 +32,21 @@ MOST_OPENINGS, WITHIN = 3, timedelta(minutes=10)
 
 
 @dataclass(frozen=True)
-class RemoteList:
-    """What a service answered: items by index, and what was needed to get them."""
+class Served:
+    """A recommendation list and the digest of the model that produced it.
+
+    Slots without a model score are filled by popularity; their score is None.
+    """
 
     items: tuple[int, ...]
     scores: tuple[float | None, ...]
-    explanations: tuple[Mapping[str, str], ...]  # by language
-    version: str
-    attempts: int
-    seconds: float  # of the last attempt
-    facts: Mapping[str, Any]  # whatever else it said
+    is_filled: tuple[bool, ...]
+    seconds: float  # of a remote recommender those of the last attempt
+    digest: str
+    version: str = ""  # of a remote recommender
+    attempts: int = 1  # to get the list of a remote recommender
+    explanations: tuple[Mapping[str, str], ...] = ()  # of remote recommenders and uploads, by language, one per item
+    facts: Mapping[str, Any] = field(default_factory=dict)  # whatever else a remote recommender said
 
 
 def remote_list(
@@ -54,7 +59,7 @@ def remote_list(
     left_out: Sequence[int],
     history: History | None,
     request: str,
-) -> RemoteList:
+) -> Served:
     """Ask the service of a model for a list, as `evaluation.services.serving.recommend` describes.
 
     A failed request is repeated under its id. Without an id it is not: a page waits for the list, as at a launch.
@@ -94,9 +99,11 @@ def remote_list(
     if recommender.failures or recommender.open_until:  # its openings count on: a service may come and go
         RemoteRecommender.objects.filter(pk=recommender.pk).update(failures=0, open_until=None)
     listed = reply.content.items
-    return RemoteList(
+    return Served(
         items=tuple(columns[each.item] for each in listed),
         scores=tuple(each.score for each in listed),
+        is_filled=(False,) * len(listed),
+        digest=model.digest,
         explanations=tuple(MappingProxyType(each.explanation) for each in listed),
         version=reply.content.version,
         attempts=reply.attempts,

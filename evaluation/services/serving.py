@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, cast
+from typing import cast
 
 from core import artefacts
 from core.errors import ArtefactError, DataError, ParallaxError, ParameterError
@@ -15,31 +14,13 @@ from evaluation.enums import ModelOrigin
 from evaluation.models import TrainedModel
 from evaluation.selectors.uploads import KIND, TEXT
 from evaluation.services.optional_inputs import items_of_model
-from evaluation.services.remote_lists import remote_list
+from evaluation.services.remote_lists import Served, remote_list
 from recommenders import registry
 from recommenders.base import Algorithm
 from recommenders.data import History, Profiles, Scale
 from recommenders.explanation import Explanation
 from recommenders.reranking import Reranked
 from recommenders.uploaded_lists import Lists
-
-
-@dataclass(frozen=True)
-class Served:
-    """A recommendation list and the digest of the model that produced it.
-
-    Slots without a model score are filled by popularity; their score is None.
-    """
-
-    items: tuple[int, ...]
-    scores: tuple[float | None, ...]
-    is_filled: tuple[bool, ...]
-    seconds: float
-    digest: str
-    version: str = ""  # of a remote recommender
-    attempts: int = 1  # to get the list of a remote recommender
-    explanations: tuple[Mapping[str, str], ...] = ()  # of remote recommenders and uploads, by language, one per item
-    facts: Mapping[str, Any] = field(default_factory=dict)  # whatever else a remote recommender said
 
 
 @lru_cache(maxsize=32)
@@ -111,11 +92,10 @@ def recommend(
     item rated twice, or a rating outside the scale.
     """
     if model.origin == ModelOrigin.REMOTE:
-        answered = remote_list(
+        return remote_list(
             model=model, items=items, ratings=ratings, scale=scale, n=n, left_out=left_out, history=history,
             request=request,
         )  # fmt: skip
-        return Served(is_filled=(False,) * len(answered.items), digest=model.digest, **vars(answered))
     started = time.perf_counter()
     opened = opened_model(model.digest)
     texts: dict[int, dict[str, str]] = {}

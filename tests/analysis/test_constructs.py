@@ -41,7 +41,7 @@ def answers_of(n: int, *, languages: int = 1, effect: float = 1.0, constant: boo
         steps[:, 0] = 4
     satisfaction = np.clip(np.round(3 + 0.8 * factors[:, 0] + 0.7 * rng.normal(size=n)), 1, 5)
     people = tuple(
-        Person(label, 5, 15, 1, 1, int(value), 0, 0, 0, 0) for label, value in zip(labels, satisfaction, strict=True)
+        Person(5, 15, 1, 1, 0, 0, 0, 0, int(value), label) for label, value in zip(labels, satisfaction, strict=True)
     )
     scales = tuple(
         ScaleAnswers(

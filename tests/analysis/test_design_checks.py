@@ -34,8 +34,8 @@ def answered(ratings: dict[str, list[list[int]]], scales: tuple[ScaleAnswers, ..
     for name, lists in ratings.items():
         for own in lists:
             people.append(
-                Person(name, len(own), sum(own), 0, 0, 3, n_liking=0, liking_sum=0, n_interest=len(own),
-                       interest_sum=sum(own))
+                Person(len(own), sum(own), 0, 0, n_liking=0, liking_sum=0, n_interest=len(own),
+                       interest_sum=sum(own), satisfaction=3, condition=name)
             )  # fmt: skip
             shown += [Shown(name, f"i{at}", f"Item {at}", rating, 0, 0, "neither", False)
                       for at, rating in enumerate(own)]  # fmt: skip

@@ -259,8 +259,8 @@ def test_shifts_that_differ_along_the_scale_are_said(planted: Answers) -> None:
 
 @pytest.mark.unit
 def test_values_are_exact_whatever_the_length_of_lists() -> None:
-    three = Person("A", 3, 4, 0, 0, 4, 0, 0, 3, 4)
-    five = Person("A", 5, 20, 0, 0, 4, 0, 0, 5, 20)
+    three = Person(3, 4, 0, 0, 0, 0, 3, 4, 4, "A")
+    five = Person(5, 20, 0, 0, 0, 0, 5, 20, 4, "A")
     answers = Answers(("A",), (three, five), (), 0, 0, 0)
     accuracy = groups_of(answers, VARIABLE_OF["accuracy"])
     assert [str(value) for value in accuracy["A"]] == ["4/3", "4"]

@@ -76,7 +76,7 @@ def answers_of(
             if (person, position) in missing:
                 continue
             satisfaction = round(value(person, name, position, previous))
-            people.append(Person(name, 5, None, None, None, satisfaction, None, None, None, None))
+            people.append(Person(5, *[None] * 7, satisfaction, name))
             occasions.append(Met(person, position, previous))
     return Answers(names, tuple(people), (), len(people), 0, 0, occasions=tuple(occasions))
 

@@ -251,7 +251,7 @@ def person(accuracy: int, satisfaction: int, n_watched: int = 2, n_heard: int = 
     """A participant who rates five items alike, all but one of them `accuracy`."""
     ratings = [accuracy] * 4 + [3]
     fon = 5 - n_watched
-    return Person("", 5, sum(ratings), fon, max(0, fon - n_heard), satisfaction, 0, 0, 0, 0), ratings
+    return Person(5, sum(ratings), fon, max(0, fon - n_heard), 0, 0, 0, 0, satisfaction, ""), ratings
 
 
 def evidence(**answers: Sequence[tuple[Person, list[int]]]) -> StudyEvidence:

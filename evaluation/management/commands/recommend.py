@@ -15,7 +15,8 @@ from catalog.selectors.datasets import newest_version
 from catalog.selectors.ratings import item_ids_of
 from core.commands import ParallaxCommand
 from evaluation.management.arguments import at_least_one, check_folders
-from evaluation.services.serving import Served, recommend
+from evaluation.services.remote_lists import Served
+from evaluation.services.serving import recommend
 from evaluation.services.training import train_on_everything
 from recommenders import registry
 from recommenders.data import History

@@ -141,10 +141,6 @@ def _level(person: Person, key: str) -> Any:
     return None if condition is None else condition.levels.get(key)
 
 
-def _external(person: Person) -> Any:
-    return "; ".join(f"{name}={value}" for name, value in person.external_ids) or None
-
-
 def _entrance_variables(study: Study) -> Iterator[Of]:
     """The participant's entrance and the interviewer's notes."""
     entrances = tuple((value, str(label).lower()) for value, label in Entrance.choices)
@@ -197,8 +193,9 @@ def _identity_variables(study: Study) -> tuple[Of, ...]:
         _field("code", "Code shown to the participant", allowed="6 characters", identifies=YES),
         _field("completion_code", "Code the participant can show to be paid", allowed="8 characters", identifies=YES,
                source="Thank you"),
-        _own("external_ids", "Ids of the participant at other sites", "text", _external, allowed="NAME=VALUE; …",
-             identifies=YES, source="The link"),
+        _own("external_ids", "Ids of the participant at other sites", "text",
+             lambda p: "; ".join(f"{name}={value}" for name, value in p.external_ids) or None,
+             allowed="NAME=VALUE; …", identifies=YES, source="The link"),
         _own("id_in_session", "Number of the participant in order of entry", "integer", lambda p: p.number, minimum=1),
         Variable("study.design_hash", "SHA-256 of the frozen design the participant met", "text",
                  _linked("version", "design_hash", ""), allowed=SHA_256),

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from catalog.selectors.ratings import scale_of
-from evaluation.services.serving import Served, explain, recommend
+from evaluation.services.remote_lists import Served
+from evaluation.services.serving import explain, recommend
 from recommenders.data import History, Profiles, Scale
 from recommenders.explanation import Explanation
 from studies.models import Condition, Study

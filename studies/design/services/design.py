@@ -65,13 +65,6 @@ def _check_target(per_condition: int) -> None:
         )
 
 
-def _preset(template: str) -> Preset:
-    try:
-        return load_preset(template)
-    except ParameterError as problem:
-        raise ParallaxError("study.unknown_template", str(problem)) from problem
-
-
 def _chosen_run(version: DatasetVersion, run: EvaluationRun | None) -> EvaluationRun:
     if run is None:
         run = newest_succeeded_run(version)
@@ -193,7 +186,10 @@ def create_study(
     """
     check_slug(slug)
     _check_target(per_condition)
-    preset = _preset(template)
+    try:
+        preset = load_preset(template)
+    except ParameterError as problem:
+        raise ParallaxError("study.unknown_template", str(problem)) from problem
     chosen = _chosen_run(version, run)
     algorithms = algorithms_for(preset, chosen, labels)
     models = {entry.label: entry.served for entry in algorithms if entry.served is not None}

@@ -234,15 +234,11 @@ def launch_problems(study: Study) -> list[str]:
 def launch_findings(study: Study) -> list[OpenPoint]:
     """As `launch_problems`, each with the stage and the field where it is solved."""
     points, can_serve = _findings(study)
-    return [
-        *points,
-        *(OpenPoint(CONDITIONS, text, "models") for text in (_serving_problems(study) if can_serve else ())),
-    ]
-
-
-def _serving_problems(study: Study) -> list[str]:
-    """What keeps the models from being used, and once they can be, from serving everyone and from being explained."""
-    return model_problems(study) or [*coverage_problems(study), *explanation_problems(study)]
+    if can_serve:
+        # Only models that can be used can serve everyone and be explained.
+        of_models = model_problems(study) or [*coverage_problems(study), *explanation_problems(study)]
+        points = [*points, *(OpenPoint(CONDITIONS, text, "models") for text in of_models)]
+    return points
 
 
 def design_findings(study: Study) -> list[OpenPoint]:

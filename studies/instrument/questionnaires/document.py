@@ -79,7 +79,12 @@ def read_yaml(text: str) -> tuple[Any, Lines]:
     _walk(root, (), lines, doubled)
     if doubled:
         raise DocumentProblems(doubled)
-    return _constructed(loader, root), lines
+    try:
+        return loader.construct_document(root), lines
+    except yaml.YAMLError as problem:
+        raise _broken(problem) from problem
+    except ValueError as problem:  # such as a date with a 13th month
+        raise DocumentProblems([_at(1, f"A value is invalid: {problem}.")]) from problem
 
 
 def located(problems: Iterable[Problem], lines: Lines, below: Path = ()) -> DocumentProblems:
@@ -148,15 +153,6 @@ def _composed(loader: _Loader) -> yaml.Node:
     if root is None:
         raise DocumentProblems([_at(1, f"The document is empty. Begin it with schema: {SCHEMA}.")])
     return root
-
-
-def _constructed(loader: _Loader, root: yaml.Node) -> Any:
-    try:
-        return loader.construct_document(root)
-    except yaml.YAMLError as problem:
-        raise _broken(problem) from problem
-    except ValueError as problem:  # such as a date with a 13th month
-        raise DocumentProblems([_at(1, f"A value is invalid: {problem}.")]) from problem
 
 
 def _walk(node: yaml.Node, path: Path, lines: Lines, doubled: list[LocatedProblem]) -> None:

@@ -50,8 +50,3 @@ def order_within(question: Question, seed: int) -> tuple[str, ...]:
     if not question.random_order:
         return tuple(choice.value for choice in question.choices)
     return (*shuffled(moving, seed, question.key), *last)
-
-
-def has_random_order(questions: Sequence[Question]) -> bool:
-    """Whether anything in a block is shown in random order."""
-    return any(question.random_group or question.random_order for question in questions)

@@ -15,7 +15,7 @@ from studies.design.selectors.placeholders import conditions_of, content_of, pre
 from studies.design.selectors.texts import languages_of
 from studies.enums import ParticipantStatus, StudyStatus
 from studies.instrument.flow import Flow, Place
-from studies.instrument.questionnaires.orders import has_random_order, order_of_questions, order_within
+from studies.instrument.questionnaires.orders import order_of_questions, order_within
 from studies.models import Participant, RecommendationList
 
 SEEN_EVERY = timedelta(seconds=15)
@@ -155,7 +155,7 @@ def shown_orders(*, participant: Participant, block: str) -> dict[str, Any]:
     to answer again.
     """
     questions = content_of(participant.study).questionnaire.block(block)
-    if not has_random_order(questions):
+    if not any(question.random_group or question.random_order for question in questions):
         return {}
     stored = participant.shown_orders.get(block)
     if stored is not None:

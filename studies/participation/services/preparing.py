@@ -16,8 +16,7 @@ from django.utils import timezone
 
 from core.errors import ParallaxError
 from evaluation.enums import ModelOrigin
-from evaluation.services.remote_lists import UNREACHABLE
-from evaluation.services.serving import Served
+from evaluation.services.remote_lists import UNREACHABLE, Served
 from jobs.models import Job, JobStatus
 from jobs.services import request
 from studies.design.selectors.placeholders import content_of

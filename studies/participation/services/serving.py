@@ -14,8 +14,7 @@ from django.utils.translation import gettext as _
 from core.errors import NotAllowedInState, ParallaxError, StorageUnavailable
 from evaluation.enums import ModelOrigin
 from evaluation.selectors.models import algorithm_of
-from evaluation.services.remote_lists import UNREACHABLE
-from evaluation.services.serving import Served
+from evaluation.services.remote_lists import UNREACHABLE, Served
 from recommenders.base import Algorithm
 from studies.design.presets.loader import questions_of_choice
 from studies.design.selectors.placeholders import conditions_of, content_of
@@ -56,10 +55,10 @@ def served_lists(participant: Participant, profile: Profile, *, request: str = "
     lists: list[ParticipantList] = []
     shown: set[int] = set()
     for keys in conditions_of(participant):
-        at_once = [_served_list(participant, profile, key, left_out=sorted(shown), request=request) for key in keys]
-        lists += at_once
+        beside = [_served_list(participant, profile, key, left_out=sorted(shown), request=request) for key in keys]
+        lists += beside
         if leaves_out:
-            shown.update(*(served.items for served, _explanations in at_once))
+            shown.update(*(served.items for served, _explanations in beside))
     return lists
 
 
