@@ -83,6 +83,7 @@ REMEDIES = {
     "invalid": "Correct what `errors` names, and send the request again.",
     "not_authenticated": "Send a token as `Authorization: Bearer plx_…`.",
     "parse_error": "Send well-formed JSON in UTF-8.",
+    "study.already_member": "Send the role with PATCH to the address of the member.",
     "withdrawal.several": "Send one of `extra.codes` as `participant`.",
 }
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z`])")
