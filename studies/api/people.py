@@ -28,7 +28,7 @@ from studies.console.forms.recruiting import EntryForm, LinksForm
 from studies.console.forms.study_lifecycle import InviteForm, MemberForm
 from studies.design.selectors.texts import languages_of
 from studies.enums import Mode, Role
-from studies.models import StudyMembership
+from studies.models import Study, StudyMembership
 from studies.recruitment.panels.exits import CODES, OUTCOMES, Exit
 from studies.recruitment.selectors.recruitment import link_counts, recruiting_of
 from studies.recruitment.services import recruitment
@@ -39,6 +39,10 @@ from studies.team.services.members import add_member, invite_to_study, remove_me
 ENTRY = described(
     EntryForm, "Entry", link=serializers.CharField(read_only=True, help_text="To publish, with the panel's parameters.")
 )
+NEW_MEMBER = described(MemberForm, "NewMember")
+MEMBER_ROLE = described(MemberForm, "MemberRole", without=["email"])
+INVITE = described(InviteForm, "Invite", email=serializers.EmailField(required=False, allow_blank=True))
+NEW_LINKS = described(LinksForm, "NewLinks", without=["file"])
 LINKS = inline_serializer("PersonalLink", {"label": serializers.CharField(), "link": serializers.URLField()}, many=True)
 COUNTS = inline_serializer(
     "LinkCounts", {state: serializers.IntegerField() for state in ("created", "used", "unused", "closed")}
@@ -89,15 +93,16 @@ class RowsViewSet(OwnersView, mixins.ListModelMixin, mixins.RetrieveModelMixin, 
     lookup_field = "pk"
     lookup_value_regex = "[0-9]+"
 
-    def added(self, row: Any) -> Response:
-        """The response to a request that created a row."""
+    def added(self, row: Any, **shown_once: str) -> Response:
+        """The response to a request that created a row, with what no other response shows."""
         kwargs = {"slug": self.kwargs["slug"], "pk": row.pk}
         url = reverse(f"api:{self.basename}-detail", kwargs=kwargs, request=self.request)
-        return created(self.get_serializer(row).data, url)
+        return created({**self.get_serializer(row).data, **shown_once}, url)
 
 
 @extend_schema_view(
-    list=extend_schema(operation_id="study_members"), retrieve=extend_schema(operation_id="study_member")
+    list=extend_schema(operation_id="study_members"),
+    retrieve=extend_schema(operation_id="study_member", summary="One member"),
 )
 class MemberViewSet(RowsViewSet):
     """The members of a study."""
@@ -109,9 +114,7 @@ class MemberViewSet(RowsViewSet):
         """The members of the study."""
         return members_of(self.study)
 
-    @extend_schema(
-        operation_id="study_member_add", request=described(MemberForm, "NewMember"), responses={201: MemberSerializer}
-    )
+    @extend_schema(operation_id="study_member_add", request=NEW_MEMBER, responses={201: MemberSerializer})
     def create(self, request: Request, slug: str) -> Response:
         """Add a researcher who has an account. Members are refused (409): change their role instead."""
         study = self.study
@@ -120,11 +123,7 @@ class MemberViewSet(RowsViewSet):
             raise ParallaxError("study.already_member", f"{chosen['email']} is a member.")
         return self.added(add_member(study=study, actor=request.user, **chosen))
 
-    @extend_schema(
-        operation_id="study_member_change",
-        request=described(MemberForm, "MemberRole", without=["email"]),
-        responses=MemberSerializer,
-    )
+    @extend_schema(operation_id="study_member_change", request=MEMBER_ROLE, responses=MemberSerializer)
     def partial_update(self, request: Request, slug: str, pk: str) -> Response:
         """Change the role of a member. A study keeps an owner: the role of the last one stays (409)."""
         member = self.get_object()
@@ -147,7 +146,8 @@ def _role_form(member: StudyMembership, data: Any) -> MemberForm:
 
 
 @extend_schema_view(
-    list=extend_schema(operation_id="study_invitations"), retrieve=extend_schema(operation_id="study_invitation")
+    list=extend_schema(operation_id="study_invitations"),
+    retrieve=extend_schema(operation_id="study_invitation", summary="One invitation"),
 )
 class InvitationViewSet(RowsViewSet):
     """The open invitations to a study."""
@@ -159,18 +159,13 @@ class InvitationViewSet(RowsViewSet):
         """The open invitations to the study."""
         return open_invitations().filter(study_invitation__study=self.study)
 
-    @extend_schema(
-        operation_id="study_invite",
-        request=described(InviteForm, "Invite", email=serializers.EmailField(required=False, allow_blank=True)),
-        responses={201: InvitationSerializer},
-    )
+    @extend_schema(operation_id="study_invite", request=INVITE, responses={201: InvitationSerializer})
     def create(self, request: Request, slug: str) -> Response:
         """Invite a colleague. Pass the link on: only this response has it, and no e-mail is sent."""
         study = self.study
         chosen = self.form(lambda data, _files: InviteForm(study, data)).cleaned_data
         invitation, key = invite_to_study(study=study, actor=request.user, **chosen)
-        invitation.link = deliver(invitation=invitation, key=key, site=site_of(request)).link
-        return self.added(invitation)
+        return self.added(invitation, link=deliver(invitation=invitation, key=key, site=site_of(request)).link)
 
     @extend_schema(operation_id="study_invitation_revoke", responses={204: None})
     def destroy(self, request: Request, slug: str, pk: str) -> Response:
@@ -188,13 +183,15 @@ class RecruitingViewSet(OwnersView, viewsets.ViewSet):
     @action(detail=False)
     def panel(self, request: Request, slug: str) -> Response:
         """Panel, entrance, entry limits, and the link to publish."""
-        study = self.study
-        form = EntryForm(study, request.user)
+        return self._entry(self.study)
+
+    def _entry(self, study: Study) -> Response:
+        form = EntryForm(study, self.request.user)
         shown = {
             name: form.initial[name] or None if isinstance(field, forms.IntegerField) else form.initial[name]
             for name, field in form.fields.items()
         }
-        link = request.build_absolute_uri(entry_link(study=study, mode=Mode.LIVE))
+        link = self.request.build_absolute_uri(entry_link(study=study, mode=Mode.LIVE))
         return Response({**shown, "link": link + recruiting_of(study).panel.query})
 
     @extend_schema(operation_id="study_panel_change", request=ENTRY, responses=ENTRY)
@@ -203,7 +200,7 @@ class RecruitingViewSet(OwnersView, viewsets.ViewSet):
         """Change panel, entrance and entry limits. Fields that are left out stay as they are."""
         study = self.study
         self.form(lambda data, _files: EntryForm(study, request.user, data)).save(study, request.user)
-        return self.panel(request, slug)
+        return self._entry(study)
 
     @extend_schema(operation_id="study_exit", responses=ExitSerializer)
     @action(detail=False, url_path=f"exits/(?P<outcome>{'|'.join(OUTCOMES)})")
@@ -219,7 +216,7 @@ class RecruitingViewSet(OwnersView, viewsets.ViewSet):
         if problems := unknown(body["text"], languages_of(study), "language"):
             raise ValidationError({"text": problems})
         recruitment.set_exits(study=study, exits={outcome: Exit(**body)}, actor=request.user)
-        return self.exits(request, slug, outcome)
+        return Response(asdict(recruiting_of(study).exits[outcome]))
 
     @extend_schema(operation_id="study_links", responses=COUNTS)
     @action(detail=False)
@@ -227,11 +224,7 @@ class RecruitingViewSet(OwnersView, viewsets.ViewSet):
         """The number of personal links by state."""
         return Response(link_counts(self.study))
 
-    @extend_schema(
-        operation_id="study_links_create",
-        request=described(LinksForm, "NewLinks", without=["file"]),
-        responses={201: LINKS},
-    )
+    @extend_schema(operation_id="study_links_create", request=NEW_LINKS, responses={201: LINKS})
     @links.mapping.post
     def create_links(self, request: Request, slug: str) -> Response:
         """Create personal links. Each admits one participant. Store them: only this response has them."""
