@@ -64,8 +64,9 @@ class MemberSerializer(serializers.ModelSerializer[StudyMembership]):
 
 
 class InvitationSerializer(serializers.ModelSerializer[Invitation]):
-    """An open invitation; anyone who has the link may accept it, unless it is for one e-mail address."""
+    """An open invitation to a study."""
 
+    email = serializers.CharField(help_text="Empty: anyone who has the link may accept it.")
     role = serializers.ChoiceField(choices=Role.choices, source="study_invitation.role")
     condition = serializers.CharField(source="study_invitation.condition.label", allow_null=True)
     link = serializers.URLField(default=None, allow_null=True, help_text="Null but in the response that creates it.")
