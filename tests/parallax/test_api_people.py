@@ -8,6 +8,7 @@ import zipfile
 from typing import Any
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 
@@ -239,3 +240,46 @@ def test_personal_links_are_shown_once_counted_and_closed(program: Program) -> N
     assert "consent" not in program.client.get(links[0]["link"], follow=True).text
     assert len(program.ask("post", "links/", 201, {"n": 3})) == 3
     assert pointers(program.ask("post", "links/", 400, {"n": 0, "labels": ["Ada"]})) == {"/n", "/labels"}
+
+
+def test_signed_links_admit_their_ids_and_a_new_key_ends_them(program: Program) -> None:
+    (link,) = program.ask("post", "links/signed/", 201, {"text": "anna"})
+    assert (link["label"], "hash=" in link["link"]) == ("anna", True)
+    assert program.ask("post", "links/signed/", 201, {"text": "anna"}) == [link]
+    assert program.ask("post", "links/signed/", 201, {"text": "anna", "replace_key": True}) != [link]
+    assert program.ask("post", "links/signed/", 409, {})["code"] == "recruiting.bad_list"
+
+
+def test_the_guest_list_is_read_as_it_is_written(study: Study, program: Program) -> None:
+    written = program.ask("put", "guests/", 200, {"text": 'anna\n"Rossi, 7"\n'})
+    assert program.ask("get", "guests/", 200) == written
+    assert set(study.guests.values_list("value", flat=True)) == {"anna", "Rossi, 7"}
+    assert program.ask("put", "guests/", 200, {"text": "bea"}) == {"text": "bea\n"}
+    assert study.guests.get().value == "bea"
+
+
+def test_a_list_of_submissions_is_loaded_completely_or_not_at_all(study: Study, program: Program) -> None:
+    def load(content: bytes, expected: int, **more: Any) -> Any:
+        body = {"file": SimpleUploadedFile("list.csv", content), **more}
+        response = program.client.post(f"{program.root}submissions/", body, headers=program.headers)
+        assert response.status_code == expected, response.content
+        return response.json()
+
+    recruit_on_prolific(study)
+    participant = study.participants.get()
+    ExternalId.objects.create(study=study, participant=participant, name="PROLIFIC_PID", value="p" * 24)
+    head = b"Participant id,Submission id,Status,Completion code\n"
+    bad = load(head + b",s1,AWAITING REVIEW,C1A2\n", 409)
+    assert (bad["code"], len(bad["extra"]["problems"]) > 0) == ("submissions.bad_file", True)
+    assert pointers(load(b"", 400, persons="id")) == {"/file", "/persons"}
+    done = load(head + b"p" * 24 + b",s1,AWAITING REVIEW,C1A2\n", 200)
+    assert (done["n_read"], done["n_new"], done["n_unknown"]) == (1, 1, 0)
+    (approval,) = program.ask("get", "submissions/", 200)
+    assert (approval["participant"], approval["submission"]) == (participant.code, "s1")
+
+
+def test_places_of_interviews_are_one_per_line(program: Program) -> None:
+    lines = {"lines": "lab = Laboratory, room 12\nhome = At home"}
+    assert program.ask("put", "places/", 200, lines) == lines
+    assert program.ask("put", "places/", 409, {"lines": "LAB = Laboratory"})["code"] == "places.bad_code"
+    assert program.ask("get", "places/", 200) == lines

@@ -67,6 +67,10 @@ ANSWERED: dict[str, dict[str, int]] = {
     "studies-recruiting-panel": OWNERS,
     "studies-recruiting-exits": OWNERS,
     "studies-recruiting-links": OWNERS,
+    "studies-recruiting-sign": NOT_READ,
+    "studies-recruiting-guests": OWNERS,
+    "studies-recruiting-submissions": OWNERS,
+    "studies-recruiting-places": OWNERS,
     "datasets-list": EVERYBODY,
     "datasets-detail": EVERYBODY,
     "models-list": EVERYBODY,
@@ -252,6 +256,7 @@ def test_methods_that_are_not_described_are_refused(client: Client) -> None:
 OF_DATA = {  # need the scope data
     *("studies-outcomes", "studies-answers", "studies-data-export-file", "reports-numbers", "reports-file"),
     *("studies-participants-list", "studies-participants-detail"),
+    *("studies-recruiting-guests", "studies-recruiting-submissions"),
 }
 OF_EVERY_TOKEN = {"api-root", "me", "schema", "nothing"}
 ONLY_WRITTEN = {"studies-withdrawals", "runs-scores", *(name for name, of in ANSWERED.items() if of is NOT_READ)}
