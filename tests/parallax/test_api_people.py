@@ -147,12 +147,20 @@ def test_participants_are_found_excluded_and_included_again(study: Study, progra
     assert (exclusion.reason, exclusion.undo_reason) == ("A test.", "No test.")
 
 
-def test_an_archived_study_is_read_but_not_changed(study: Study, program: Program) -> None:
+def test_an_archived_study_is_read_and_exported_but_not_changed(
+    study: Study, program: Program, sent: list[int]
+) -> None:
     study.archived_at = timezone.now()
     study.save()
     program.ask("get", "retention/", 200)
-    for method, path in (("patch", "retention/"), ("post", "members/"), ("delete", "links/"), ("post", "exports/")):
+    for method, path in (
+        ("patch", "retention/"),
+        ("post", "members/"),
+        ("delete", "links/"),
+        ("post", "outcomes/open/"),
+    ):
         assert program.ask(method, path, 409, {}, **{"If-Match": "*"})["code"] == "study.archived"
+    program.ask("post", "exports/", 202, {"format": "pages"})
 
 
 def test_members_keep_an_owner(study: Study, program: Program, owner: User) -> None:
