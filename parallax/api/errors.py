@@ -88,6 +88,7 @@ REMEDIES = {
     "study.slug_not_typed": "Add ?typed= with the slug of the study.",
     "studies.not_draft": "While it runs, POST targets, words, notes or consent to amendments/ of the study; to change "
     "anything else, POST to its duplicate/.",
+    "study.already_member": "Send the role with PATCH to the address of the member.",
     "withdrawal.several": "Send one of `extra.codes` as `participant`.",
 }
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z`])")

@@ -119,7 +119,7 @@ class StudyDataViewSet(StudyView, viewsets.ViewSet):
         or when the data of a participant are erased. Until the outcomes are open, formats with answers are refused
         (409). Owners alone may `include_external_ids` (403).
         """
-        membership = self.membership(slug, READERS)
+        membership = self.membership(slug, READERS, even_when_archived=True)
         chosen = self.form(_export_form).cleaned_data
         kind, options = chosen.pop("format"), Options(**chosen)
         exports.require_allowed(options, is_owner=membership.is_owner)

@@ -56,4 +56,4 @@ class OwnersView(StudyView):
     @property
     def study(self) -> Study:
         """The study in the address. Raises as `membership`."""
-        return self.membership(self.kwargs["slug"], OWNERS).study  # type: ignore[attr-defined]  # of every view
+        return self.membership(self.kwargs["slug"], OWNERS).study

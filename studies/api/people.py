@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+import csv
+import io
+from dataclasses import asdict, fields
 from typing import Any, ClassVar
 
 from django import forms
@@ -11,6 +13,7 @@ from drf_spectacular.utils import extend_schema, extend_schema_view, inline_seri
 from rest_framework import mixins, serializers, status, viewsets
 from rest_framework.decorators import action
 from rest_framework.exceptions import ValidationError
+from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
@@ -24,21 +27,41 @@ from core.form_bodies import described
 from core.networks import site_of
 from core.problem_details import unknown
 from studies.api.membership import OwnersView
-from studies.console.forms.recruiting import EntryForm, LinksForm
+from studies.console.forms.interviews import PlacesForm
+from studies.console.forms.recruiting import EntryForm, GuestsForm, LinksForm, SignedLinksForm, SubmissionsForm
 from studies.console.forms.study_lifecycle import InviteForm, MemberForm
 from studies.design.selectors.texts import languages_of
 from studies.enums import Mode, Role
-from studies.models import StudyMembership
+from studies.models import Study, StudyMembership
+from studies.monitoring.selectors.approvals import Approval, approvals_of
 from studies.recruitment.panels.exits import CODES, OUTCOMES, Exit
 from studies.recruitment.selectors.recruitment import link_counts, recruiting_of
 from studies.recruitment.services import recruitment
 from studies.recruitment.services.entry_links import entry_link
+from studies.recruitment.services.submissions import ImportSummary, columns_of, load_submissions
 from studies.team.selectors.studies import members_of
 from studies.team.services.members import add_member, invite_to_study, remove_member
 
+
+def _of_facts(facts: type[Any]) -> type[serializers.Serializer[Any]]:
+    """Describe a dataclass of texts, numbers and truth values."""
+    kinds = {"str": serializers.CharField, "int": serializers.IntegerField, "bool": serializers.BooleanField}
+    described_fields = {field.name: kinds[str(field.type)]() for field in fields(facts)}
+    return type(facts.__name__, (serializers.Serializer,), {"__doc__": facts.__doc__, **described_fields})
+
+
+APPROVAL, SUMMARY = _of_facts(Approval), _of_facts(ImportSummary)
 ENTRY = described(
     EntryForm, "Entry", link=serializers.CharField(read_only=True, help_text="To publish, with the panel's parameters.")
 )
+NEW_MEMBER = described(MemberForm, "NewMember")
+MEMBER_ROLE = described(MemberForm, "MemberRole", without=["email"])
+INVITE = described(InviteForm, "Invite", email=serializers.EmailField(required=False, allow_blank=True))
+NEW_LINKS = described(LinksForm, "NewLinks", without=["file"])
+TO_SIGN = described(SignedLinksForm, "ToSign", without=["file"])
+GUESTS = described(GuestsForm, "Guests", without=["file"])
+PLACES = described(PlacesForm, "Places")
+SUBMISSIONS = {"multipart/form-data": described(SubmissionsForm, "Submissions")}
 LINKS = inline_serializer("PersonalLink", {"label": serializers.CharField(), "link": serializers.URLField()}, many=True)
 COUNTS = inline_serializer(
     "LinkCounts", {state: serializers.IntegerField() for state in ("created", "used", "unused", "closed")}
@@ -60,8 +83,9 @@ class MemberSerializer(serializers.ModelSerializer[StudyMembership]):
 
 
 class InvitationSerializer(serializers.ModelSerializer[Invitation]):
-    """An open invitation; anyone who has the link may accept it, unless it is for one e-mail address."""
+    """An open invitation to a study."""
 
+    email = serializers.CharField(help_text="Empty: anyone who has the link may accept it.")
     role = serializers.ChoiceField(choices=Role.choices, source="study_invitation.role")
     condition = serializers.CharField(source="study_invitation.condition.label", allow_null=True)
     link = serializers.URLField(default=None, allow_null=True, help_text="Null but in the response that creates it.")
@@ -89,15 +113,16 @@ class RowsViewSet(OwnersView, mixins.ListModelMixin, mixins.RetrieveModelMixin, 
     lookup_field = "pk"
     lookup_value_regex = "[0-9]+"
 
-    def added(self, row: Any) -> Response:
-        """The response to a request that created a row."""
+    def added(self, row: Any, **shown_once: str) -> Response:
+        """The response to a request that created a row, with what no other response shows."""
         kwargs = {"slug": self.kwargs["slug"], "pk": row.pk}
         url = reverse(f"api:{self.basename}-detail", kwargs=kwargs, request=self.request)
-        return created(self.get_serializer(row).data, url)
+        return created({**self.get_serializer(row).data, **shown_once}, url)
 
 
 @extend_schema_view(
-    list=extend_schema(operation_id="study_members"), retrieve=extend_schema(operation_id="study_member")
+    list=extend_schema(operation_id="study_members"),
+    retrieve=extend_schema(operation_id="study_member", summary="One member"),
 )
 class MemberViewSet(RowsViewSet):
     """The members of a study."""
@@ -109,9 +134,7 @@ class MemberViewSet(RowsViewSet):
         """The members of the study."""
         return members_of(self.study)
 
-    @extend_schema(
-        operation_id="study_member_add", request=described(MemberForm, "NewMember"), responses={201: MemberSerializer}
-    )
+    @extend_schema(operation_id="study_member_add", request=NEW_MEMBER, responses={201: MemberSerializer})
     def create(self, request: Request, slug: str) -> Response:
         """Add a researcher who has an account. Members are refused (409): change their role instead."""
         study = self.study
@@ -120,11 +143,7 @@ class MemberViewSet(RowsViewSet):
             raise ParallaxError("study.already_member", f"{chosen['email']} is a member.")
         return self.added(add_member(study=study, actor=request.user, **chosen))
 
-    @extend_schema(
-        operation_id="study_member_change",
-        request=described(MemberForm, "MemberRole", without=["email"]),
-        responses=MemberSerializer,
-    )
+    @extend_schema(operation_id="study_member_change", request=MEMBER_ROLE, responses=MemberSerializer)
     def partial_update(self, request: Request, slug: str, pk: str) -> Response:
         """Change the role of a member. A study keeps an owner: the role of the last one stays (409)."""
         member = self.get_object()
@@ -147,7 +166,8 @@ def _role_form(member: StudyMembership, data: Any) -> MemberForm:
 
 
 @extend_schema_view(
-    list=extend_schema(operation_id="study_invitations"), retrieve=extend_schema(operation_id="study_invitation")
+    list=extend_schema(operation_id="study_invitations"),
+    retrieve=extend_schema(operation_id="study_invitation", summary="One invitation"),
 )
 class InvitationViewSet(RowsViewSet):
     """The open invitations to a study."""
@@ -159,18 +179,13 @@ class InvitationViewSet(RowsViewSet):
         """The open invitations to the study."""
         return open_invitations().filter(study_invitation__study=self.study)
 
-    @extend_schema(
-        operation_id="study_invite",
-        request=described(InviteForm, "Invite", email=serializers.EmailField(required=False, allow_blank=True)),
-        responses={201: InvitationSerializer},
-    )
+    @extend_schema(operation_id="study_invite", request=INVITE, responses={201: InvitationSerializer})
     def create(self, request: Request, slug: str) -> Response:
         """Invite a colleague. Pass the link on: only this response has it, and no e-mail is sent."""
         study = self.study
         chosen = self.form(lambda data, _files: InviteForm(study, data)).cleaned_data
         invitation, key = invite_to_study(study=study, actor=request.user, **chosen)
-        invitation.link = deliver(invitation=invitation, key=key, site=site_of(request)).link
-        return self.added(invitation)
+        return self.added(invitation, link=deliver(invitation=invitation, key=key, site=site_of(request)).link)
 
     @extend_schema(operation_id="study_invitation_revoke", responses={204: None})
     def destroy(self, request: Request, slug: str, pk: str) -> Response:
@@ -182,19 +197,21 @@ class InvitationViewSet(RowsViewSet):
 class RecruitingViewSet(OwnersView, viewsets.ViewSet):
     """How participants come to a study and leave it."""
 
-    data_actions: ClassVar = {"create_links"}
+    data_actions: ClassVar = {"create_links", "sign", "guests", "set_guests", "submissions", "load_submissions"}
 
     @extend_schema(operation_id="study_panel", responses=ENTRY)
     @action(detail=False)
     def panel(self, request: Request, slug: str) -> Response:
         """Panel, entrance, entry limits, and the link to publish."""
-        study = self.study
-        form = EntryForm(study, request.user)
+        return self._entry(self.study)
+
+    def _entry(self, study: Study) -> Response:
+        form = EntryForm(study, self.request.user)
         shown = {
             name: form.initial[name] or None if isinstance(field, forms.IntegerField) else form.initial[name]
             for name, field in form.fields.items()
         }
-        link = request.build_absolute_uri(entry_link(study=study, mode=Mode.LIVE))
+        link = self.request.build_absolute_uri(entry_link(study=study, mode=Mode.LIVE))
         return Response({**shown, "link": link + recruiting_of(study).panel.query})
 
     @extend_schema(operation_id="study_panel_change", request=ENTRY, responses=ENTRY)
@@ -203,7 +220,7 @@ class RecruitingViewSet(OwnersView, viewsets.ViewSet):
         """Change panel, entrance and entry limits. Fields that are left out stay as they are."""
         study = self.study
         self.form(lambda data, _files: EntryForm(study, request.user, data)).save(study, request.user)
-        return self.panel(request, slug)
+        return self._entry(study)
 
     @extend_schema(operation_id="study_exit", responses=ExitSerializer)
     @action(detail=False, url_path=f"exits/(?P<outcome>{'|'.join(OUTCOMES)})")
@@ -219,7 +236,7 @@ class RecruitingViewSet(OwnersView, viewsets.ViewSet):
         if problems := unknown(body["text"], languages_of(study), "language"):
             raise ValidationError({"text": problems})
         recruitment.set_exits(study=study, exits={outcome: Exit(**body)}, actor=request.user)
-        return self.exits(request, slug, outcome)
+        return Response(asdict(recruiting_of(study).exits[outcome]))
 
     @extend_schema(operation_id="study_links", responses=COUNTS)
     @action(detail=False)
@@ -227,11 +244,7 @@ class RecruitingViewSet(OwnersView, viewsets.ViewSet):
         """The number of personal links by state."""
         return Response(link_counts(self.study))
 
-    @extend_schema(
-        operation_id="study_links_create",
-        request=described(LinksForm, "NewLinks", without=["file"]),
-        responses={201: LINKS},
-    )
+    @extend_schema(operation_id="study_links_create", request=NEW_LINKS, responses={201: LINKS})
     @links.mapping.post
     def create_links(self, request: Request, slug: str) -> Response:
         """Create personal links. Each admits one participant. Store them: only this response has them."""
@@ -250,3 +263,63 @@ class RecruitingViewSet(OwnersView, viewsets.ViewSet):
         """Close the unused personal links."""
         recruitment.close_unused_links(study=self.study, actor=request.user)
         return Response(status=status.HTTP_204_NO_CONTENT)
+
+    @extend_schema(operation_id="study_links_sign", request=TO_SIGN, responses={201: LINKS})
+    @action(detail=False, methods=["post"], url_path="links/signed")
+    def sign(self, request: Request, slug: str) -> Response:
+        """Create signed links of ids. The label of a link is its id, which enters by this link alone."""
+        study, form = self.study, self.form(SignedLinksForm)
+        facts = {"text": form.entries, "replace_key": form.cleaned_data["replace_key"]}
+        signed = recruitment.create_signed_links(study=study, actor=request.user, **facts)
+        link = request.build_absolute_uri(entry_link(study=study, mode=Mode.LIVE))
+        links = [{"label": value, "link": f"{link}?{query}"} for value, query in signed]
+        return Response(links, status=status.HTTP_201_CREATED)
+
+    @extend_schema(operation_id="study_guests", responses=GUESTS)
+    @action(detail=False)
+    def guests(self, request: Request, slug: str) -> Response:
+        """The guest list. `text` has one id per line, as CSV."""
+        return self._guests(self.study)
+
+    def _guests(self, study: Study) -> Response:
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows(study.guests.values_list("value"))
+        return Response({"text": text.getvalue()})
+
+    @extend_schema(operation_id="study_guests_set", request=GUESTS, responses=GUESTS)
+    @guests.mapping.put
+    def set_guests(self, request: Request, slug: str) -> Response:
+        """Replace the guest list. Participants who have entered are not affected."""
+        study = self.study
+        self.form(GuestsForm).save(study, request.user)
+        return self._guests(study)
+
+    @extend_schema(operation_id="study_submissions", responses=APPROVAL(many=True))
+    @action(detail=False, parser_classes=[MultiPartParser])
+    def submissions(self, request: Request, slug: str) -> Response:
+        """The submissions on the panel. Each has the recommended approval; completers who are in no list are last."""
+        return Response([asdict(approval) for approval in approvals_of(self.study)])
+
+    @extend_schema(operation_id="study_submissions_load", request=SUBMISSIONS, responses=SUMMARY)
+    @submissions.mapping.post
+    def load_submissions(self, request: Request, slug: str) -> Response:
+        """Load the panel's list of submissions. A list with faults, which `extra` names, is not loaded at all (409)."""
+        study, form = self.study, self.form(SubmissionsForm)
+        columns = columns_of(recruiting_of(study).panel, **form.column_names)
+        data = form.cleaned_data["file"]
+        return Response(asdict(load_submissions(study=study, data=data, columns=columns, actor=request.user)))
+
+    @extend_schema(operation_id="study_places", responses=PLACES)
+    @action(detail=False)
+    def places(self, request: Request, slug: str) -> Response:
+        """The places of interviews. There is one per line."""
+        return Response(PlacesForm(self.study).initial)
+
+    @extend_schema(operation_id="study_places_set", request=PLACES, responses=PLACES)
+    @places.mapping.put
+    def set_places(self, request: Request, slug: str) -> Response:
+        """Set the places of interviews. The code of a place where sessions were held stays (409)."""
+        study = self.study
+        places = self.form(lambda data, _files: PlacesForm(study, data)).places()
+        recruitment.set_places(study=study, places=places, actor=request.user)
+        return Response(PlacesForm(study).initial)

@@ -6,6 +6,8 @@ import re
 from typing import Any
 
 import pytest
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import resolve, reverse
@@ -23,7 +25,7 @@ from parallax.webhooks.services import create_webhook
 from studies.enums import Role
 from studies.models import Study
 from studies.monitoring.services.blinding import open_outcomes
-from studies.team.services.members import add_member
+from studies.team.services.members import add_member, invite_to_study
 from tests.factories.accounts import UserFactory
 from tests.factories.catalog import make_version
 from tests.factories.studies import completed, make_study
@@ -34,6 +36,8 @@ ROLES = ("owner", "analyst", "interviewer", "stranger", "administrator")
 EVERYBODY = dict.fromkeys(ROLES, 200)
 INSIDERS = {"owner": 200, "analyst": 200, "interviewer": 200, "stranger": 404, "administrator": 404}
 READERS = {**INSIDERS, "interviewer": 403}
+OWNERS = {**READERS, "analyst": 403}
+NOT_READ = dict.fromkeys(ROLES, 405)  # takes POST alone: tests/parallax/api_writes
 # To an interviewer a study's reports do not exist, as in the console.
 REPORTERS = {**INSIDERS, "interviewer": 404}
 ACTS = ("pause", "resume", "close", "reopen", "archive", "restore", "duplicate", "simulations")
@@ -58,6 +62,25 @@ ANSWERED: dict[str, dict[str, int]] = {
     "studies-answers": READERS,
     "studies-codebook": READERS,
     "studies-withdrawals": dict.fromkeys(ROLES, 405),  # takes POST alone: test_withdrawal_on_request.py
+    "studies-data-exports": NOT_READ,
+    "studies-data-export-file": READERS,
+    "studies-data-open-outcomes": NOT_READ,
+    "studies-data-retention": READERS,
+    "studies-participants-list": OWNERS,
+    "studies-participants-detail": OWNERS,
+    "studies-participants-exclude": NOT_READ,
+    "studies-participants-undo-exclusion": NOT_READ,
+    "studies-members-list": OWNERS,
+    "studies-members-detail": OWNERS,
+    "studies-invitations-list": OWNERS,
+    "studies-invitations-detail": OWNERS,
+    "studies-recruiting-panel": OWNERS,
+    "studies-recruiting-exits": OWNERS,
+    "studies-recruiting-links": OWNERS,
+    "studies-recruiting-sign": NOT_READ,
+    "studies-recruiting-guests": OWNERS,
+    "studies-recruiting-submissions": OWNERS,
+    "studies-recruiting-places": OWNERS,
     "datasets-list": EVERYBODY,
     "datasets-detail": EVERYBODY,
     "models-list": EVERYBODY,
@@ -100,6 +123,7 @@ def _address(name: str, study: Study, report: Report) -> str:
         kwargs = {"slug": study.slug, **FURTHER.get(name, {})}
         if name in ("studies-answers", "studies-codebook"):
             kwargs["table"] = "wide"
+        kwargs |= _part_of_study(name, study)
     elif name == "datasets-detail":
         kwargs = {"name": study.dataset_version.dataset.name}
     elif name.startswith("runs-") and name != "runs-list":
@@ -126,6 +150,23 @@ def route_of(path: str) -> str:
     """The name of the address that a path of the OpenAPI document describes."""
     sample = re.sub(r"{(\w+)}", lambda part: "1" if part[1] in NUMBERS else "a", path)
     return str(resolve(sample).url_name)
+
+
+def _part_of_study(name: str, study: Study) -> dict[str, Any]:
+    """What the address of a part of the study has beside the study."""
+    owner = study.memberships.get(role=Role.OWNER)
+    if name == "studies-data-export-file":
+        job = study.jobs.create(kind="export", owner=owner.researcher, status="succeeded")
+        job.payload, job.file = {"format": "pages", "options": {}}, default_storage.save("e.zip", ContentFile(b"zip"))
+        job.save()
+        return {"job": job.pk}
+    if name.startswith("studies-participants-") and name != "studies-participants-list":
+        return {"code": study.participants.latest("pk").code}
+    if name == "studies-members-detail":
+        return {"pk": owner.pk}
+    if name == "studies-invitations-detail":
+        return {"pk": invite_to_study(study=study, role=Role.ANALYST, actor=owner.researcher)[0].pk}
+    return {"outcome": "complete"} if name == "studies-recruiting-exits" else {}
 
 
 def _read(response: Any) -> str:
@@ -236,16 +277,18 @@ def test_methods_that_are_not_described_are_refused(client: Client) -> None:
             assert response.json()["code"] == ("not_found" if name == "nothing" else "method_not_allowed")
 
 
-OF_DATA = {
-    "studies-outcomes",
-    "studies-answers",
-    "reports-numbers",
-    "reports-file",
-    "reports-comments",
-}  # need the scope data
+OF_DATA = {  # need the scope data
+    *("studies-outcomes", "studies-answers", "studies-data-export-file", "reports-numbers", "reports-file"),
+    *("studies-participants-list", "studies-participants-detail", "reports-comments"),
+    *("studies-recruiting-guests", "studies-recruiting-submissions"),
+}
 OF_EVERY_TOKEN = {"api-root", "me", "schema", "nothing"}
-ONLY_WRITTEN = {"studies-withdrawals", "runs-scores", "webhooks-test", *ONLY_POSTED}
-LISTS = {name for name in ANSWERED if name.endswith("-list")}
+ONLY_WRITTEN = {
+    *("studies-withdrawals", "runs-scores", "webhooks-test"),
+    *ONLY_POSTED,
+    *(name for name, of in ANSWERED.items() if of is NOT_READ),
+}
+LISTS = {name for name in ANSWERED if name.endswith("-list") and name.count("-") == 1}  # not those of a study
 
 
 @pytest.fixture
@@ -291,6 +334,7 @@ def test_every_address_against_every_scope(client: Client, scene: Any, scope: st
         response = client.get(there(name, study, report), **asking)
         is_held = name in OF_EVERY_TOKEN | ONLY_WRITTEN or ("data" if name in OF_DATA else "read") in held
         assert response.status_code == (_found(name) if is_held else 403), name
+        _read(response)
     posts = {"reports-list": "report", "models-list": "upload", "runs-scores": "upload", "studies-withdrawals": ""}
     for name, narrow in posts.items():
         response = client.post(there(name, study, report), {}, **asking)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from django.core.files.uploadedfile import SimpleUploadedFile
+
 from studies.enums import Role
 from studies.monitoring.services.exclusions import exclude
 from studies.team.services.members import invite_to_study
@@ -120,4 +122,40 @@ WRITES: list[Write] = [
         "study_links_create", "post", "studies-recruiting-links", by_role(201), _study, _always({"n": 2}), needs=DATA
     ),
     Write("study_links_close", "delete", "studies-recruiting-links", by_role(204), _study),
+    Write(
+        "study_links_sign",
+        "post",
+        "studies-recruiting-sign",
+        by_role(201),
+        _study,
+        _always({"text": "anna"}),
+        needs=DATA,
+    ),
+    Write(
+        "study_guests_set",
+        "put",
+        "studies-recruiting-guests",
+        by_role(200),
+        _study,
+        _always({"text": "anna"}),
+        needs=DATA,
+    ),
+    Write(
+        "study_submissions_load",
+        "post",
+        "studies-recruiting-submissions",
+        by_role(200),
+        _study,
+        lambda _scene: {"file": SimpleUploadedFile("list.csv", b"id\nanna\n"), "person": "id"},
+        is_form=True,
+        needs=DATA,
+    ),
+    Write(
+        "study_places_set",
+        "put",
+        "studies-recruiting-places",
+        by_role(200),
+        _study,
+        _always({"lines": "lab = Laboratory"}),
+    ),
 ]
