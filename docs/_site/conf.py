@@ -35,6 +35,7 @@ html_copy_source = False
 html_use_index = False
 html_static_path = ["static"]
 html_css_files = ["site.css"]
+html_search_scorer = str(HERE / "static" / "scorer.js")
 # The addresses of the source and of its issues are settings of the build; without them, nothing links there.
 SOURCE, ISSUES = (os.environ.get(f"PARALLAX_DOCS_{name}", "").rstrip("/") for name in ("SOURCE", "ISSUES"))
 html_theme_options = {
