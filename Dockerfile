@@ -1,4 +1,4 @@
-# One image for web, worker and beat; docker-compose.yml sets the command of each.
+# One image: by itself a trial, and with docker-compose.yml, which sets the command of each, web, worker and beat.
 # Debian 12 has the client of PostgreSQL 15, the server in docker-compose.yml, which backup and restore need.
 FROM python:3.11.11-slim-bookworm
 ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 PARALLAX_VAR=/var/lib/parallax
@@ -16,5 +16,7 @@ USER parallax
 # Compiled kernels are stored with the data; a new volume starts with them.
 RUN SECRET_KEY=only-while-the-image-is-being-built DEBUG=0 .venv/bin/python manage.py compile_kernels
 EXPOSE 8000
-HEALTHCHECK CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8000/health/', timeout=5)"]
-CMD ["python", "-m", "parallax.web", "--host", "0.0.0.0"]
+VOLUME /var/lib/parallax
+HEALTHCHECK --start-period=5m CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8000/health/', timeout=5)"]
+# SQLite, a generated secret key and the account of the demo, all in the volume. `up --host 0.0.0.0` serves it without a demo.
+CMD ["python", "manage.py", "demo", "--quick", "--host", "0.0.0.0"]

@@ -40,7 +40,7 @@ STAMP_KERNELS = var/numba/.compiled-$(shell cat $(KERNELS) requirements.txt 2>/d
 STAMP_CLIENT = var/client/.installed-$(shell cksum < requirements-client.txt | cut -d' ' -f1)
 STAMP_NODE = node_modules/.installed-$(shell cksum < package.json | cut -d' ' -f1)
 
-.PHONY: help install checkers testers kernels approve bayesian s3 demo up quick test test-core test-slow test-all test-kernels coverage-check mutants lint lint-static audit format clean bench screenshots docs client notebooks licences sbom
+.PHONY: help install checkers testers kernels approve bayesian s3 demo up quick test test-core test-slow test-all test-kernels coverage-check mutants lint lint-static audit format clean bench screenshots translations docs client notebooks licences sbom
 
 help: ## Say what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -95,7 +95,7 @@ $(STAMP_S3): $(STAMP)
 
 s3: install $(STAMP_S3) ## Install the client of S3 too, for files in a bucket (PARALLAX_ARTEFACTS_S3)
 
-demo: $(STAMP) ## Run the main job on a demo catalogue and serve it (DEMO=films or books, QUICK=1, PORT=8000, DEMO_EXIT=1 to stop when ready)
+demo: $(STAMP) ## Run the main job on a demo catalogue and serve it (DEMO=films or books, QUICK=1, PORT=8000, DEMO_EXIT=1 to stop when ready), in two to four minutes
 	@exec $(MANAGE) demo --catalogue $(DEMO) --port $(PORT) $(if $(QUICK),--quick) $(if $(DEMO_EXIT),--exit)
 
 up: install ## Serve the site: web server and worker (PORT=8000)
@@ -190,7 +190,10 @@ format: $(STAMP_LINT) ## Format code and templates
 bench: $(STAMP_SLOW) ## Run the benchmarks, ten minutes, into one table (var/benchmarks/bench.md)
 	@PYTHONPATH=. $(BIN)/python benchmarks/bench.py
 
-screenshots: $(STAMP_TEST) ## Take pictures of every page at four widths, light and dark, into var/gallery (ONLY=text; DOCS=1: those of docs/images)
+translations: $(STAMP_TEST) ## List the sentences that lack a translation (RELEASE=1: fail if there are any)
+	@$(BIN)/python -m tests.translations $(if $(RELEASE),--release)
+
+screenshots: $(STAMP_TEST) ## Take pictures of every page at four widths, light and dark, into var/gallery (ONLY=text; DOCS=1: those of docs/images; PORT=8471)
 	@$(BIN)/python -m tests.gallery.shoot var/gallery --only "$(ONLY)" $(if $(DOCS),--docs)
 
 $(STAMP_DOCS): $(STAMP)

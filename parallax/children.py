@@ -21,6 +21,7 @@ from django.conf import settings
 
 from core.errors import ParallaxError
 from core.log_files import append_lines, rotate, write_whole
+from core.site_address import site_file
 from jobs.broker_queues import declare_queue
 from jobs.parent_process import PARENT_VARIABLE
 from jobs.worker_lock import is_worker_running
@@ -52,7 +53,7 @@ def refuse_taken_port(host: str, port: int) -> None:
             raise ParallaxError(
                 "up.port_taken",
                 f"Parallax cannot use port {port} on {host} ({problem.strerror}). Stop the program that uses it, or "
-                "choose another port with `--port 8765` or `PORT=8765 make demo`.",
+                "choose another port, such as `make demo PORT=8765` or `make up PORT=8765`.",
             ) from problem
 
 
@@ -75,7 +76,7 @@ class Children:
 
     @property
     def url(self) -> str:
-        return f"http://{self.host}:{self.port}/"
+        return f"http://{self.host.replace('0.0.0.0', '127.0.0.1')}:{self.port}/"  # noqa: S104 -- it is not bound here  # nosec B104
 
     @property
     def logs(self) -> Path:
@@ -90,6 +91,8 @@ class Children:
             for queue in (settings.CELERY_TASK_DEFAULT_QUEUE, settings.LONG_QUEUE):
                 declare_queue(queue)
             self._start("web", self._web_command())
+            if self.workers:  # else it is a command's own server
+                site_file().write_text(self.url, encoding="utf-8")
             for number in range(self.workers):
                 self._start(f"worker-{number + 1}", self._worker_command(str(number + 1)))
             if self.workers:  # so that fits leave exports, reports and sweeps a worker
@@ -248,6 +251,8 @@ class Children:
                     process.kill()
                     process.wait()
             self._running.clear()
+            if self.workers:
+                site_file().unlink(missing_ok=True)
             for thread in self._log_threads:
                 thread.join(timeout=1.0)  # a process that outlives the child keeps its pipe open
             self._log_threads.clear()

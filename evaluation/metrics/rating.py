@@ -116,7 +116,7 @@ def overall(metric: Metric, predictions: Predictions) -> Overall:
     .. math:: \mathrm{MAE} = \frac{1}{|W|} \sum_{(u,i) \in W} |p_{u,i} - r_{u,i}|
 
     over the pairs W that were predicted; squares for MSE, their root for RMSE, divided by the extent of the
-    declared scale for NMAE, over ratings up to r_neg or from r_pos on for the extremes. Coverage is |W| over
+    declared scale for NMAE, over ratings up to r_neg or from r_pos on for the extremes. Coverage is ``|W|`` over
     the number of test ratings.
 
     `n_empty` counts the users without a value. Raises ParameterError as `user_values` does. Source: Herlocker, Konstan,

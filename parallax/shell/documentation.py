@@ -98,6 +98,9 @@ def _rendered(path: str, markdown: str) -> DocumentationPage:
 def _with_id(heading: re.Match[str]) -> str:
     """A heading with the id by which Markdown links name it."""
     level, text = heading.groups()
-    words = re.sub(r"<[^>]+>|[^\w\s-]", "", text).strip().lower()
-    anchor = re.sub(r"\s", "-", words)
-    return f'<h{level} id="{anchor}">{text}</h{level}>'
+    return f'<h{level} id="{anchor_of(text)}">{text}</h{level}>'
+
+
+def anchor_of(heading: str) -> str:
+    """The anchor of a heading, which can have tags, as GitHub makes it."""
+    return re.sub(r"\s", "-", re.sub(r"<[^>]+>|[^\w\s-]", "", heading).strip().lower())

@@ -20,12 +20,13 @@ from core.networks import network_of
 from core.rate_limits import seconds_to_wait
 from parallax.shell.attention import home_of
 from parallax.shell.documentation import INDEX, documentation_files, documentation_page
+from parallax.shell.help_search import search_documentation
 from parallax.shell.search import query_from, search
 from parallax.shell.taste import LIMIT, taste_of
 from studies.enums import StudyStatus
 from studies.models import Study
 
-DEMO_STUDIES = ("demo", "demo-books", "demo-quick")
+DEMO_STUDIES = ("demo", "demo-books", "demo-quick", "demo-books-quick")
 
 
 def demo_study() -> Study | None:
@@ -91,14 +92,16 @@ def search_page(request: HttpRequest) -> HttpResponse:
 @login_not_required
 @require_safe
 def help_page(request: HttpRequest, path: str = INDEX) -> HttpResponseBase:
-    """A page of the documentation, a picture on one, or a sample report, which is saved: its styles are its own."""
+    """A page of the documentation or its search, a picture, or a sample report, which is saved as a file."""
     if path in (files := documentation_files()):
         return FileResponse(files[path].open("rb"), as_attachment=path.endswith(".html"))
     page = documentation_page(path)
     if page is None:
         raise Http404("There is no such page.")
     shell = "console/base.html" if request.user.is_authenticated else "public/base.html"
-    return render(request, "public/help.html", {"documentation": page, "is_index": path == INDEX, "shell": shell})
+    query = query_from(request.GET.get("q", ""))
+    context = {"documentation": page, "is_index": path == INDEX and not query, "shell": shell, "query": query}
+    return render(request, "public/help.html", context | {"matches": search_documentation(query) if query else []})
 
 
 @login_not_required

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import html
 import importlib.util
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.conftest import _missing
 from tests.e2e.test_accessibility import violations, with_axe
+from tests.parallax.newcomer_questions import QUESTIONS
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = (
@@ -63,3 +67,35 @@ def test_search_and_formulas_work_without_a_server(site: Path, browser: Browser)
     page.goto(f"file://{site / 'reference' / 'metrics.html'}")
     assert page.locator("math").count() > 30
     page.close()
+
+
+def test_the_first_page_that_the_search_finds_answers_a_newcomers_question(site: Path, browser: Browser) -> None:
+    page = browser.new_page()
+    wrong = []
+    for question, pages, words in QUESTIONS:
+        page.goto(f"file://{site / 'search.html'}?{urlencode({'q': question})}")
+        address = page.locator("#search-results li a").first.get_attribute("href") or ""
+        name = address.partition("#")[0].partition("?")[0]
+        answer = (site / name).read_text(encoding="utf-8")
+        text = " ".join(re.sub(r"<[^>]+>", "", answer).split()).lower()
+        if name.replace(".html", ".md") not in pages or words.lower() not in html.unescape(text):
+            wrong.append((question, address))
+    page.close()
+    assert wrong == []
+
+
+def test_pages_link_to_their_source_where_a_setting_names_it(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    for name in ("README.md", "faq.md", "troubleshooting.md"):
+        (tmp_path / "docs" / name).write_text(f"# {name}\n")
+    addresses = {
+        "PARALLAX_DOCS_SOURCE": "https://github.com/a/b/",
+        "PARALLAX_DOCS_ISSUES": "https://example.org/faults",
+    }
+    for given, n in ((addresses, 1), ({}, 0)):
+        built = tmp_path / f"built-{n}"
+        build = [sys.executable, "-m", "sphinx", "-q", "-E", "-c", "docs/_site", str(tmp_path / "docs"), str(built)]
+        subprocess.run(build, cwd=ROOT, env={**os.environ, **given}, capture_output=True, text=True, check=True)
+        page = (built / "faq.html").read_text()
+        assert page.count('href="https://github.com/a/b/edit/main/docs/faq.md"') == n
+        assert page.count('href="https://example.org/faults"') == n

@@ -77,16 +77,15 @@ def test_the_readme_runs_from_first_to_last_line_on_movielens(movielens_small: P
     changed = {"var/downloads/ml-latest-small.zip": str(movielens_small), "30": "3", "var/first-report": str(out)}
     said: dict[str, str] = {}
     with ExitStack() as stack:
-        url = ""
         for words in readme_commands():
             if words == ["make", "up"]:
-                url = stack.enter_context(serving(tmp_path))
+                stack.enter_context(serving(tmp_path))
                 continue
             assert words[:2] == [".venv/bin/python", "manage.py"]
             command, *arguments = [changed.get(word, word) for word in words[2:]]
             if command == "download_dataset":
                 continue
-            more = {"evaluate": ["--json", str(result)], "simulate_participants": ["--base-url", url]}.get(command, [])
+            more = {"evaluate": ["--json", str(result)]}.get(command, [])
             said[command] = manage(tmp_path, command, *arguments, *more)
     assert list(said) == [
         "create_account", "import_dataset", "evaluate", "create_study", "launch_study", "simulate_participants",

@@ -33,7 +33,7 @@ ROOT = Path(__file__).parents[2]
 WIDTHS = (320, 390, 768, 1280)
 SCHEMES = ("light", "dark")
 LANGUAGES = ("en", "it")
-PORT = 8471
+PORT = int(os.environ.get("PORT", "8471"))
 CHROMIUM = shutil.which("chromium")
 # Pictures in docs/images by the page they show: its upper part, as wide as on a desk.
 DOCUMENTED = {
@@ -43,6 +43,8 @@ DOCUMENTED = {
     "new-study": "console-studies-new",
     "questions": "console-studies-questionnaire-draft",
     "launch": "console-studies-launch-draft",
+    "accounts": "console-accounts-researchers",
+    "api": "console-api-docs",
 }
 DOCUMENTED_SIZE = (1280, 800)
 

@@ -1,71 +1,27 @@
-"""Every string that a participant can meet is in each catalogue, translated and current."""
+"""Stored catalogues are sound; which sentences they lack is a list until a release."""
 
 from __future__ import annotations
 
-import ast
 import os
 import re
 import string
-from collections.abc import Iterator
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from babel.messages.catalog import Catalog
-from babel.messages.pofile import PoFileError, read_po
+from babel.messages.pofile import PoFileError
 from django.conf import settings
 from django.utils import translation
-from django.utils.translation.template import templatize
 
 from catalog.item_words import agreed
 from parallax.catalogues import compiled_catalogues
+from tests.translations import ROOT, catalogue, messages, texts_of, to_do
 
 pytestmark = pytest.mark.unit
 
-ROOT = Path(settings.BASE_DIR)
-TEMPLATES = ("templates/base.html", "templates/participant/**/*.html")
-CODE = (
-    "studies/participation/views/*.py",
-    "studies/*/services/*.py",
-    "studies/*/selectors/*.py",
-    "studies/instrument/questionnaires/**/*.py",
-    "parallax/error_pages.py",
-)
-CALLS = {"_", "gettext", "gettext_lazy", "gettext_noop"}
 TRANSLATED = [code for code, _name in settings.LANGUAGES if code != "en"]
-Message = tuple[str, ...]  # a text, or a singular and a plural
-
-
-def in_python(source: str) -> Iterator[Message]:
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            texts = tuple(a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str))
-            if node.func.id in CALLS and texts:
-                yield texts[:1]
-            elif node.func.id in {"ngettext", "ngettext_lazy"}:
-                yield texts[:2]
-
-
-def in_template(source: str) -> Iterator[Message]:
-    literal = r"""(u?'(?:[^'\\]|\\.)*'|u?"(?:[^"\\]|\\.)*")"""
-    for found in re.finditer(rf"\b(n?gettext|_)\({literal}(?:, {literal})?", templatize(source)):
-        # Outside blocktranslate Django looks a text up as it stands, without doubled per cents.
-        texts = tuple(ast.literal_eval(text) for text in found.groups()[1:] if text)
-        yield texts if found[1] == "ngettext" else texts[:1]
-
-
-def messages() -> dict[Message, str]:
-    """Every message that participants can meet, and a file that says it."""
-    found: dict[Message, str] = {}
-    for patterns, extract in ((TEMPLATES, in_template), (CODE, in_python)):
-        for file in sorted(file for pattern in patterns for file in ROOT.glob(pattern)):
-            for message in extract(file.read_text(encoding="utf-8")):
-                found.setdefault(message, str(file.relative_to(ROOT)))
-    return found
-
-
-def catalogue(language: str) -> Catalog:
-    with (ROOT / "locale" / language / "LC_MESSAGES" / "django.po").open("rb") as text:
-        return read_po(text, abort_invalid=True)
 
 
 def places(text: str) -> list[str]:
@@ -83,34 +39,44 @@ def test_the_extraction_sees_templates_and_code() -> None:
     assert ("A rating is a point of the scale from %(low)s to %(high)s.",) in found
 
 
-@pytest.mark.parametrize("language", TRANSLATED)
-def test_every_message_is_translated_and_none_is_left_over(language: str) -> None:
-    wanted, written = messages(), catalogue(language)
-    lacking = [
-        (where, message)
-        for message, where in wanted.items()
-        if not (row := written.get(message[0])) or not row.string or not all(_as_tuple(row.string))
+def test_sentences_that_are_missing_fuzzy_or_left_over_are_listed() -> None:
+    written = Catalog("it")
+    written.add("Yes", "Sì")
+    written.add("Perhaps", "Forse", flags=["fuzzy"])
+    written.add("Gone", "Andato")
+    written.add(("%(n)s film", "%(n)s films"), ("%(n)s film", ""))
+    wanted = {("Yes",): "a.html", ("Perhaps",): "a.html", ("No",): "b.py", ("%(n)s film", "%(n)s films"): "c.py"}
+    assert to_do(wanted, written) == [
+        "missing, from b.py: No",
+        "missing, from c.py: %(n)s film",
+        "fuzzy: Perhaps",
+        "left over: Gone",
     ]
-    assert lacking == []
-    assert [row.id for row in written if row.id and row.fuzzy] == []
-    known = {message[0] for message in wanted}
-    assert [row.id for row in written if row.id and _as_tuple(row.id)[0] not in known] == []
-    assert len(written.obsolete) == 0
 
 
-def _as_tuple(text: str | tuple[str, ...] | list[str]) -> tuple[str, ...]:
-    return (text,) if isinstance(text, str) else tuple(text)
+def test_the_list_fails_in_a_release_alone() -> None:
+    lines = [line for language in TRANSLATED for line in to_do(messages(), catalogue(language))]
+    for options, expected in (([], 0), (["--release"], int(bool(lines)))):
+        listed = subprocess.run(
+            [sys.executable, "-m", "tests.translations", *options],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert listed.returncode == expected, listed.stderr
+        assert all(line in listed.stdout for line in lines)
 
 
 @pytest.mark.parametrize("language", TRANSLATED)
 def test_translations_keep_the_names_they_are_filled_with(language: str) -> None:
     for row in catalogue(language):
         if row.id:
-            most = max((places(text) for text in _as_tuple(row.id)), key=len)
-            for text in _as_tuple(row.string):
+            most = max((places(text) for text in texts_of(row.id)), key=len)
+            for text in texts_of(row.string):
                 assert set(places(text)) <= set(most), row.id
-            assert places(_as_tuple(row.string)[-1]) == most, row.id
-            ends = {_as_tuple(row.id)[-1][-1:], agreed(_as_tuple(row.string)[-1], "")[-1:]}
+            assert places(texts_of(row.string)[-1]) == most, row.id
+            ends = {texts_of(row.id)[-1][-1:], agreed(texts_of(row.string)[-1], "")[-1:]}
             assert len(ends & set(string.punctuation)) in (0, len(ends)), row.id
 
 

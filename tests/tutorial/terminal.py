@@ -99,8 +99,6 @@ class Terminal:
         for word, other in self.substitutions.items():
             line = line.replace(word, other)
         words = shlex.split(line)
-        if "simulate_participants" in words:
-            line += f" --base-url {self.url}"
         if words[0] == "make" and words[1] in {"demo", "up"}:
             return self._serve(line)
         done = subprocess.run(

@@ -11,6 +11,7 @@ from django.core.management.base import CommandError
 from django.db.models import QuerySet
 
 from core.errors import ParallaxError, ParameterError
+from core.site_address import running_site
 from studies.allocation.selectors.allocations import n_occasions
 from studies.design.services.trials import remove_simulated
 from studies.enums import Mode, ParticipantStatus
@@ -37,7 +38,7 @@ class Command(StudyCommand):
         parser.add_argument("--per-condition", type=int, default=30)
         parser.add_argument("--seed", type=int, default=1, help="the same seed gives the same people and answers")
         parser.add_argument("--parallel", type=int, default=8, help="participants at the same time")
-        parser.add_argument("--base-url", default="http://127.0.0.1:8000/")
+        parser.add_argument("--base-url", help="address of the site (default: the one that runs here)")
         parser.add_argument(
             "--effects",
             type=Path,
@@ -60,7 +61,7 @@ class Command(StudyCommand):
                 study=study,
                 per_condition=options["per_condition"],
                 seed=options["seed"],
-                base_url=options["base_url"],
+                base_url=options["base_url"] or running_site(),
                 parallel=options["parallel"],
                 progress=self.print_progress,
                 effects=effects,
