@@ -220,6 +220,9 @@ client: $(STAMP_CLIENT) ## Build the wheels of the Python client and of the reco
 	@for each in python recommenders; do \
 		var/client/bin/python -m build --wheel --no-isolation --outdir var/wheels clients/$$each; done
 
+notebooks: $(STAMP_SLOW) $(STAMP_KERNELS) ## Run the notebooks of the documentation on a site of their own, and keep what they show
+	@PARALLAX_APPROVE=1 $(BIN)/python -m pytest -q tests/e2e/test_notebooks.py $(PYTEST_OPTIONS)
+
 licences: $(STAMP) ## List the licences of the installed packages in var/licences.md
 	@$(PYTHON) -m venv var/pip-licenses
 	@var/pip-licenses/bin/$(PIP_INSTALL) pip-licenses==$(PIP_LICENSES)

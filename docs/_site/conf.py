@@ -21,12 +21,13 @@ author = "Parallax contributors"
 copyright = author
 version = release = CODE_VERSION
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "pages"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "pages"]
 root_doc = "README"
 exclude_patterns = ["_site"]
 highlight_language = "none"
 default_role = "code"  # of docstrings: `n` is a name
 myst_heading_anchors = 4
+nb_execution_mode = "off"  # `make notebooks` runs them
 
 html_theme = "furo"
 html_title = f"Parallax {version}"
@@ -35,6 +36,7 @@ html_copy_source = False
 html_use_index = False
 html_static_path = ["static"]
 html_css_files = ["site.css"]
+html_search_scorer = str(HERE / "static" / "scorer.js")
 # The addresses of the source and of its issues are settings of the build; without them, nothing links there.
 SOURCE, ISSUES = (os.environ.get(f"PARALLAX_DOCS_{name}", "").rstrip("/") for name in ("SOURCE", "ISSUES"))
 html_theme_options = {

@@ -21,6 +21,7 @@ from sphinx.writers.html5 import HTML5Translator
 SECTIONS = {
     "Help": "faq\ntroubleshooting",
     "Tutorials": "tutorials/*",
+    "Notebooks": "notebooks/*",
     "How-to guides": "how-to/*",
     "Sample reports": "gallery/*",
     "Reference": "reference/*",

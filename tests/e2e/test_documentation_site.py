@@ -74,11 +74,7 @@ def test_the_first_page_that_the_search_finds_answers_a_newcomers_question(site:
     wrong = []
     for question, pages, words in QUESTIONS:
         page.goto(f"file://{site / 'search.html'}?{urlencode({'q': question})}")
-        expect(page.locator("#search-results h2, #search-results .search-summary").first).to_contain_text(
-            re.compile("page|match"), timeout=20_000
-        )
-        first = page.locator("#search-results li a").first
-        address = first.get_attribute("href", timeout=20_000) or ""
+        address = page.locator("#search-results li a").first.get_attribute("href") or ""
         name = address.partition("#")[0].partition("?")[0]
         answer = (site / name).read_text(encoding="utf-8")
         text = " ".join(re.sub(r"<[^>]+>", "", answer).split()).lower()

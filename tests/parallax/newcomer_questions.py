@@ -28,10 +28,10 @@ QUESTIONS: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("ethics board IRB information sheet", (FAQ, "explanation/privacy.md"), "information sheet"),
     ("forgot password", (FAQ, "how-to/manage-accounts-and-roles.md"), "changepassword"),
     ("How do I deploy it on a server with HTTPS?", (FAQ, "how-to/deploy-with-postgresql-and-redis.md"), "certificate"),
-    ("run it with Docker", ("how-to/try-the-image.md",), "docker run"),
+    ("run it with Docker", (FAQ, "how-to/try-the-image.md"), "docker run"),
     ("Can participants use their phone?", (FAQ, "explanation/for-participants.md"), "fit a phone"),
     ("difference from oTree and EasyStudy", (FAQ, "explanation/other-tools.md"), "EasyStudy"),
     ("sample size power analysis", (FAQ, "how-to/plan-a-study.md"), "Power"),
     ("translate the study into German", (FAQ, "how-to/translate-participant-pages.md"), "German"),
-    ("site did not answer simulated participant", ("troubleshooting.md",), "make up"),
+    ("site did not answer simulated participant", (FAQ, "troubleshooting.md"), "with make up"),
 )

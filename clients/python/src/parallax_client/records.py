@@ -11,7 +11,7 @@ from typing import Any, Self
 from parallax_client.low.api.datasets import dataset, dataset_create, datasets
 from parallax_client.low.api.models import model, model_recommendations, model_upload, models
 from parallax_client.low.api.reports import report, report_build, report_numbers, reports
-from parallax_client.low.api.runs import run, run_cancel, run_create, run_proposals, run_resume, runs
+from parallax_client.low.api.runs import run, run_cancel, run_create, run_proposals, run_results, run_resume, runs
 from parallax_client.low.api.studies import (
     studies,
     study,
@@ -119,6 +119,10 @@ class Run(Work):
         self.row = self.site.call(run_resume, self.row.id)
         return self
 
+    def results(self) -> dict[str, Any]:
+        """Every number of the run with the hashes of its inputs, as one document."""
+        return dict(self.site.call(run_results, self.row.id).to_dict())
+
     def metrics(self, *, frame: bool = False) -> Any:
         """One row per algorithm, profile length, metric and list length."""
         return _table(self.site, f"/api/v1/runs/{self.row.id}/metrics/", frame)
@@ -224,9 +228,9 @@ class Study(Record):
         self.row = self.site.call(study_launch, self.row.slug)
         return self
 
-    def problems(self) -> list[str]:
-        """What keeps the study from being launched."""
-        return list(self.site.call(study_launch_overview, self.row.slug).problems)
+    def launch_overview(self) -> Any:
+        """What is `needed` for the launch, worth settling before (`advice`), and frozen by it (`facts`)."""
+        return self.site.call(study_launch_overview, self.row.slug)
 
     def pause(self) -> Self:
         """Let no further participants in for the time being."""
@@ -260,13 +264,17 @@ class Study(Record):
         """Unblind the outcomes before the close; the reason stays in the record."""
         self.site.call(study_open_outcomes, self.row.slug, body=Document(reason=reason))
 
-    def design(self) -> dict[str, Any]:
-        """The frozen design, or that of the draft."""
+    def design_document(self) -> dict[str, Any]:
+        """The frozen design, or that of the draft, as a document."""
         return dict(self.site.call(study_design, self.row.slug).to_dict())
 
-    def change_design(self, **changes: Any) -> None:
-        """Change the design of a draft: settings, per_condition, targets."""
-        self.site.change(study_design, study_design_change, self.row.slug, body=changes)
+    def change_design(
+        self, *, per_condition: int | None = None, targets: Mapping[str, int] | None = None, **settings: Any
+    ) -> None:
+        """Change a draft: the target of every condition, or of some by label, and settings of the design by name."""
+        given = {"per_condition": per_condition, "targets": targets, "settings": settings or None}
+        body = {name: value for name, value in given.items() if value is not None}
+        self.site.change(study_design, study_design_change, self.row.slug, body=body)
 
     def questionnaire(self) -> dict[str, Any]:
         """The questionnaire as a document."""
@@ -284,8 +292,8 @@ class Study(Record):
         """Change texts of a draft, by language."""
         self.site.change(study_texts, study_texts_change, self.row.slug, body={"texts": texts})
 
-    def set_models(self, models: Sequence[int], **more: Any) -> None:
-        """Make these models the conditions of a draft."""
+    def set_models(self, models: Sequence[str], **more: Any) -> None:
+        """Make these models, by digest, the conditions of a draft."""
         body = {"models": [*models], **more}
         self.site.change(study_conditions, study_conditions_replace, self.row.slug, body=body)
 

@@ -57,9 +57,12 @@ class Connection:
     """Calls the operations of a site. `url` and `token` are `PARALLAX_URL` and `PARALLAX_TOKEN` unless given."""
 
     def __init__(self, url: str = "", token: str = "", *, timeout: float = 60) -> None:
+        url, token = url or os.environ.get("PARALLAX_URL", ""), token or os.environ.get("PARALLAX_TOKEN", "")
+        if not url or not token:
+            raise ValueError("Give the address of the site and a token, or set PARALLAX_URL and PARALLAX_TOKEN.")
         self.low = AuthenticatedClient(
-            base_url=(url or os.environ["PARALLAX_URL"]).rstrip("/"),
-            token=token or os.environ["PARALLAX_TOKEN"],
+            base_url=url.rstrip("/"),
+            token=token,
             timeout=httpx.Timeout(timeout),
             httpx_args={"transport": _Patient(retries=2)},
         )
@@ -84,11 +87,14 @@ class Connection:
         return self.call(changing, *address, body=Document(body), if_match=present.headers["ETag"])
 
     def get(self, path: str, **query: Any) -> httpx.Response:
-        """The answer of an address whose content is a file or a table. Raises Refused."""
-        response = self.low.get_httpx_client().get(path, params=query)
-        if response.is_error:
-            raise Refused(response.json())
-        return response
+        """The answer of an address whose content is a file or a table, once a worker has made it. Raises Refused."""
+        while True:
+            response = self.low.get_httpx_client().get(path, params=query)
+            if response.is_error:
+                raise Refused(response.json())
+            if response.status_code != httpx.codes.ACCEPTED:
+                return response
+            time.sleep(float(response.headers.get("Retry-After", 2)))
 
     def every(self, operation: ModuleType, **filters: Any) -> Iterator[Any]:
         """The rows of a list, page by page."""
