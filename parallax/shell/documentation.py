@@ -89,16 +89,11 @@ def _rendered(path: str, markdown: str) -> DocumentationPage:
     )
     heading = _HEADING.search(html)
     title = re.sub(r"<[^>]+>", "", heading[1]) if heading else path
-    body = _LEVEL.sub(_with_id, _HEADING.sub("", html, count=1))
+    body = _HEADING.sub("", html, count=1)
+    body = _LEVEL.sub(lambda part: f'<h{part[1]} id="{anchor_of(part[2])}">{part[2]}</h{part[1]}>', body)
     body = body.replace("<table>", '<div class="scroll" tabindex="0"><table>').replace("</table>", "</table></div>")
     body = body.replace("<pre>", '<pre tabindex="0">')  # scrolls sideways, by keyboard too
     return DocumentationPage(title, mark_safe(body))  # noqa: S308 -- cleaned above
-
-
-def _with_id(heading: re.Match[str]) -> str:
-    """A heading with the id by which Markdown links name it."""
-    level, text = heading.groups()
-    return f'<h{level} id="{anchor_of(text)}">{text}</h{level}>'
 
 
 def anchor_of(heading: str) -> str:

@@ -57,7 +57,6 @@ class Demo:
     negatives: int  # as many as every user has left unrated; the paper drew 1,000
     per_condition: int = 12  # the paper asked 30; this many are ready within a minute
     workers: int = 2  # of the site, which train and measure
-    minutes: str = "two to four minutes"  # on two cores, from an empty folder
 
     @property
     def n(self) -> int:
@@ -87,17 +86,11 @@ _BOOKS = Demo(
     irrelevant=0.5,
     negatives=250,
 )
-_QUICK: dict[str, Any] = {
-    "algorithms": "toppop,puresvd:factors=10,lsa",
-    "per_condition": 10,
-    "workers": 1,
-    "minutes": "one to two minutes",
-}
-DEMOS = {
-    "films": _FILMS,
-    "books": _BOOKS,
-    "quick-films": replace(_FILMS, study="demo-quick", **_QUICK),
-    "quick-books": replace(_BOOKS, study="demo-books-quick", **_QUICK),
+_FEW = "toppop,puresvd:factors=10,lsa"
+DEMOS = {"films": _FILMS, "books": _BOOKS}
+DEMOS |= {
+    f"quick-{name}": replace(demo, study=f"{demo.study}-quick", algorithms=_FEW, per_condition=10, workers=1)
+    for name, demo in DEMOS.items()
 }
 
 
@@ -116,7 +109,8 @@ class Command(ParallaxCommand):
         stop_on_signals()
         self.started = time.monotonic()
         self.demo = DEMOS[f"quick-{options['catalogue']}" if options["quick"] else options["catalogue"]]
-        self.stdout.write(f"The first start takes {self.demo.minutes} on two cores; a later one, seconds.")
+        minutes = "one to two" if options["quick"] else "two to four"
+        self.stdout.write(f"The first start takes {minutes} minutes on two cores; a later one, seconds.")
         site = Children(host=options["host"], port=options["port"], workers=self.demo.workers, is_awaited=False)
         try:
             connection.ensure_connection()  # so that the file exists before several processes open it at once
