@@ -136,7 +136,7 @@ class ImportViewSet(ImportView, viewsets.GenericViewSet[Job]):
         own = jobs_of(self.request.user).filter(owner_id=self.request.user.pk, kind="import")
         if getattr(self.request.auth, "only_type", None) is None:
             return own
-        return own.filter(subject_type__model="project", subject_id=self.request.auth.only_id)  # type: ignore[union-attr]
+        return own.about(self.within(Project.objects.all(), {"project": "pk"}))  # type: ignore[attr-defined]
 
     @extend_schema(
         operation_id="import", summary="What an import that is not done would do", responses=ImportSerializer

@@ -306,11 +306,10 @@ class RunViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Eval
     @action(detail=True)
     def comparison(self, request: Request, pk: str) -> Response:
         """Return the differences."""
-        other = self.get_queryset().filter(pk=self.query["other"]).first()
+        run, other = self.get_object(), self.get_queryset().filter(pk=self.query["other"]).first()
         if other is None:
             raise BadParameters({"other": ["You see no run of this id."]})
-        compared = compare_runs(self.get_object(), other)
-        return Response(RunComparison.model_validate(compared).model_dump(mode="json"))
+        return Response(RunComparison.model_validate(compare_runs(run, other)).model_dump(mode="json"))
 
     def _changeable(self) -> EvaluationRun:
         run = self.get_object()

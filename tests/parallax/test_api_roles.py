@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import resolve, reverse
@@ -16,6 +18,8 @@ from analysis.models import Report
 from analysis.services import build_report
 from analysis.services.requests import request_report
 from catalog.models import Dataset
+from catalog.services.dataset_jobs import prepare_import
+from catalog.services.resumable_uploads import begin_upload
 from evaluation.models import EvaluationRun
 from jobs.models import Job
 from parallax.api.urls import urlpatterns
@@ -50,9 +54,20 @@ ANSWERED: dict[str, dict[str, int]] = {
     "studies-withdrawals": dict.fromkeys(ROLES, 405),  # takes POST alone: test_withdrawal_on_request.py
     "datasets-list": EVERYBODY,
     "datasets-detail": EVERYBODY,
+    "datasets-downloads": dict.fromkeys(ROLES, 405),  # takes POST alone, as others below: test_api_writes.py
+    "versions-detail": EVERYBODY,
+    "versions-metadata": dict.fromkeys(ROLES, 405),
+    "versions-subsets": dict.fromkeys(ROLES, 405),
+    "items-list": EVERYBODY,
+    "uploads-list": EVERYBODY,
+    "uploads-detail": {**dict.fromkeys(ROLES, 404), "owner": 200},  # its own uploader's
+    "imports-detail": {**dict.fromkeys(ROLES, 404), "owner": 200},  # its own requester's
+    "imports-choices": dict.fromkeys(ROLES, 405),
+    "experiments-list": EVERYBODY,
+    "experiments-outcome": EVERYBODY,
     "models-list": EVERYBODY,
     "models-detail": EVERYBODY,
-    "models-upload": dict.fromkeys(ROLES, 404),  # its own uploader's: tests/evaluation/test_upload_jobs.py
+    "models-recommendations": dict.fromkeys(ROLES, 405),
     "runs-list": EVERYBODY,
     "runs-detail": EVERYBODY,
     "runs-results": EVERYBODY,
@@ -62,7 +77,12 @@ ANSWERED: dict[str, dict[str, int]] = {
     "runs-profiles": EVERYBODY,
     "runs-cases": EVERYBODY,
     "runs-scores": dict.fromkeys(ROLES, 405),  # takes POST alone: tests/evaluation/test_upload_jobs.py
-    "runs-scores-upload": dict.fromkeys(ROLES, 404),  # its own uploader's
+    "runs-cancel": dict.fromkeys(ROLES, 405),
+    "runs-resume": dict.fromkeys(ROLES, 405),
+    "runs-lists": dict.fromkeys(ROLES, 405),
+    "runs-tests": EVERYBODY,
+    "runs-comparison": EVERYBODY,
+    "runs-proposals": EVERYBODY,
     "recommenders-list": EVERYBODY,
     "jobs-list": EVERYBODY,
     "jobs-detail": {**dict.fromkeys(ROLES, 404), "owner": 200},  # its own requester's
@@ -72,8 +92,9 @@ ANSWERED: dict[str, dict[str, int]] = {
     "reports-file": REPORTERS,
     "reports-request": {**dict.fromkeys(ROLES, 404), "owner": 200},  # its own asker's
 }
+RATINGS = b"user,item,rating\n" + b"".join(b"%d,%d,%d\n" % (u, i, 1 + (u + i) % 5) for u in range(9) for i in range(9))
 MEMBERS = {"type", "title", "status", "detail", "code", "remedy", "errors", "extra"}  # of every error
-FURTHER: dict[str, Any] = {"runs-scores-upload": {"job": 1}, "runs-cases": {"name": "train.inter"}}
+FURTHER: dict[str, Any] = {"runs-cases": {"name": "train.inter"}}
 ONLY_FOR_PEOPLE = {"docs"}
 NAMES = sorted({str(pattern.name) for pattern in urlpatterns})
 
@@ -86,11 +107,17 @@ def _address(name: str, study: Study, report: Report) -> str:
             kwargs["table"] = "wide"
     elif name == "datasets-detail":
         kwargs = {"name": study.dataset_version.dataset.name}
+    elif name.startswith(("versions-", "items-")):
+        kwargs = {"name": study.dataset_version.dataset.name, "number": study.dataset_version.number}
+    elif name in ("uploads-detail", "imports-detail", "imports-choices", "experiments-outcome"):
+        kwargs = {"pk": _of_owner(name, study)}
+    elif name == "runs-proposals":
+        return f"{reverse('api:runs-proposals')}?dataset={study.dataset_version.dataset.name}"
+    elif name == "runs-comparison":
+        return f"{reverse('api:runs-comparison', args=[study.run_id])}?other={study.run_id}"
     elif name.startswith("runs-") and name != "runs-list":
         kwargs = {"pk": study.run_id, **FURTHER.get(name, {})}
-    elif name == "models-upload":
-        kwargs = {"pk": 1}
-    elif name == "models-detail":
+    elif name in ("models-detail", "models-recommendations"):
         kwargs = {"pk": study.conditions.earliest("position").model_id}
     elif name.startswith("reports-") and name != "reports-list":
         asked = request_report(study=study, asked_by=study.memberships.get(role=Role.OWNER).researcher)
@@ -102,6 +129,21 @@ def _address(name: str, study: Study, report: Report) -> str:
     elif name == "nothing":
         return reverse("api:api-root") + "no/such/thing/"
     return reverse(f"api:{name}", kwargs=kwargs)
+
+
+def _of_owner(name: str, study: Study) -> int:
+    """The key of an upload, an import that waits, or an experiment of the study's owner."""
+    owner, version = study.memberships.get(role=Role.OWNER).researcher, study.dataset_version
+    if name == "uploads-detail":
+        return begin_upload(actor=owner, name="ratings.csv", size=9, sha256="0" * 64).pk
+    if name == "experiments-outcome":
+        file = default_storage.save("jobs/experiment/outcome.zip", ContentFile(b"PK"))
+        payload = {"experiment": "croc-cold"}
+        return int(version.jobs.create(kind="experiment", owner=owner, payload=payload, file=file).pk)
+    waiting = prepare_import(actor=owner, uploads=[SimpleUploadedFile("ratings.csv", RATINGS)])
+    waiting.subject = Project.objects.filter(datasets=version.dataset).first()
+    waiting.save()
+    return waiting.pk
 
 
 def _read(response: Any) -> str:
@@ -186,7 +228,7 @@ def test_a_report_is_built_by_those_who_may_in_the_console(client: Client, who: 
         assert response.json() == unknown.json()
 
 
-def test_an_interviewer_sees_of_a_study_that_it_is_there(client: Client) -> None:
+def test_an_interviewer_sees_of_a_study_that_it_is_address(client: Client) -> None:
     study = make_study()
     completed(study)
     asking = _as(_everybody(study)["interviewer"])
@@ -203,7 +245,7 @@ def test_methods_that_are_not_described_are_refused(client: Client) -> None:
     report = build_report(study=study)
     asking = _as(study.memberships.get(role=Role.OWNER).researcher, "read data write")
     for name in ANSWERED:
-        address = _address(name, study, report)
+        address = _address(name, study, report).partition("?")[0]
         view: Any = resolve(address).func
         taken = set(getattr(view, "actions", None) or ())
         for method in {"post", "put", "patch", "delete"} - taken:
@@ -214,8 +256,9 @@ def test_methods_that_are_not_described_are_refused(client: Client) -> None:
 
 OF_DATA = {"studies-outcomes", "studies-answers", "reports-numbers", "reports-file"}  # need the scope data
 OF_EVERY_TOKEN = {"api-root", "me", "schema", "nothing"}
-ONLY_WRITTEN = {"studies-withdrawals", "runs-scores"}
-LISTS = {name for name in ANSWERED if name.endswith("-list")}
+ONLY_WRITTEN = {name for name, of in ANSWERED.items() if of["owner"] == 405}
+LISTS = {name for name in ANSWERED if name.endswith("-list") and name != "experiments-list"}
+OF_THE_ACCOUNT = {"uploads-list", "uploads-detail", "experiments-list"}  # whatever a token is limited to
 
 
 @pytest.fixture
@@ -231,19 +274,9 @@ def scene(db: None) -> tuple[Study, Report, dict[str, str]]:
     Dataset.objects.update(project=projects[0])
     EvaluationRun.objects.update(project=projects[0], owner=owner)
     other = make_study(slug="other", owner=owner, version=make_version(name="other", seed=9))
-    study.dataset_version.jobs.create(kind="model-upload", owner=owner)
-    study.run.jobs.create(kind="scores-upload", owner=owner, payload={"name": "Theirs"})
+    begin_upload(actor=owner, name="ratings.csv", size=9, sha256="0" * 64)
     limits = {"study": study, "other study": other, "project": projects[0], "other project": projects[1]}
     return study, report, {name: f"{name.split()[-1]}:{row.pk}" for name, row in limits.items()}
-
-
-def _there(name: str, study: Study, report: Report) -> str:
-    """An address of what is there, uploads too."""
-    if name == "models-upload":
-        return reverse("api:models-upload", args=[study.dataset_version.jobs.get(kind="model-upload").pk])
-    if name == "runs-scores-upload":
-        return reverse("api:runs-scores-upload", args=[study.run_id, study.run.jobs.get(kind="scores-upload").pk])
-    return _address(name, study, report)
 
 
 def _found(name: str) -> int:
@@ -258,12 +291,13 @@ def test_every_address_against_every_scope(client: Client, scene: Any, scope: st
     asking = _as(study.memberships.get().researcher, scope)
     held = set(scope.split()) | ({"read", "data"} if scope in ("report", "upload") else set())
     for name in ANSWERED:
-        response = client.get(_there(name, study, report), **asking)
+        response = client.get(_address(name, study, report), **asking)
         is_held = name in OF_EVERY_TOKEN | ONLY_WRITTEN or ("data" if name in OF_DATA else "read") in held
         assert response.status_code == (_found(name) if is_held else 403), name
+        _read(response)
     posts = {"reports-list": "report", "models-list": "upload", "runs-scores": "upload", "studies-withdrawals": ""}
     for name, narrow in posts.items():
-        response = client.post(_there(name, study, report), {}, **asking)
+        response = client.post(_address(name, study, report), {}, **asking)
         may = narrow in held or held >= ({"write"} if narrow else {"write", "data"})
         # Past the scope, this body is refused: for its type, or for its fields.
         assert (response.status_code in (400, 415)) == may, name
@@ -278,17 +312,24 @@ def test_every_address_against_every_limit_of_a_token(client: Client, scene: Any
     asking = _as(study.memberships.get().researcher, "read data write", limits[limit])
     is_within = not limit.startswith("other")
     for name in ANSWERED:
-        response = client.get(_there(name, study, report), **asking)
+        response = client.get(_address(name, study, report), **asking)
         text = _read(response)
         if name in LISTS:
             assert response.status_code == 200, name
             is_empty = name == "recommenders-list" or limit == "other project"
-            is_empty |= name in ("reports-list", "jobs-list") and limit == "other study"
+            is_empty |= name in ("reports-list", "jobs-list", "items-list") and limit == "other study"
+            is_empty &= name not in OF_THE_ACCOUNT
             assert bool(response.json()["results"]) != is_empty, name
             for of_it in (study.slug, study.dataset_version.content_hash):
                 assert is_within or of_it not in text, name
         elif name in OF_EVERY_TOKEN | ONLY_WRITTEN:
             assert response.status_code == _found(name), name
+        elif name in OF_THE_ACCOUNT:
+            assert response.status_code == 200, name
+        elif name == "imports-detail":
+            assert response.status_code == (200 if limit == "project" else 404), name
+        elif name == "runs-proposals":
+            assert response.status_code == (200 if is_within else 409), name
         else:
             assert response.status_code == (200 if is_within else 404), name
     Job.objects.filter(kind="report").delete()
@@ -313,6 +354,6 @@ def test_a_token_of_something_deleted_opens_nothing(client: Client, scene: Any) 
     study, report, limits = scene
     asking = _as(study.memberships.get().researcher, only=limits["other project"])
     Project.objects.get(name="Music").delete()
-    assert client.get(_there("studies-detail", study, report), **asking).status_code == 404
+    assert client.get(_address("studies-detail", study, report), **asking).status_code == 404
     token = client.get(reverse("api:me"), **asking).json()["token"]
     assert (token["only"]["kind"], token["only"]["name"]) == ("project", "")

@@ -30,7 +30,8 @@ class Write:
     """One operation: its id in the OpenAPI document, method, name of the address, and the status for each role.
 
     `prepare` brings about the state that it needs and returns the parts of the address; `body` gives the JSON object,
-    or with `is_form` the fields and files of a form. `needs` are the scopes of which a token must hold all.
+    with `is_form` the fields and files of a form, or the bytes of a piece of an upload. `needs` are the scopes of which
+    a token must hold all.
     """
 
     id: str
