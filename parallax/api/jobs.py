@@ -15,7 +15,7 @@ from rest_framework.response import Response
 from accounts.models import Project
 from analysis.api import ReportViewSet
 from analysis.models import Report
-from catalog.api.datasets import VERSION_LIMITS
+from catalog.api import VERSION_LIMITS
 from catalog.models import DatasetVersion
 from core.api import StrictView, exactly
 from evaluation.api.runs import RunViewSet

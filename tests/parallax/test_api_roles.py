@@ -18,7 +18,6 @@ from analysis.models import Report
 from analysis.services import build_report
 from analysis.services.requests import request_report
 from catalog.models import Dataset
-from catalog.services.dataset_jobs import prepare_import
 from catalog.services.resumable_uploads import begin_upload
 from evaluation.models import EvaluationRun
 from jobs.models import Job
@@ -61,8 +60,7 @@ ANSWERED: dict[str, dict[str, int]] = {
     "items-list": EVERYBODY,
     "uploads-list": EVERYBODY,
     "uploads-detail": {**dict.fromkeys(ROLES, 404), "owner": 200},  # its own uploader's
-    "imports-detail": {**dict.fromkeys(ROLES, 404), "owner": 200},  # its own requester's
-    "imports-choices": dict.fromkeys(ROLES, 405),
+    "datasets-imports": dict.fromkeys(ROLES, 405),
     "experiments-list": EVERYBODY,
     "experiments-outcome": EVERYBODY,
     "models-list": EVERYBODY,
@@ -81,7 +79,6 @@ ANSWERED: dict[str, dict[str, int]] = {
     "runs-resume": dict.fromkeys(ROLES, 405),
     "runs-lists": dict.fromkeys(ROLES, 405),
     "runs-tests": EVERYBODY,
-    "runs-comparison": EVERYBODY,
     "runs-proposals": EVERYBODY,
     "recommenders-list": EVERYBODY,
     "jobs-list": EVERYBODY,
@@ -92,7 +89,6 @@ ANSWERED: dict[str, dict[str, int]] = {
     "reports-file": REPORTERS,
     "reports-request": {**dict.fromkeys(ROLES, 404), "owner": 200},  # its own asker's
 }
-RATINGS = b"user,item,rating\n" + b"".join(b"%d,%d,%d\n" % (u, i, 1 + (u + i) % 5) for u in range(9) for i in range(9))
 MEMBERS = {"type", "title", "status", "detail", "code", "remedy", "errors", "extra"}  # of every error
 FURTHER: dict[str, Any] = {"runs-cases": {"name": "train.inter"}}
 ONLY_FOR_PEOPLE = {"docs"}
@@ -109,12 +105,12 @@ def _address(name: str, study: Study, report: Report) -> str:
         kwargs = {"name": study.dataset_version.dataset.name}
     elif name.startswith(("versions-", "items-")):
         kwargs = {"name": study.dataset_version.dataset.name, "number": study.dataset_version.number}
-    elif name in ("uploads-detail", "imports-detail", "imports-choices", "experiments-outcome"):
+    elif name == "datasets-imports":
+        kwargs = {"pk": 1}
+    elif name in ("uploads-detail", "experiments-outcome"):
         kwargs = {"pk": _of_owner(name, study)}
     elif name == "runs-proposals":
         return f"{reverse('api:runs-proposals')}?dataset={study.dataset_version.dataset.name}"
-    elif name == "runs-comparison":
-        return f"{reverse('api:runs-comparison', args=[study.run_id])}?other={study.run_id}"
     elif name.startswith("runs-") and name != "runs-list":
         kwargs = {"pk": study.run_id, **FURTHER.get(name, {})}
     elif name in ("models-detail", "models-recommendations"):
@@ -132,18 +128,13 @@ def _address(name: str, study: Study, report: Report) -> str:
 
 
 def _of_owner(name: str, study: Study) -> int:
-    """The key of an upload, an import that waits, or an experiment of the study's owner."""
-    owner, version = study.memberships.get(role=Role.OWNER).researcher, study.dataset_version
+    """The key of an upload, or an experiment of the study's owner."""
+    owner = study.memberships.get(role=Role.OWNER).researcher
     if name == "uploads-detail":
         return begin_upload(actor=owner, name="ratings.csv", size=9, sha256="0" * 64).pk
-    if name == "experiments-outcome":
-        file = default_storage.save("jobs/experiment/outcome.zip", ContentFile(b"PK"))
-        payload = {"experiment": "croc-cold"}
-        return int(version.jobs.create(kind="experiment", owner=owner, payload=payload, file=file).pk)
-    waiting = prepare_import(actor=owner, uploads=[SimpleUploadedFile("ratings.csv", RATINGS)])
-    waiting.subject = Project.objects.filter(datasets=version.dataset).first()
-    waiting.save()
-    return waiting.pk
+    file = default_storage.save("jobs/experiment/outcome.zip", ContentFile(b"PK"))
+    jobs = study.dataset_version.jobs
+    return int(jobs.create(kind="experiment", owner=owner, payload={"experiment": "croc-cold"}, file=file).pk)
 
 
 def _read(response: Any) -> str:
@@ -326,8 +317,6 @@ def test_every_address_against_every_limit_of_a_token(client: Client, scene: Any
             assert response.status_code == _found(name), name
         elif name in OF_THE_ACCOUNT:
             assert response.status_code == 200, name
-        elif name == "imports-detail":
-            assert response.status_code == (200 if limit == "project" else 404), name
         elif name == "runs-proposals":
             assert response.status_code == (200 if is_within else 409), name
         else:

@@ -64,7 +64,8 @@ WRITES = [
         lambda _scene: {"set": "ml-latest-small", "accepted": True},
     ),
     Write(
-        "import_choose", "post", "imports-choices", {**OWN, "owner": 202}, _import, lambda _scene: {"name": "mine"}
+        "dataset_import_choose", "post", "datasets-imports", {**OWN, "owner": 202}, _import,
+        lambda _scene: {"name": "mine"},
     ),
     Write(
         "dataset_version_change", "patch", "versions-detail", {**CHANGERS, "owner": 200, "administrator": 200},
