@@ -134,18 +134,3 @@ class NewDatasetSerializer(ChoicesSerializer):  # type: ignore[misc, valid-type]
 
     uploads = serializers.ListField(child=serializers.IntegerField(), help_text="Ids of uploads.")
     recipe = serializers.DictField(required=False, allow_null=True, help_text="As in the report of a version.")
-
-
-class QuestionSerializer(serializers.Serializer[Any]):
-    """A choice that changes the result."""
-
-    answer = serializers.CharField(help_text="The key in `answers`.")
-    text = serializers.CharField()
-    values = serializers.DictField(child=serializers.CharField(), help_text="What can be answered, with its meaning.")
-
-
-class ImportSerializer(serializers.Serializer[Any]):
-    """An import: what the files were taken for, and what is left to choose."""
-
-    recipe = serializers.DictField(help_text="Files with the roles of their columns, and how sure each is.")
-    questions = QuestionSerializer(many=True)

@@ -16,9 +16,7 @@ class EvaluationConfig(AppConfig):
         """Register the jobs of workers; runs have parts of their own."""
         services = "evaluation.services.experiment_jobs"
         work, ready = f"{services}.write_outcome", f"{services}.is_ready"
-        register(
-            Kind("experiment", "Experiment", work=work, ready=ready, made="evaluation.api.experiments.outcome_made")
-        )
+        register(Kind("experiment", "Experiment", work=work, ready=ready, made="evaluation.api.runs.outcome_made"))
         uploads = "evaluation.services.upload_jobs"
         after, model = f"{uploads}.drop_file", "evaluation.api.models.model_made"
         for key, title, work, made in (

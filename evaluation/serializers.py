@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 from rest_framework import serializers
 
 from catalog.forms.upload_limits import MOST_MODEL
 from catalog.models import Dataset
 from evaluation.enums import ModelOrigin, RunStatus
 from evaluation.experiments.yaml_loader import shipped
-from evaluation.models import LONGEST_LABEL, EvaluationRun, RemoteRecommender, RunAlgorithm, TrainedModel
+from evaluation.models import EvaluationRun, RemoteRecommender, RunAlgorithm, TrainedModel
 from evaluation.run_spec import RunSpec, Whole
 from evaluation.selectors.cases import candidate_range
 from evaluation.selectors.paired_tests import CORRECTIONS, HIT_TESTS, TESTS, PairedTests
 from evaluation.selectors.repeats import MOST_REPEATS
-from evaluation.selectors.run_comparison import Difference
 from evaluation.selectors.runs import algorithms_of, progress
+from evaluation.services.run_proposals import Proposal
 from recommenders import registry
 
+MAX_RATED = 50  # items of a profile, as in the console
 _LONGEST_NAME = Dataset._meta.get_field("name").max_length
 
 
@@ -47,25 +48,10 @@ class ModelSerializer(serializers.ModelSerializer[TrainedModel]):
         read_only_fields = fields
 
 
-class _FileSerializer(serializers.Serializer[Any]):
-    """A file for a worker; `command` is the command that takes larger ones."""
-
-    command: ClassVar[str]
-    file = serializers.FileField(help_text=f"At most {MOST_MODEL // 2**20} MB.")
-
-    def validate_file(self, file: Any) -> Any:
-        """Refuse a file that is too large."""
-        if file.size > MOST_MODEL:
-            raise serializers.ValidationError(
-                f"The file has {file.size:,} bytes; the limit is {MOST_MODEL:,}. Use the command {self.command}."
-            )
-        return file
-
-
-class UploadSerializer(_FileSerializer):
+class UploadSerializer(serializers.Serializer[Any]):
     """A model that was learned elsewhere, for the newest version of a dataset, as CSV or .npz."""
 
-    command = "upload_model"
+    file = serializers.FileField(help_text=f"At most {MOST_MODEL // 2**20} MB.")
     dataset = serializers.SlugField(max_length=_LONGEST_NAME)
     kind = serializers.ChoiceField(choices=registry.uploaded_keys())
     learned_from = serializers.RegexField(
@@ -78,15 +64,13 @@ class UploadSerializer(_FileSerializer):
     profile = serializers.ChoiceField(choices=["ratings", "likes"], required=False)
     positive_from = serializers.FloatField(required=False, help_text="Lowest like, on a scale of 1 to 5.")
 
-
-class ScoresSerializer(_FileSerializer):
-    """Scores of another system for the cases of a run: a TREC run, RecBole's or LensKit's scores."""
-
-    command = "upload_scores"
-    name = serializers.CharField(
-        max_length=LONGEST_LABEL, help_text="The name in tables; scores of the same name are replaced."
-    )
-    are_ratings = serializers.BooleanField(default=False, help_text="The scores are predicted ratings.")
+    def validate_file(self, file: Any) -> Any:
+        """Refuse a file that is too large."""
+        if file.size > MOST_MODEL:
+            raise serializers.ValidationError(
+                f"The file has {file.size:,} bytes; the limit is {MOST_MODEL:,}. Use the command upload_model."
+            )
+        return file
 
 
 class RecommenderSerializer(serializers.ModelSerializer[RemoteRecommender]):
@@ -234,16 +218,10 @@ class DatasetQuery(serializers.Serializer[Any]):
     dataset = serializers.SlugField(max_length=_LONGEST_NAME)
 
 
-class ProposalSerializer(serializers.Serializer[Any]):
-    """Settings that fit a dataset, as the form of a new run proposes them; `run` is the body that starts the run."""
+class Proposals(BaseModel):
+    """Runs that fit a dataset, by key."""
 
-    key = serializers.CharField()
-    title = serializers.CharField()
-    summary = serializers.CharField()
-    adjustment = serializers.CharField(
-        help_text="How and why it differs from the usual settings; empty if it does not."
-    )
-    run = serializers.DictField()
+    proposals: dict[str, Proposal]
 
 
 class TestsQuery(serializers.Serializer[Any]):
@@ -259,34 +237,21 @@ class RunTests(BaseModel):
     metrics: tuple[PairedTests, ...]
 
 
-class ComparisonQuery(serializers.Serializer[Any]):
-    """The run with which a run is compared."""
-
-    other = serializers.IntegerField(min_value=1, max_value=2**31 - 1, help_text="Id of the other run.")
-
-
-class RunComparison(BaseModel):
-    """A run (a) and another (b): settings that differ, and each algorithm of both on each metric of both."""
-
-    model_config = ConfigDict(from_attributes=True)
-
-    settings: dict[str, tuple[Any, Any]]
-    has_same_cases: bool
-    correction: str
-    differences: tuple[Difference, ...]
-    only_a: tuple[str, ...]
-    only_b: tuple[str, ...]
-    not_compared: tuple[str, ...]
-
-
 class ProfileSerializer(serializers.Serializer[Any]):
     """A profile for which a model recommends items."""
 
     profile = serializers.DictField(
-        child=serializers.IntegerField(),
-        help_text="Rating by the item's id: 1 to 5, whatever the scale of the dataset; 1 on usage data.",
+        child=serializers.IntegerField(min_value=1, max_value=5),
+        allow_empty=False,
+        help_text=f"Rating from 1 to 5 by the item's id, whatever the scale of the dataset; at most {MAX_RATED}.",
     )
-    n = serializers.IntegerField(default=5, help_text="Length of the list, 1 to 20.")
+    n = serializers.IntegerField(default=5, min_value=1, max_value=20, help_text="Length of the list.")
+
+    def validate_profile(self, profile: dict[str, int]) -> dict[str, int]:
+        """Refuse a profile that is too long."""
+        if len(profile) > MAX_RATED:
+            raise serializers.ValidationError(f"Rate at most {MAX_RATED} items.")
+        return profile
 
 
 class RecommendationSerializer(serializers.Serializer[Any]):

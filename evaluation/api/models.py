@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from django.core.exceptions import NON_FIELD_ERRORS
 from django.db.models import QuerySet
-from django.http import QueryDict
 from django.shortcuts import get_object_or_404
 from django_filters.rest_framework import FilterSet
 from drf_spectacular.utils import extend_schema, extend_schema_view
@@ -19,14 +17,13 @@ from rest_framework.response import Response
 from rest_framework.reverse import reverse
 
 from accounts.enums import Scope
-from catalog.api.datasets import DATASET_LIMITS
+from catalog.api import DATASET_LIMITS
 from catalog.models import Dataset
 from catalog.selectors.datasets import newest_version
 from core.api import StrictView, exactly
 from core.errors import ParallaxError, ParameterError
-from evaluation.forms.preview import TryForm
 from evaluation.models import RemoteRecommender, TrainedModel
-from evaluation.selectors.models import models_by_time, models_on
+from evaluation.selectors.models import listed_models, models_by_time
 from evaluation.serializers import (
     ModelSerializer,
     ProfileSerializer,
@@ -97,38 +94,29 @@ class ModelViewSet(StrictView, mixins.ListModelMixin, mixins.RetrieveModelMixin,
     @extend_schema(
         operation_id="model_recommendations",
         summary="What a model recommends for a profile",
-        description="As in the model preview of the console. Nothing is stored, and the scope `read` is enough.",
         request=ProfileSerializer,
         responses=RecommendationSerializer(many=True),
     )
     @action(detail=True, methods=["post"], parser_classes=[JSONParser], pagination_class=None, filterset_class=None)
     def recommendations(self, request: Request, pk: str) -> Response:
-        """Return the model's best items for a profile, with their titles."""
-        model, asked = self.get_object(), self.body(ProfileSerializer)
-        version = model.version
-        indexes = dict(version.items.filter(external_id__in=asked["profile"]).values_list("external_id", "index"))
-        query = QueryDict(mutable=True)
-        query.update({"model": str(model.pk), "n": str(asked["n"])})
-        query.update({f"r{indexes[item]}": str(rating) for item, rating in asked["profile"].items() if item in indexes})
-        form = TryForm(query, version=version, models=models_on(version, request.user))
-        is_valid, points = form.is_valid(), form.points
-        problems: dict[str, Any] = {
-            f"profile/{item}": [f"{version} has no item of this id."]
-            if item not in indexes
-            else [f"Write a rating of {' to '.join(dict.fromkeys((points[0], points[-1])))}."]
-            for item, rating in asked["profile"].items()
-            if indexes.get(item) not in form.given
-        }
-        if not problems and not is_valid:
-            problems = {"profile" if name == NON_FIELD_ERRORS else name: texts for name, texts in form.errors.items()}
-        if not asked["profile"]:
-            problems["profile"] = ["Rate at least one item."]
-        if problems:
-            raise ValidationError(problems)
-        history = History("rating", order=range(1, len(form.rated) + 1))
-        profile = {"items": list(form.rated), "ratings": list(form.rated.values()), "scale": form.scale}
+        """As in the model preview of the console. Nothing is stored, and the scope `read` is enough."""
+        asked = self.body(ProfileSerializer)
+        model = get_object_or_404(self.within(listed_models(request.user)), pk=pk)
+        version, profile = model.version, asked["profile"]
+        indexes = dict(version.items.filter(external_id__in=profile).values_list("external_id", "index"))
+        if lacking := [item for item in profile if item not in indexes]:
+            raise ValidationError({f"profile/{item}": [f"{version} has no item of this id."] for item in lacking})
+        is_usage = version.scale_low == version.scale_high  # each item counts the same
+        scale = (version.scale_low,) * 2 + (version.scale_step,) if is_usage else (1.0, 5.0, 1.0)
         try:
-            served = recommend(model=model, n=form.cleaned_data["n"], history=history, **profile)
+            served = recommend(
+                model=model,
+                items=[indexes[item] for item in profile],
+                ratings=[scale[0] if is_usage else rating for rating in profile.values()],
+                scale=scale,
+                n=asked["n"],
+                history=History("rating", order=range(1, len(profile) + 1)),
+            )
         except ParameterError as problem:  # its algorithm is no longer installed
             raise ParallaxError("model.not_served", str(problem)) from problem
         items = {item.index: item for item in version.items.filter(index__in=served.items)}

@@ -1,4 +1,4 @@
-"""REST API of runs and what they measured, for researchers who see them."""
+"""REST API of runs and experiments, for researchers who see them."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable
 from itertools import chain
 from typing import Any, ClassVar
 
+from django.core.files.storage import default_storage
 from django.db.models import QuerySet
-from django.http import StreamingHttpResponse
+from django.http import FileResponse, StreamingHttpResponse
 from django_filters.rest_framework import ChoiceFilter, FilterSet
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
@@ -20,8 +21,8 @@ from rest_framework.response import Response
 from rest_framework.reverse import reverse
 
 from accounts.enums import Scope
-from catalog.api.datasets import DATASET_LIMITS
-from catalog.models import Dataset
+from catalog.api import DATASET_LIMITS, VERSION_LIMITS
+from catalog.models import Dataset, DatasetVersion
 from catalog.permissions import may_run
 from catalog.selectors.datasets import newest_version
 from core.api import IgnoreAccept, StrictView, exactly
@@ -30,30 +31,30 @@ from core.form_bodies import described
 from core.problem_details import BadParameters
 from evaluation import exports
 from evaluation.enums import RUN_OPEN, RunStatus
-from evaluation.forms.upload import CollectForm
+from evaluation.forms.upload import CollectForm, UploadScoresForm
 from evaluation.models import EvaluationRun
 from evaluation.permissions import may_change
 from evaluation.selectors.cases import cases_of
+from evaluation.selectors.experiments import experiments_of, shipped_experiments
 from evaluation.selectors.paired_tests import kinds_of_test, run_tests_of
-from evaluation.selectors.run_comparison import compare_runs
 from evaluation.selectors.runs import runs_by_time
 from evaluation.serializers import (
-    ComparisonQuery,
     CurveTableSerializer,
     DatasetQuery,
+    ExperimentSerializer,
     MetricTableSerializer,
+    NewExperimentSerializer,
     NewRun,
     ProfileTableSerializer,
-    ProposalSerializer,
-    RunComparison,
+    Proposals,
     RunDetailSerializer,
     RunSerializer,
     RunTests,
-    ScoresSerializer,
     TestsQuery,
     UserTableSerializer,
 )
 from evaluation.services.coverage import keyed_profiles
+from evaluation.services.experiment_jobs import start_experiment
 from evaluation.services.external_scores import CASE_ARRAYS, CASE_FILES, case_file
 from evaluation.services.run_proposals import proposals_for
 from evaluation.services.runs import cancel_run, create_runs, resume_run
@@ -84,7 +85,7 @@ class RunViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Eval
     limits: ClassVar = {"study": "studies", "project": "project"}
     filterset_class = RunFilters
     write_scopes: ClassVar = {"scores": Scope.UPLOAD}
-    parameters: ClassVar = {"proposals": DatasetQuery, "tests": TestsQuery, "comparison": ComparisonQuery}
+    parameters: ClassVar = {"proposals": DatasetQuery, "tests": TestsQuery}
     lookup_value_regex = r"[0-9]+"
 
     def get_queryset(self) -> QuerySet[EvaluationRun]:
@@ -101,35 +102,26 @@ class RunViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Eval
     @extend_schema(
         operation_id="run_create",
         summary="Start a run",
-        description="Poll its address until `status` is `succeeded`, `failed` or `cancelled`. Of several repetitions, "
-        "the response is the first.",
         request=NewRun,
         responses={202: RunDetailSerializer},
     )
     def create(self, request: Request) -> Response:
-        """Create a run, and the repetitions of it."""
+        """Poll its address until `status` is `succeeded`, `failed` or `cancelled`. Of several repetitions, the response
+        is the first.
+        """
         asked = self.document(NewRun)
         version = newest_version(asked.dataset, self._usable())
         run = create_runs(version=version, spec=asked.spec(), owner=request.user, repeats=asked.repeats)
         return self._answer(run, status.HTTP_202_ACCEPTED)
 
-    @extend_schema(
-        operation_id="run_cancel",
-        summary="Cancel a run",
-        description="Finished parts are kept for resuming it. A run that is over is refused (409).",
-        request=None,
-        responses=RunDetailSerializer,
-    )
+    @extend_schema(operation_id="run_cancel", summary="Cancel a run", request=None, responses=RunDetailSerializer)
     @action(detail=True, methods=["post"])
     def cancel(self, request: Request, pk: str) -> Response:
-        """Cancel a run."""
+        """Finished parts are kept for resuming it. A run that is over is refused (409)."""
         return self._answer(cancel_run(run=self._changeable(), actor=request.user))
 
     @extend_schema(
-        operation_id="run_resume",
-        summary="Resume a failed or cancelled run",
-        request=None,
-        responses={202: RunDetailSerializer},
+        operation_id="run_resume", summary="Resume a stopped run", request=None, responses={202: RunDetailSerializer}
     )
     @action(detail=True, methods=["post"])
     def resume(self, request: Request, pk: str) -> Response:
@@ -140,17 +132,13 @@ class RunViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Eval
         operation_id="run_proposals",
         summary="Settings of runs that fit a dataset",
         parameters=[DatasetQuery],
-        responses=ProposalSerializer(many=True),
+        responses=Proposals,
     )
     @action(detail=False, pagination_class=None, filterset_class=None)
     def proposals(self, request: Request) -> Response:
-        """Return what the form of a new run proposes."""
-        version = newest_version(self.query["dataset"], self._usable())
-        proposals = [
-            {**vars(each), "run": {"dataset": version.dataset.name, **each.spec.model_dump(mode="json")}}
-            for each in proposals_for(version).values()
-        ]
-        return Response(ProposalSerializer(proposals, many=True).data)
+        """Those of the form of a new run; `spec` with the name of the dataset is the body that starts the run."""
+        proposals = proposals_for(newest_version(self.query["dataset"], self._usable()))
+        return Response(Proposals(proposals=proposals).model_dump(mode="json"))
 
     def _answer(self, run: EvaluationRun, code: int = status.HTTP_200_OK) -> Response:
         """A run; one that is not over with the time until another look is worth it."""
@@ -253,26 +241,28 @@ class RunViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Eval
         "the job that succeeded, `coverage` in `result` says which cases have scores; of one that failed, `error` "
         "names everything that is wrong with the file. For those who may cancel and resume the run; the token needs "
         "the scope `write` or `upload`.",
-        request={"multipart/form-data": ScoresSerializer},
+        request={"multipart/form-data": described(UploadScoresForm, "ScoresSerializer")},
         responses={202: JobSerializer},
     )
     @action(detail=True, methods=["post"], parser_classes=[MultiPartParser])
     def scores(self, request: Request, pk: str) -> Response:
         """Store a file privately, and request its measurement from a worker."""
-        job = request_scores(run=self._changeable(), actor=request.user, **self.body(ScoresSerializer))
-        return accepted(request, job)
+        run = self._changeable()
+        return accepted(
+            request, request_scores(run=run, actor=request.user, **self.form(UploadScoresForm).cleaned_data)
+        )
 
     @extend_schema(
         operation_id="run_lists_collect",
         summary="Collect the lists of a remote recommender for the test profiles of a run",
-        description="A worker asks for the lists and stores them as a model. Lists of a job that stopped are not asked "
-        "for again. For those who may start runs on the dataset.",
         request=described(CollectForm, "CollectSerializer"),
         responses={202: JobSerializer},
     )
     @action(detail=True, methods=["post"])
     def lists(self, request: Request, pk: str) -> Response:
-        """Request the lists from a worker."""
+        """A worker asks for the lists and stores them as a model. Those of a job that stopped are not asked for again.
+        For those who may start runs on the dataset.
+        """
         run = self._finished()
         if not may_run(request.user, run.version):
             raise PermissionDenied("Lists are collected by those who may start runs on the dataset.")
@@ -283,34 +273,16 @@ class RunViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Eval
     @extend_schema(
         operation_id="run_tests",
         summary="Paired tests of the algorithms of a run",
-        description="For every metric with values by user, at whole profiles; best algorithm first.",
         parameters=[TestsQuery],
         responses=RunTests,
     )
     @action(detail=True)
     def tests(self, request: Request, pk: str) -> Response:
-        """Return the tests and their intervals."""
+        """For every metric with values by user, at whole profiles; best algorithm first."""
         run, test = self._finished(), self.query["test"]
         if test not in (kinds := kinds_of_test(run)):
             raise BadParameters({"test": [f"Of this run: write {' or '.join(kinds)}."]})
         return Response(RunTests(metrics=run_tests_of(run, **self.query)).model_dump(mode="json"))
-
-    @extend_schema(
-        operation_id="run_comparison",
-        summary="A run beside another of the same dataset",
-        description="Algorithms with equal parameters, on each metric with values by user: differences (this run minus "
-        "the other) with 95% intervals and sign tests over the users of both.",
-        parameters=[ComparisonQuery],
-        responses=RunComparison,
-    )
-    @action(detail=True)
-    def comparison(self, request: Request, pk: str) -> Response:
-        """Return the differences."""
-        other = self.get_queryset().filter(pk=self.query["other"]).first()
-        if other is None:
-            raise BadParameters({"other": ["You see no run of this id."]})
-        compared = compare_runs(self.get_object(), other)
-        return Response(RunComparison.model_validate(compared).model_dump(mode="json"))
 
     def _changeable(self) -> EvaluationRun:
         run = self.get_object()
@@ -349,3 +321,55 @@ class RunViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Eval
 def scores_made(job: Job) -> str:
     """The address of the tables to which a job added scores."""
     return reverse("api:runs-metrics", kwargs={"pk": job.subject_id})
+
+
+@extend_schema(tags=["experiments"])
+class ExperimentViewSet(StrictView, viewsets.GenericViewSet[Job]):
+    """Experiments of publications, which can be run on a dataset."""
+
+    serializer_class = ExperimentSerializer
+    queryset = Job.objects.none()
+    lookup_value_regex = r"[0-9]+"
+    pagination_class = None
+
+    def get_queryset(self) -> QuerySet[Job]:
+        """Return the experiments on the datasets that the researcher sees."""
+        return experiments_of(self.request.user).about(self.within(DatasetVersion.objects.all(), VERSION_LIMITS))
+
+    @extend_schema(operation_id="experiments", summary="The experiments", responses=ExperimentSerializer(many=True))
+    def list(self, request: Request) -> Response:
+        """Return the experiments that come with Parallax."""
+        return Response(ExperimentSerializer(shipped_experiments(), many=True).data)
+
+    @extend_schema(
+        operation_id="experiment_start",
+        summary="Run an experiment on a dataset",
+        request=NewExperimentSerializer,
+        responses={202: JobSerializer},
+    )
+    def create(self, request: Request) -> Response:
+        """Its runs are started, or reused. Of the job that succeeded, `result` has the verdicts, and `made_url` is the
+        outcome. An experiment that you run on this dataset is not started again.
+        """
+        asked = self.body(NewExperimentSerializer)
+        version = newest_version(asked["dataset"], self.within(Dataset.objects.usable_by(request.user), DATASET_LIMITS))
+        return accepted(request, start_experiment(key=asked["experiment"], version=version, actor=request.user))
+
+    @extend_schema(
+        operation_id="experiment_outcome",
+        summary="The outcome of an experiment",
+        responses={(200, "application/zip"): OpenApiTypes.BINARY},
+    )
+    @action(detail=True, content_negotiation_class=IgnoreAccept)
+    def outcome(self, request: Request, pk: str) -> FileResponse:
+        """Tables, figures and verdicts as a ZIP archive."""
+        job = self.get_object()
+        if not job.file:
+            raise ParallaxError("experiment.not_written", "The outcome of this experiment is not written yet.")
+        name = f"{job.payload['experiment']}-outcome-{job.pk}.zip"
+        return FileResponse(default_storage.open(job.file), as_attachment=True, filename=name)
+
+
+def outcome_made(job: Job) -> str:
+    """The address of the outcome that a job wrote."""
+    return reverse("api:experiments-outcome", kwargs={"pk": job.pk})

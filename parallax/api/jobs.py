@@ -16,7 +16,7 @@ from accounts.models import Project
 from analysis.api import ReportViewSet
 from analysis.models import Report
 from analysis.read.reports import reports_of
-from catalog.api.datasets import VERSION_LIMITS
+from catalog.api import VERSION_LIMITS
 from catalog.models import DatasetVersion
 from core.api import StrictView, exactly
 from evaluation.api.runs import RunViewSet

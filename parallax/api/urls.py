@@ -7,13 +7,10 @@ from rest_framework.routers import DefaultRouter
 
 from accounts.api import MeView
 from analysis.api import ReportViewSet
-from catalog.api.datasets import DatasetViewSet, ItemViewSet, VersionViewSet
-from catalog.api.imports import ImportViewSet
-from catalog.api.uploads import BytesParser, UploadViewSet
+from catalog.api import BytesParser, DatasetViewSet, ItemViewSet, UploadViewSet, VersionViewSet
 from core.api import IgnoreAccept
-from evaluation.api.experiments import ExperimentViewSet
 from evaluation.api.models import ModelViewSet, RecommenderViewSet
-from evaluation.api.runs import RunViewSet
+from evaluation.api.runs import ExperimentViewSet, RunViewSet
 from parallax.api import views
 from parallax.api.jobs import JobViewSet
 from parallax.api.webhooks import DeliveryViewSet, WebhookViewSet
@@ -38,7 +35,6 @@ router.register(OF_STUDY, RecruitingViewSet, basename="studies-recruiting")
 router.register("datasets", DatasetViewSet, basename="datasets")
 router.register(f"{VERSIONS}/(?P<number>[0-9]+)/items", ItemViewSet, basename="items")
 router.register(VERSIONS, VersionViewSet, basename="versions")
-router.register("imports", ImportViewSet, basename="imports")
 router.register("models", ModelViewSet, basename="models")
 router.register("runs", RunViewSet, basename="runs")
 router.register("experiments", ExperimentViewSet, basename="experiments")

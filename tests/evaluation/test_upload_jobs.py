@@ -169,20 +169,21 @@ def test_api_takes_a_file_and_says_what_became_of_it(version: DatasetVersion) ->
     response = post(**chosen, name="Mine", file=whole(), are_strangers_unseen="true")
     assert response.status_code == 202
     assert response.headers["Location"] == response.json()["url"]
-    assert (response.json()["status"], response.json()["model_url"]) == ("queued", None)
+    assert (response.json()["status"], response.json()["made_url"]) == ("queued", None)
     assert do_job(job_id=response.json()["id"])
     reader = Client(headers={"Authorization": f"Bearer {create_token(owner=researcher, name='read')[1]}"})
     state = reader.get(response.json()["url"]).json()
-    assert (state["status"], state["n_items"]) == ("succeeded", 40)
+    assert (state["status"], state["result"]["n_items"]) == ("succeeded", 40)
     unseen = "you state that it saw no test user of the split strangers"
-    assert (state["facts"][0], state["facts"][1][: len(unseen)]) == ("40 weights other than 0", unseen)
-    model = reader.get(state["model_url"]).json()
+    known, stated = state["result"]["facts"]
+    assert (known, stated[: len(unseen)]) == ("40 weights other than 0", unseen)
+    model = reader.get(state["made_url"]).json()
     assert (model["label"], model["origin"], model["base"]) == ("Mine", "matrix", None)
 
     bad = post(**chosen, file=weights("1,none,1"))
     do_job(job_id=bad.json()["id"])
     failed = reader.get(bad.json()["url"]).json()
-    assert (failed["status"], failed["n_items"], failed["model_url"]) == (JobStatus.FAILED, None, None)
+    assert (failed["status"], failed["made_url"]) == (JobStatus.FAILED, None)
     assert "Unknown items (1): line 2 ('none')" in failed["error"]
 
     wrong = post(dataset="x", kind="nearest", filename="a")
@@ -292,11 +293,12 @@ def test_api_measures_scores(run: EvaluationRun) -> None:
     response = owner.post(url, {"name": "Theirs", "file": scores(run)})
     assert response.status_code == 202
     state = response.json()
-    assert (state["run"], state["name"], state["status"], state["coverage"]) == (run.pk, "Theirs", "queued", "")
+    assert (state["kind"], state["status"], state["result"]) == ("scores-upload", "queued", {})
     assert response.headers["Location"] == state["url"]
     assert do_job(job_id=state["id"])
     done = token_of(run.owner).get(state["url"]).json()
-    assert (done["status"], done["coverage"]) == ("succeeded", ExternalScores.objects.get().coverage)
+    assert (done["status"], done["result"]) == ("succeeded", {"coverage": ExternalScores.objects.get().coverage})
+    assert done["made_url"].endswith(f"/api/v1/runs/{run.pk}/metrics/")
     *_, row = owner.get(f"/api/v1/runs/{run.pk}/results/").json()["algorithms"]
     assert (row["label"], row["is_servable"]) == ("Theirs", False)
 

@@ -18,7 +18,7 @@ from evaluation.models import RemoteRecommender
 from parallax.api.operations import EXAMPLES
 from tests.parallax.api_writes import WRITES
 from tests.parallax.api_writes.write import make_scene, send
-from tests.parallax.test_api_roles import route_of, there
+from tests.parallax.test_api_roles import address_of, route_of
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 ADDRESS = "https://parallax.example.org"
@@ -65,7 +65,7 @@ def recorded(db: None) -> dict[str, Any]:
             name, study = operation["operationId"], scene.study
             with transaction.atomic():
                 if method == "get":
-                    response, body = program.get(there(route_of(path), study, report)), None
+                    response, body = program.get(address_of(route_of(path), study, report)), None
                 else:
                     response = send(rows[name], scene, "owner")
                     body = None if rows[name].is_form else rows[name].body(scene)

@@ -18,6 +18,7 @@ from accounts.services import create_token
 from analysis.models import Report
 from analysis.services import build_report
 from catalog.models import Dataset
+from catalog.services.resumable_uploads import begin_upload
 from evaluation.models import EvaluationRun
 from jobs.models import Job
 from parallax.api.urls import urlpatterns
@@ -83,9 +84,19 @@ ANSWERED: dict[str, dict[str, int]] = {
     "studies-recruiting-places": OWNERS,
     "datasets-list": EVERYBODY,
     "datasets-detail": EVERYBODY,
+    "datasets-downloads": dict.fromkeys(ROLES, 405),  # takes POST alone, as others below: test_api_writes.py
+    "versions-detail": EVERYBODY,
+    "versions-metadata": dict.fromkeys(ROLES, 405),
+    "versions-subsets": dict.fromkeys(ROLES, 405),
+    "items-list": EVERYBODY,
+    "uploads-list": EVERYBODY,
+    "uploads-detail": {**dict.fromkeys(ROLES, 404), "owner": 200},  # its own uploader's
+    "datasets-imports": dict.fromkeys(ROLES, 405),
+    "experiments-list": EVERYBODY,
+    "experiments-outcome": EVERYBODY,
     "models-list": EVERYBODY,
     "models-detail": EVERYBODY,
-    "models-upload": dict.fromkeys(ROLES, 404),  # its own uploader's: tests/evaluation/test_upload_jobs.py
+    "models-recommendations": dict.fromkeys(ROLES, 405),
     "runs-list": EVERYBODY,
     "runs-detail": EVERYBODY,
     "runs-results": EVERYBODY,
@@ -95,7 +106,11 @@ ANSWERED: dict[str, dict[str, int]] = {
     "runs-profiles": EVERYBODY,
     "runs-cases": EVERYBODY,
     "runs-scores": dict.fromkeys(ROLES, 405),  # takes POST alone: tests/evaluation/test_upload_jobs.py
-    "runs-scores-upload": dict.fromkeys(ROLES, 404),  # its own uploader's
+    "runs-cancel": dict.fromkeys(ROLES, 405),
+    "runs-resume": dict.fromkeys(ROLES, 405),
+    "runs-lists": dict.fromkeys(ROLES, 405),
+    "runs-tests": EVERYBODY,
+    "runs-proposals": EVERYBODY,
     "recommenders-list": EVERYBODY,
     "jobs-list": EVERYBODY,
     "jobs-detail": {**dict.fromkeys(ROLES, 404), "owner": 200},  # its own requester's
@@ -111,13 +126,12 @@ ANSWERED: dict[str, dict[str, int]] = {
 }
 NUMBERS = {"id", "pk", "job", "number"}
 MEMBERS = {"type", "title", "status", "detail", "code", "remedy", "errors", "extra"}  # of every error
-FURTHER: dict[str, Any] = {"runs-scores-upload": {"job": 1}, "runs-cases": {"name": "train.inter"},
-                           "designs-preregistration": {"form": "osf"}}  # fmt: skip
+FURTHER: dict[str, Any] = {"runs-cases": {"name": "train.inter"}, "designs-preregistration": {"form": "osf"}}
 ONLY_FOR_PEOPLE = {"docs"}
 NAMES = sorted({str(pattern.name) for pattern in urlpatterns})
 
 
-def _address(name: str, study: Study, report: Report) -> str:
+def address_of(name: str, study: Study, report: Report) -> str:
     kwargs: dict[str, Any] = {}
     if name.startswith(("studies-", "designs-")) and name not in ("studies-list", "studies-templates"):
         kwargs = {"slug": study.slug, **FURTHER.get(name, {})}
@@ -126,11 +140,17 @@ def _address(name: str, study: Study, report: Report) -> str:
         kwargs |= _part_of_study(name, study)
     elif name == "datasets-detail":
         kwargs = {"name": study.dataset_version.dataset.name}
+    elif name.startswith(("versions-", "items-")):
+        kwargs = {"name": study.dataset_version.dataset.name, "number": study.dataset_version.number}
+    elif name == "datasets-imports":
+        kwargs = {"pk": 1}
+    elif name in ("uploads-detail", "experiments-outcome"):
+        kwargs = {"pk": _of_owner(name, study)}
+    elif name == "runs-proposals":
+        return f"{reverse('api:runs-proposals')}?dataset={study.dataset_version.dataset.name}"
     elif name.startswith("runs-") and name != "runs-list":
         kwargs = {"pk": study.run_id, **FURTHER.get(name, {})}
-    elif name == "models-upload":
-        kwargs = {"pk": 1}
-    elif name == "models-detail":
+    elif name in ("models-detail", "models-recommendations"):
         kwargs = {"pk": study.conditions.earliest("position").model_id}
     elif name.startswith("reports-") and name != "reports-list":
         kwargs = {"pk": report.pk, **({"name": "report.json"} if name == "reports-file" else {})}
@@ -169,6 +189,16 @@ def _part_of_study(name: str, study: Study) -> dict[str, Any]:
     return {"outcome": "complete"} if name == "studies-recruiting-exits" else {}
 
 
+def _of_owner(name: str, study: Study) -> int:
+    """The key of an upload, or an experiment of the study's owner."""
+    owner = study.memberships.get(role=Role.OWNER).researcher
+    if name == "uploads-detail":
+        return begin_upload(actor=owner, name="ratings.csv", size=9, sha256="0" * 64).pk
+    file = default_storage.save("jobs/experiment/outcome.zip", ContentFile(b"PK"))
+    jobs = study.dataset_version.jobs
+    return int(jobs.create(kind="experiment", owner=owner, payload={"experiment": "croc-cold"}, file=file).pk)
+
+
 def _read(response: Any) -> str:
     return (b"".join(response.streaming_content) if response.streaming else response.content).decode()
 
@@ -200,7 +230,7 @@ def test_every_address_against_every_role(client: Client) -> None:
     for who, researcher in people.items():
         asking = _as(researcher)
         for name in ANSWERED:
-            response = client.get(_address(name, study, report), **asking)
+            response = client.get(address_of(name, study, report), **asking)
             text = _read(response)
             found[name, who] = response.status_code
             if response.status_code >= 400:
@@ -221,13 +251,13 @@ def test_without_an_account_every_address_but_the_description_asks_for_one(clien
     completed(study)
     report = build_report(study=study)
     for name in ANSWERED:
-        response = client.get(_address(name, study, report))
+        response = client.get(address_of(name, study, report))
         if name == "schema":
             assert response.status_code == 200
             continue
         assert (response.status_code, response.json()["code"]) == (401, "not_authenticated"), name
         assert response["WWW-Authenticate"] == "Bearer"
-        assert client.post(_address(name, study, report), {}, "application/json").status_code == 401, name
+        assert client.post(address_of(name, study, report), {}, "application/json").status_code == 401, name
 
 
 def test_the_page_for_people_asks_them_to_sign_in(client: Client) -> None:
@@ -251,7 +281,7 @@ def test_a_report_is_built_by_those_who_may_in_the_console(client: Client, who: 
         assert response.json() == unknown.json()
 
 
-def test_an_interviewer_sees_of_a_study_that_it_isthere(client: Client) -> None:
+def test_an_interviewer_sees_of_a_study_that_it_is_address_of(client: Client) -> None:
     study = make_study()
     completed(study)
     asking = _as(_everybody(study)["interviewer"])
@@ -268,7 +298,7 @@ def test_methods_that_are_not_described_are_refused(client: Client) -> None:
     report = build_report(study=study)
     asking = _as(study.memberships.get(role=Role.OWNER).researcher, "read data write")
     for name in ANSWERED:
-        address = _address(name, study, report)
+        address = address_of(name, study, report).partition("?")[0]
         view: Any = resolve(address).func
         taken = set(getattr(view, "actions", None) or ())
         for method in {"post", "put", "patch", "delete"} - taken:
@@ -283,12 +313,10 @@ OF_DATA = {  # need the scope data
     *("studies-recruiting-guests", "studies-recruiting-submissions"),
 }
 OF_EVERY_TOKEN = {"api-root", "me", "schema", "nothing"}
-ONLY_WRITTEN = {
-    *("studies-withdrawals", "runs-scores", "webhooks-test"),
-    *ONLY_POSTED,
-    *(name for name, of in ANSWERED.items() if of is NOT_READ),
-}
-LISTS = {name for name in ANSWERED if name.endswith("-list") and name.count("-") == 1}  # not those of a study
+ONLY_WRITTEN = {name for name, of in ANSWERED.items() if of["owner"] == 405}
+TOP = {name for name in ANSWERED if name.endswith("-list") and name.count("-") == 1}  # not those of a study
+LISTS = TOP - {"experiments-list"}
+OF_THE_ACCOUNT = {"uploads-list", "uploads-detail", "experiments-list"}  # whatever a token is limited to
 
 
 @pytest.fixture
@@ -304,19 +332,9 @@ def scene(db: None) -> tuple[Study, Report, dict[str, str]]:
     Dataset.objects.update(project=projects[0])
     EvaluationRun.objects.update(project=projects[0], owner=owner)
     other = make_study(slug="other", owner=owner, version=make_version(name="other", seed=9))
-    study.dataset_version.jobs.create(kind="model-upload", owner=owner)
-    study.run.jobs.create(kind="scores-upload", owner=owner, payload={"name": "Theirs"})
+    begin_upload(actor=owner, name="ratings.csv", size=9, sha256="0" * 64)
     limits = {"study": study, "other study": other, "project": projects[0], "other project": projects[1]}
     return study, report, {name: f"{name.split()[-1]}:{row.pk}" for name, row in limits.items()}
-
-
-def there(name: str, study: Study, report: Report) -> str:
-    """An address of what is there, uploads too."""
-    if name == "models-upload":
-        return reverse("api:models-upload", args=[study.dataset_version.jobs.get(kind="model-upload").pk])
-    if name == "runs-scores-upload":
-        return reverse("api:runs-scores-upload", args=[study.run_id, study.run.jobs.get(kind="scores-upload").pk])
-    return _address(name, study, report)
 
 
 def _found(name: str) -> int:
@@ -331,13 +349,13 @@ def test_every_address_against_every_scope(client: Client, scene: Any, scope: st
     asking = _as(study.memberships.get().researcher, scope)
     held = set(scope.split()) | ({"read", "data"} if scope in ("report", "upload") else set())
     for name in ANSWERED:
-        response = client.get(there(name, study, report), **asking)
+        response = client.get(address_of(name, study, report), **asking)
         is_held = name in OF_EVERY_TOKEN | ONLY_WRITTEN or ("data" if name in OF_DATA else "read") in held
         assert response.status_code == (_found(name) if is_held else 403), name
         _read(response)
     posts = {"reports-list": "report", "models-list": "upload", "runs-scores": "upload", "studies-withdrawals": ""}
     for name, narrow in posts.items():
-        response = client.post(there(name, study, report), {}, **asking)
+        response = client.post(address_of(name, study, report), {}, **asking)
         may = narrow in held or held >= ({"write"} if narrow else {"write", "data"})
         # Past the scope, this body is refused: for its type, or for its fields.
         assert (response.status_code in (400, 415)) == may, name
@@ -352,30 +370,36 @@ def test_every_address_against_every_limit_of_a_token(client: Client, scene: Any
     asking = _as(study.memberships.get().researcher, "read data write", limits[limit])
     is_within = not limit.startswith("other")
     for name in ANSWERED:
-        response = client.get(there(name, study, report), **asking)
+        response = client.get(address_of(name, study, report), **asking)
         text = _read(response)
         if name in LISTS:
             assert response.status_code == 200, name
             is_empty = name == "recommenders-list" or limit == "other project"
-            is_empty |= name in ("reports-list", "jobs-list", "webhooks-list") and limit == "other study"
+            without = ("reports-list", "jobs-list", "items-list", "webhooks-list")
+            is_empty |= name in without and limit == "other study"
+            is_empty &= name not in OF_THE_ACCOUNT
             assert bool(response.json()["results"]) != is_empty, name
             for of_it in (study.slug, study.dataset_version.content_hash):
                 assert is_within or of_it not in text, name
         elif name in OF_EVERY_TOKEN | ONLY_WRITTEN:
             assert response.status_code == _found(name), name
+        elif name in OF_THE_ACCOUNT:
+            assert response.status_code == 200, name
+        elif name == "runs-proposals":
+            assert response.status_code == (200 if is_within else 409), name
         else:
             assert response.status_code == (200 if is_within else 404), name
     Job.objects.filter(kind="report").delete()
     built = client.post(reverse("api:reports-list"), {"study": study.slug}, "application/json", **asking)
     assert built.status_code == (202 if is_within else 404)
     person = {"participant": study.participants.get().code, "reason": "Asked."}
-    address = _address("studies-withdrawals", study, report)
+    address = address_of("studies-withdrawals", study, report)
     assert client.post(address, person, "application/json", **asking).status_code == (200 if is_within else 404)
     uploaded = client.post(
         reverse("api:models-list"), {"dataset": "small", "kind": "matrix", "file": _file()}, **asking
     )
     assert uploaded.status_code == (202 if is_within else 404)
-    scores = client.post(_address("runs-scores", study, report), {"name": "Mine", "file": _file()}, **asking)
+    scores = client.post(address_of("runs-scores", study, report), {"name": "Mine", "file": _file()}, **asking)
     assert scores.status_code == (202 if is_within else 404)
 
 
@@ -387,6 +411,6 @@ def test_a_token_of_something_deleted_opens_nothing(client: Client, scene: Any) 
     study, report, limits = scene
     asking = _as(study.memberships.get().researcher, only=limits["other project"])
     Project.objects.get(name="Music").delete()
-    assert client.get(there("studies-detail", study, report), **asking).status_code == 404
+    assert client.get(address_of("studies-detail", study, report), **asking).status_code == 404
     token = client.get(reverse("api:me"), **asking).json()["token"]
     assert (token["only"]["kind"], token["only"]["name"]) == ("project", "")

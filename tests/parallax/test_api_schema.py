@@ -26,7 +26,7 @@ from accounts.services import create_token
 from analysis.services import build_report
 from tests.parallax.api_writes import WRITES
 from tests.parallax.api_writes.write import make_scene
-from tests.parallax.test_api_roles import route_of, there
+from tests.parallax.test_api_roles import address_of, route_of
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENT = ROOT / "docs" / "reference" / "api.yaml"
@@ -85,7 +85,7 @@ def test_no_request_finds_a_fault_or_a_deviation(db: None, unthrottled: None) ->
         with transaction.atomic():
             # What keeps to the description asks for what is there; what breaks it may break the address too.
             if write is None:
-                known = dict(resolve(there(route_of(operation.path), study, report)).kwargs)
+                known = dict(resolve(address_of(route_of(operation.path), study, report)).kwargs)
             else:
                 known = dict(write.prepare(scene))
             known = {{"pk": "id"}.get(name, name): value for name, value in known.items()} | known

@@ -10,6 +10,8 @@ from tests.parallax.api_writes import WRITES
 from tests.parallax.api_writes.write import ROLES, Scene, Write, make_scene, send
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
+# One that changes nothing, and needs no scope to write.
+ELSEWHERE = {"model_recommendations"}
 
 
 @pytest.fixture
@@ -27,7 +29,7 @@ def test_every_write_has_a_row() -> None:
     }
     rows = [(write.id, write.method) for write in WRITES]
     assert len(rows) == len(set(rows))
-    assert described == set(rows)
+    assert {row for row in described if row[0] not in ELSEWHERE} == set(rows)
 
 
 @pytest.mark.slow

@@ -39,7 +39,8 @@ class Write:
     """One operation: its id in the OpenAPI document, method, name of the address, and the status for each role.
 
     `prepare` brings about the state that it needs and returns the parts of the address; `body` gives the JSON object,
-    or with `is_form` the fields and files of a form. `needs` are the scopes of which a token must hold all.
+    with `is_form` the fields and files of a form, or the bytes of a piece of an upload. `needs` are the scopes of which
+    a token must hold all.
     """
 
     id: str
@@ -84,6 +85,9 @@ def send(write: Write, scene: Scene, role: str, scope: str = "read data write", 
     if write.method in ("put", "patch") and "If-Match" not in more:
         reader = create_token(owner=scene.owner, name="reader", scope="read data")[1]
         headers["If-Match"] = client.get(address, headers={"Authorization": f"Bearer {reader}"})["ETag"]
+    if isinstance(body, bytes):
+        headers["Upload-Offset"] = "0"
+        return client.post(address, body, "application/octet-stream", headers=headers)
     if write.is_form:
         return getattr(client, write.method)(address, body, headers=headers)
     return getattr(client, write.method)(address, json.dumps(body), "application/json", headers=headers)

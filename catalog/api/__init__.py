@@ -1,1 +1,0 @@
-"""REST API of uploads and datasets."""
