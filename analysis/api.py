@@ -60,16 +60,10 @@ BuildSerializer = described(
 )
 
 
-def made_report(job: Job) -> str:
-    """The address of the report that a job built, or that it analysed."""
-    return reverse("api:reports-detail", args=[job.result["report"] if job.kind == "report" else job.subject_id])
-
-
-def made_package(job: Job) -> str:
-    """The address of the package, of a report that has one; else of the report, whose files are drawn."""
-    if not job.file:
-        return reverse("api:reports-detail", args=[job.payload["report"]])
-    return reverse("api:reports-file", args=[job.payload["report"], PACKAGE])
+def made(job: Job) -> str:
+    """The address of the package that a job stored, or of the report that it built, drew or analysed."""
+    pk = {**job.payload, **job.result}.get("report", job.subject_id)
+    return reverse("api:reports-file", args=[pk, PACKAGE]) if job.file else reverse("api:reports-detail", args=[pk])
 
 
 class ReportFilters(FilterSet):

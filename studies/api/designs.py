@@ -162,11 +162,7 @@ def _require_known(names: Iterable[str], known: Iterable[str], kind: str, field:
 class DesignViewSet(StudyView, viewsets.ViewSet):
     """The design of a study, part by part."""
 
-    @extend_schema(
-        operation_id="study_design",
-        summary="The frozen design, or the present one of a draft",
-        responses=FrozenDesignSerializer,
-    )
+    @extend_schema(operation_id="study_design", summary="The frozen design", responses=FrozenDesignSerializer)
     @action(detail=True)
     def design(self, request: Request, slug: str) -> Response:
         """Return everything that the design hash covers."""
@@ -200,15 +196,10 @@ class DesignViewSet(StudyView, viewsets.ViewSet):
             )
         return self.design(request, slug)
 
-    @extend_schema(
-        operation_id="study_questionnaire",
-        summary="The questionnaire as a document",
-        description="The same document as the YAML file of the console.",
-        responses=OpenApiTypes.OBJECT,
-    )
+    @extend_schema(operation_id="study_questionnaire", summary="The questionnaire", responses=OpenApiTypes.OBJECT)
     @action(detail=True)
     def questionnaire(self, request: Request, slug: str) -> Response:
-        """Return the questionnaire."""
+        """Return the same document as the YAML file of the console."""
         return Response({"schema": SCHEMA, **self.membership(slug, READERS).study.questionnaire})
 
     @extend_schema(
@@ -225,21 +216,16 @@ class DesignViewSet(StudyView, viewsets.ViewSet):
             import_questionnaire(study=study, text=_as_text(document), actor=request.user)
         return self.questionnaire(request, slug)
 
-    @extend_schema(
-        operation_id="study_texts",
-        summary="What participants read besides the questions",
-        responses=StudyTextsSerializer,
-    )
+    @extend_schema(operation_id="study_texts", summary="The texts", responses=StudyTextsSerializer)
     @action(detail=True)
     def texts(self, request: Request, slug: str) -> Response:
-        """Return the texts by language."""
+        """Return what participants read besides the questions, by language."""
         return Response({"texts": self.membership(slug, READERS).study.texts})
 
     @extend_schema(
         operation_id="study_texts_change",
         summary="Change texts of a draft",
-        description="Texts and languages that are left out stay as they are; the setting `languages` says which are "
-        "offered.",
+        description="What is left out stays as it is. The setting `languages` says which are offered.",
         request=StudyTextsSerializer,
         responses=StudyTextsSerializer,
     )
@@ -251,14 +237,10 @@ class DesignViewSet(StudyView, viewsets.ViewSet):
         change_design(study=study, actor=request.user, texts=texts)
         return self.texts(request, slug)
 
-    @extend_schema(
-        operation_id="study_conditions",
-        summary="Models, presentations, and the conditions that they make",
-        responses=ConditionsSerializer,
-    )
+    @extend_schema(operation_id="study_conditions", summary="The conditions", responses=ConditionsSerializer)
     @action(detail=True)
     def conditions(self, request: Request, slug: str) -> Response:
-        """Return the conditions in the order of the design."""
+        """Return the conditions in the order of the design, and the models and presentations that they cross."""
         study = self.membership(slug, READERS).study
         conditions = list(study.conditions.select_related("model").order_by("position"))
         factors = [factor for factor in study.design.factors if not factor.is_of_recommenders]
@@ -305,14 +287,10 @@ class DesignViewSet(StudyView, viewsets.ViewSet):
         explain_by_texts(study=study, file=form.cleaned_data["file"], actor=request.user)
         return self.conditions(request, slug)
 
-    @extend_schema(
-        operation_id="study_versions",
-        summary="The versions of the design",
-        responses=DesignVersionSerializer(many=True),
-    )
+    @extend_schema(operation_id="study_versions", summary="Versions", responses=DesignVersionSerializer(many=True))
     @action(detail=True)
     def versions(self, request: Request, slug: str) -> Response:
-        """Return the versions, the newest first; a draft has none."""
+        """Return the versions of the design, the newest first; a draft has none."""
         study = self.membership(slug, READERS).study
         return Response(DesignVersionSerializer(design_lines(study), many=True).data)
 
@@ -361,9 +339,8 @@ class DesignViewSet(StudyView, viewsets.ViewSet):
     )
     def preregistration(self, request: Request, slug: str, form: str) -> HttpResponse:
         """Return the text in Markdown, to be revised and pasted."""
-        study = self.membership(slug, READERS).study
-        text = preregistration(preregistration_plan(study), form)
-        return HttpResponse(text, content_type="text/markdown; charset=utf-8")
+        plan = preregistration_plan(self.membership(slug, READERS).study)
+        return HttpResponse(preregistration(plan, form), content_type="text/markdown; charset=utf-8")
 
 
 def _as_text(document: Mapping[str, Any]) -> str:
