@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any, ClassVar
 
+from django.core.validators import slug_re
 from django.db.models import QuerySet
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 from django.urls import reverse
 from django_filters.rest_framework import FilterSet
 from drf_spectacular.types import OpenApiTypes
@@ -111,8 +112,8 @@ class ReportViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[R
         try:
             form = self.form(make)
         except ValidationError as refused:
-            if {*refused.detail} == {"study"} and request.data.get("study"):
-                raise NotFound from refused
+            if {*refused.detail} == {"study"} and slug_re.match(str(request.data.get("study"))):
+                raise Http404 from refused
             raise
         study, mode = form.cleaned_data["study"], form.cleaned_data["mode"] or None
         require_open_answers(study=study, mode=mode)

@@ -14,7 +14,6 @@ from drf_spectacular.generators import SchemaGenerator
 
 from accounts.services import create_token
 from analysis.services import build_report
-from analysis.services.requests import request_report
 from evaluation.models import RemoteRecommender
 from parallax.api.operations import EXAMPLES
 from studies.enums import Role
@@ -67,7 +66,6 @@ def recorded() -> dict[str, Any]:
     ids = {
         "model": study.conditions.earliest("position").model_id,
         "model_upload_state": study.dataset_version.jobs.create(kind="model-upload", owner=owner).pk,
-        "report_request": request_report(study=study, asked_by=owner).pk,
         "run": study.run_id,
         "report": report.pk,
     }

@@ -23,7 +23,6 @@ from schemathesis.specs.openapi.checks import negative_data_rejection, positive_
 
 from accounts.services import create_token
 from analysis.services import build_report
-from analysis.services.requests import request_report
 from studies.enums import Role
 from studies.models import Study
 from tests.factories.studies import completed, make_study
@@ -94,7 +93,6 @@ def test_no_request_finds_a_fault_or_a_deviation(study: Study, unthrottled: None
             "name": "train.inter",
             "job": study.run.jobs.create(kind="scores-upload", owner=owner, payload=named).pk,
         },
-        "requests": {"id": request_report(study=study, asked_by=owner).pk},
         "uploads": {"id": study.dataset_version.jobs.create(kind="model-upload", owner=owner).pk},
         "reports": {"id": report.pk, "pk": report.pk, "name": "report.json"},
     }
@@ -129,7 +127,7 @@ def ask(
     @given(case=operation.as_strategy(generation_mode=mode))
     def send(case: Any) -> None:
         parts = operation.path.split("/")
-        known = real.get(parts[4] if parts[4] in ("requests", "uploads") else parts[3], {})
+        known = real.get(parts[4] if parts[4] == "uploads" else parts[3], {})
         # That a cursor has to come from a page is more than a description can say.
         excluded = [positive_data_acceptance] if "cursor" in (case.query or {}) else []
         for name in known.keys() & (case.path_parameters or {}).keys():
