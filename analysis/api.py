@@ -25,7 +25,7 @@ from analysis.files.formats import report_json
 from analysis.files.listing import PACKAGE
 from analysis.forms import ReportForm
 from analysis.models import Report
-from analysis.read.reports import reports_of
+from analysis.read.reports import reports_of, studies_to_report
 from analysis.read.sample import comments_of
 from analysis.services import Download
 from analysis.services.bayesian_jobs import request_bayesian
@@ -103,16 +103,12 @@ class ReportViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[R
     )
     def create(self, request: Request) -> Response:
         """Request a report from a worker."""
-
-        def make(data: Any, _files: Any) -> ReportForm:
-            form: Any = ReportForm(data, researcher=request.user)
-            form.fields["study"].queryset = self.within(form.fields["study"].queryset, STUDY_LIMITS)
-            return form  # type: ignore[no-any-return]
-
+        body: Any = request.data
+        studies = self.within(studies_to_report(request.user), STUDY_LIMITS)
         try:
-            form = self.form(make)
+            form = self.form(lambda data, _files: ReportForm(data, studies=studies))
         except ValidationError as refused:
-            if {*refused.detail} == {"study"} and slug_re.match(str(request.data.get("study"))):
+            if {*refused.detail} == {"study"} and slug_re.match(str(body.get("study") or "")):
                 raise Http404 from refused
             raise
         study, mode = form.cleaned_data["study"], form.cleaned_data["mode"] or None

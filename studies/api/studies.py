@@ -169,10 +169,11 @@ class StudyViewSet(StudyView, mixins.ListModelMixin, viewsets.GenericViewSet[Stu
         """Create a draft, or request it on models that have to be evaluated first."""
 
         def make(data: Any, files: Any) -> NewStudyForm:
-            form = NewStudyForm(data, files, researcher=request.user, initial={"run": request.data.get("run")})
+            form = NewStudyForm(data, files, researcher=request.user, initial={"run": body.get("run")})
             del form.fields["uploads"]
             return form
 
+        body: Any = request.data
         form = self.form(make)
         if not self.within(DatasetVersion.objects.filter(pk=form.version.pk), {"project": "dataset__project"}).exists():
             raise Http404
@@ -246,8 +247,8 @@ class StudyViewSet(StudyView, mixins.ListModelMixin, viewsets.GenericViewSet[Stu
         """Copy the design of a study, without its participants."""
         study = self.membership(slug, READERS).study
         require_run(request.user, study)
-        form = self.form(lambda data, _files: DuplicateForm(data))
-        copy = duplicating.duplicate_study(study=study, actor=request.user, **form.cleaned_data)
+        named = self.form(DuplicateForm).cleaned_data
+        copy = duplicating.duplicate_study(study=study, actor=request.user, **named)
         return self.shown(copy.slug, status.HTTP_201_CREATED)
 
     @extend_schema(
@@ -260,7 +261,8 @@ class StudyViewSet(StudyView, mixins.ListModelMixin, viewsets.GenericViewSet[Stu
     def simulations(self, request: Request, slug: str) -> Response:
         """Request simulated participants, in a draft or a live study."""
         study = self.study_to_change(slug)
-        stated = {name: field.initial for name, field in SimulationForm.base_fields.items()} | self.body(SimulationBody)
+        initial = {name: field.initial for name, field in SimulationForm.base_fields.items()}
+        stated = {**initial, **self.body(SimulationBody)}
         try:
             stated["effects"] = effects_on(study, stated.get("effects", {}))
         except ParameterError as problem:
