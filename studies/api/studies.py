@@ -93,12 +93,6 @@ def made_study(job: Job) -> str:
 def _act(name: str, service: Callable[..., object], summary: str, route: Any = BUTTON, reason: str = "") -> Any:
     """The operation by which an owner changes the state of a study; `reason` is the service's parameter for theirs."""
 
-    @extend_schema(
-        operation_id=f"study_{name}",
-        summary=summary,
-        request=ReasonBody if reason else None,
-        responses=StudyDetailSerializer,
-    )
     def act(self: StudyViewSet, request: Request, slug: str) -> Response:
         """Change the state of a study."""
         membership = self.membership(slug, OWNERS)
@@ -107,7 +101,8 @@ def _act(name: str, service: Callable[..., object], summary: str, route: Any = B
         return self.shown(slug)
 
     act.__name__ = name
-    return route(act)
+    body, answer = ReasonBody if reason else None, StudyDetailSerializer
+    return extend_schema(operation_id=f"study_{name}", summary=summary, request=body, responses=answer)(route(act))
 
 
 class StudyFilters(FilterSet):
