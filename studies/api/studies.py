@@ -68,7 +68,6 @@ from studies.team.permissions import ANY_ROLE, OWNERS, READERS, require_run
 from studies.team.selectors.studies import studies_shown_to
 
 TABLE = OpenApiParameter("table", str, OpenApiParameter.PATH, enum=list(KEYS), description="Name of the table.")
-BUTTON = action(detail=True, methods=["post"])
 NewStudyBody = described(
     NewStudyForm,
     "NewStudy",
@@ -90,7 +89,7 @@ def made_study(job: Job) -> str:
     return reverse("api:studies-detail", args=[job.result.get("study") or job.subject.slug])
 
 
-def _act(name: str, service: Callable[..., object], summary: str, route: Any = BUTTON, reason: str = "") -> Any:
+def _act(name: str, service: Callable[..., object], summary: str, route: Any = None, reason: str = "") -> Any:
     """The operation by which an owner changes the state of a study; `reason` is the service's parameter for theirs."""
 
     def act(self: StudyViewSet, request: Request, slug: str) -> Response:
@@ -101,6 +100,7 @@ def _act(name: str, service: Callable[..., object], summary: str, route: Any = B
         return self.shown(slug)
 
     act.__name__ = name
+    route = route or action(detail=True, methods=["post"])
     body, answer = ReasonBody if reason else None, StudyDetailSerializer
     return extend_schema(operation_id=f"study_{name}", summary=summary, request=body, responses=answer)(route(act))
 
