@@ -58,11 +58,11 @@ class ScopePermission(BasePermission):
         if not request.user.is_authenticated:
             return False
         token, action = request.auth, getattr(view, "action", None)
-        if not isinstance(token, Token):
-            return True
+        if not isinstance(token, Token) or action is None:
+            return True  # without an action there is nothing at this address, or not by this method
         needs_data = action in getattr(view, "data_actions", ())
         if request.method in SAFE_METHODS or action in getattr(view, "reading_posts", ()):
-            return action is None or (Scope.DATA if needs_data else Scope.READ) in token.scopes
+            return (Scope.DATA if needs_data else Scope.READ) in token.scopes
         by_write = {Scope.WRITE, Scope.DATA} if needs_data else {Scope.WRITE}
         return getattr(view, "write_scopes", {}).get(action) in token.scopes or token.scopes >= by_write
 

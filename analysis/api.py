@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any, ClassVar
 
+from django.core.validators import slug_re
 from django.db.models import QuerySet
-from django.http import HttpResponse
+from django.http import Http404, HttpResponse
 from django.urls import reverse
 from django_filters.rest_framework import FilterSet
 from drf_spectacular.types import OpenApiTypes
@@ -24,7 +25,7 @@ from analysis.files.formats import report_json
 from analysis.files.listing import PACKAGE
 from analysis.forms import ReportForm
 from analysis.models import Report
-from analysis.read.reports import reports_of
+from analysis.read.reports import reports_of, studies_to_report
 from analysis.read.sample import comments_of
 from analysis.services import Download
 from analysis.services.bayesian_jobs import request_bayesian
@@ -60,16 +61,10 @@ BuildSerializer = described(
 )
 
 
-def made_report(job: Job) -> str:
-    """The address of the report that a job built, or that it analysed."""
-    return reverse("api:reports-detail", args=[job.result["report"] if job.kind == "report" else job.subject_id])
-
-
-def made_package(job: Job) -> str:
-    """The address of the package, of a report that has one; else of the report, whose files are drawn."""
-    if not job.file:
-        return reverse("api:reports-detail", args=[job.payload["report"]])
-    return reverse("api:reports-file", args=[job.payload["report"], PACKAGE])
+def made(job: Job) -> str:
+    """The address of the package that a job stored, or of the report that it built, drew or analysed."""
+    pk = {**job.payload, **job.result}.get("report", job.subject_id)
+    return reverse("api:reports-file", args=[pk, PACKAGE]) if job.file else reverse("api:reports-detail", args=[pk])
 
 
 class ReportFilters(FilterSet):
@@ -108,17 +103,13 @@ class ReportViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[R
     )
     def create(self, request: Request) -> Response:
         """Request a report from a worker."""
-
-        def make(data: Any, _files: Any) -> ReportForm:
-            form: Any = ReportForm(data, researcher=request.user)
-            form.fields["study"].queryset = self.within(form.fields["study"].queryset, STUDY_LIMITS)
-            return form  # type: ignore[no-any-return]
-
+        body: Any = request.data
+        studies = self.within(studies_to_report(request.user), STUDY_LIMITS)
         try:
-            form = self.form(make)
+            form = self.form(lambda data, _files: ReportForm(data, studies=studies))
         except ValidationError as refused:
-            if {*refused.detail} == {"study"} and request.data.get("study"):
-                raise NotFound from refused
+            if {*refused.detail} == {"study"} and slug_re.match(str(body.get("study") or "")):
+                raise Http404 from refused
             raise
         study, mode = form.cleaned_data["study"], form.cleaned_data["mode"] or None
         require_open_answers(study=study, mode=mode)

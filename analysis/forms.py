@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
+from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
 from analysis.compute.plans import Overrides
 from analysis.enums import VARIABLES
 from analysis.files.choices import Choices, Chosen
-from analysis.read.reports import studies_to_report
 from core.form_fields import offer
 from studies.enums import Mode
 from studies.instrument import flags
@@ -23,7 +23,7 @@ AS_PLANNED, EXCLUDE_NONE, BY_HAND, OTHER = "planned", "none", "by_hand", "flags"
 class ReportForm(forms.Form):
     """The study, the participants, and deviations from the plan.
 
-    A study that the researcher may not report is not among the choices.
+    `studies` are those that the researcher may report.
     """
 
     study = forms.ModelChoiceField(queryset=Study.objects.none(), to_field_name="slug", empty_label=None)
@@ -69,11 +69,10 @@ class ReportForm(forms.Form):
 
     DEVIATING = ("alpha", "leave_out", "exclusions", "exclude")
 
-    def __init__(self, *args: Any, researcher: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, studies: QuerySet[Study], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        field = self.fields["study"]
-        if isinstance(field, forms.ModelChoiceField):
-            field.queryset = studies_to_report(researcher)
+        field: Any = self.fields["study"]
+        field.queryset = studies
 
     @property
     def plain(self) -> list[forms.BoundField]:

@@ -58,10 +58,11 @@ def report_list(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def report_new(request: HttpRequest) -> HttpResponse:
     """Request a report from a worker; its page shows the progress, then the report."""
+    studies = studies_to_report(request.user)
     if request.method == "GET":
-        form = ReportForm(researcher=request.user, initial={"study": request.GET.get("study")})
+        form = ReportForm(studies=studies, initial={"study": request.GET.get("study")})
         return render(request, "analysis/new.html", {"form": form})
-    form = ReportForm(request.POST, researcher=request.user)
+    form = ReportForm(request.POST, studies=studies)
     if form.is_valid():
         study, mode, overrides = form.cleaned_data["study"], form.cleaned_data["mode"] or None, form.overrides()
         try:

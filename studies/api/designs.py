@@ -84,7 +84,7 @@ class TextsSerializer(serializers.Serializer[Any]):
 
     def get_fields(self) -> dict[str, Any]:
         """A field for each text."""
-        text = {"required": False, "allow_blank": True, "max_length": LONGEST_TEXT}
+        text: dict[str, Any] = {"required": False, "allow_blank": True, "max_length": LONGEST_TEXT}
         boxes = serializers.ListField(child=serializers.CharField(max_length=LONGEST_TEXT), required=False)
         return {name: boxes if name == "consent_boxes" else serializers.CharField(**text) for name in CHANGEABLE_TEXTS}
 
@@ -162,11 +162,9 @@ def _require_known(names: Iterable[str], known: Iterable[str], kind: str, field:
 class DesignViewSet(StudyView, viewsets.ViewSet):
     """The design of a study, part by part."""
 
-    @extend_schema(
-        operation_id="study_design",
-        summary="The frozen design, or the present one of a draft",
-        responses=FrozenDesignSerializer,
-    )
+    get: Any  # the action that reads what an address changes
+
+    @extend_schema(operation_id="study_design", summary="The frozen design", responses=FrozenDesignSerializer)
     @action(detail=True)
     def design(self, request: Request, slug: str) -> Response:
         """Return everything that the design hash covers."""
@@ -198,17 +196,12 @@ class DesignViewSet(StudyView, viewsets.ViewSet):
                 targets={positions[label]: target for label, target in targets.items()},
                 settings=settings,
             )
-        return self.design(request, slug)
+        return self.get(request, slug)  # type: ignore[no-any-return]
 
-    @extend_schema(
-        operation_id="study_questionnaire",
-        summary="The questionnaire as a document",
-        description="The same document as the YAML file of the console.",
-        responses=OpenApiTypes.OBJECT,
-    )
+    @extend_schema(operation_id="study_questionnaire", summary="The questionnaire", responses=OpenApiTypes.OBJECT)
     @action(detail=True)
     def questionnaire(self, request: Request, slug: str) -> Response:
-        """Return the questionnaire."""
+        """Return the same document as the YAML file of the console."""
         return Response({"schema": SCHEMA, **self.membership(slug, READERS).study.questionnaire})
 
     @extend_schema(
@@ -223,23 +216,18 @@ class DesignViewSet(StudyView, viewsets.ViewSet):
         study, document = self.study_to_change(slug), DocumentField().run_validation(request.data)
         with _faults_of("", questionnaire=True):
             import_questionnaire(study=study, text=_as_text(document), actor=request.user)
-        return self.questionnaire(request, slug)
+        return self.get(request, slug)  # type: ignore[no-any-return]
 
-    @extend_schema(
-        operation_id="study_texts",
-        summary="What participants read besides the questions",
-        responses=StudyTextsSerializer,
-    )
+    @extend_schema(operation_id="study_texts", summary="The texts", responses=StudyTextsSerializer)
     @action(detail=True)
     def texts(self, request: Request, slug: str) -> Response:
-        """Return the texts by language."""
+        """Return what participants read besides the questions, by language."""
         return Response({"texts": self.membership(slug, READERS).study.texts})
 
     @extend_schema(
         operation_id="study_texts_change",
         summary="Change texts of a draft",
-        description="Texts and languages that are left out stay as they are; the setting `languages` says which are "
-        "offered.",
+        description="What is left out stays as it is. The setting `languages` says which are offered.",
         request=StudyTextsSerializer,
         responses=StudyTextsSerializer,
     )
@@ -249,16 +237,12 @@ class DesignViewSet(StudyView, viewsets.ViewSet):
         study, texts = self.study_to_change(slug), self.body(StudyTextsSerializer)["texts"]
         _require_known(texts, [*interface_languages(), *study.texts], "language", "texts")
         change_design(study=study, actor=request.user, texts=texts)
-        return self.texts(request, slug)
+        return self.get(request, slug)  # type: ignore[no-any-return]
 
-    @extend_schema(
-        operation_id="study_conditions",
-        summary="Models, presentations, and the conditions that they make",
-        responses=ConditionsSerializer,
-    )
+    @extend_schema(operation_id="study_conditions", summary="The conditions", responses=ConditionsSerializer)
     @action(detail=True)
     def conditions(self, request: Request, slug: str) -> Response:
-        """Return the conditions in the order of the design."""
+        """Return the conditions in the order of the design, and the models and presentations that they cross."""
         study = self.membership(slug, READERS).study
         conditions = list(study.conditions.select_related("model").order_by("position"))
         factors = [factor for factor in study.design.factors if not factor.is_of_recommenders]
@@ -288,7 +272,7 @@ class DesignViewSet(StudyView, viewsets.ViewSet):
             except pydantic.ValidationError as error:
                 raise _faults("presentations", problems_of(error, stated)) from error
         choose_conditions(study=study, digests=body["models"], presentations=presentations, actor=request.user)
-        return self.conditions(request, slug)
+        return self.get(request, slug)  # type: ignore[no-any-return]
 
     @extend_schema(
         operation_id="study_explanations",
@@ -301,18 +285,14 @@ class DesignViewSet(StudyView, viewsets.ViewSet):
     def explanations(self, request: Request, slug: str) -> Response:
         """Store a text per item, and cross the conditions with them."""
         study = self.study_to_change(slug)
-        form = self.form(lambda data, files: ExplanationsForm(data, files))
-        explain_by_texts(study=study, file=form.cleaned_data["file"], actor=request.user)
-        return self.conditions(request, slug)
+        file = self.form(ExplanationsForm).cleaned_data["file"]
+        explain_by_texts(study=study, file=file, actor=request.user)
+        return self.conditions(request, slug)  # type: ignore[call-arg]
 
-    @extend_schema(
-        operation_id="study_versions",
-        summary="The versions of the design",
-        responses=DesignVersionSerializer(many=True),
-    )
+    @extend_schema(operation_id="study_versions", summary="Versions", responses=DesignVersionSerializer(many=True))
     @action(detail=True)
     def versions(self, request: Request, slug: str) -> Response:
-        """Return the versions, the newest first; a draft has none."""
+        """Return the versions of the design, the newest first; a draft has none."""
         study = self.membership(slug, READERS).study
         return Response(DesignVersionSerializer(design_lines(study), many=True).data)
 
@@ -361,9 +341,8 @@ class DesignViewSet(StudyView, viewsets.ViewSet):
     )
     def preregistration(self, request: Request, slug: str, form: str) -> HttpResponse:
         """Return the text in Markdown, to be revised and pasted."""
-        study = self.membership(slug, READERS).study
-        text = preregistration(preregistration_plan(study), form)
-        return HttpResponse(text, content_type="text/markdown; charset=utf-8")
+        plan = preregistration_plan(self.membership(slug, READERS).study)
+        return HttpResponse(preregistration(plan, form), content_type="text/markdown; charset=utf-8")
 
 
 def _as_text(document: Mapping[str, Any]) -> str:

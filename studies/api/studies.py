@@ -38,10 +38,9 @@ from studies.data.exports.table_files import table_texts, values_by_name
 from studies.data.exports.tables import KEYS, key_of, tables_of
 from studies.design.presets.loader import load_preset, preset_keys
 from studies.design.selectors.launch_overview import launch_overview
+from studies.design.services import archiving, duplicating
+from studies.design.services import launch as launching
 from studies.design.services.amending import reopen_study
-from studies.design.services.archiving import archive_study, delete_study, restore_study
-from studies.design.services.duplicating import duplicate_study, free_slug
-from studies.design.services.launch import close_study, launch_findings, launch_study, pause_study, resume_study
 from studies.design.services.new_study import begin_study
 from studies.enums import Mode, StudyStatus
 from studies.models import Study
@@ -68,30 +67,17 @@ from studies.team.permissions import ANY_ROLE, OWNERS, READERS, require_run
 from studies.team.selectors.studies import studies_shown_to
 
 TABLE = OpenApiParameter("table", str, OpenApiParameter.PATH, enum=list(KEYS), description="Name of the table.")
-
-
 NewStudyBody = described(
     NewStudyForm,
     "NewStudy",
     without=["uploads"],
-    template=serializers.ChoiceField(choices=preset_keys(), required=False),
     kind=serializers.ChoiceField(choices=[*TITLES, CUSTOM], required=False),
     run=serializers.IntegerField(required=False, allow_null=True, help_text="Its kind is custom."),
 )
 SimulationBody = described(
     SimulationForm,
     "Simulation",
-    effects=serializers.DictField(
-        child=serializers.DictField(child=serializers.FloatField()),
-        required=False,
-        help_text="Shifts to plant: by condition, then by variable (accuracy, satisfaction, fon, son, scale.KEY).",
-    ),
-)
-DuplicateBody = described(
-    DuplicateForm,
-    "Duplicate",
-    title=serializers.CharField(required=False, max_length=200),
-    slug=serializers.SlugField(required=False, max_length=80),
+    effects=serializers.DictField(required=False, help_text="Shifts to plant: by condition, then by variable."),
 )
 Deletion = described(DeleteForm, "Deletion")
 
@@ -101,7 +87,7 @@ def made_study(job: Job) -> str:
     return reverse("api:studies-detail", args=[job.result.get("study") or job.subject.slug])
 
 
-def _act(name: str, service: Callable[..., object], summary: str, *, reason: str = "") -> Any:
+def _act(name: str, service: Callable[..., object], summary: str, route: Any = None, reason: str = "") -> Any:
     """The operation by which an owner changes the state of a study; `reason` is the service's parameter for theirs."""
 
     def act(self: StudyViewSet, request: Request, slug: str) -> Response:
@@ -112,11 +98,9 @@ def _act(name: str, service: Callable[..., object], summary: str, *, reason: str
         return self.shown(slug)
 
     act.__name__ = name
-    body = REASON if reason else None
-    describe = extend_schema(
-        operation_id=f"study_{name}", summary=summary, request=body, responses=StudyDetailSerializer
-    )
-    return describe(action(detail=True, methods=["post"])(act))
+    route = route or action(detail=True, methods=["post"])
+    body, answer = REASON if reason else None, StudyDetailSerializer
+    return extend_schema(operation_id=f"study_{name}", summary=summary, request=body, responses=answer)(route(act))
 
 
 class StudyFilters(FilterSet):
@@ -178,10 +162,11 @@ class StudyViewSet(StudyView, mixins.ListModelMixin, viewsets.GenericViewSet[Stu
         """Create a draft, or request it on models that have to be evaluated first."""
 
         def make(data: Any, files: Any) -> NewStudyForm:
-            form = NewStudyForm(data, files, researcher=request.user, initial={"run": request.data.get("run")})
+            form = NewStudyForm(data, files, researcher=request.user, initial={"run": body.get("run")})
             del form.fields["uploads"]
             return form
 
+        body: Any = request.data
         form = self.form(make)
         if not self.within(DatasetVersion.objects.filter(pk=form.version.pk), {"project": "dataset__project"}).exists():
             raise Http404
@@ -210,64 +195,44 @@ class StudyViewSet(StudyView, mixins.ListModelMixin, viewsets.GenericViewSet[Stu
     def destroy(self, request: Request, slug: str) -> Response:
         """Delete a study."""
         study = self.membership(slug, OWNERS, even_when_archived=True).study
-        delete_study(study=study, typed=self.query.get("typed") or "", actor=request.user)
+        archiving.delete_study(study=study, typed=self.query.get("typed") or "", actor=request.user)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     @extend_schema(
-        operation_id="study_templates",
-        summary="The templates of studies",
-        responses=TemplateSerializer(many=True),
-        filters=False,
+        operation_id="study_templates", summary="Templates", responses=TemplateSerializer(many=True), filters=False
     )
     @action(detail=False, pagination_class=None)
     def templates(self, request: Request) -> Response:
         """Return the templates, with what they need."""
         return Response(TemplateSerializer([load_preset(key) for key in preset_keys()], many=True).data)
 
-    @extend_schema(
-        operation_id="study_launch_overview",
-        summary="What the launch needs, and what it freezes",
-        responses=LaunchSerializer,
-    )
-    @action(detail=True)
-    def launch(self, request: Request, slug: str) -> Response:
-        """Return what keeps a draft from being launched; nothing does of a study that is launched."""
+    @extend_schema(operation_id="study_overview", summary="What the launch needs", responses=LaunchSerializer)
+    @action(detail=True, url_path="launch", url_name="launch")
+    def overview(self, request: Request, slug: str) -> Response:
+        """Return what keeps a draft from being launched, what is advised before, and what a launch freezes."""
         study = self.membership(slug, READERS).study
-        is_draft = study.status == StudyStatus.DRAFT
-        overview = launch_overview(study)
-        needed = launch_findings(study) if is_draft else []
+        is_draft, read = study.status == StudyStatus.DRAFT, launch_overview(study)
+        needed = launching.launch_findings(study) if is_draft else []
         body = {
             "needed": needed,
-            "advice": [point for point in overview.advice if point not in needed] if is_draft else [],
-            "facts": dict(overview.facts),
+            "advice": [point for point in read.advice if point not in needed] if is_draft else [],
+            "facts": dict(read.facts),
             "minutes": estimate_of(study).minutes,
         }
         return Response(LaunchSerializer(body).data)
 
-    @extend_schema(
-        operation_id="study_launch",
-        summary="Launch a draft: its design is frozen",
-        description="A draft that cannot be launched is refused (409) with every problem in `extra.problems`.",
-        request=None,
-        responses=StudyDetailSerializer,
-    )
-    @launch.mapping.post
-    def launch_now(self, request: Request, slug: str) -> Response:
-        """Freeze the design, and open the study."""
-        launch_study(study=self.study_to_change(slug), actor=request.user)
-        return self.shown(slug)
-
-    pause = _act("pause", pause_study, "Take no new participants for now")
-    resume = _act("resume", resume_study, "Take participants again after a pause")
-    close = _act("close", close_study, "Close a study")
+    launch = _act("launch", launching.launch_study, "Launch a draft: its design is frozen", overview.mapping.post)
+    pause = _act("pause", launching.pause_study, "Take no new participants for now")
+    resume = _act("resume", launching.resume_study, "Take participants again after a pause")
+    close = _act("close", launching.close_study, "Close a study")
     reopen = _act("reopen", reopen_study, "Take participants in a closed study again", reason="why")
-    archive = _act("archive", archive_study, "Archive a study: it can only be read")
-    restore = _act("restore", restore_study, "Restore an archived study")
+    archive = _act("archive", archiving.archive_study, "Archive a study: it can only be read")
+    restore = _act("restore", archiving.restore_study, "Restore an archived study")
 
     @extend_schema(
         operation_id="study_duplicate",
         summary="Create a draft of your own with the same design",
-        request=DuplicateBody,
+        request=described(DuplicateForm, "Duplicate"),
         responses={201: StudyDetailSerializer},
     )
     @action(detail=True, methods=["post"])
@@ -275,9 +240,8 @@ class StudyViewSet(StudyView, mixins.ListModelMixin, viewsets.GenericViewSet[Stu
         """Copy the design of a study, without its participants."""
         study = self.membership(slug, READERS, even_when_archived=True).study
         require_run(request.user, study)
-        initial = {"title": f"{study.title} (copy)"[:200], "slug": free_slug(slug)}
-        form = self.form(lambda data, _files: DuplicateForm(data, initial=initial))
-        copy = duplicate_study(study=study, actor=request.user, **form.cleaned_data)
+        named = self.form(DuplicateForm).cleaned_data
+        copy = duplicating.duplicate_study(study=study, actor=request.user, **named)
         return self.shown(copy.slug, status.HTTP_201_CREATED)
 
     @extend_schema(
@@ -290,7 +254,8 @@ class StudyViewSet(StudyView, mixins.ListModelMixin, viewsets.GenericViewSet[Stu
     def simulations(self, request: Request, slug: str) -> Response:
         """Request simulated participants, in a draft or a live study."""
         study = self.study_to_change(slug)
-        stated = {name: field.initial for name, field in SimulationForm.base_fields.items()} | self.body(SimulationBody)
+        initial = {name: field.initial for name, field in SimulationForm.base_fields.items()}
+        stated = {**initial, **self.body(SimulationBody)}
         try:
             stated["effects"] = effects_on(study, stated.get("effects", {}))
         except ParameterError as problem:

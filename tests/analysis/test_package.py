@@ -312,9 +312,8 @@ def test_a_program_waits_for_a_package_and_is_told_why_there_is_none(
     with django_capture_on_commit_callbacks() as waiting:
         first = program.get(address)
     assert len(waiting) == 1
-    assert (first.status_code, first["Retry-After"]) == (202, "5")
-    assert first.json()["code"] == "report.package_under_way"
-    assert first.json()["extra"] == {"status": "queued", "activity": ""}
+    assert (first.status_code, first["Retry-After"]) == (202, "2")
+    assert (first.json()["kind"], first.json()["status"]) == ("package", "queued")
     stored(report)
     given = program.get(address)
     assert (given.content, given["Content-Type"]) == (b"PK made by a worker", "application/zip")

@@ -318,7 +318,7 @@ def worked(program: Program, study: Study) -> dict[str, Any]:
     """What a program is told of a report that it asked for, once a worker was at it."""
     asked = program.post("reports/", {"study": study.slug, "mode": "live"}, 202)
     address = asked["url"].partition("/api/v1/")[2]
-    assert (program.get(address)["status"], asked["report_url"]) == ("queued", None)
+    assert (program.get(address)["status"], asked["made_url"]) == ("queued", None)
     assert Job.objects.get(pk=asked["id"]).result == {}
     do_job(job_id=asked["id"])
     told: dict[str, Any] = program.get(address)
@@ -334,9 +334,9 @@ def test_a_report_is_a_workers_business_and_its_files_are_those_of_the_console(
     assert not Report.objects.exists()
     told = worked(program, study)
     assert (told["id"], told["status"], told["error"]) == (asked["id"], "succeeded", "")
-    assert worked(program, study)["report_url"] == told["report_url"]
+    assert worked(program, study)["made_url"] == told["made_url"]
     report = Report.objects.get()
-    made = program.get(told["report_url"].partition("/api/v1/")[2])
+    made = program.get(told["made_url"].partition("/api/v1/")[2])
     del made["files"]
     assert (report.made_by, made["inputs_hash"]) == (study.memberships.get().researcher, report.inputs_hash)
     assert program.get("reports/", study=study.slug)["results"] == [made]
@@ -347,7 +347,7 @@ def test_a_report_is_a_workers_business_and_its_files_are_those_of_the_console(
     for n_requested, name in ((1, "report.html"), (0, next(name for name in files if name.endswith(".svg")))):
         with django_capture_on_commit_callbacks() as waiting:
             waits = program.get(files[name]["url"].partition("/api/v1/")[2], 202)
-        assert (waits["code"], program.response["Retry-After"]) == ("report.file_under_way", "5")
+        assert (waits["kind"], waits["status"], program.response["Retry-After"]) == ("package", "queued", "2")
         assert len(waiting) == n_requested
     do_job(job_id=Job.objects.get(kind="package").pk)
     for name in ("report.html", "report.json"):
@@ -391,7 +391,7 @@ def test_a_report_that_cannot_be_asked_for_names_the_field(study: Study, program
 def test_a_report_that_the_state_refuses_says_why(study: Study, program: Program) -> None:
     study.conditions.update(model_digest="0" * 64)
     told = worked(program, study)
-    assert (told["status"], told["report_url"]) == ("failed", None)
+    assert (told["status"], told["made_url"]) == ("failed", None)
     assert "model 000000000000" in told["error"]
 
 

@@ -19,7 +19,7 @@ from tests.sentences import assert_sentences_approved
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
 # An unknown parameter is refused before anything is looked up, so none of these has to be there.
-KWARGS = {"slug": "any", "table": "wide", "name": "any", "pk": "1", "job": "1"}
+KWARGS = {"slug": "any", "table": "wide", "name": "any", "pk": "1", "job": "1", "form": "osf"}
 NOT_STRICT = {"docs", "nothing"}  # a page for people, and the response for unknown addresses
 NAMES = sorted({str(pattern.name) for pattern in urlpatterns} - NOT_STRICT)
 

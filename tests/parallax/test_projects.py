@@ -59,7 +59,10 @@ API_OF_DATA = {
     "api:datasets-detail", "api:models-detail", "api:runs-detail", "api:runs-results", "api:runs-metrics",
     "api:runs-users", "api:runs-curves", "api:runs-profiles", "api:runs-cases",
 }  # fmt: skip
-API_OF_REPORTS = {"api:reports-detail", "api:reports-numbers", "api:reports-file", "api:reports-request"}
+API_OF_REPORTS = {
+    "api:reports-detail", "api:reports-numbers", "api:reports-file", "api:reports-package", "api:reports-bayesian",
+    "api:reports-comments",
+}  # fmt: skip
 
 
 class Scene:
@@ -118,11 +121,12 @@ class Scene:
                     "form": "osf", "outcome": "complete"}  # fmt: skip
         if space == "api":
             is_report, is_model = own.startswith("reports"), own.startswith("models")
-            pk = self.request.pk if own == "reports-request" else self.report.pk if is_report else self.run.pk
+            pk = self.report.pk if is_report else self.run.pk
             model = self.run.algorithms.earliest("position").model_id
             files = {"reports-file": "report.json", "runs-cases": "train.inter"}
             name = files.get(own, self.version.dataset.name)
-            return {"pk": model if is_model else pk, "name": name, "slug": self.study.slug, "table": "wide", "job": 0}
+            return {"pk": model if is_model else pk, "name": name, "slug": self.study.slug, "table": "wide", "job": 0,
+                    "form": "osf"}  # fmt: skip
         if name.startswith("api-"):
             return {}
         return {
@@ -277,7 +281,7 @@ def test_members_of_a_study_keep_the_study_without_the_dataset_the_run_or_report
             assert answer.status == 200, address
         elif is_closed(name):
             assert answer.status in (404, 405), (address, answer.status)
-        elif name.startswith(("studies:", "api:studies")) or name == "home":
+        elif name.startswith(("studies:", "api:studies", "api:designs")) or name == "home":
             seen += answer.status == 200
         else:  # lists and choices offer none of it
             assert not answer.is_marked, address

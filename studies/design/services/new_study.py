@@ -29,7 +29,7 @@ def begin_study(*, run: EvaluationRun, title: str, slug: str, template: str, act
     """Create a draft on a run that has succeeded; on one that is open, the job that waits for it. Without a slug, the
     title gives one. Raises as `create_study` and `request_study`.
     """
-    chosen = {"run": run, "title": title, "slug": slug or free_slug(title), "template": template}
+    chosen: dict[str, Any] = {"run": run, "title": title, "slug": slug or free_slug(title), "template": template}
     if run.status == RunStatus.SUCCEEDED:
         return create_study(**chosen, version=run.version, owner=actor)
     return request_study(**chosen, actor=actor)

@@ -81,7 +81,12 @@ WRITES = [
     Write("study_archive", "post", "studies-archive", by_role(200), _paused),
     Write("study_restore", "post", "studies-restore", by_role(200), _archived),
     Write(
-        "study_duplicate", "post", "studies-duplicate", by_role(201, "owner analyst", forbidden="interviewer"), _live
+        "study_duplicate",
+        "post",
+        "studies-duplicate",
+        by_role(201, "owner analyst", forbidden="interviewer"),
+        _live,
+        lambda _scene: {"title": "Copy", "slug": "copy"},
     ),
     Write("study_simulate", "post", "studies-simulations", by_role(202), _live),
     Write("study_design_change", "patch", "designs-design", by_role(200), _draft, lambda _scene: {"per_condition": 3}),
