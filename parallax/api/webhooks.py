@@ -114,7 +114,7 @@ class WebhookViewSet(StudyView, mixins.ListModelMixin, mixins.RetrieveModelMixin
             raise ValidationError({"study": ["Name a study, as this token is limited to a study or a project."]})
         webhook = create_webhook(owner=request.user, **body)
         data = CreatedWebhookSerializer(webhook, context=self.get_serializer_context()).data
-        return created(data, data["url"])
+        return created(data, str(data["url"]))  # of a kind of str that gateways refuse in a header
 
     @extend_schema(
         operation_id="webhook_change",
