@@ -107,9 +107,6 @@ def test_visitors_read_the_page_and_send_requests_with_a_token(
     for width in (1280, 390):
         page.set_viewport_size({"width": width, "height": 900})
         assert not page.evaluate(SIDEWAYS), width
-        if folder := os.environ.get("PARALLAX_SHOTS"):
-            page.screenshot(path=f"{folder}/api-{width}.png")
-            change.screenshot(path=f"{folder}/api-change-{width}.png")
     assert faults == []
     page.close()
 
