@@ -136,7 +136,7 @@ def exchange(
         pool.stream(
             method,
             address,
-            headers={**headers, "Connection": "close"},
+            headers=[*headers.items(), ("Connection", "close")],
             content=content,
             extensions={"timeout": {"connect": CONNECT_SECONDS}},
         ) as response,

@@ -16,7 +16,7 @@ from studies.enums import Mode, NoticeKind, ParticipantStatus, StudyStatus
 from studies.models import Notice, Participant, Study
 
 FINISHED = (JobStatus.SUCCEEDED, JobStatus.FAILED, JobStatus.CANCELLED)
-STUDY_EVENTS = {
+STUDY_EVENTS: dict[tuple[str, str], EventType] = {
     (StudyStatus.DRAFT, StudyStatus.LIVE): EventType.LAUNCHED,
     (StudyStatus.CLOSED, StudyStatus.LIVE): EventType.LAUNCHED,  # a second wave
     (StudyStatus.LIVE, StudyStatus.PAUSED): EventType.PAUSED,
