@@ -46,7 +46,7 @@ class Operation:
     takes: str
     status: str
     returns: Field
-    is_open: bool  # whether its address can be opened as it is
+    example: str  # of the JSON that it takes; empty for no body, and for forms with files
 
 
 @cache
@@ -93,7 +93,7 @@ def _operation(method: str, path: str, stated: Schema) -> Operation:
     content = answer.get("content") or {"": {"schema": {"type": ""}}}
     media = next(iter(content))
     returns = _field(media, content[media].get("schema", {}), answer.get("description", ""), is_required=True)
-    bodies: list[Schema] = list(stated.get("requestBody", {"content": {}})["content"].values())
+    bodies: Mapping[str, Schema] = stated.get("requestBody", {"content": {}})["content"]
     return Operation(
         id=stated["operationId"],
         method=method.upper(),
@@ -101,10 +101,12 @@ def _operation(method: str, path: str, stated: Schema) -> Operation:
         summary=_html(stated.get("summary", "")),
         description=_html(stated.get("description", "")),
         parameters=parameters,
-        takes=_object_of(bodies[0]["schema"]) if bodies else "",
+        takes=next((_object_of(body["schema"]) for body in bodies.values()), ""),
         status=status,
         returns=returns,
-        is_open=method == "get" and not any(parameter.is_required for parameter in parameters),
+        example=json.dumps(bodies["application/json"].get("example", {}), indent=2)
+        if "application/json" in bodies
+        else "",
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, NoReturn
 
+from django.contrib.auth.decorators import login_not_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import resolve
@@ -43,12 +44,14 @@ def _rendered(renderer: type[BaseRenderer]) -> str | bytes:
     return renderer().render(generator.get_schema(request=None, public=True))  # type: ignore[no-untyped-call]
 
 
+@login_not_required
 @require_safe
-@gzip_page  # nothing in it is secret
+@gzip_page  # nothing in it is secret, and the CSRF token is masked anew each time
 def docs(request: HttpRequest) -> HttpResponse:
-    """Show the operations and objects of the REST API."""
+    """Show the operations and objects of the REST API to everyone, with forms that send requests."""
     groups, objects = interface()
-    return render(request, "console/api.html", {"groups": groups, "objects": objects})
+    shell = "console/base.html" if request.user.is_authenticated else "public/base.html"
+    return render(request, "console/api.html", {"groups": groups, "objects": objects, "shell": shell})
 
 
 class WithoutSlash(NotFound):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.db.models.signals import post_save
@@ -15,7 +16,7 @@ from studies.enums import Mode, NoticeKind, ParticipantStatus, StudyStatus
 from studies.models import Notice, Participant, Study
 
 FINISHED = (JobStatus.SUCCEEDED, JobStatus.FAILED, JobStatus.CANCELLED)
-STUDY_EVENTS = {
+STUDY_EVENTS: dict[tuple[str, str], EventType] = {
     (StudyStatus.DRAFT, StudyStatus.LIVE): EventType.LAUNCHED,
     (StudyStatus.CLOSED, StudyStatus.LIVE): EventType.LAUNCHED,  # a second wave
     (StudyStatus.LIVE, StudyStatus.PAUSED): EventType.PAUSED,
@@ -43,13 +44,17 @@ def _on_notice(sender: Any, instance: Notice, created: bool, **_more: Any) -> No
         _send_of_study(EventType.FULL, instance.study)
 
 
-def _send_of_study(event: EventType, study: Study) -> None:
-    data = {"study": study.slug, "url": api_address("studies-detail", study.slug)}
-    send(event, data, webhooks=Webhook.objects.entitled(study), study=study)
+def _send_of_study(event: str, study: Study) -> None:
+    _send(event, {"study": study.slug, "url": api_address("studies-detail", study.slug)}, study)
 
 
 def _send_of_job(job: Job) -> None:
     study = job.subject if isinstance(job.subject, Study) else getattr(job.subject, "study", None)
     data = {"job": job.pk, "kind": job.kind, "status": job.status, "url": api_address("jobs-detail", job.pk)}
-    webhooks = Webhook.objects.entitled(study).filter(owner=job.owner_id)
-    send(EventType.JOB_FINISHED, data, webhooks=webhooks, study=study)
+    _send(EventType.JOB_FINISHED, data, study, owner=job.owner_id)
+
+
+def _send(event: str, data: Mapping[str, Any], study: Study | None, **owner: Any) -> None:
+    for webhook in Webhook.objects.entitled(study).filter(**owner):
+        if event in webhook.events:
+            send(webhook, event, data, study)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
-from base64 import b64encode
 from typing import Self
 
 from django.conf import settings
@@ -14,11 +12,9 @@ from core.models import TimeStampedModel
 from studies.models import Study, StudyMembership
 from studies.team.permissions import READERS
 
-LONGEST_ADDRESS = 500
-
 
 class EventType(models.TextChoices):
-    """What a webhook can be told of."""
+    """The events that a webhook can be sent; a `ping` is sent on request alone."""
 
     LAUNCHED = "study.launched"
     FULL = "study.full"
@@ -27,11 +23,8 @@ class EventType(models.TextChoices):
     JOB_FINISHED = "job.finished"
 
 
-PING = "ping"  # sent on request alone
-
-
 class DeliveryStatus(models.TextChoices):
-    """Whether a delivery is still tried."""
+    """The state of a delivery; a pending one is tried again."""
 
     PENDING = "pending"
     DELIVERED = "delivered"
@@ -39,7 +32,7 @@ class DeliveryStatus(models.TextChoices):
 
 
 class WebhookQuerySet(models.QuerySet["Webhook"]):
-    """Webhooks by what they may be told."""
+    """Webhooks by the events that they may be sent."""
 
     def entitled(self, study: Study | None) -> Self:
         """Those that are on, of open accounts, and limited to no other study; of a study, only if their owner may see
@@ -52,26 +45,16 @@ class WebhookQuerySet(models.QuerySet["Webhook"]):
         return rows.filter(owner__in=readers.values("researcher"))
 
 
-def new_secret() -> str:
-    """A secret in the form of Standard Webhooks: `whsec_` and 32 random bytes in base64."""
-    return f"whsec_{b64encode(secrets.token_bytes(32)).decode()}"
-
-
-def new_message_id() -> str:
-    """The id of an event for one webhook, the same at each try."""
-    return f"msg_{secrets.token_hex(16)}"
-
-
 class Webhook(TimeStampedModel):
-    """An address that is sent events; without a study, those of all studies whose counts its owner reads."""
+    """An address that is sent events; without a study, those of all studies whose counts its owner may see."""
 
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="webhooks")
-    address = models.CharField(max_length=LONGEST_ADDRESS)
-    events = models.JSONField()  # of EventType
+    address = models.CharField(max_length=500)
+    events = models.JSONField()  # a list of EventType
     study = models.ForeignKey(Study, null=True, blank=True, on_delete=models.CASCADE, related_name="webhooks")
-    secret = models.CharField(max_length=60, default=new_secret)  # readable, as each delivery is signed with it
+    secret = models.CharField(max_length=60)  # not a digest, as each delivery is signed with it
     is_on = models.BooleanField(default=True)
-    failing_since = models.DateTimeField(null=True, blank=True)  # the first failed try after the last success
+    failing_since = models.DateTimeField(null=True, blank=True)  # the first failure after the last success
 
     objects = WebhookQuerySet.as_manager()
 
@@ -80,22 +63,19 @@ class Webhook(TimeStampedModel):
 
 
 class Delivery(models.Model):
-    """One event for one webhook."""
+    """One event for one webhook; code and error are those of the last try."""
 
     webhook = models.ForeignKey(Webhook, on_delete=models.CASCADE, related_name="deliveries")
     study = models.ForeignKey(Study, null=True, blank=True, on_delete=models.CASCADE, related_name="+")
-    message_id = models.CharField(max_length=40, unique=True, default=new_message_id)
+    message_id = models.CharField(max_length=40, unique=True)
     event = models.CharField(max_length=30)
     payload = models.JSONField()
     status = models.CharField(max_length=10, choices=DeliveryStatus, default=DeliveryStatus.PENDING)
     tries = models.PositiveSmallIntegerField(default=0)
-    response_code = models.PositiveSmallIntegerField(null=True, blank=True)  # of the last try
-    error = models.CharField(max_length=200, blank=True)  # of the last try
+    response_code = models.PositiveSmallIntegerField(null=True, blank=True)
+    error = models.CharField(max_length=200, blank=True)
     next_at = models.DateTimeField(null=True, blank=True, db_index=True)  # of the next try; null: none follows
     created_at = models.DateTimeField(auto_now_add=True, db_index=True)
-
-    class Meta:
-        verbose_name_plural = "deliveries"
 
     def __str__(self) -> str:
         return f"{self.event} {self.message_id}, {self.status}"

@@ -1,10 +1,10 @@
-"""Webhooks: created, changed, tried again for a day, then switched off."""
+"""Webhooks: created and changed; sent events, which are tried again for a day."""
 
 from __future__ import annotations
 
 import hmac
 import json
-import logging
+import secrets
 from base64 import b64decode, b64encode
 from collections.abc import Collection, Mapping
 from datetime import timedelta
@@ -13,24 +13,21 @@ from urllib.parse import urlsplit
 
 import httpcore
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.core.mail import EmailMessage
 from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
 
-from accounts.models import User
 from accounts.services.letters import is_sent
-from core.errors import ParallaxError, ParameterError
-from core.transitions import log_change
+from core.errors import ParameterError
+from core.transitions import record
 from evaluation.remote.addresses import host_of, resolved
-from evaluation.remote.connections import exchange
+from evaluation.remote.client import exchange
 from jobs.queue import enqueue_on_commit
-from parallax.webhooks.models import PING, Delivery, DeliveryStatus, Webhook, WebhookQuerySet
+from parallax.webhooks.models import Delivery, DeliveryStatus, Webhook
 from studies.models import Study
 
-logger = logging.getLogger(__name__)
-
-MOST_WEBHOOKS = 20  # of one account
 ANSWER_SECONDS = 10.0
 # After each failed try but the last, which is 22 hours and 45 minutes after the first.
 WAITS = [timedelta(minutes=minutes) for minutes in (1, 4, 16, 64, 256, 1024)]
@@ -50,73 +47,55 @@ def api_address(name: str, key: str | int) -> str:
 
 
 def check_address(address: str) -> None:
-    """Refuse an address that events may not be sent to, now. Raises ParameterError."""
+    """Refuse an address that events may not be sent to, as it is looked up now. Raises ValidationError."""
     host = host_of(address)
     if not host:
-        raise ParameterError("Write an address such as https://example.org/parallax, without an account or #.")
+        raise ValidationError("Write an address such as https://example.org/parallax, without an account or #.")
     parts = urlsplit(address)
     try:
         resolved(host, parts.port or 443, settings.WEBHOOK_HOSTS, is_encrypted=parts.scheme == "https")
     except OSError as unknown:
-        raise ParameterError(f"The name {host} cannot be looked up.") from unknown
+        raise ValidationError(f"The name {host} cannot be looked up.") from unknown
     except ParameterError as refusal:
-        raise ParameterError(NOT_ALLOWED) from refusal
+        raise ValidationError(NOT_ALLOWED) from refusal
 
 
 @transaction.atomic
-def create_webhook(*, owner: User, address: str, events: Collection[str], study: Study | None) -> Webhook:
-    """Create a webhook; logged. The address is one that `check_address` lets pass. Raises `webhook.too_many`."""
-    if owner.webhooks.count() >= MOST_WEBHOOKS:
-        raise ParallaxError(
-            "webhook.too_many", f"An account has at most {MOST_WEBHOOKS} webhooks. Delete one that you no longer need."
-        )
-    webhook = Webhook.objects.create(owner=owner, address=address, events=sorted(set(events)), study=study)
-    log_change(webhook, "", "on", actor=owner, reason="Webhook created.", facts={"owner": owner.pk})
+def create_webhook(*, owner: Any, address: str, events: Collection[str], study: Study | None) -> Webhook:
+    """Create a webhook for an address that `check_address` allows; logged."""
+    secret = f"whsec_{b64encode(secrets.token_bytes(32)).decode()}"
+    webhook = Webhook.objects.create(owner=owner, address=address, events=sorted(events), study=study, secret=secret)
+    record(webhook, reason="Webhook created.", actor=owner)
     return webhook
 
 
 @transaction.atomic
-def change_webhook(webhook: Webhook, *, events: Collection[str], is_on: bool, actor: User) -> None:
-    """Change what a webhook is told, and whether at all; logged. One that is switched on has no failures."""
-    before, changed = _state(webhook), ["events", "is_on", "updated_at"]
-    if is_on and not webhook.is_on:
-        webhook.failing_since = None
-        changed.append("failing_since")
-    webhook.events, webhook.is_on = sorted(set(events)), is_on
-    webhook.save(update_fields=changed)
-    log_change(webhook, before, _state(webhook), actor=actor, reason="Webhook changed.", facts={})
+def change_webhook(webhook: Webhook, *, events: Collection[str], is_on: bool) -> None:
+    """Change the events of a webhook, and whether it is on; logged. Earlier failures no longer count."""
+    webhook.events, webhook.is_on, webhook.failing_since = sorted(events), is_on, None
+    webhook.save()
+    record(webhook, reason=f"Webhook changed; it is {'on' if is_on else 'off'}.", actor=webhook.owner)
 
 
 @transaction.atomic
-def delete_webhook(webhook: Webhook, *, actor: User) -> None:
-    """Delete a webhook with its log of deliveries; logged."""
-    log_change(webhook, _state(webhook), "deleted", actor=actor, reason="Webhook deleted.", facts={})
+def delete_webhook(webhook: Webhook) -> None:
+    """Delete a webhook with its deliveries; logged."""
+    record(webhook, reason="Webhook deleted.", actor=webhook.owner)
     webhook.delete()
 
 
-def _state(webhook: Webhook) -> str:
-    return "on" if webhook.is_on else "off"
-
-
-def send_ping(webhook: Webhook) -> Delivery:
-    """Send an event for a test. Raises `webhook.off`."""
-    if not webhook.is_on:
-        raise ParallaxError("webhook.off", "This webhook is off. Switch it on first.")
-    return _send(webhook, PING, {"webhook": webhook.pk}, webhook.study)
-
-
-def send(event: str, data: Mapping[str, Any], *, webhooks: WebhookQuerySet, study: Study | None) -> None:
-    """Send an event, once this transaction is committed, to those of the webhooks that want it."""
-    for webhook in webhooks:
-        if event in webhook.events:
-            _send(webhook, event, data, study)
-
-
 @transaction.atomic
-def _send(webhook: Webhook, event: str, data: Mapping[str, Any], study: Study | None) -> Delivery:
+def send(webhook: Webhook, event: str, data: Mapping[str, Any], study: Study | None) -> Delivery:
+    """Send an event, about the study or none, once this transaction is committed."""
     now = timezone.now()
-    payload = {"type": event, "timestamp": now.isoformat(), "data": dict(data)}
-    delivery = Delivery.objects.create(webhook=webhook, study=study, event=event, payload=payload, next_at=now + LOST)
+    delivery = Delivery.objects.create(
+        webhook=webhook,
+        study=study,
+        message_id=f"msg_{secrets.token_hex(16)}",
+        event=event,
+        payload={"type": event, "timestamp": now.isoformat(), "data": dict(data)},
+        next_at=now + LOST,
+    )
     enqueue_on_commit("webhooks.deliver", delivery_id=delivery.pk, tries=0)
     return delivery
 
@@ -124,32 +103,27 @@ def _send(webhook: Webhook, event: str, data: Mapping[str, Any], study: Study | 
 def deliver(*, delivery_id: int, tries: int) -> None:
     """Try to deliver an event that was tried so many times before; does nothing for a message that comes twice.
 
-    The try is counted, and the next one planned, before the request: where the worker dies, the sweep goes on from
-    there. A receiver can thus get an event twice, with the same id.
+    The next try is planned before the request, in case the worker dies: the receiver can get an event twice.
     """
     is_last = tries >= len(WAITS)
-    due = Delivery.objects.filter(pk=delivery_id, tries=tries, status=DeliveryStatus.PENDING)
+    row = Delivery.objects.filter(pk=delivery_id)
+    due = row.filter(tries=tries, status=DeliveryStatus.PENDING)
     if not due.update(tries=tries + 1, next_at=timezone.now() + (LOST if is_last else WAITS[tries])):
         return
-    delivery = Delivery.objects.select_related("webhook", "study").get(pk=delivery_id)
-    webhook = delivery.webhook
-    own = Webhook.objects.filter(pk=webhook.pk)
-    if not own.entitled(delivery.study).exists():
-        _end(delivery, DeliveryStatus.FAILED, None, NOT_ENTITLED)
+    delivery = row.select_related("webhook", "study").get()
+    webhook = Webhook.objects.filter(pk=delivery.webhook_id)
+    if not webhook.entitled(delivery.study).exists():
+        row.update(status=DeliveryStatus.FAILED, error=NOT_ENTITLED, next_at=None)
         return
     code, error = _post(delivery)
+    row.update(response_code=code, error=error)
     if not error:
-        _end(delivery, DeliveryStatus.DELIVERED, code)
-        own.update(failing_since=None)
+        row.update(status=DeliveryStatus.DELIVERED, next_at=None)
+        webhook.update(failing_since=None)
         return
-    logger.warning("webhook failed webhook=%s delivery=%s tries=%s: %s", webhook.pk, delivery.pk, tries + 1, error)
-    _end(delivery, DeliveryStatus.FAILED if is_last else DeliveryStatus.PENDING, code, error)
-    own.filter(failing_since=None).update(failing_since=timezone.now())
-
-
-def _end(delivery: Delivery, status: str, code: int | None, error: str = "") -> None:
-    is_over = {} if status == DeliveryStatus.PENDING else {"next_at": None}
-    Delivery.objects.filter(pk=delivery.pk).update(status=status, response_code=code, error=error, **is_over)
+    if is_last:
+        row.update(status=DeliveryStatus.FAILED, next_at=None)
+    webhook.filter(failing_since=None).update(failing_since=timezone.now())
 
 
 def signature(secret: str, message_id: str, timestamp: int, body: bytes) -> str:
@@ -165,7 +139,6 @@ def _post(delivery: Delivery) -> tuple[int | None, str]:
     body = json.dumps(delivery.payload, sort_keys=True).encode()
     headers = {
         "Content-Type": "application/json",
-        "User-Agent": "Parallax",
         "webhook-id": delivery.message_id,
         "webhook-timestamp": str(timestamp),
         "webhook-signature": signature(webhook.secret, delivery.message_id, timestamp, body),
@@ -184,26 +157,24 @@ def _post(delivery: Delivery) -> tuple[int | None, str]:
 
 
 def sweep() -> None:
-    """Send the messages of deliveries that are due, switch off webhooks that fail for a day, and delete old
-    deliveries. Safe to run twice at once.
+    """Deliver what is due, switch off webhooks that fail for a day, and delete old deliveries.
+
+    Safe to run twice at once, as each row is changed only if it is as it was read.
     """
     now = timezone.now()
     Delivery.objects.filter(created_at__lt=now - KEPT).delete()
-    for webhook in Webhook.objects.filter(is_on=True, failing_since__lte=now - OFF_AFTER).select_related("owner"):
-        _switch_off(webhook)
+    failing = Webhook.objects.filter(is_on=True, failing_since__lte=now - OFF_AFTER)
+    for webhook in failing.select_related("owner"):
+        if failing.filter(pk=webhook.pk).update(is_on=False):
+            _tell_owner(webhook)
     due = Delivery.objects.filter(next_at__lte=now)
     for pk, tries in list(due.order_by("pk").values_list("pk", "tries")):
-        # Of two sweeps at once, only one finds it still due.
         if due.filter(pk=pk, tries=tries).update(next_at=now + LOST):
             enqueue_on_commit("webhooks.deliver", delivery_id=pk, tries=tries)
 
 
-def _switch_off(webhook: Webhook) -> None:
-    """Switch off a webhook that failed for a day, and tell its owner, once."""
-    failing = Webhook.objects.filter(pk=webhook.pk, is_on=True, failing_since=webhook.failing_since)
-    if not failing.update(is_on=False):
-        return
-    log_change(webhook, "on", "off", actor=None, reason="Switched off after a day of failures.", facts={})
+def _tell_owner(webhook: Webhook) -> None:
+    record(webhook, reason="Switched off after a day of failures.")
     text = (
         f"Parallax has been unable to deliver events to {webhook.address} since "
         f"{webhook.failing_since:%d %B %Y, %H:%M} UTC, and has switched off this webhook. Later events are not stored "

@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from misbehaving import misbehaving
 
 from core.errors import ParallaxError, ParameterError
-from evaluation.remote import client, connections
+from evaluation.remote import client
 from evaluation.remote.addresses import check_service_address, is_public, resolved
 from evaluation.remote.client import Service, about, recommend, recommend_many
 from tests.factories.remote import HERE, make_request, running, service_that_is, write_items
@@ -246,10 +246,10 @@ def test_certificates_are_verified_for_the_name_although_its_address_is_connecte
             ("rec.example.org", True, True),
         ):
             monkeypatch.setenv("SSL_CERT_FILE", str(cert)) if trusted else monkeypatch.delenv("SSL_CERT_FILE", False)
-            connections._tls.cache_clear()
+            client._tls.cache_clear()
             service = Service("GRU", f"https://{host}:{port}", {host, "127.0.0.1"}, 10, retry_after=())
             if is_accepted:
                 assert about(service).content.version == "1"
             else:
                 assert "CERTIFICATE_VERIFY_FAILED" in asked(service).message
-    connections._tls.cache_clear()
+    client._tls.cache_clear()

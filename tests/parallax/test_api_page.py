@@ -62,10 +62,53 @@ def test_page_shows_operations_and_objects_from_its_own_files_alone(
         page.set_viewport_size({"width": width, "height": 900})
         assert not page.evaluate(SIDEWAYS), width
     page.locator("#studies summary").click()
-    page.get_by_role("link", name="Open /api/v1/studies/").click()  # by the session
-    expect(page.locator("body")).to_contain_text(study.slug)
+    page.locator("#studies").get_by_role("button", name="Send").click()  # by the session
+    expect(page.locator("#studies output")).to_contain_text(study.slug)
+    job = study.jobs.create(kind="simulation", owner=StudyMembership.objects.get(study=study).researcher)
+    cancel = page.locator("#job_cancel")
+    cancel.locator("summary").click()
+    cancel.get_by_label("id").fill(str(job.pk))
+    cancel.get_by_role("button", name="Send").click()
+    expect(cancel.locator("output")).to_contain_text("204")
+    assert not page.evaluate(SIDEWAYS)
     assert (said, elsewhere) == ([], [])
     context.close()
+
+
+def test_visitors_read_the_page_and_send_requests_with_a_token(
+    live_server: Any, browser: Browser, study: Study
+) -> None:
+    _token, text = create_token(owner=study.memberships.get().researcher, name="page", scope="read write")
+    page = browser.new_page(viewport={"width": 390, "height": 900})
+    faults: list[str] = []
+    page.on("pageerror", lambda fault: faults.append(str(fault)))
+    page.goto(f"{live_server.url}/api/v1/docs/")
+    outcome = page.locator("#study")
+    outcome.locator("summary").click()
+    outcome.get_by_label("slug").fill(study.slug)
+    outcome.get_by_role("button", name="Send").click()
+    expect(outcome.locator("output")).to_contain_text("401")
+    page.get_by_label("Access token").fill(text)
+    outcome.get_by_role("button", name="Send").click()
+    expect(outcome.locator("output")).to_contain_text(study.design_hash)
+    webhook = page.locator("#webhook_create")
+    webhook.locator("summary").click()
+    webhook.get_by_label("Body").fill('{"address": "https://93.184.215.14/", "events": ["study.full"]}')
+    webhook.get_by_role("button", name="Send").click()
+    expect(webhook.locator("output")).to_contain_text("whsec_")
+    (created,) = study.memberships.get().researcher.webhooks.all()
+    change = page.locator("#webhook_change")
+    change.locator("summary").click()
+    change.get_by_label("id", exact=True).fill(str(created.pk))
+    change.get_by_label("If-Match").fill("*")
+    change.get_by_label("Body").fill('{"is_on": false}')
+    change.get_by_role("button", name="Send").click()
+    expect(change.locator("output")).to_contain_text('"is_on": false')
+    for width in (1280, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert not page.evaluate(SIDEWAYS), width
+    assert faults == []
+    page.close()
 
 
 @pytest.mark.parametrize("language", ["python", "r"])

@@ -260,8 +260,13 @@ def test_without_an_account_every_address_but_the_description_asks_for_one(clien
         assert client.post(address_of(name, study, report), {}, "application/json").status_code == 401, name
 
 
-def test_the_page_for_people_asks_them_to_sign_in(client: Client) -> None:
-    assert client.get(reverse("api:docs")).headers["Location"].startswith(reverse("accounts:sign_in"))
+def test_the_page_for_people_is_open_to_everyone(client: Client) -> None:
+    response = client.get(reverse("api:docs"))
+    assert response.status_code == 200
+    assert "script-src 'self'" in response["Content-Security-Policy"]
+    page = response.content.decode()
+    assert (reverse("accounts:sign_in") in page, reverse("accounts:tokens") in page) == (True, False)
+    assert 'data-method="DELETE" data-path="/api/v1/webhooks/{id}/"' in page
 
 
 @pytest.mark.parametrize(
