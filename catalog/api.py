@@ -83,7 +83,7 @@ class BytesParser(FileUploadParser):
     def parse(self, stream: Any, media_type: Any = None, parser_context: Any = None) -> Any:
         """Return the bytes in the form in which files are compared for an `Idempotency-Key`."""
         parsed = super().parse(stream, media_type, parser_context)
-        parsed.data = QueryDict()
+        parsed.data = QueryDict()  # type: ignore[assignment]
         return parsed
 
 
@@ -111,7 +111,7 @@ class UploadViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[U
         size or digest it is refused (409).
         """
         upload = begin_upload(actor=request.user, **self.body(NewUploadSerializer))
-        data = self._answer(upload).data
+        data: Any = self._answer(upload).data
         return created(data, data["url"])
 
     @extend_schema(operation_id="upload", summary="One upload", responses=UploadSerializer)
@@ -135,9 +135,10 @@ class UploadViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[U
         if not (offset.isascii() and offset.isdigit()):
             raise BadHeaders({OFFSET: ["Write the number of bytes that are there."]})
         upload = self.get_object()
-        if "file" not in request.data:
+        piece = request.FILES.get("file")
+        if piece is None:
             raise ValidationError({api_settings.NON_FIELD_ERRORS_KEY: ["Send bytes."]})
-        return self._answer(append_piece(upload=upload, offset=int(offset), piece=request.data["file"]))
+        return self._answer(append_piece(upload=upload, offset=int(offset), piece=piece))
 
     @extend_schema(operation_id="upload_delete", summary="Delete an upload", responses={204: None})
     def destroy(self, request: Request, pk: str) -> Response:
@@ -310,7 +311,11 @@ class DatasetViewSet(StrictView, mixins.ListModelMixin, mixins.RetrieveModelMixi
         }
         about_columns = {"columns": {"problems": columns, "detected": detected}} if columns else {}
         questions = [
-            {"answer": f"answer_{each.about}", "text": each.text, "values": dict(map(reversed, each.answers))}
+            {
+                "answer": f"answer_{each.about}",
+                "text": each.text,
+                "values": {value: label for label, value in each.answers},
+            }
             for each in preview.questions
         ]
         job.result = {"choices_url": address, **about_columns, "questions": questions}

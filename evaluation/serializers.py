@@ -268,9 +268,9 @@ class ExperimentSerializer(serializers.Serializer[Any]):
 
     key = serializers.CharField()
     title = serializers.CharField()
-    source = serializers.CharField(help_text="The publication.")
+    source = serializers.CharField(help_text="The publication.")  # type: ignore[assignment]
     question = serializers.CharField()
-    data = serializers.CharField(help_text="The data that it needs.")
+    data = serializers.CharField(help_text="The data that it needs.")  # type: ignore[assignment]
 
 
 class NewExperimentSerializer(DatasetQuery):

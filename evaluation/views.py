@@ -202,8 +202,8 @@ def run_new(request: HttpRequest) -> HttpResponse:
     form = RunForm(posted, query=request.GET.dict(), newest=newest)
     if form.is_bound and form.is_valid() and not form.step:
         with refusals_in(form):
-            chosen = {"version": form.version, "spec": form.spec(), "repeats": form.repeats}
-            return redirect("evaluation:detail", pk=create_runs(owner=request.user, **chosen).pk)
+            run = create_runs(version=form.version, spec=form.spec(), owner=request.user, repeats=form.repeats)
+            return redirect("evaluation:detail", pk=run.pk)
     return render(request, "console/evaluation/run_form.html", {"form": form, **_counts(form)})
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from django.core.files.uploadedfile import TemporaryUploadedFile, UploadedFile
@@ -62,7 +62,7 @@ def append_piece(*, upload: Upload, offset: int, piece: UploadedFile[Any]) -> Up
         upload.save()
     if upload.is_complete:
         with opened_upload(upload) as whole:
-            found = hashlib.file_digest(whole, "sha256").hexdigest()  # type: ignore[arg-type]  # a file
+            found = hashlib.file_digest(whole, "sha256").hexdigest()
         if found != upload.sha256:
             delete_folder(upload.folder)
             upload.folder, upload.offset = new_folder(), 0
@@ -93,7 +93,7 @@ def opened_upload(upload: Upload) -> TemporaryUploadedFile:
     return whole
 
 
-def delete_uploads(uploads: Sequence[Upload]) -> None:
+def delete_uploads(uploads: Iterable[Upload]) -> None:
     """Delete uploads with their bytes."""
     for upload in uploads:
         upload.delete()

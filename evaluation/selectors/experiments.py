@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from django.db.models import Case, IntegerField, QuerySet, Value, When
+from django.db.models import Case, IntegerField, Value, When
 from numpy.typing import NDArray
 
 from catalog.models import DatasetVersion
@@ -23,7 +23,7 @@ from evaluation.protocols.registry import protocol
 from evaluation.selectors.paired_tests import intervals
 from evaluation.selectors.results import ModelRow, model_rows
 from evaluation.selectors.runs import algorithms_of
-from jobs.models import Job
+from jobs.models import Job, JobQuerySet
 from recommenders import registry
 
 Estimate = tuple[float, float, float]  # a value, and the ends of its interval
@@ -50,7 +50,7 @@ def shipped_experiments() -> tuple[Experiment, ...]:
     return tuple(map(load, shipped()))
 
 
-def experiments_of(researcher: Any) -> QuerySet[Job]:
+def experiments_of(researcher: Any) -> JobQuerySet:
     """The experiments on the datasets that a researcher sees, newest first."""
     jobs = Job.objects.filter(kind="experiment").about(DatasetVersion.objects.visible_to(researcher))
     return jobs.prefetch_related("subject__dataset")

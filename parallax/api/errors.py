@@ -150,7 +150,8 @@ def _errors(detail: Any, source: str, path: str = "") -> Iterator[dict[str, str]
         if isinstance(part, Mapping):
             yield from _errors(part, source, f"{path}/{number}")
         else:
-            yield {source: path if source == "pointer" else path.removeprefix("/"), "detail": str(part)}
+            place = path if source == "pointer" else path.removeprefix("/")
+            yield {source: place, "detail": _in_words_of_http(str(part))[0] or str(part)}
 
 
 def _allowed(problem: exceptions.APIException, view: Any) -> str:

@@ -19,7 +19,11 @@ from tests.sentences import assert_sentences_approved
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
 # An unknown parameter is refused before anything is looked up, so none of these has to be there.
-KWARGS = {"slug": "any", "table": "wide", "name": "any", "pk": "1", "job": "1", "form": "osf"}
+KWARGS = {
+    **{"slug": "any", "table": "wide", "name": "any", "number": "1", "pk": "1", "job": "1", "form": "osf"},
+    **{"code": "any", "outcome": "complete"},
+}
+NEEDED = {"runs-proposals": {"dataset": "any"}}
 NOT_STRICT = {"docs", "nothing"}  # a page for people, and the response for unknown addresses
 NAMES = sorted({str(pattern.name) for pattern in urlpatterns} - NOT_STRICT)
 
@@ -48,8 +52,12 @@ def test_every_address_refuses_an_unknown_parameter(program: Client, name: str) 
             continue
         groups = pattern.pattern.regex.groupindex
         address = reverse(f"api:{name}", kwargs={key: KWARGS[key] for key in groups})
+        query = {"nonsense": "1", "more": "2", **NEEDED.get(name, {})}
         send = program.post if name in ("studies-withdrawals", "runs-scores") else program.get
-        assert set(refused(send(address, query_params={"nonsense": "1", "more": "2"}))) == {"nonsense", "more"}
+        assert set(refused(send(address, query_params=query))) == {
+            "nonsense",
+            "more",
+        }
         assert Client().get(address, {"nonsense": 1}).status_code == (400 if name == "schema" else 401)
 
 
