@@ -311,4 +311,4 @@ def test_a_report_is_requested_with_deviations_and_its_files_by_jobs(sent: list[
     assert analysis["kind"] == "bayesian"
     Job.objects.filter(pk=analysis["id"]).update(status=JobStatus.SUCCEEDED)
     assert program.get(analysis["url"])["made_url"] == f"http://testserver{address}"
-    assert program.get(f"{address}comments/") == []
+    assert {each["text"] for each in program.get(f"{address}comments/")} == {"=1+1, fine"}
