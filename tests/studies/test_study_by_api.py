@@ -159,6 +159,8 @@ def test_every_fault_of_a_document_is_named_with_its_place() -> None:
     document["overall"].append({"key": "why", "text": {"en": "Why?"}})
     refused = program.change("put", f"{address}questionnaire/", document, 400)
     assert _pointers(refused) == {"/about/0/kind", f"/overall/{len(document['overall']) - 1}"}
+    kept = program.change("put", f"{address}questionnaire/", {**program.get(f"{address}questionnaire/"), "after": None})
+    assert "after" not in kept
     refused = program.change("put", f"{address}questionnaire/", {"about": []}, 400)
     assert "schema: 1" in refused["errors"][0]["detail"]
     refused = program.change("patch", f"{address}texts/", {"texts": {"en": {"titel": "x"}, "xx": {"title": 1}}}, 400)
@@ -309,4 +311,4 @@ def test_a_report_is_requested_with_deviations_and_its_files_by_jobs(sent: list[
     assert analysis["kind"] == "bayesian"
     Job.objects.filter(pk=analysis["id"]).update(status=JobStatus.SUCCEEDED)
     assert program.get(analysis["url"])["made_url"] == f"http://testserver{address}"
-    assert program.get(f"{address}comments/") == []
+    assert {each["text"] for each in program.get(f"{address}comments/")} == {"=1+1, fine"}

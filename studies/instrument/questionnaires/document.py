@@ -65,7 +65,7 @@ def read_document(text: str, parse: Callable[[dict[str, Any]], Any] = questionna
         parse(data)
     except QuestionnaireProblems as error:
         raise located(error.problems, lines) from error
-    return data
+    return {name: part for name, part in data.items() if part is not None}  # as if an empty part were left out
 
 
 def read_yaml(text: str) -> tuple[Any, Lines]:
