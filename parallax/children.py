@@ -76,7 +76,7 @@ class Children:
 
     @property
     def url(self) -> str:
-        return f"http://{self.host.replace('0.0.0.0', '127.0.0.1')}:{self.port}/"  # noqa: S104 -- it is not bound here  # nosec B104
+        return f"http://{self.host.replace('0.0.0.0', '127.0.0.1')}:{self.port}/"  # noqa: S104 -- it is not bound here
 
     @property
     def logs(self) -> Path:

@@ -42,7 +42,7 @@ def test_the_extraction_sees_templates_and_code() -> None:
 def test_sentences_that_are_missing_fuzzy_or_left_over_are_listed() -> None:
     written = Catalog("it")
     written.add("Yes", "Sì")
-    written.add("Perhaps", "Forse", flags=["fuzzy"])
+    written.add("Perhaps", "Magari", flags=["fuzzy"])
     written.add("Gone", "Andato")
     written.add(("%(n)s film", "%(n)s films"), ("%(n)s film", ""))
     wanted = {("Yes",): "a.html", ("Perhaps",): "a.html", ("No",): "b.py", ("%(n)s film", "%(n)s films"): "c.py"}
