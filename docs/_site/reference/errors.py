@@ -16,12 +16,12 @@ KINDS = ("ParallaxError", "NotAllowedInState", "ArtefactError", "StorageRefused"
 def entries() -> str:
     """A table of every code with its message, and an ellipsis for what depends on the case."""
     files = [file for package in (*APPS, "core", "jobs") for file in Path(settings.BASE_DIR, package).rglob("*.py")]
-    found = set()
+    refusals = set()
     for node in (node for file in files for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))):
         match node:
             case ast.Call(func=ast.Name(id=kind), args=[ast.Constant(value=str(key)), message, *_]) if kind in KINDS:
-                found.add((code(key), _text(message)))
-    return table(("code", "message"), sorted(found))
+                refusals.add((code(key), _text(message)))
+    return table(("code", "message"), sorted(refusals))
 
 
 def _text(message: ast.expr) -> str:
