@@ -12,6 +12,7 @@ from studies.design.services.archiving import archive_study
 from studies.design.services.launch import close_study, pause_study
 from studies.enums import Mode
 from studies.models import Study
+from studies.monitoring.services.blinding import open_outcomes
 from tests.factories.studies import completed, make_study
 from tests.parallax.api_writes.write import ROLES, Scene, Write, by_role
 
@@ -53,6 +54,11 @@ def _report(scene: Scene) -> Mapping[str, Any]:
 def _texts(scene: Scene) -> dict[str, Any]:
     lines = [f"{item.external_id},en,A film." for item in scene.study.dataset_version.items.all()]
     return {"file": SimpleUploadedFile("texts.csv", "\n".join(["item,language,text", *lines]).encode())}
+
+
+def _opened(scene: Scene) -> Mapping[str, Any]:
+    open_outcomes(study=scene.study, reason="A test.")
+    return {}
 
 
 WRITES = [
@@ -124,6 +130,10 @@ WRITES = [
         by_role(201),
         _live,
         lambda _scene: {"kind": "targets", "why": "More.", "targets": {"TopPop": 9}},
+    ),
+    Write(
+        *("report_build", "post", "reports-list", by_role(202, "owner analyst", forbidden=""), _opened),
+        lambda scene: {"study": scene.study.slug, "mode": "live"},
     ),
     Write("report_package", "post", "reports-package", by_role(202, "owner analyst", forbidden=""), _report),
     Write("report_bayesian", "post", "reports-bayesian", by_role(202, "owner analyst", forbidden=""), _report),

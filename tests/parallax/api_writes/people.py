@@ -49,6 +49,11 @@ def _always(body: Mapping[str, Any]) -> Callable[[Scene], Mapping[str, Any]]:
 BECAUSE = _always({"reason": "They asked for it."})
 WRITES: list[Write] = [
     Write(
+        *("study_withdraw", "post", "studies-withdrawals", by_role(200), _study),
+        lambda scene: {"participant": scene.study.participants.earliest("pk").code, "reason": "Asked by e-mail."},
+        needs=DATA,
+    ),
+    Write(
         "study_export",
         "post",
         "studies-data-exports",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
+
+from django.core.files.uploadedfile import SimpleUploadedFile
 
 from evaluation.models import RemoteRecommender
 from evaluation.services.run_inputs import spec_of_run
@@ -51,7 +53,30 @@ def _changers(success: int) -> dict[str, int]:
     return {**dict.fromkeys(ROLES, 403), "owner": success, "administrator": success}
 
 
+def _model(scene: Scene) -> Mapping[str, Any]:
+    return {"pk": scene.study.conditions.earliest("position").model_id}
+
+
+def _file(**fields: str) -> Callable[[Scene], Mapping[str, Any]]:
+    return lambda _scene: {**fields, "file": SimpleUploadedFile("scores.csv", b"user,item,score\n")}
+
+
 WRITES = [
+    Write(
+        *("model_upload", "post", "models-list", ANYONE, _nothing),
+        *(_file(dataset="small", kind="matrix"),),
+        is_form=True,
+    ),
+    Write(
+        *("model_recommendations", "post", "models-recommendations", dict.fromkeys(ROLES, 200), _model),
+        lambda scene: {"profile": {scene.study.dataset_version.items.earliest("index").external_id: 5}, "n": 3},
+        needs=frozenset({"read"}),
+    ),
+    Write(
+        *("run_scores_upload", "post", "runs-scores", _changers(202), lambda scene: {"pk": scene.study.run_id}),
+        *(_file(name="Theirs"),),
+        is_form=True,
+    ),
     Write("run_create", "post", "runs-list", ANYONE, _nothing, _settings),
     Write("run_cancel", "post", "runs-cancel", _changers(200), _open_run),
     Write("run_resume", "post", "runs-resume", _changers(202), _stopped_run),
