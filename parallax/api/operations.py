@@ -77,10 +77,11 @@ def add_examples(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
     """Add to each operation a real response, and request, that a test recorded; a postprocessing hook of the schema."""
     examples = json.loads(EXAMPLES.read_text(encoding="utf-8"))
     for operation in (operation for methods in result["paths"].values() for operation in methods.values()):
-        if example := examples.get(operation["operationId"]):
+        example = examples.get(operation["operationId"], {})
+        if "body" in example:
             operation["responses"][example["status"]]["content"][example["type"]]["example"] = example["body"]
-            if "request" in example:
-                operation["requestBody"]["content"]["application/json"]["example"] = example["request"]
+        if "request" in example:
+            operation["requestBody"]["content"]["application/json"]["example"] = example["request"]
     return result
 
 

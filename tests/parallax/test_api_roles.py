@@ -124,7 +124,7 @@ ANSWERED: dict[str, dict[str, int]] = {
     "reports-file": REPORTERS,
     "reports-comments": REPORTERS,
 }
-NUMBERS = {"id", "pk", "job", "number"}
+SAMPLES = {**dict.fromkeys(("id", "pk", "job", "number"), "1"), "outcome": "complete", "form": "osf", "code": "A"}
 MEMBERS = {"type", "title", "status", "detail", "code", "remedy", "errors", "extra"}  # of every error
 FURTHER: dict[str, Any] = {"runs-cases": {"name": "train.inter"}, "designs-preregistration": {"form": "osf"}}
 ONLY_FOR_PEOPLE = {"docs"}
@@ -168,7 +168,7 @@ def address_of(name: str, study: Study, report: Report) -> str:
 
 def route_of(path: str) -> str:
     """The name of the address that a path of the OpenAPI document describes."""
-    sample = re.sub(r"{(\w+)}", lambda part: "1" if part[1] in NUMBERS else "a", path)
+    sample = re.sub(r"{(\w+)}", lambda part: SAMPLES.get(part[1], "a"), path)
     return str(resolve(sample).url_name)
 
 
