@@ -242,20 +242,20 @@ class DatasetViewSet(StrictView, mixins.ListModelMixin, mixins.RetrieveModelMixi
     @extend_schema(
         operation_id="dataset_import_choose",
         summary="Choose what an import left open",
-        parameters=[OpenApiParameter("pk", int, OpenApiParameter.PATH, description="Id of the job.")],
+        parameters=[OpenApiParameter("job", int, OpenApiParameter.PATH, description="Its id.")],
         request=ChoicesSerializer,
         responses={202: JobSerializer},
     )
-    @action(detail=False, methods=["post"], url_path="imports/(?P<pk>[0-9]+)")
-    def imports(self, request: Request, pk: str) -> Response:
+    @action(detail=False, methods=["post"], url_path="imports/(?P<job>[0-9]+)")
+    def imports(self, request: Request, job: str) -> Response:
         """For an import that waits, or failed. What is left out stays as it was."""
         own = jobs_of(request.user).filter(owner_id=request.user.pk, kind="import")
         if getattr(request.auth, "only_type", None) is not None:
             own = own.about(self.within(Project.objects.all(), {"project": "pk"}))  # type: ignore[attr-defined]
-        job = get_object_or_404(own, pk=pk)
-        if not has_choices(job):
-            raise NotAllowedInState("import.not_waiting", f"Import {job.pk} is {job.get_status_display().lower()}.")
-        return self._chosen(job, self.body(ChoicesSerializer))
+        row = get_object_or_404(own, pk=job)
+        if not has_choices(row):
+            raise NotAllowedInState("import.not_waiting", f"Import {row.pk} is {row.get_status_display().lower()}.")
+        return self._chosen(row, self.body(ChoicesSerializer))
 
     def _chosen(self, job: Job, chosen: Mapping[str, Any]) -> Response:
         """Take choices, and enqueue the import, or answer with what is left to choose. Raises ValidationError with
@@ -305,7 +305,7 @@ class DatasetViewSet(StrictView, mixins.ListModelMixin, mixins.RetrieveModelMixi
 
     def _waiting(self, job: Job, preview: ImportPreview, columns: list[str]) -> Response:
         """The job that waits, with all that is left to choose."""
-        address = reverse("api:datasets-imports", kwargs={"pk": job.pk}, request=self.request)
+        address = reverse("api:datasets-imports", kwargs={"job": job.pk}, request=self.request)
         detected = {
             part.files[0]: {column.name: column.role for column in part.columns} for part in preview.proposal.parts
         }

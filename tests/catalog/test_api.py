@@ -187,16 +187,16 @@ def test_columns_and_answers_that_are_not_sure_are_chosen_at_once(program: Progr
         "application/json",
     )
     assert set(faults(wrong)) == {"/names", "/item_type"}
-    wrong = program.post("datasets-imports", {"roles": roles, "name": "?"}, pk=state["id"])
+    wrong = program.post("datasets-imports", {"roles": roles, "name": "?"}, job=state["id"])
     assert set(faults(wrong)) >= {"/name"}
-    wrong = program.post("datasets-imports", {"roles": roles}, pk=state["id"])
+    wrong = program.post("datasets-imports", {"roles": roles}, job=state["id"])
     assert set(faults(wrong)) == {
         "/roles", "/roles/b.csv", "/roles/ratings.csv/Column 2", "/roles/ratings.csv/Column 9",
     }  # fmt: skip
     swapped = {"ratings.csv": {"Column 1": "item", "Column 2": "user"}}
-    done = program.post("datasets-imports", {"roles": swapped}, pk=state["id"])
+    done = program.post("datasets-imports", {"roles": swapped}, job=state["id"])
     assert (done.status_code, done.json()["status"]) == (202, "queued")
-    assert refusal(program.post("datasets-imports", {"roles": swapped}, pk=state["id"])) == (409, "import.not_waiting")
+    assert refusal(program.post("datasets-imports", {"roles": swapped}, job=state["id"])) == (409, "import.not_waiting")
     assert do_job(job_id=state["id"])
     version = DatasetVersion.objects.get(dataset__name="mine")
     assert (version.n_users, version.n_items) == (20, 30)
@@ -208,10 +208,10 @@ def test_a_question_waits_for_its_answer(program: Program) -> None:
     assert sent.json()["status"] == "waiting"
     assert question["answer"] == "answer_zero"
     pk = sent.json()["id"]
-    wrong = program.post("datasets-imports", {"answers": {"answer_zero": "perhaps", "other": 1}}, pk=pk)
+    wrong = program.post("datasets-imports", {"answers": {"answer_zero": "perhaps", "other": 1}}, job=pk)
     assert set(faults(wrong)) == {"/answers/answer_zero", "/answers/other"}
     chosen = next(value for value in question["values"] if ":" in value)
-    assert program.post("datasets-imports", {"answers": {"answer_zero": chosen}}, pk=pk).json()["status"] == "queued"
+    assert program.post("datasets-imports", {"answers": {"answer_zero": chosen}}, job=pk).json()["status"] == "queued"
     assert do_job(job_id=pk)
     assert DatasetVersion.objects.get().scale_words.startswith("0 to 5")
 
@@ -223,7 +223,7 @@ def test_rows_with_problems_are_left_out_on_request(program: Program) -> None:
     assert not do_job(job_id=pk)
     state = program.get("jobs-detail", pk=pk).json()
     (kind,) = state["result"]["counts"]
-    assert program.post("datasets-imports", {"fix": [kind.replace(" ", "-")]}, pk=pk).status_code == 202
+    assert program.post("datasets-imports", {"fix": [kind.replace(" ", "-")]}, job=pk).status_code == 202
     assert do_job(job_id=pk)
     assert DatasetVersion.objects.get(dataset__name="mine").n_ratings == 600
 
@@ -252,7 +252,7 @@ def test_a_dataset_of_a_project_and_a_token_that_is_limited_to_it(researcher: Us
     assert "/project" in faults(program.post("datasets-list", {"uploads": [pk], "name": "mine"}))
     waiting = program.post("datasets-list", {"uploads": [pk], "name": "mine", "project": "Films"}).json()
     assert program.get("jobs-detail", pk=waiting["id"]).json()["status"] == "waiting"
-    assert program.post("datasets-imports", {"roles": {}}, pk=waiting["id"]).json()["status"] == "queued"
+    assert program.post("datasets-imports", {"roles": {}}, job=waiting["id"]).json()["status"] == "queued"
     assert do_job(job_id=waiting["id"])
     assert Dataset.objects.get().project == project
     assert program.post("datasets-downloads", {"set": "ml-latest-small", "accepted": True}).status_code == 403
@@ -265,7 +265,7 @@ def test_a_cancelled_import_leaves_no_files(program: Program, django_capture_on_
     with django_capture_on_commit_callbacks(execute=True):
         assert program.client.delete(waiting["url"]).status_code == 204
     assert not folder.exists()
-    assert Program(UserFactory()).post("datasets-imports", {}, pk=waiting["id"]).status_code == 404
+    assert Program(UserFactory()).post("datasets-imports", {}, job=waiting["id"]).status_code == 404
 
 
 def test_a_download_needs_the_terms(program: Program) -> None:

@@ -143,7 +143,7 @@ def address_of(name: str, study: Study, report: Report) -> str:
     elif name.startswith(("versions-", "items-")):
         kwargs = {"name": study.dataset_version.dataset.name, "number": study.dataset_version.number}
     elif name == "datasets-imports":
-        kwargs = {"pk": 1}
+        kwargs = {"job": 1}
     elif name in ("uploads-detail", "experiments-outcome"):
         kwargs = {"pk": _of_owner(name, study)}
     elif name == "runs-proposals":

@@ -39,7 +39,7 @@ def _complete(scene: Scene) -> Mapping[str, Any]:
 
 
 def _import(scene: Scene) -> Mapping[str, Any]:
-    return {"pk": prepare_import(actor=scene.owner, uploads=[SimpleUploadedFile("ratings.csv", RATINGS)]).pk}
+    return {"job": prepare_import(actor=scene.owner, uploads=[SimpleUploadedFile("ratings.csv", RATINGS)]).pk}
 
 
 def _version(scene: Scene) -> Mapping[str, Any]:
