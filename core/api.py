@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from hashlib import sha256
 from typing import Any, ClassVar, TypeVar
 
+from cryptography.fernet import Fernet
 from django import forms
 from django.core.validators import RegexValidator
 from django.db import DatabaseError
@@ -106,7 +107,7 @@ class StrictView(APIView):
     filterset_class: type[FilterSet] | None = None  # of the list
     deprecated: ClassVar[Mapping[str, date]] = {}  # since when, by action, or by method where there are no actions
     query: Mapping[str, Any] = {}  # the checked parameters of the request
-    reserved: KeptAnswer | None = None  # reserved for the answer to a request with an `Idempotency-Key`
+    reserved: tuple[KeptAnswer, Fernet] | None = None  # for the answer to a request with an `Idempotency-Key`
     content_negotiation_class = StrictNegotiation
     # Where rows name the study and the project that a token can be limited to; other rows are not for such a token.
     limits: ClassVar[Mapping[str, str]] = {}
@@ -153,7 +154,7 @@ class StrictView(APIView):
             response["Sunset"] = http_date((began + WORKS_ON).timestamp())
             response["Link"] = '</help/reference/api.md#stability-and-deprecation>; rel="deprecation"; type="text/html"'
         if self.reserved is not None:
-            end_request(self.reserved, response)
+            end_request(*self.reserved, response)
         is_changeable = any(hasattr(self, method.lower()) for method in CHANGES)
         if is_changeable and request.method in {"GET", *CHANGES} and response.status_code == status.HTTP_200_OK:
             response["ETag"] = _etag(response.data)
@@ -176,7 +177,7 @@ class StrictView(APIView):
             return super().handle_exception(exc)
         except Exception:
             if self.reserved is not None and not isinstance(exc, DatabaseError):
-                self.reserved.delete()
+                self.reserved[0].delete()
             raise
 
     def within(self, rows: QuerySet[Row], limits: Mapping[str, str] | None = None) -> QuerySet[Row]:

@@ -1,17 +1,20 @@
 """Requests that are sent twice are done once: the answer is kept under the client's `Idempotency-Key`.
 
 Answers are in the database, which every process of both kinds of installation shares; without Redis, each web process
-has a cache of its own.
+has a cache of its own. They can hold links and ids of participants, so they are encrypted under the client's key, of
+which only a digest is stored.
 """
 
 from __future__ import annotations
 
 import json
+from base64 import urlsafe_b64encode
 from collections.abc import Mapping
 from datetime import timedelta
 from hashlib import sha256
 from typing import Any
 
+from cryptography.fernet import Fernet
 from django.http import HttpResponse, QueryDict
 from django.utils import timezone
 from rest_framework.exceptions import APIException
@@ -51,12 +54,13 @@ class UnderWay(APIException):
 class AnsweredBefore(Exception):
     """The same request was answered before; `answer` is that answer."""
 
-    def __init__(self, stored: KeptAnswer) -> None:
+    def __init__(self, stored: KeptAnswer, cipher: Fernet) -> None:
         super().__init__(stored.key)
-        self.answer = HttpResponse(stored.body, "application/json", stored.status, headers=stored.headers)
+        body = cipher.decrypt(stored.body)
+        self.answer = HttpResponse(body, "application/json", stored.status, headers=stored.headers)
 
 
-def keep_answer(request: Request) -> KeptAnswer | None:
+def keep_answer(request: Request) -> tuple[KeptAnswer, Fernet] | None:
     """Reserve the key of a request for its token, or its account; None for a request without a key.
 
     Raises AnsweredBefore, UnderWay, OtherRequest, and BadHeaders for a key that is too long.
@@ -66,27 +70,29 @@ def keep_answer(request: Request) -> KeptAnswer | None:
         return None
     if not (0 < len(text) <= LONGEST and text.isascii() and text.isprintable()):
         raise BadHeaders({HEADER: [f"Write 1 to {LONGEST} characters of ASCII."]})
-    key = _digest(str(request.user.pk), getattr(request.auth, "digest", ""), text)
+    asking = (str(request.user.pk), getattr(request.auth, "digest", ""), text)
+    key, cipher = _digest(*asking), Fernet(urlsafe_b64encode(bytes.fromhex(_digest("answer", *asking))))
     fingerprint, now = _fingerprint(request), timezone.now()
     KeptAnswer.objects.filter(key=key, ends_at__lte=now).delete()
     stored, is_new = KeptAnswer.objects.get_or_create(
         key=key, defaults={"fingerprint": fingerprint, "ends_at": now + UNDER_WAY}
     )
     if is_new:
-        return stored
+        return stored, cipher
     if stored.fingerprint != fingerprint:
         raise OtherRequest
     if not stored.status:
         raise UnderWay
-    raise AnsweredBefore(stored)
+    raise AnsweredBefore(stored, cipher)
 
 
-def end_request(stored: KeptAnswer, response: Response) -> None:
+def end_request(stored: KeptAnswer, cipher: Fernet, response: Response) -> None:
     """Keep a successful answer for a day; a refusal did nothing, so the same request may be sent again."""
     if not 200 <= response.status_code < 300:
         stored.delete()
         return
-    stored.status, stored.body = response.status_code, JSONRenderer().render(response.data).decode()
+    stored.status = response.status_code
+    stored.body = cipher.encrypt(JSONRenderer().render(response.data)).decode()
     stored.headers = {name: response.headers[name] for name in COPIED if name in response.headers}
     stored.ends_at = timezone.now() + KEPT
     stored.save()

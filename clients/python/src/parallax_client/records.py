@@ -25,8 +25,8 @@ from parallax_client.low.api.studies import (
     study_design_change,
     study_duplicate,
     study_launch,
-    study_launch_overview,
     study_open_outcomes,
+    study_overview,
     study_pause,
     study_preregistration,
     study_questionnaire,
@@ -230,7 +230,7 @@ class Study(Record):
 
     def launch_overview(self) -> Any:
         """What is `needed` for the launch, worth settling before (`advice`), and frozen by it (`facts`)."""
-        return self.site.call(study_launch_overview, self.row.slug)
+        return self.site.call(study_overview, self.row.slug)
 
     def pause(self) -> Self:
         """Let no further participants in for the time being."""
