@@ -70,9 +70,7 @@ class MeSerializer(serializers.Serializer[Any]):
 class MeView(StrictView):
     """The account and token of the request."""
 
-    @extend_schema(
-        operation_id="me", tags=["account"], summary="Account and scope of this token", responses=MeSerializer
-    )
+    @extend_schema(operation_id="me", tags=["account"], responses=MeSerializer)
     def get(self, request: Request) -> Response:
-        """Return the token's account, scope and expiry."""
+        """Account, scope and expiry of this token."""
         return Response(MeSerializer(request.user, context={"request": request}).data)

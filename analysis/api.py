@@ -74,9 +74,9 @@ class ReportFilters(FilterSet):
 
 
 @extend_schema(tags=["reports"])
-@extend_schema_view(list=extend_schema(operation_id="reports", summary="Reports, newest first"))
+@extend_schema_view(list=extend_schema(operation_id="reports"))
 class ReportViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Report]):
-    """The reports that the researcher may read."""
+    """The reports that you may read, newest first."""
 
     serializer_class = serializers.ReportSerializer
     queryset = Report.objects.none()
@@ -90,19 +90,14 @@ class ReportViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[R
         """Reports of studies whose outcomes the researcher may read."""
         return self.within(reports_of(self.request.user))
 
-    @extend_schema(
-        operation_id="report_build",
-        summary="Build a report",
-        description="Requests the report from a worker, on the run that the study is based on, as planned or with "
-        "stated deviations from the plan. Without a mode, it is of participants if any have completed, else of "
-        "simulated ones. The same inputs give the existing report. While participants' outcomes are blinded, a report "
-        "on them is refused (409). Studies that you may not report, or that are not launched, are not found (404). The "
-        "token needs the scope `write` or `report`.",
-        request=BuildSerializer,
-        responses={202: JobSerializer},
-    )
+    @extend_schema(operation_id="report_build", request=BuildSerializer, responses={202: JobSerializer})
     def create(self, request: Request) -> Response:
-        """Request a report from a worker."""
+        """Build a report. Requests the report from a worker, on the run that the study is based on, as planned or with
+        stated deviations from the plan. Without a mode, it is of participants if any have completed, else of simulated
+        ones. The same inputs give the existing report. While participants' outcomes are blinded, a report on them is
+        refused (409). Studies that you may not report, or that are not launched, are not found (404). The token needs
+        the scope `write` or `report`.
+        """
         body: Any = request.data
         studies = self.within(studies_to_report(request.user), STUDY_LIMITS)
         try:
@@ -116,32 +111,21 @@ class ReportViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[R
         job = request_report(study=study, mode=mode, overrides=form.overrides(), asked_by=request.user)
         return accepted(request, job)
 
-    @extend_schema(
-        operation_id="report", summary="One report and its files", responses=serializers.ReportDetailSerializer
-    )
+    @extend_schema(operation_id="report", responses=serializers.ReportDetailSerializer)
     def retrieve(self, request: Request, pk: str) -> Response:
-        """Return the inputs of a report, and the addresses of its files."""
+        """One report: its inputs, and the addresses of its files."""
         report = self.get_object()
         context = {"request": request, "files": page_of(report).files}
         return Response(serializers.ReportDetailSerializer(report, context=context).data)
 
-    @extend_schema(
-        operation_id="report_numbers",
-        summary="Every number of a report",
-        description="The same document as the file report.json: plan, provenance, results.",
-        responses=OpenApiTypes.OBJECT,
-    )
+    @extend_schema(operation_id="report_numbers", responses=OpenApiTypes.OBJECT)
     @action(detail=True)
     def numbers(self, request: Request, pk: str) -> Response:
-        """Return plan, provenance and results."""
+        """Every number of a report. The same document as the file report.json: plan, provenance, results."""
         return Response(json.loads(report_json(self.get_object())))
 
     @extend_schema(
         operation_id="report_file",
-        summary="A file of a report",
-        description="By its name as the report lists it: `report.html`, `figures/slope.svg`, `tables/table-1.csv`, … "
-        "A worker creates the study package, figures, `report.html` and `report.pdf`: until the file is ready, the "
-        "response is the job (202). The error of a failed job is returned for a minute (409).",
         parameters=[
             OpenApiParameter("name", str, OpenApiParameter.PATH, description="The file's name, with its folder.")
         ],
@@ -155,7 +139,10 @@ class ReportViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[R
         },
     )
     def file(self, request: Request, pk: int, name: str) -> HttpResponse:
-        """Return a file of a report."""
+        """A file of a report. By its name as the report lists it: `report.html`, `figures/slope.svg`,
+        `tables/table-1.csv`, … A worker creates the study package, figures, `report.html` and `report.pdf`: until the
+        file is ready, the response is the job (202). The error of a failed job is returned for a minute (409).
+        """
         try:
             file = file_or_request(report=self.get_object(), name=name, actor=request.user)
         except ParallaxError as refused:
@@ -168,38 +155,24 @@ class ReportViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[R
             raise ParallaxError("report.package_failed", file.error)
         return accepted(request, file)
 
-    @extend_schema(
-        operation_id="report_package",
-        summary="Have the files and the study package of a report created",
-        description="Then the package is the file `study-package.zip`. The token needs the scope `write` or `report`.",
-        request=None,
-        responses={202: JobSerializer},
-    )
+    @extend_schema(operation_id="report_package", request=None, responses={202: JobSerializer})
     @action(detail=True, methods=["post"])
     def package(self, request: Request, pk: str) -> Response:
-        """Request the files of a report from a worker."""
+        """Have the files and the study package of a report created. Then the package is the file `study-package.zip`.
+        The token needs the scope `write` or `report`.
+        """
         return accepted(request, request_files(report=self.get_object(), asked_by=request.user))
 
-    @extend_schema(
-        operation_id="report_bayesian",
-        summary="Add the Bayesian analysis to a report",
-        description="The job that is open or done is returned. The token needs the scope `write` or `report`.",
-        request=None,
-        responses={202: JobSerializer},
-    )
+    @extend_schema(operation_id="report_bayesian", request=None, responses={202: JobSerializer})
     @action(detail=True, methods=["post"])
     def bayesian(self, request: Request, pk: str) -> Response:
-        """Request the Bayesian analysis of a report from a worker."""
+        """Add the Bayesian analysis to a report. The job that is open or done is returned. The token needs the scope
+        `write` or `report`.
+        """
         return accepted(request, request_bayesian(report=self.get_object(), actor=request.user))
 
-    @extend_schema(
-        operation_id="report_comments",
-        summary="The comments of the participants",
-        description="Of those who are analysed, without answers that identify a person.",
-        responses=serializers.CommentSerializer(many=True),
-        filters=False,
-    )
+    @extend_schema(operation_id="report_comments", responses=serializers.CommentSerializer(many=True), filters=False)
     @action(detail=True, pagination_class=None)
     def comments(self, request: Request, pk: str) -> Response:
-        """Return the comments, which the report itself does not hold."""
+        """The comments of the participants. Of those who are analysed, without answers that identify a person."""
         return Response(serializers.CommentSerializer(comments_of(self.get_object()), many=True).data)

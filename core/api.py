@@ -40,7 +40,18 @@ WORKS_ON = timedelta(days=366)  # after its deprecation, as docs/reference/api.m
 
 
 class ParameterSchema(AutoSchema):
-    """Describes the parameters that `StrictView` accepts."""
+    """Describes the parameters that `StrictView` accepts, and an operation by its docstring, or that of its view."""
+
+    def get_summary(self) -> str:
+        """The first sentence, without its stop."""
+        return self._sentences()[0].removesuffix(".")
+
+    def get_description(self) -> str:
+        """What follows the first sentence."""
+        return self._sentences()[2]
+
+    def _sentences(self) -> tuple[str, str, str]:
+        return " ".join(super().get_description().split()).partition(". ")
 
     def get_override_parameters(self) -> list[Any]:
         declared = getattr(self.view, "parameters", {}).get(getattr(self.view, "action", None))

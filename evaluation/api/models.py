@@ -49,11 +49,11 @@ class ModelFilters(FilterSet):
 
 @extend_schema(tags=["models"])
 @extend_schema_view(
-    list=extend_schema(operation_id="models", summary="Models, newest first"),
+    list=extend_schema(operation_id="models"),
     retrieve=extend_schema(operation_id="model", summary="One model"),
 )
 class ModelViewSet(StrictView, mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[TrainedModel]):
-    """Trained models: recipes and digests; a study pins its models by digest."""
+    """Models, newest first. A study pins its models by digest."""
 
     serializer_class = ModelSerializer
     parser_classes = (MultiPartParser,)
@@ -69,16 +69,13 @@ class ModelViewSet(StrictView, mixins.ListModelMixin, mixins.RetrieveModelMixin,
         return self.within(models_by_time(self.request.user))
 
     @extend_schema(
-        operation_id="model_upload",
-        summary="Upload a model that was learned elsewhere",
-        description="A worker checks the file and stores the model. Of the job that succeeded, `made_url` is the model "
-        "and `result` says what was understood; of one that failed, `error` names everything that is wrong with the "
-        "file. The token needs the scope `write` or `upload`.",
-        request={"multipart/form-data": UploadSerializer},
-        responses={202: JobSerializer},
+        operation_id="model_upload", request={"multipart/form-data": UploadSerializer}, responses={202: JobSerializer}
     )
     def create(self, request: Request) -> Response:
-        """Store a file privately, and request its check from a worker."""
+        """Upload a model that was learned elsewhere. A worker checks the file and stores the model. Of the job that
+        succeeded, `made_url` is the model and `result` says what was understood; of one that failed, `error` names
+        everything that is wrong with the file. The token needs the scope `write` or `upload`.
+        """
         body = dict(self.body(UploadSerializer))
         usable = self.within(Dataset.objects.usable_by(request.user), DATASET_LIMITS)
         dataset = get_object_or_404(usable, name=body.pop("dataset"))
@@ -92,14 +89,13 @@ class ModelViewSet(StrictView, mixins.ListModelMixin, mixins.RetrieveModelMixin,
         return accepted(request, job)
 
     @extend_schema(
-        operation_id="model_recommendations",
-        summary="What a model recommends for a profile",
-        request=ProfileSerializer,
-        responses=RecommendationSerializer(many=True),
+        operation_id="model_recommendations", request=ProfileSerializer, responses=RecommendationSerializer(many=True)
     )
     @action(detail=True, methods=["post"], parser_classes=[JSONParser], pagination_class=None, filterset_class=None)
     def recommendations(self, request: Request, pk: str) -> Response:
-        """As in the model preview of the console. Nothing is stored, and the scope `read` is enough."""
+        """What a model recommends for a profile. As in the model preview of the console. Nothing is stored, and the
+        scope `read` is enough.
+        """
         asked = self.body(ProfileSerializer)
         model = get_object_or_404(self.within(listed_models(request.user)), pk=pk)
         version, profile = model.version, asked["profile"]
@@ -133,9 +129,9 @@ def model_made(job: Job) -> str:
 
 
 @extend_schema(tags=["recommenders"])
-@extend_schema_view(list=extend_schema(operation_id="recommenders", summary="Registered remote recommenders"))
+@extend_schema_view(list=extend_schema(operation_id="recommenders"))
 class RecommenderViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[RemoteRecommender]):
-    """Recommenders behind HTTP that administrators registered for all researchers."""
+    """Remote recommenders, behind HTTP, that administrators registered for all researchers."""
 
     serializer_class = RecommenderSerializer
     queryset = RemoteRecommender.objects.all()

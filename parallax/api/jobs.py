@@ -46,9 +46,11 @@ class JobFilters(FilterSet):
 
 
 @extend_schema(tags=["jobs"])
-@extend_schema_view(list=extend_schema(operation_id="jobs", summary="Your jobs, newest first"))
+@extend_schema_view(list=extend_schema(operation_id="jobs"))
 class JobViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Job]):
-    """Jobs that you requested, in the console or here, and simulations and Bayesian analyses that others did."""
+    """Your jobs, newest first. You requested them in the console or here; or others did: simulations and Bayesian
+    analyses.
+    """
 
     serializer_class = JobSerializer
     queryset = Job.objects.none()
@@ -74,18 +76,13 @@ class JobViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Job]
             is_within |= Q(subject_type=ContentType.objects.get_for_model(model), subject_id__in=rows)
         return own.filter(is_within)
 
-    @extend_schema(operation_id="job", summary="One job", responses=JobSerializer)
+    @extend_schema(operation_id="job", responses=JobSerializer)
     def retrieve(self, request: Request, pk: str) -> Response:
-        """Return how far a job is; `Retry-After` says when to look again."""
+        """One job, and how far it is. `Retry-After` says when to look again."""
         return job_response(request, self.get_object())
 
-    @extend_schema(
-        operation_id="job_cancel",
-        summary="Cancel a job",
-        description="Its worker stops at the next step, and stores nothing. A job that is over is refused (409).",
-        responses={204: None},
-    )
+    @extend_schema(operation_id="job_cancel", responses={204: None})
     def destroy(self, request: Request, pk: str) -> Response:
-        """Cancel a job."""
+        """Cancel a job. Its worker stops at the next step, and stores nothing. A job that is over is refused (409)."""
         cancel(self.get_object(), actor=request.user)
         return Response(status=status.HTTP_204_NO_CONTENT)

@@ -83,11 +83,11 @@ def own_webhooks(view: StrictView) -> QuerySet[Webhook]:
 
 @extend_schema(tags=["webhooks"])
 @extend_schema_view(
-    list=extend_schema(operation_id="webhooks", summary="Your webhooks, newest first"),
+    list=extend_schema(operation_id="webhooks"),
     retrieve=extend_schema(operation_id="webhook", summary="One webhook"),
 )
 class WebhookViewSet(StudyView, mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Webhook]):
-    """Your webhooks."""
+    """Your webhooks, newest first."""
 
     serializer_class = WebhookSerializer
     queryset = Webhook.objects.none()
@@ -99,14 +99,10 @@ class WebhookViewSet(StudyView, mixins.ListModelMixin, mixins.RetrieveModelMixin
         return own_webhooks(self)
 
     @extend_schema(
-        operation_id="webhook_create",
-        summary="Create a webhook",
-        description="Its `secret` is in this response only. Owners and analysts are sent the events of a study.",
-        request=NewWebhookSerializer,
-        responses={201: CreatedWebhookSerializer},
+        operation_id="webhook_create", request=NewWebhookSerializer, responses={201: CreatedWebhookSerializer}
     )
     def create(self, request: Request) -> Response:
-        """Create a webhook."""
+        """Create a webhook. Its `secret` is in this response only. Owners and analysts are sent the events of a study."""
         body: dict[str, Any] = {"study": None, **self.body(NewWebhookSerializer)}
         if body["study"] is not None:
             body["study"] = self.membership(body["study"], READERS).study
@@ -116,36 +112,25 @@ class WebhookViewSet(StudyView, mixins.ListModelMixin, mixins.RetrieveModelMixin
         data = CreatedWebhookSerializer(webhook, context=self.get_serializer_context()).data
         return created(data, str(data["url"]))  # of a kind of str that gateways refuse in a header
 
-    @extend_schema(
-        operation_id="webhook_change",
-        summary="Change the events of a webhook, or switch it off or on",
-        request=WebhookChangesSerializer,
-        responses=WebhookSerializer,
-    )
+    @extend_schema(operation_id="webhook_change", request=WebhookChangesSerializer, responses=WebhookSerializer)
     def partial_update(self, request: Request, pk: str) -> Response:
-        """Change a webhook."""
+        """Change the events of a webhook, or switch it off or on."""
         webhook = self.get_object()
         change_webhook(
             webhook, **{"events": webhook.events, "is_on": webhook.is_on, **self.body(WebhookChangesSerializer)}
         )
         return Response(self.get_serializer(webhook).data)
 
-    @extend_schema(operation_id="webhook_delete", summary="Delete a webhook and its log", responses={204: None})
+    @extend_schema(operation_id="webhook_delete", responses={204: None})
     def destroy(self, request: Request, pk: str) -> Response:
-        """Delete a webhook."""
+        """Delete a webhook and its log."""
         delete_webhook(self.get_object())
         return Response(status=status.HTTP_204_NO_CONTENT)
 
-    @extend_schema(
-        operation_id="webhook_test",
-        summary="Send the event `ping`",
-        description="`Location` is the log, which shows when it is delivered.",
-        request=None,
-        responses={202: DeliverySerializer},
-    )
+    @extend_schema(operation_id="webhook_test", request=None, responses={202: DeliverySerializer})
     @action(detail=True, methods=["post"])
     def test(self, request: Request, pk: str) -> Response:
-        """Send an event for a test."""
+        """Send the event `ping`. `Location` is the log, which shows when it is delivered."""
         webhook = self.get_object()
         delivery = send(webhook, "ping", {"webhook": webhook.pk}, webhook.study)
         log = reverse("api:webhooks-deliveries", kwargs={"pk": pk}, request=request)
@@ -159,11 +144,9 @@ class DeliveryFilters(FilterSet):
 
 
 @extend_schema(tags=["webhooks"])
-@extend_schema_view(
-    list=extend_schema(operation_id="webhook_deliveries", summary="The deliveries of a webhook in the last 30 days")
-)
+@extend_schema_view(list=extend_schema(operation_id="webhook_deliveries"))
 class DeliveryViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Delivery]):
-    """The log of a webhook, newest first."""
+    """The deliveries of a webhook in the last 30 days, newest first."""
 
     serializer_class = DeliverySerializer
     queryset = Delivery.objects.none()

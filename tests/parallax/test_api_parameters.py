@@ -20,8 +20,15 @@ pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 
 # An unknown parameter is refused before anything is looked up, so none of these has to be there.
 KWARGS = {
-    "slug": "any", "table": "wide", "name": "any", "number": "1", "pk": "1", "job": "1", "form": "osf",
-    "code": "any", "outcome": "complete",
+    "slug": "any",
+    "table": "wide",
+    "name": "any",
+    "number": "1",
+    "pk": "1",
+    "job": "1",
+    "form": "osf",
+    "code": "ANY",
+    "outcome": "complete",
 }
 NEEDED = {"runs-proposals": {"dataset": "any"}}
 NOT_STRICT = {"docs", "nothing"}  # a page for people, and the response for unknown addresses
