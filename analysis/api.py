@@ -9,7 +9,6 @@ from django.core.validators import slug_re
 from django.db.models import QuerySet
 from django.http import Http404, HttpResponse
 from django.urls import reverse
-from django_filters.rest_framework import FilterSet
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema, extend_schema_view
 from rest_framework import mixins, viewsets
@@ -32,7 +31,7 @@ from analysis.services.bayesian_jobs import request_bayesian
 from analysis.services.packages import file_or_request, request_files
 from analysis.services.report_cache import page_of
 from analysis.services.requests import request_report, require_open_answers
-from core.api import StrictView, exactly
+from core.api import StrictView, exactly, filters
 from core.errors import ParallaxError
 from core.form_bodies import described
 from jobs.api import JobSerializer, accepted
@@ -67,12 +66,6 @@ def made(job: Job) -> str:
     return reverse("api:reports-file", args=[pk, PACKAGE]) if job.file else reverse("api:reports-detail", args=[pk])
 
 
-class ReportFilters(FilterSet):
-    """Filter of the list of reports."""
-
-    study = exactly("Reports of this study.", "study__slug")
-
-
 @extend_schema(tags=["reports"])
 @extend_schema_view(list=extend_schema(operation_id="reports"))
 class ReportViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Report]):
@@ -83,8 +76,7 @@ class ReportViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[R
     limits: ClassVar = {kind: f"study__{lookup}" for kind, lookup in STUDY_LIMITS.items()}
     data_actions: ClassVar = {"numbers", "file", "comments"}
     write_scopes: ClassVar = dict.fromkeys(("create", "package", "bayesian"), Scope.REPORT)
-    filterset_class = ReportFilters
-    lookup_value_regex = r"[0-9]+"
+    filterset_class = filters(study=exactly("Reports of this study.", "study__slug"))
 
     def get_queryset(self) -> QuerySet[Report]:
         """Reports of studies whose outcomes the researcher may read."""

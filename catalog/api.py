@@ -90,13 +90,10 @@ class BytesParser(FileUploadParser):
 @extend_schema(tags=["uploads"])
 @extend_schema_view(list=extend_schema(operation_id="uploads"))
 class UploadViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Upload]):
-    """Your uploads, newest first: files that you send in pieces, to import them. They are deleted a day after their last
-    piece.
-    """
+    """Your uploads, newest first. Files are sent in pieces, and deleted a day after the last if not imported."""
 
     serializer_class = UploadSerializer
     queryset = Upload.objects.none()
-    lookup_value_regex = r"[0-9]+"
 
     def get_queryset(self) -> QuerySet[Upload]:
         """Return the researcher's own uploads."""
@@ -322,7 +319,6 @@ class VersionViewSet(StrictView, viewsets.GenericViewSet[DatasetVersion]):
     queryset = DatasetVersion.objects.none()
     limits = VERSION_LIMITS
     lookup_field = "number"
-    lookup_value_regex = r"[0-9]+"
 
     def get_queryset(self) -> QuerySet[DatasetVersion]:
         """Return the visible versions of the dataset."""

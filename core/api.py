@@ -12,7 +12,7 @@ from django.core.validators import RegexValidator
 from django.db import DatabaseError
 from django.db.models import Model, QuerySet
 from django.utils.http import http_date
-from django_filters.rest_framework import CharFilter, FilterSet
+from django_filters.rest_framework import CharFilter, Filter, FilterSet
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import extend_schema_field
 from pydantic import BaseModel
@@ -83,6 +83,11 @@ class IgnoreAccept(BaseContentNegotiation):
         """Select none: files are only read."""
 
 
+def filters(**named: Filter) -> type[FilterSet]:
+    """The filters of a list, by the name of the parameter."""
+    return type("Filters", (FilterSet,), named)
+
+
 def exactly(description: str, field_name: str | None = None, *, pattern: str = r"^[-a-zA-Z0-9_]+$") -> Any:
     """A filter of a list: rows whose field is this text, which has to match the pattern, as a name in an address."""
     exact = CharFilter(field_name=field_name, validators=[RegexValidator(pattern, f"Write what matches {pattern}")])
@@ -119,6 +124,7 @@ class StrictView(APIView):
     query: Mapping[str, Any] = {}  # the checked parameters of the request
     reserved: KeptAnswer | None = None  # reserved for the answer to a request with an `Idempotency-Key`
     content_negotiation_class = StrictNegotiation
+    lookup_value_regex = "[0-9]+"  # of the part of an address that names a row
     # Where rows name the study and the project that a token can be limited to; other rows are not for such a token.
     limits: ClassVar[Mapping[str, str]] = {}
 
@@ -229,7 +235,8 @@ class StrictView(APIView):
 
 def created(data: Mapping[str, Any], url: str) -> Response:
     """The response to a request that created what is at `url`."""
-    return Response(data, status=status.HTTP_201_CREATED, headers={"Location": url})
+    location = str(url)  # of a link; gateways refuse its own kind of text in a header
+    return Response(data, status=status.HTTP_201_CREATED, headers={"Location": location})
 
 
 def _action(view: Any, method: str | None) -> str:

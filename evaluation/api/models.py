@@ -6,7 +6,6 @@ from typing import ClassVar
 
 from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
-from django_filters.rest_framework import FilterSet
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import mixins, viewsets
 from rest_framework.decorators import action
@@ -20,7 +19,7 @@ from accounts.enums import Scope
 from catalog.api import DATASET_LIMITS
 from catalog.models import Dataset
 from catalog.selectors.datasets import newest_version
-from core.api import StrictView, exactly
+from core.api import StrictView, exactly, filters
 from core.errors import ParallaxError, ParameterError
 from evaluation.models import RemoteRecommender, TrainedModel
 from evaluation.selectors.models import listed_models, models_by_time
@@ -39,14 +38,6 @@ from recommenders import registry
 from recommenders.data import History
 
 
-class ModelFilters(FilterSet):
-    """Filters of the list of models."""
-
-    digest = exactly("Models of these bytes.", pattern=r"^[0-9a-f]{64}$")
-    dataset = exactly("Models of this dataset.", "version__dataset__name")
-    algorithm = exactly("Models of this algorithm, by its key.")
-
-
 @extend_schema(tags=["models"])
 @extend_schema_view(
     list=extend_schema(operation_id="models"),
@@ -59,10 +50,13 @@ class ModelViewSet(StrictView, mixins.ListModelMixin, mixins.RetrieveModelMixin,
     parser_classes = (MultiPartParser,)
     queryset = TrainedModel.objects.none()
     limits: ClassVar = {"study": "conditions__study", "project": "version__dataset__project"}
-    filterset_class = ModelFilters
+    filterset_class = filters(
+        digest=exactly("Models of these bytes.", pattern=r"^[0-9a-f]{64}$"),
+        dataset=exactly("Models of this dataset.", "version__dataset__name"),
+        algorithm=exactly("Models of this algorithm, by its key."),
+    )
     write_scopes: ClassVar = {"create": Scope.UPLOAD}
     reading_posts: ClassVar = {"recommendations"}
-    lookup_value_regex = r"[0-9]+"
 
     def get_queryset(self) -> QuerySet[TrainedModel]:
         """Return the visible models."""

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from django.core.files.storage import default_storage
 from django.db.models import QuerySet
 from django.http import FileResponse, StreamingHttpResponse
-from django_filters.rest_framework import ChoiceFilter, FilterSet
+from django_filters.rest_framework import ChoiceFilter
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework import mixins, status, viewsets
@@ -25,7 +25,7 @@ from catalog.api import DATASET_LIMITS, VERSION_LIMITS
 from catalog.models import Dataset, DatasetVersion
 from catalog.permissions import may_run
 from catalog.selectors.datasets import newest_version
-from core.api import IgnoreAccept, StrictView, exactly
+from core.api import IgnoreAccept, StrictView, exactly, filters
 from core.errors import ParallaxError
 from core.form_bodies import described
 from core.problem_details import BadParameters
@@ -66,13 +66,6 @@ from jobs.models import Job
 Rows = Callable[[EvaluationRun], Iterable[list[Any]]]
 
 
-class RunFilters(FilterSet):
-    """Filters of the list of runs."""
-
-    dataset = exactly("Runs on this dataset.", "version__dataset__name")
-    status = ChoiceFilter(choices=RunStatus.choices, help_text="Runs in this state.")
-
-
 @extend_schema(tags=["runs"])
 @extend_schema_view(list=extend_schema(operation_id="runs"))
 class RunViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[EvaluationRun]):
@@ -81,10 +74,12 @@ class RunViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Eval
     serializer_class = RunSerializer
     queryset = EvaluationRun.objects.none()
     limits: ClassVar = {"study": "studies", "project": "project"}
-    filterset_class = RunFilters
+    filterset_class = filters(
+        dataset=exactly("Runs on this dataset.", "version__dataset__name"),
+        status=ChoiceFilter(choices=RunStatus.choices, help_text="Runs in this state."),
+    )
     write_scopes: ClassVar = {"scores": Scope.UPLOAD}
     parameters: ClassVar = {"proposals": DatasetQuery, "tests": TestsQuery}
-    lookup_value_regex = r"[0-9]+"
 
     def get_queryset(self) -> QuerySet[EvaluationRun]:
         """Return the visible runs."""
@@ -288,7 +283,6 @@ class ExperimentViewSet(StrictView, viewsets.GenericViewSet[Job]):
 
     serializer_class = ExperimentSerializer
     queryset = Job.objects.none()
-    lookup_value_regex = r"[0-9]+"
     pagination_class = None
 
     def get_queryset(self) -> QuerySet[Job]:

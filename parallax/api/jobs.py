@@ -6,7 +6,7 @@ from typing import Any
 
 from django.contrib.contenttypes.models import ContentType
 from django.db.models import Q, QuerySet
-from django_filters.rest_framework import ChoiceFilter, FilterSet
+from django_filters.rest_framework import ChoiceFilter
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import mixins, status, viewsets
 from rest_framework.request import Request
@@ -18,7 +18,7 @@ from analysis.models import Report
 from analysis.read.reports import reports_of
 from catalog.api import VERSION_LIMITS
 from catalog.models import DatasetVersion
-from core.api import StrictView, exactly
+from core.api import StrictView, exactly, filters
 from evaluation.api.runs import RunViewSet
 from evaluation.models import EvaluationRun
 from jobs.api import JobSerializer, job_response
@@ -38,13 +38,6 @@ SUBJECTS: dict[Any, Any] = {
 }
 
 
-class JobFilters(FilterSet):
-    """Filters of the list of jobs."""
-
-    kind = exactly("Jobs of this kind.")
-    status = ChoiceFilter(choices=JobStatus.choices, help_text="Jobs in this state.")
-
-
 @extend_schema(tags=["jobs"])
 @extend_schema_view(list=extend_schema(operation_id="jobs"))
 class JobViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Job]):
@@ -54,8 +47,10 @@ class JobViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Job]
 
     serializer_class = JobSerializer
     queryset = Job.objects.none()
-    filterset_class = JobFilters
-    lookup_value_regex = r"[0-9]+"
+    filterset_class = filters(
+        kind=exactly("Jobs of this kind."),
+        status=ChoiceFilter(choices=JobStatus.choices, help_text="Jobs in this state."),
+    )
 
     def get_queryset(self) -> QuerySet[Job]:
         """Return the jobs that the researcher requested, and those that another request for the same work is answered

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
-from django_filters.rest_framework import ChoiceFilter, FilterSet
+from django_filters.rest_framework import ChoiceFilter
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import mixins, serializers, status, viewsets
 from rest_framework.decorators import action
@@ -15,7 +15,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
 
-from core.api import StrictView, created
+from core.api import StrictView, created, filters
 from parallax.webhooks.models import Delivery, DeliveryStatus, EventType, Webhook
 from parallax.webhooks.services import change_webhook, check_address, create_webhook, delete_webhook, send
 from studies.api.membership import StudyView
@@ -92,7 +92,7 @@ class WebhookViewSet(StudyView, mixins.ListModelMixin, mixins.RetrieveModelMixin
     serializer_class = WebhookSerializer
     queryset = Webhook.objects.none()
     lookup_field = "pk"
-    lookup_value_regex = r"[0-9]+"
+    lookup_value_regex = "[0-9]+"
 
     def get_queryset(self) -> QuerySet[Webhook]:
         """Return the researcher's webhooks."""
@@ -102,7 +102,7 @@ class WebhookViewSet(StudyView, mixins.ListModelMixin, mixins.RetrieveModelMixin
         operation_id="webhook_create", request=NewWebhookSerializer, responses={201: CreatedWebhookSerializer}
     )
     def create(self, request: Request) -> Response:
-        """Create a webhook. Its `secret` is in this response only. Owners and analysts are sent the events of a study."""
+        """Create a webhook. Only this response has its `secret`. Owners and analysts are sent the events of a study."""
         body: dict[str, Any] = {"study": None, **self.body(NewWebhookSerializer)}
         if body["study"] is not None:
             body["study"] = self.membership(body["study"], READERS).study
@@ -110,7 +110,7 @@ class WebhookViewSet(StudyView, mixins.ListModelMixin, mixins.RetrieveModelMixin
             raise ValidationError({"study": ["Name a study, as this token is limited to a study or a project."]})
         webhook = create_webhook(owner=request.user, **body)
         data = CreatedWebhookSerializer(webhook, context=self.get_serializer_context()).data
-        return created(data, str(data["url"]))  # of a kind of str that gateways refuse in a header
+        return created(data, data["url"])
 
     @extend_schema(operation_id="webhook_change", request=WebhookChangesSerializer, responses=WebhookSerializer)
     def partial_update(self, request: Request, pk: str) -> Response:
@@ -137,12 +137,6 @@ class WebhookViewSet(StudyView, mixins.ListModelMixin, mixins.RetrieveModelMixin
         return Response(DeliverySerializer(delivery).data, status.HTTP_202_ACCEPTED, headers={"Location": log})
 
 
-class DeliveryFilters(FilterSet):
-    """Filter of the log."""
-
-    status = ChoiceFilter(choices=DeliveryStatus.choices, help_text="Deliveries in this state.")
-
-
 @extend_schema(tags=["webhooks"])
 @extend_schema_view(list=extend_schema(operation_id="webhook_deliveries"))
 class DeliveryViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Delivery]):
@@ -150,7 +144,9 @@ class DeliveryViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet
 
     serializer_class = DeliverySerializer
     queryset = Delivery.objects.none()
-    filterset_class = DeliveryFilters
+    filterset_class = filters(
+        status=ChoiceFilter(choices=DeliveryStatus.choices, help_text="Deliveries in this state.")
+    )
 
     def get_queryset(self) -> QuerySet[Delivery]:
         """Return the deliveries of one of the researcher's webhooks."""

@@ -176,8 +176,8 @@ class DesignViewSet(StudyView, viewsets.ViewSet):
     @extend_schema(operation_id="study_design_change", request=DesignChangeSerializer, responses=FrozenDesignSerializer)
     @design.mapping.patch
     def change_design(self, request: Request, slug: str) -> Response:
-        """Change settings and targets of a draft. Simulated participants who walked the design as it was are removed."""
-        study, body = self.study_to_change(slug), self.body(DesignChangeSerializer)
+        """Change settings and targets of a draft. Simulated participants who walked the old design are removed."""
+        study, body = self.owned, self.body(DesignChangeSerializer)
         positions = dict(study.conditions.values_list("label", "position"))
         settings, targets = body.get("settings", {}), body.get("targets", {})
         _require_known(settings, SETTINGS, "setting", "settings")
@@ -204,7 +204,7 @@ class DesignViewSet(StudyView, viewsets.ViewSet):
     @questionnaire.mapping.put
     def replace_questionnaire(self, request: Request, slug: str) -> Response:
         """Replace the questionnaire of a draft."""
-        study, document = self.study_to_change(slug), DocumentField().run_validation(request.data)
+        study, document = self.owned, DocumentField().run_validation(request.data)
         with _faults_of("", questionnaire=True):
             import_questionnaire(study=study, text=_as_text(document), actor=request.user)
         return self.get(request, slug)  # type: ignore[no-any-return]
@@ -219,7 +219,7 @@ class DesignViewSet(StudyView, viewsets.ViewSet):
     @texts.mapping.patch
     def change_texts(self, request: Request, slug: str) -> Response:
         """Change texts of a draft. What is left out stays as it is. The setting `languages` says which are offered."""
-        study, texts = self.study_to_change(slug), self.body(StudyTextsSerializer)["texts"]
+        study, texts = self.owned, self.body(StudyTextsSerializer)["texts"]
         _require_known(texts, [*interface_languages(), *study.texts], "language", "texts")
         change_design(study=study, actor=request.user, texts=texts)
         return self.get(request, slug)  # type: ignore[no-any-return]
@@ -246,7 +246,7 @@ class DesignViewSet(StudyView, viewsets.ViewSet):
         """Choose the conditions of a draft. Every model with every level of each presentation is a condition. One that
         stays keeps its target. Models are those that runs on the dataset of the study measured.
         """
-        study, body = self.study_to_change(slug), self.body(ConditionsChangeSerializer)
+        study, body = self.owned, self.body(ConditionsChangeSerializer)
         stated, presentations = body.get("presentations"), None
         if stated is not None:
             try:
@@ -266,7 +266,7 @@ class DesignViewSet(StudyView, viewsets.ViewSet):
         """Upload texts that explain items. A form with a CSV `file`. The conditions are crossed with lists without and
         with the texts.
         """
-        study = self.study_to_change(slug)
+        study = self.owned
         file = self.form(ExplanationsForm).cleaned_data["file"]
         explain_by_texts(study=study, file=file, actor=request.user)
         return self.conditions(request, slug)  # type: ignore[call-arg]
@@ -284,7 +284,7 @@ class DesignViewSet(StudyView, viewsets.ViewSet):
         """Amend a running study: a new version of its design. Targets can grow, and words be corrected. What answers
         mean stays: duplicate the study to ask something else.
         """
-        study, body = self.study_to_change(slug), self.body(AmendmentSerializer)
+        study, body = self.owned, self.body(AmendmentSerializer)
         kind = body["kind"]
         needed = AmendmentSerializer.NEEDED[kind]
         if body.keys() != {"kind", "why", needed}:

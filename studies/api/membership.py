@@ -36,15 +36,7 @@ class StudyView(StrictView):
             refuse_archived(membership.study)
         return membership
 
-    def study_to_change(self, slug: str) -> Study:
-        """The study, for its owners. Raises as `membership`."""
-        return self.membership(slug, OWNERS).study
-
-
-class OwnersView(StudyView):
-    """An endpoint of a study for its owners alone."""
-
     @property
-    def study(self) -> Study:
-        """The study in the address. Raises as `membership`."""
+    def owned(self) -> Study:
+        """The study in the address, for its owners alone. Raises as `membership`."""
         return self.membership(self.kwargs["slug"], OWNERS).study

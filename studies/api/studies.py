@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from django.db.models import QuerySet
 from django.http import Http404, StreamingHttpResponse
-from django_filters.rest_framework import ChoiceFilter, FilterSet
+from django_filters.rest_framework import ChoiceFilter
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework import mixins, serializers, status, viewsets
 from rest_framework.decorators import action
@@ -18,7 +18,7 @@ from rest_framework.reverse import reverse
 
 from accounts.enums import Scope
 from catalog.models import DatasetVersion
-from core.api import created
+from core.api import created, filters
 from core.errors import ParameterError
 from core.form_bodies import described
 from core.networks import site_of
@@ -102,12 +102,6 @@ def _act(name: str, service: Callable[..., object], words: str, route: Any = Non
     return extend_schema(operation_id=f"study_{name}", request=body, responses=answer)(route(act))
 
 
-class StudyFilters(FilterSet):
-    """Filter of the list of studies."""
-
-    status = ChoiceFilter(choices=StudyStatus.choices, help_text="Studies in this state.")
-
-
 @extend_schema(tags=["studies"])
 @extend_schema_view(list=extend_schema(operation_id="studies"))
 class StudyViewSet(StudyView, mixins.ListModelMixin, viewsets.GenericViewSet[Study]):
@@ -116,7 +110,7 @@ class StudyViewSet(StudyView, mixins.ListModelMixin, viewsets.GenericViewSet[Stu
     serializer_class = StudySerializer
     queryset = Study.objects.none()
     data_actions: ClassVar = {"outcomes", "answers", "withdrawals"}
-    filterset_class = StudyFilters
+    filterset_class = filters(status=ChoiceFilter(choices=StudyStatus.choices, help_text="Studies in this state."))
     parameters: ClassVar = {
         "outcomes": OutcomesQuerySerializer,
         "answers": AnswersQuerySerializer,
@@ -173,7 +167,7 @@ class StudyViewSet(StudyView, mixins.ListModelMixin, viewsets.GenericViewSet[Stu
     )
     def partial_update(self, request: Request, slug: str) -> Response:
         """Change the title of a draft."""
-        study = self.study_to_change(slug)
+        study = self.owned
         self.form(lambda data, _files: TitleForm(study, data)).save(request.user)
         return self.shown(slug)
 
@@ -233,7 +227,7 @@ class StudyViewSet(StudyView, mixins.ListModelMixin, viewsets.GenericViewSet[Stu
     @action(detail=True, methods=["post"])
     def simulations(self, request: Request, slug: str) -> Response:
         """Let simulated participants walk through a study, in a draft or live."""
-        study = self.study_to_change(slug)
+        study = self.owned
         initial = {name: field.initial for name, field in SimulationForm.base_fields.items()}
         stated = {**initial, **self.body(SimulationBody)}
         try:
