@@ -142,14 +142,15 @@ class Runs(Collection[Run]):
     kind, many, one = Run, runs, run
 
     def proposals(self, dataset: str) -> dict[str, Any]:
-        """Settings that fit a dataset, by key, each with its `run`, the body that starts it."""
-        return {row.key: row for row in self.site.call(run_proposals, dataset=dataset)}
+        """Settings that fit a dataset, by key; each has its `spec`, which starts it with the name of the dataset."""
+        return dict(self.site.call(run_proposals, dataset=dataset).proposals.additional_properties)
 
     def create(self, *, dataset: str, proposal: str = "", **settings: Any) -> Run:
         """Start a run: with the settings of a proposal, the first unless named, changed by `settings`."""
         proposed = self.proposals(dataset)
         chosen = proposed[proposal] if proposal else next(iter(proposed.values()))
-        return Run(self.site, self.site.call(run_create, body=Document({**chosen.run.to_dict(), **settings})))
+        body = Document({**chosen.spec.to_dict(), "dataset": dataset, **settings})
+        return Run(self.site, self.site.call(run_create, body=body))
 
 
 class Model(Record):
