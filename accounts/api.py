@@ -10,7 +10,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.models import Token, User
+from accounts.models import Token
 from core.api import StrictView
 
 
@@ -58,14 +58,6 @@ class MeSerializer(serializers.Serializer[Any]):
     name = serializers.CharField(allow_blank=True)
     token = TokenSerializer(allow_null=True)
 
-    def to_representation(self, instance: User) -> dict[str, Any]:
-        token = self.context["request"].auth
-        return {
-            "email": instance.email,
-            "name": instance.name,
-            "token": TokenSerializer(token).data if isinstance(token, Token) else None,
-        }
-
 
 class MeView(StrictView):
     """The account and token of the request."""
@@ -73,4 +65,6 @@ class MeView(StrictView):
     @extend_schema(operation_id="me", tags=["account"], responses=MeSerializer)
     def get(self, request: Request) -> Response:
         """Account, scope and expiry of this token."""
-        return Response(MeSerializer(request.user, context={"request": request}).data)
+        user: Any = request.user
+        token = request.auth if isinstance(request.auth, Token) else None
+        return Response(MeSerializer({"email": user.email, "name": user.name, "token": token}).data)

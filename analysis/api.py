@@ -25,7 +25,7 @@ from analysis.files.listing import PACKAGE
 from analysis.forms import ReportForm
 from analysis.models import Report
 from analysis.read.reports import reports_of, studies_to_report
-from analysis.read.sample import comments_of
+from analysis.read.sample import Comment, comments_of
 from analysis.services import Download
 from analysis.services.bayesian_jobs import request_bayesian
 from analysis.services.packages import file_or_request, request_files
@@ -33,7 +33,7 @@ from analysis.services.report_cache import page_of
 from analysis.services.requests import request_report, require_open_answers
 from core.api import StrictView, exactly, filters
 from core.errors import ParallaxError
-from core.form_bodies import described
+from core.form_bodies import described, of_facts
 from jobs.api import JobSerializer, accepted
 from jobs.models import Job, JobStatus
 from studies.api.membership import STUDY_LIMITS
@@ -51,7 +51,7 @@ FILE_TYPES = (
     "application/zip",
 )
 
-
+CommentSerializer = of_facts(Comment)
 BuildSerializer = described(
     ReportForm,
     "Build",
@@ -163,8 +163,8 @@ class ReportViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[R
         """
         return accepted(request, request_bayesian(report=self.get_object(), actor=request.user))
 
-    @extend_schema(operation_id="report_comments", responses=serializers.CommentSerializer(many=True), filters=False)
+    @extend_schema(operation_id="report_comments", responses=CommentSerializer(many=True), filters=False)
     @action(detail=True, pagination_class=None)
     def comments(self, request: Request, pk: str) -> Response:
         """The comments of the participants. Of those who are analysed, without answers that identify a person."""
-        return Response(serializers.CommentSerializer(comments_of(self.get_object()), many=True).data)
+        return Response(CommentSerializer(comments_of(self.get_object()), many=True).data)

@@ -312,7 +312,8 @@ class DatasetViewSet(StrictView, mixins.ListModelMixin, mixins.RetrieveModelMixi
 
 
 @extend_schema(tags=["datasets"], parameters=[NAME])
-class VersionViewSet(StrictView, viewsets.GenericViewSet[DatasetVersion]):
+@extend_schema_view(retrieve=extend_schema(operation_id="dataset_version", summary="One version, with its import"))
+class VersionViewSet(StrictView, mixins.RetrieveModelMixin, viewsets.GenericViewSet[DatasetVersion]):
     """One version of a dataset, and new versions that are made of it."""
 
     serializer_class = VersionDetailSerializer
@@ -323,11 +324,6 @@ class VersionViewSet(StrictView, viewsets.GenericViewSet[DatasetVersion]):
     def get_queryset(self) -> QuerySet[DatasetVersion]:
         """Return the visible versions of the dataset."""
         return self.within(versions_shown_to(self.request.user)).filter(dataset__name=self.kwargs["name"])
-
-    @extend_schema(operation_id="dataset_version")
-    def retrieve(self, request: Request, name: str, number: str) -> Response:
-        """One version, and how it was imported."""
-        return Response(VersionDetailSerializer(self.get_object()).data)
 
     @extend_schema(
         operation_id="dataset_version_change", request=VersionChangesSerializer, responses=VersionDetailSerializer

@@ -27,7 +27,7 @@ from rest_framework.serializers import BooleanField, ChoiceField, Serializer
 from rest_framework.settings import api_settings
 from rest_framework.views import APIView
 
-from core.field_problems import FieldProblems, read_model
+from core.field_problems import FieldProblems, Problem, read_model
 from core.form_bodies import Form, filled
 from core.idempotency import AnsweredBefore, end_request, keep_answer
 from core.models import KeptAnswer
@@ -222,15 +222,21 @@ class StrictView(APIView):
         try:
             return read_model(kind, self.request.data)
         except FieldProblems as found:
-            problems: dict[str, list[str]] = {}
-            for each in found.problems:
-                place = "/".join(map(str, each.path)) or api_settings.NON_FIELD_ERRORS_KEY
-                problems.setdefault(place, []).append(each.message)
-            raise ValidationError(problems) from found
+            raise faults(found.problems) from found
 
     def form(self, make: Callable[[Any, Any], Form]) -> Form:
         """The console's form that `make(data, files)` creates, filled with the body, once it is valid."""
         return filled(make, self.request.data)
+
+
+def faults(problems: Iterable[Problem], pointer: str = "") -> ValidationError:
+    """The faults of a document below `pointer`, each with its own."""
+    by_place: dict[str, list[str]] = {}
+    for problem in problems:
+        parts = [str(part).replace("~", "~0").replace("/", "~1") for part in problem.path]
+        place = "/".join(filter(None, [pointer, *parts])) or api_settings.NON_FIELD_ERRORS_KEY
+        by_place.setdefault(place, []).append(problem.message)
+    return ValidationError(by_place)
 
 
 def created(data: Mapping[str, Any], url: str) -> Response:

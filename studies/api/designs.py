@@ -21,11 +21,10 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
-from rest_framework.settings import api_settings
 
-from core.api import IgnoreAccept, created
+from core.api import IgnoreAccept, created, faults
 from core.errors import ParallaxError
-from core.field_problems import Problem, problems_of
+from core.field_problems import problems_of
 from core.form_bodies import described
 from core.problem_details import unknown
 from studies.api.membership import StudyView
@@ -131,16 +130,6 @@ class AmendmentSerializer(serializers.Serializer[Any]):
     texts = serializers.DictField(child=TextsSerializer(), required=False)
 
 
-def _faults(pointer: str, problems: Iterable[Problem]) -> ValidationError:
-    """The faults of a document below `pointer`, each with its own."""
-    by_place: dict[str, list[str]] = {}
-    for problem in problems:
-        parts = [str(part).replace("~", "~0").replace("/", "~1") for part in problem.path]
-        place = "/".join(filter(None, [pointer, *parts])) or api_settings.NON_FIELD_ERRORS_KEY
-        by_place.setdefault(place, []).append(problem.message)
-    return ValidationError(by_place)
-
-
 @contextmanager
 def _faults_of(pointer: str, *, questionnaire: bool) -> Iterator[None]:
     """Turn the refusal of a document into its faults, unless they are in another document than the one sent."""
@@ -150,7 +139,7 @@ def _faults_of(pointer: str, *, questionnaire: bool) -> Iterator[None]:
         problems = getattr(refused.__cause__, "problems", ())
         if not problems or isinstance(refused.__cause__, QuestionnaireProblems) != questionnaire:
             raise
-        raise _faults(pointer, problems) from refused
+        raise faults(problems, pointer) from refused
 
 
 def _require_known(names: Iterable[str], known: Iterable[str], kind: str, field: str) -> None:
@@ -252,7 +241,7 @@ class DesignViewSet(StudyView, viewsets.ViewSet):
             try:
                 presentations = Factors.validate_json(json.dumps(stated))
             except pydantic.ValidationError as error:
-                raise _faults("presentations", problems_of(error, stated)) from error
+                raise faults(problems_of(error, stated), "presentations") from error
         choose_conditions(study=study, digests=body["models"], presentations=presentations, actor=request.user)
         return self.get(request, slug)  # type: ignore[no-any-return]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from typing import Any, ClassVar
 
 from django import forms
@@ -23,7 +23,7 @@ from accounts.selectors import open_invitations
 from accounts.services.invitations import deliver, revoke_invitation
 from core.api import created
 from core.errors import ParallaxError
-from core.form_bodies import described
+from core.form_bodies import described, of_facts
 from core.networks import site_of
 from core.problem_details import unknown
 from studies.api.membership import StudyView
@@ -42,15 +42,7 @@ from studies.recruitment.services.submissions import ImportSummary, columns_of, 
 from studies.team.selectors.studies import members_of
 from studies.team.services.members import add_member, invite_to_study, remove_member
 
-
-def _of_facts(facts: type[Any]) -> type[serializers.Serializer[Any]]:
-    """Describe a dataclass of texts, numbers and truth values."""
-    kinds = {"str": serializers.CharField, "int": serializers.IntegerField, "bool": serializers.BooleanField}
-    described_fields = {field.name: kinds[str(field.type)]() for field in fields(facts)}
-    return type(facts.__name__, (serializers.Serializer,), {"__doc__": facts.__doc__, **described_fields})
-
-
-APPROVAL, SUMMARY = _of_facts(Approval), _of_facts(ImportSummary)
+APPROVAL, SUMMARY = of_facts(Approval), of_facts(ImportSummary)
 ENTRY = described(
     EntryForm, "Entry", link=serializers.CharField(read_only=True, help_text="To publish, with the panel's parameters.")
 )

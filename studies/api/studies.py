@@ -20,7 +20,7 @@ from accounts.enums import Scope
 from catalog.models import DatasetVersion
 from core.api import created, filters
 from core.errors import ParameterError
-from core.form_bodies import described
+from core.form_bodies import described, of_facts
 from core.networks import site_of
 from evaluation.services.run_proposals import TITLES
 from evaluation.table_formats import FORMATS, as_table, table_response
@@ -46,7 +46,7 @@ from studies.enums import Mode, StudyStatus
 from studies.models import Study
 from studies.monitoring.selectors.estimate import estimate_of
 from studies.monitoring.selectors.live import is_blinded
-from studies.monitoring.selectors.outcomes import WITHOUT_OUTCOMES, outcomes_of
+from studies.monitoring.selectors.outcomes import WITHOUT_OUTCOMES, Outcome, outcomes_of
 from studies.monitoring.services.blinding import blinded_error, note_export, require_open
 from studies.participation.services.withdrawal import participant_known_as, withdraw_on_behalf
 from studies.serializers import (
@@ -54,7 +54,6 @@ from studies.serializers import (
     AnswersSerializer,
     CodebookSerializer,
     LaunchSerializer,
-    OutcomeSerializer,
     OutcomesQuerySerializer,
     StudyDetailSerializer,
     StudySerializer,
@@ -79,6 +78,7 @@ SimulationBody = described(
     "Simulation",
     effects=serializers.DictField(required=False, help_text="Shifts to plant: by condition, then by variable."),
 )
+OutcomeSerializer = of_facts(Outcome)
 Deletion = described(DeleteForm, "Deletion")
 
 
