@@ -9,7 +9,6 @@ from django.core.validators import slug_re
 from django.db.models import QuerySet
 from django.http import Http404, HttpResponse
 from django.urls import reverse
-from django_filters.rest_framework import FilterSet
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema, extend_schema_view
 from rest_framework import mixins, viewsets
@@ -26,15 +25,15 @@ from analysis.files.listing import PACKAGE
 from analysis.forms import ReportForm
 from analysis.models import Report
 from analysis.read.reports import reports_of, studies_to_report
-from analysis.read.sample import comments_of
+from analysis.read.sample import Comment, comments_of
 from analysis.services import Download
 from analysis.services.bayesian_jobs import request_bayesian
 from analysis.services.packages import file_or_request, request_files
 from analysis.services.report_cache import page_of
 from analysis.services.requests import request_report, require_open_answers
-from core.api import StrictView, exactly
+from core.api import StrictView, exactly, filters
 from core.errors import ParallaxError
-from core.form_bodies import described
+from core.form_bodies import described, of_facts
 from jobs.api import JobSerializer, accepted
 from jobs.models import Job, JobStatus
 from studies.api.membership import STUDY_LIMITS
@@ -52,7 +51,7 @@ FILE_TYPES = (
     "application/zip",
 )
 
-
+CommentSerializer = of_facts(Comment)
 BuildSerializer = described(
     ReportForm,
     "Build",
@@ -67,42 +66,30 @@ def made(job: Job) -> str:
     return reverse("api:reports-file", args=[pk, PACKAGE]) if job.file else reverse("api:reports-detail", args=[pk])
 
 
-class ReportFilters(FilterSet):
-    """Filter of the list of reports."""
-
-    study = exactly("Reports of this study.", "study__slug")
-
-
 @extend_schema(tags=["reports"])
-@extend_schema_view(list=extend_schema(operation_id="reports", summary="Reports, newest first"))
+@extend_schema_view(list=extend_schema(operation_id="reports"))
 class ReportViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Report]):
-    """The reports that the researcher may read."""
+    """The reports that you may read, newest first."""
 
     serializer_class = serializers.ReportSerializer
     queryset = Report.objects.none()
     limits: ClassVar = {kind: f"study__{lookup}" for kind, lookup in STUDY_LIMITS.items()}
     data_actions: ClassVar = {"numbers", "file", "comments"}
     write_scopes: ClassVar = dict.fromkeys(("create", "package", "bayesian"), Scope.REPORT)
-    filterset_class = ReportFilters
-    lookup_value_regex = r"[0-9]+"
+    filterset_class = filters(study=exactly("Reports of this study.", "study__slug"))
 
     def get_queryset(self) -> QuerySet[Report]:
         """Reports of studies whose outcomes the researcher may read."""
         return self.within(reports_of(self.request.user))
 
-    @extend_schema(
-        operation_id="report_build",
-        summary="Build a report",
-        description="Requests the report from a worker, on the run that the study is based on, as planned or with "
-        "stated deviations from the plan. Without a mode, it is of participants if any have completed, else of "
-        "simulated ones. The same inputs give the existing report. While participants' outcomes are blinded, a report "
-        "on them is refused (409). Studies that you may not report, or that are not launched, are not found (404). The "
-        "token needs the scope `write` or `report`.",
-        request=BuildSerializer,
-        responses={202: JobSerializer},
-    )
+    @extend_schema(operation_id="report_build", request=BuildSerializer, responses={202: JobSerializer})
     def create(self, request: Request) -> Response:
-        """Request a report from a worker."""
+        """Build a report. Requests the report from a worker, on the run that the study is based on, as planned or with
+        stated deviations from the plan. Without a mode, it is of participants if any have completed, else of simulated
+        ones. The same inputs give the existing report. While participants' outcomes are blinded, a report on them is
+        refused (409). Studies that you may not report, or that are not launched, are not found (404). The token needs
+        the scope `write` or `report`.
+        """
         body: Any = request.data
         studies = self.within(studies_to_report(request.user), STUDY_LIMITS)
         try:
@@ -116,32 +103,21 @@ class ReportViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[R
         job = request_report(study=study, mode=mode, overrides=form.overrides(), asked_by=request.user)
         return accepted(request, job)
 
-    @extend_schema(
-        operation_id="report", summary="One report and its files", responses=serializers.ReportDetailSerializer
-    )
+    @extend_schema(operation_id="report", responses=serializers.ReportDetailSerializer)
     def retrieve(self, request: Request, pk: str) -> Response:
-        """Return the inputs of a report, and the addresses of its files."""
+        """One report: its inputs, and the addresses of its files."""
         report = self.get_object()
         context = {"request": request, "files": page_of(report).files}
         return Response(serializers.ReportDetailSerializer(report, context=context).data)
 
-    @extend_schema(
-        operation_id="report_numbers",
-        summary="Every number of a report",
-        description="The same document as the file report.json: plan, provenance, results.",
-        responses=OpenApiTypes.OBJECT,
-    )
+    @extend_schema(operation_id="report_numbers", responses=OpenApiTypes.OBJECT)
     @action(detail=True)
     def numbers(self, request: Request, pk: str) -> Response:
-        """Return plan, provenance and results."""
+        """Every number of a report. The same document as the file report.json: plan, provenance, results."""
         return Response(json.loads(report_json(self.get_object())))
 
     @extend_schema(
         operation_id="report_file",
-        summary="A file of a report",
-        description="By its name as the report lists it: `report.html`, `figures/slope.svg`, `tables/table-1.csv`, … "
-        "A worker creates the study package, figures, `report.html` and `report.pdf`: until the file is ready, the "
-        "response is the job (202). The error of a failed job is returned for a minute (409).",
         parameters=[
             OpenApiParameter("name", str, OpenApiParameter.PATH, description="The file's name, with its folder.")
         ],
@@ -155,7 +131,10 @@ class ReportViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[R
         },
     )
     def file(self, request: Request, pk: int, name: str) -> HttpResponse:
-        """Return a file of a report."""
+        """A file of a report. By its name as the report lists it: `report.html`, `figures/slope.svg`,
+        `tables/table-1.csv`, … A worker creates the study package, figures, `report.html` and `report.pdf`: until the
+        file is ready, the response is the job (202). The error of a failed job is returned for a minute (409).
+        """
         try:
             file = file_or_request(report=self.get_object(), name=name, actor=request.user)
         except ParallaxError as refused:
@@ -168,38 +147,24 @@ class ReportViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[R
             raise ParallaxError("report.package_failed", file.error)
         return accepted(request, file)
 
-    @extend_schema(
-        operation_id="report_package",
-        summary="Have the files and the study package of a report created",
-        description="Then the package is the file `study-package.zip`. The token needs the scope `write` or `report`.",
-        request=None,
-        responses={202: JobSerializer},
-    )
+    @extend_schema(operation_id="report_package", request=None, responses={202: JobSerializer})
     @action(detail=True, methods=["post"])
     def package(self, request: Request, pk: str) -> Response:
-        """Request the files of a report from a worker."""
+        """Have the files and the study package of a report created. Then the package is the file `study-package.zip`.
+        The token needs the scope `write` or `report`.
+        """
         return accepted(request, request_files(report=self.get_object(), asked_by=request.user))
 
-    @extend_schema(
-        operation_id="report_bayesian",
-        summary="Add the Bayesian analysis to a report",
-        description="The job that is open or done is returned. The token needs the scope `write` or `report`.",
-        request=None,
-        responses={202: JobSerializer},
-    )
+    @extend_schema(operation_id="report_bayesian", request=None, responses={202: JobSerializer})
     @action(detail=True, methods=["post"])
     def bayesian(self, request: Request, pk: str) -> Response:
-        """Request the Bayesian analysis of a report from a worker."""
+        """Add the Bayesian analysis to a report. The job that is open or done is returned. The token needs the scope
+        `write` or `report`.
+        """
         return accepted(request, request_bayesian(report=self.get_object(), actor=request.user))
 
-    @extend_schema(
-        operation_id="report_comments",
-        summary="The comments of the participants",
-        description="Of those who are analysed, without answers that identify a person.",
-        responses=serializers.CommentSerializer(many=True),
-        filters=False,
-    )
+    @extend_schema(operation_id="report_comments", responses=CommentSerializer(many=True), filters=False)
     @action(detail=True, pagination_class=None)
     def comments(self, request: Request, pk: str) -> Response:
-        """Return the comments, which the report itself does not hold."""
-        return Response(serializers.CommentSerializer(comments_of(self.get_object()), many=True).data)
+        """The comments of the participants. Of those who are analysed, without answers that identify a person."""
+        return Response(CommentSerializer(comments_of(self.get_object()), many=True).data)

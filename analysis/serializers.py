@@ -57,11 +57,3 @@ class ReportDetailSerializer(ReportSerializer):
             }
             for file in self.context["files"]
         ]
-
-
-class CommentSerializer(serializers.Serializer[Any]):
-    """A participant's answer in words to a question."""
-
-    condition = serializers.CharField()
-    question = serializers.CharField()
-    text = serializers.CharField()

@@ -88,48 +88,41 @@ class BytesParser(FileUploadParser):
 
 
 @extend_schema(tags=["uploads"])
-@extend_schema_view(list=extend_schema(operation_id="uploads", summary="Your uploads, newest first"))
+@extend_schema_view(list=extend_schema(operation_id="uploads"))
 class UploadViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Upload]):
-    """Files that you send in pieces, to import them; deleted a day after their last piece."""
+    """Your uploads, newest first. Files are sent in pieces, and deleted a day after the last if not imported."""
 
     serializer_class = UploadSerializer
     queryset = Upload.objects.none()
-    lookup_value_regex = r"[0-9]+"
 
     def get_queryset(self) -> QuerySet[Upload]:
         """Return the researcher's own uploads."""
         return Upload.objects.filter(owner_id=self.request.user.pk)
 
-    @extend_schema(
-        operation_id="upload_create",
-        summary="Begin or continue an upload",
-        request=NewUploadSerializer,
-        responses={201: UploadSerializer},
-    )
+    @extend_schema(operation_id="upload_create", request=NewUploadSerializer, responses={201: UploadSerializer})
     def create(self, request: Request) -> Response:
-        """If your upload of this name, size and digest is there, it is returned: continue from its `offset`. Of another
-        size or digest it is refused (409).
+        """Begin or continue an upload. If your upload of this name, size and digest is there, it is returned: continue
+        from its `offset`. Of another size or digest it is refused (409).
         """
         upload = begin_upload(actor=request.user, **self.body(NewUploadSerializer))
         data: Any = self._answer(upload).data
         return created(data, data["url"])
 
-    @extend_schema(operation_id="upload", summary="One upload", responses=UploadSerializer)
+    @extend_schema(operation_id="upload", responses=UploadSerializer)
     def retrieve(self, request: Request, pk: str) -> Response:
-        """Return how many bytes are there, also in the header `Upload-Offset` (for HEAD)."""
+        """One upload. The number of its bytes that are there is also in the header `Upload-Offset` (for HEAD)."""
         return self._answer(self.get_object())
 
     @extend_schema(
         operation_id="upload_append",
-        summary="Send the next bytes of an upload",
         parameters=[OpenApiParameter(OFFSET, int, OpenApiParameter.HEADER, required=True)],
         request={BytesParser.media_type: OpenApiTypes.BINARY},
         responses=UploadSerializer,
     )
     def append(self, request: Request, pk: str) -> Response:
-        """Pieces of any size, in order. With another offset than the number of bytes that are there, they are refused
-        (409, with the right `offset` in `extra`). If the digest of the whole differs from the stated one, all bytes are
-        deleted (409).
+        """Send the next bytes of an upload. Pieces of any size, in order. With another offset than the number of bytes
+        that are there, they are refused (409, with the right `offset` in `extra`). If the digest of the whole differs
+        from the stated one, all bytes are deleted (409).
         """
         offset = request.headers.get(OFFSET, "")
         if not (offset.isascii() and offset.isdigit()):
@@ -140,7 +133,7 @@ class UploadViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[U
             raise ValidationError({api_settings.NON_FIELD_ERRORS_KEY: ["Send bytes."]})
         return self._answer(append_piece(upload=upload, offset=int(offset), piece=piece))
 
-    @extend_schema(operation_id="upload_delete", summary="Delete an upload", responses={204: None})
+    @extend_schema(operation_id="upload_delete", responses={204: None})
     def destroy(self, request: Request, pk: str) -> Response:
         """Delete an upload with its bytes."""
         delete_uploads([self.get_object()])
@@ -171,11 +164,11 @@ def _columns_form(job: Job, preview: ImportPreview, roles: Mapping[str, Any]) ->
 
 @extend_schema(tags=["datasets"])
 @extend_schema_view(
-    list=extend_schema(operation_id="datasets", summary="Datasets with their versions, by name"),
+    list=extend_schema(operation_id="datasets"),
     retrieve=extend_schema(operation_id="dataset", summary="One dataset with its versions"),
 )
 class DatasetViewSet(StrictView, mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Dataset]):
-    """Datasets and their versions, without the ratings themselves."""
+    """Datasets with their versions, by name, without the ratings themselves."""
 
     serializer_class = DatasetSerializer
     limits = DATASET_LIMITS
@@ -187,17 +180,12 @@ class DatasetViewSet(StrictView, mixins.ListModelMixin, mixins.RetrieveModelMixi
         """Return the visible datasets."""
         return self.within(datasets_with_versions(self.request.user))
 
-    @extend_schema(
-        operation_id="dataset_create",
-        summary="Import uploads as a dataset",
-        request=NewDatasetSerializer,
-        responses={202: JobSerializer},
-    )
+    @extend_schema(operation_id="dataset_create", request=NewDatasetSerializer, responses={202: JobSerializer})
     def create(self, request: Request) -> Response:
-        """Of the job that succeeded, `made_url` is the version. Columns are used as they were detected where that is
-        certain or likely; else the job is `waiting`, and its `result` names all that is to be chosen, and the address
-        that takes it. A job that failed says in `result` which kinds of rows have problems; the same address takes what
-        to `fix`.
+        """Import uploads as a dataset. Of the job that succeeded, `made_url` is the version. Columns are used as they
+        were detected where that is certain or likely; else the job is `waiting`, and its `result` names all that is to
+        be chosen, and the address that takes it. A job that failed says in `result` which kinds of rows have problems;
+        the same address takes what to `fix`.
         """
         chosen = dict(self.body(NewDatasetSerializer))
         own = Upload.objects.filter(owner_id=request.user.pk).in_bulk(chosen["uploads"])
@@ -225,13 +213,14 @@ class DatasetViewSet(StrictView, mixins.ListModelMixin, mixins.RetrieveModelMixi
 
     @extend_schema(
         operation_id="dataset_download",
-        summary="Download a MovieLens dataset and import it",
         request=described(DownloadForm, "DownloadSerializer"),
         responses={202: JobSerializer},
     )
     @action(detail=False, methods=["post"])
     def downloads(self, request: Request) -> Response:
-        """`accepted` states that you accept its terms of use. It is public on this installation."""
+        """Download a MovieLens dataset and import it. `accepted` states that you accept its terms of use. It is public
+        on this installation.
+        """
         name = self.form(lambda data, _files: DownloadForm(data)).cleaned_data["set"]
         if getattr(request.auth, "only_type", None) is not None:
             raise PermissionDenied("The dataset would be public, which this token is limited against.")
@@ -241,14 +230,13 @@ class DatasetViewSet(StrictView, mixins.ListModelMixin, mixins.RetrieveModelMixi
 
     @extend_schema(
         operation_id="dataset_import_choose",
-        summary="Choose what an import left open",
         parameters=[OpenApiParameter("job", int, OpenApiParameter.PATH, description="Its id.")],
         request=ChoicesSerializer,
         responses={202: JobSerializer},
     )
     @action(detail=False, methods=["post"], url_path="imports/(?P<job>[0-9]+)")
     def imports(self, request: Request, job: str) -> Response:
-        """For an import that waits, or failed. What is left out stays as it was."""
+        """Choose what an import left open. For an import that waits, or failed. What is left out stays as it was."""
         own = jobs_of(request.user).filter(owner_id=request.user.pk, kind="import")
         if getattr(request.auth, "only_type", None) is not None:
             own = own.about(self.within(Project.objects.all(), {"project": "pk"}))  # type: ignore[attr-defined]
@@ -324,32 +312,24 @@ class DatasetViewSet(StrictView, mixins.ListModelMixin, mixins.RetrieveModelMixi
 
 
 @extend_schema(tags=["datasets"], parameters=[NAME])
-class VersionViewSet(StrictView, viewsets.GenericViewSet[DatasetVersion]):
+@extend_schema_view(retrieve=extend_schema(operation_id="dataset_version", summary="One version, with its import"))
+class VersionViewSet(StrictView, mixins.RetrieveModelMixin, viewsets.GenericViewSet[DatasetVersion]):
     """One version of a dataset, and new versions that are made of it."""
 
     serializer_class = VersionDetailSerializer
     queryset = DatasetVersion.objects.none()
     limits = VERSION_LIMITS
     lookup_field = "number"
-    lookup_value_regex = r"[0-9]+"
 
     def get_queryset(self) -> QuerySet[DatasetVersion]:
         """Return the visible versions of the dataset."""
         return self.within(versions_shown_to(self.request.user)).filter(dataset__name=self.kwargs["name"])
 
-    @extend_schema(operation_id="dataset_version", summary="One version, and how it was imported")
-    def retrieve(self, request: Request, name: str, number: str) -> Response:
-        """Return a version."""
-        return Response(VersionDetailSerializer(self.get_object()).data)
-
     @extend_schema(
-        operation_id="dataset_version_change",
-        summary="Correct the item type and language, or retire a version",
-        request=VersionChangesSerializer,
-        responses=VersionDetailSerializer,
+        operation_id="dataset_version_change", request=VersionChangesSerializer, responses=VersionDetailSerializer
     )
     def partial_update(self, request: Request, name: str, number: str) -> Response:
-        """Change what is stated."""
+        """Correct the item type and language, or retire a version."""
         version, changes = self.get_object(), self.body(VersionChangesSerializer)
         if not may_change(request.user, version.dataset) or (
             "is_retired" in changes and version.retired_at is None and not may_retire(request.user, version)
@@ -365,13 +345,12 @@ class VersionViewSet(StrictView, viewsets.GenericViewSet[DatasetVersion]):
 
     @extend_schema(
         operation_id="dataset_metadata_add",
-        summary="Add item metadata, pictures and clips",
         request={"multipart/form-data": described(MetadataForm, "MetadataSerializer")},
         responses={202: JobSerializer},
     )
     @action(detail=True, methods=["post"], parser_classes=[MultiPartParser])
     def metadata(self, request: Request, name: str, number: str) -> Response:
-        """Of the job that succeeded, `made_url` is the next version."""
+        """Add item metadata, pictures and clips. Of the job that succeeded, `made_url` is the next version."""
         version = self._extensible()
         chosen = self.form(MetadataForm).cleaned_data
         files = {"facts": chosen["file"], "media": chosen["item_files"], "on_bad_row": chosen["on_bad_row"]}
@@ -379,13 +358,14 @@ class VersionViewSet(StrictView, viewsets.GenericViewSet[DatasetVersion]):
 
     @extend_schema(
         operation_id="dataset_subset_create",
-        summary="Make a subset of a version",
         request=described(SubsetForm, "SubsetSerializer"),
         responses={202: JobSerializer},
     )
     @action(detail=True, methods=["post"])
     def subsets(self, request: Request, name: str, number: str) -> Response:
-        """Of the job that succeeded, `made_url` is the next version. A subset that leaves nothing is refused (409)."""
+        """Make a subset of a version. Of the job that succeeded, `made_url` is the next version. A subset that leaves
+        nothing is refused (409).
+        """
         version = self._extensible()
         offered: dict[str, Any] = {"kinds": attribute_kinds(version), "rated_between": rated_between(version)}
         recipe = self.form(lambda data, _files: SubsetForm(data, **offered)).cleaned_data["recipe"]
@@ -401,9 +381,9 @@ class VersionViewSet(StrictView, viewsets.GenericViewSet[DatasetVersion]):
 
 
 @extend_schema(tags=["datasets"], parameters=[NAME, NUMBER])
-@extend_schema_view(list=extend_schema(operation_id="dataset_items", summary="The items of a version, in its order"))
+@extend_schema_view(list=extend_schema(operation_id="dataset_items"))
 class ItemViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Item]):
-    """The items of a version."""
+    """The items of a version, in its order."""
 
     serializer_class = ItemSerializer
     queryset = Item.objects.none()

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
-from rest_framework.reverse import reverse
 
 from catalog.forms.browse import ItemLanguageForm, ItemTypeForm
 from catalog.forms.import_steps import KEPT, CheckForm
@@ -92,17 +90,14 @@ class UploadSerializer(serializers.ModelSerializer[Upload]):
     """A file that is sent in pieces: send the bytes from `offset` on until it `is_complete`."""
 
     is_complete = serializers.BooleanField(help_text="All bytes are there, and their digest agrees.")
-    url = serializers.SerializerMethodField(help_text="The address to which its bytes are sent.")
+    url = serializers.HyperlinkedIdentityField(
+        view_name="api:uploads-detail", help_text="The address to which its bytes are sent."
+    )
 
     class Meta:
         model = Upload
         fields = ["id", "name", "size", "sha256", "offset", "is_complete", "created_at", "url"]
         read_only_fields = fields
-
-    @extend_schema_field(serializers.URLField())
-    def get_url(self, upload: Upload) -> str:
-        """Its own address."""
-        return reverse("api:uploads-detail", kwargs={"pk": upload.pk}, request=self.context["request"])
 
 
 ChoicesSerializer = described(

@@ -13,7 +13,7 @@ from django.core.validators import RegexValidator
 from django.db import DatabaseError
 from django.db.models import Model, QuerySet
 from django.utils.http import http_date
-from django_filters.rest_framework import CharFilter, FilterSet
+from django_filters.rest_framework import CharFilter, Filter, FilterSet
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import extend_schema_field
 from pydantic import BaseModel
@@ -28,7 +28,7 @@ from rest_framework.serializers import BooleanField, ChoiceField, Serializer
 from rest_framework.settings import api_settings
 from rest_framework.views import APIView
 
-from core.field_problems import FieldProblems, read_model
+from core.field_problems import FieldProblems, Problem, read_model
 from core.form_bodies import Form, filled
 from core.idempotency import AnsweredBefore, end_request, keep_answer
 from core.models import KeptAnswer
@@ -41,7 +41,18 @@ WORKS_ON = timedelta(days=366)  # after its deprecation, as docs/reference/api.m
 
 
 class ParameterSchema(AutoSchema):
-    """Describes the parameters that `StrictView` accepts."""
+    """Describes the parameters that `StrictView` accepts, and an operation by its docstring, or that of its view."""
+
+    def get_summary(self) -> str:
+        """The first sentence, without its stop."""
+        return self._sentences()[0].removesuffix(".")
+
+    def get_description(self) -> str:
+        """What follows the first sentence."""
+        return self._sentences()[2]
+
+    def _sentences(self) -> tuple[str, str, str]:
+        return " ".join(super().get_description().split()).partition(". ")
 
     def get_override_parameters(self) -> list[Any]:
         declared = getattr(self.view, "parameters", {}).get(getattr(self.view, "action", None))
@@ -71,6 +82,11 @@ class IgnoreAccept(BaseContentNegotiation):
 
     def select_parser(self, request: Request, parsers: Iterable[BaseParser]) -> None:
         """Select none: files are only read."""
+
+
+def filters(**named: Filter) -> type[FilterSet]:
+    """The filters of a list, by the name of the parameter."""
+    return type("Filters", (FilterSet,), named)
 
 
 def exactly(description: str, field_name: str | None = None, *, pattern: str = r"^[-a-zA-Z0-9_]+$") -> Any:
@@ -109,6 +125,7 @@ class StrictView(APIView):
     query: Mapping[str, Any] = {}  # the checked parameters of the request
     reserved: tuple[KeptAnswer, Fernet] | None = None  # for the answer to a request with an `Idempotency-Key`
     content_negotiation_class = StrictNegotiation
+    lookup_value_regex = "[0-9]+"  # of the part of an address that names a row
     # Where rows name the study and the project that a token can be limited to; other rows are not for such a token.
     limits: ClassVar[Mapping[str, str]] = {}
 
@@ -206,20 +223,27 @@ class StrictView(APIView):
         try:
             return read_model(kind, self.request.data)
         except FieldProblems as found:
-            problems: dict[str, list[str]] = {}
-            for each in found.problems:
-                place = "/".join(map(str, each.path)) or api_settings.NON_FIELD_ERRORS_KEY
-                problems.setdefault(place, []).append(each.message)
-            raise ValidationError(problems) from found
+            raise faults(found.problems) from found
 
     def form(self, make: Callable[[Any, Any], Form]) -> Form:
         """The console's form that `make(data, files)` creates, filled with the body, once it is valid."""
         return filled(make, self.request.data)
 
 
+def faults(problems: Iterable[Problem], pointer: str = "") -> ValidationError:
+    """The faults of a document below `pointer`, each with its own."""
+    by_place: dict[str, list[str]] = {}
+    for problem in problems:
+        parts = [str(part).replace("~", "~0").replace("/", "~1") for part in problem.path]
+        place = "/".join(filter(None, [pointer, *parts])) or api_settings.NON_FIELD_ERRORS_KEY
+        by_place.setdefault(place, []).append(problem.message)
+    return ValidationError(by_place)
+
+
 def created(data: Mapping[str, Any], url: str) -> Response:
     """The response to a request that created what is at `url`."""
-    return Response(data, status=status.HTTP_201_CREATED, headers={"Location": url})
+    location = str(url)  # of a link; gateways refuse its own kind of text in a header
+    return Response(data, status=status.HTTP_201_CREATED, headers={"Location": location})
 
 
 def _action(view: Any, method: str | None) -> str:

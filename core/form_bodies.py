@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeVar
 
@@ -52,6 +53,21 @@ def _described(field: Any) -> Field:
         case forms.ChoiceField(choices=choices) if choices:
             return serializers.ChoiceField(choices=choices, **common)  # type: ignore[arg-type]  # Django's own kinds
     return serializers.CharField(max_length=getattr(field, "max_length", None), **common)
+
+
+def of_facts(facts: type[Any]) -> type[serializers.Serializer[Any]]:
+    """The serializer of a dataclass of texts, numbers and truth values."""
+    kinds = {
+        "str": serializers.CharField,
+        "int": serializers.IntegerField,
+        "float": serializers.FloatField,
+        "bool": serializers.BooleanField,
+    }
+    described_fields = {}
+    for field in dataclasses.fields(facts):
+        kind, _, none = str(field.type).partition(" | ")
+        described_fields[field.name] = kinds[kind](**({"allow_null": True} if none else {}))
+    return type(facts.__name__, (serializers.Serializer,), {"__doc__": facts.__doc__, **described_fields})
 
 
 def filled(make: Callable[[Any, Any], Form], body: Any) -> Form:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
@@ -98,7 +100,7 @@ class RunAlgorithmSerializer(serializers.ModelSerializer[RunAlgorithm]):
 
     params = serializers.DictField()
     model_id = serializers.IntegerField(allow_null=True)
-    model_digest = serializers.SerializerMethodField()
+    model_digest = serializers.CharField(source="model.digest", allow_null=True, read_only=True)
     status = serializers.SerializerMethodField(help_text="failed, or that of the run.")
 
     class Meta:
@@ -111,10 +113,6 @@ class RunAlgorithmSerializer(serializers.ModelSerializer[RunAlgorithm]):
     def get_status(self, algorithm: RunAlgorithm) -> str:
         """Return "failed" if the algorithm failed, otherwise the status of its run."""
         return str(RunStatus.FAILED if algorithm.error else algorithm.run.status)
-
-    def get_model_digest(self, algorithm: RunAlgorithm) -> str | None:
-        """Return the digest of the model."""
-        return None if algorithm.model is None else algorithm.model.digest
 
 
 class PartsSerializer(serializers.Serializer[Any]):
@@ -279,52 +277,54 @@ class NewExperimentSerializer(DatasetQuery):
     experiment = serializers.ChoiceField(choices=shipped())
 
 
-class MetricRowSerializer(serializers.Serializer[Any]):
-    """A metric of an algorithm; `n` is null for a single value, `profile_length` for whole profiles."""
-
-    algorithm = serializers.CharField()
-    profile_length = serializers.IntegerField(allow_null=True)
-    metric = serializers.CharField()
-    n = serializers.IntegerField(allow_null=True)
-    value = serializers.FloatField(allow_null=True)
-    remark = serializers.CharField(allow_blank=True)
-
-
-class UserRowSerializer(serializers.Serializer[Any]):
-    """A metric of a user of the dataset; users without a value have no row."""
-
-    user = serializers.CharField()
-    metric = serializers.CharField()
-    algorithm = serializers.CharField()
-    profile_length = serializers.IntegerField(allow_null=True)
-    value = serializers.FloatField()
-
-
-class ProfileRowSerializer(serializers.Serializer[Any]):
-    """A rating of a test user's profile, under the keys by which uploaded lists name it."""
-
-    key = serializers.CharField()
-    segment = serializers.CharField(allow_blank=True)
-    item = serializers.CharField()
-    rating = serializers.FloatField()
-
-
-class CurveRowSerializer(serializers.Serializer[Any]):
-    """A point of a curve."""
-
-    algorithm = serializers.CharField()
-    profile_length = serializers.IntegerField(allow_null=True)
-    curve = serializers.CharField()
-    x = serializers.FloatField(allow_null=True)
-    y = serializers.FloatField(allow_null=True)
-
-
-def _table(name: str, row: type[serializers.Serializer[Any]], words: str) -> Any:
+def _table(name: str, words: str, row_words: str, **columns: Callable[[], Any]) -> Any:
+    """The serializer of a table of a run, by the kinds of its columns."""
+    fields = {column: kind() for column, kind in columns.items()}
+    row: Any = type(f"{name}RowSerializer", (serializers.Serializer,), {"__doc__": row_words, **fields})
     rows = {"__doc__": words, "run": serializers.IntegerField(), "rows": row(many=True)}
-    return type(name, (serializers.Serializer,), rows)
+    return type(f"{name}TableSerializer", (serializers.Serializer,), rows)
 
 
-MetricTableSerializer = _table("MetricTableSerializer", MetricRowSerializer, "A run's metrics.")
-UserTableSerializer = _table("UserTableSerializer", UserRowSerializer, "A run's values by user.")
-ProfileTableSerializer = _table("ProfileTableSerializer", ProfileRowSerializer, "Profiles of a run's test users.")
-CurveTableSerializer = _table("CurveTableSerializer", CurveRowSerializer, "A run's curves.")
+TEXT, NUMBER = serializers.CharField, serializers.FloatField
+WHOLE_OR_NULL = partial(serializers.IntegerField, allow_null=True)
+NUMBER_OR_NULL = partial(serializers.FloatField, allow_null=True)
+MetricTableSerializer = _table(
+    "Metric",
+    "A run's metrics.",
+    "A metric of an algorithm; `n` is null for a single value, `profile_length` for whole profiles.",
+    algorithm=TEXT,
+    profile_length=WHOLE_OR_NULL,
+    metric=TEXT,
+    n=WHOLE_OR_NULL,
+    value=NUMBER_OR_NULL,
+    remark=TEXT,
+)
+UserTableSerializer = _table(
+    "User",
+    "A run's values by user.",
+    "A metric of a user of the dataset; users without a value have no row.",
+    user=TEXT,
+    metric=TEXT,
+    algorithm=TEXT,
+    profile_length=WHOLE_OR_NULL,
+    value=NUMBER,
+)
+ProfileTableSerializer = _table(
+    "Profile",
+    "Profiles of a run's test users.",
+    "A rating of a test user's profile, under the keys by which uploaded lists name it.",
+    key=TEXT,
+    segment=TEXT,
+    item=TEXT,
+    rating=NUMBER,
+)
+CurveTableSerializer = _table(
+    "Curve",
+    "A run's curves.",
+    "A point of a curve.",
+    algorithm=TEXT,
+    profile_length=WHOLE_OR_NULL,
+    curve=TEXT,
+    x=NUMBER_OR_NULL,
+    y=NUMBER_OR_NULL,
+)

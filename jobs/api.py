@@ -7,7 +7,6 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.reverse import reverse
 
 from jobs.models import Job, JobStatus
 
@@ -22,7 +21,7 @@ class JobSerializer(serializers.ModelSerializer[Job]):
     done = serializers.IntegerField(allow_null=True, help_text="Steps of `total` that are done; null where unknown.")
     error = serializers.CharField(help_text="Why it failed; empty if it did not.")
     result = serializers.DictField(help_text="Facts about what was done; of a failed job, about the failure.")
-    url = serializers.SerializerMethodField(help_text="The address of this job.")
+    url = serializers.HyperlinkedIdentityField(view_name="api:jobs-detail", help_text="The address of this job.")
     made_url = serializers.SerializerMethodField(help_text="The address of what it made; null until it succeeded.")
 
     class Meta:
@@ -31,11 +30,6 @@ class JobSerializer(serializers.ModelSerializer[Job]):
             *("id", "kind", "status", "activity", "done", "total", "error", "result", "created_at", "url", "made_url")
         ]
         read_only_fields = fields
-
-    @extend_schema_field(serializers.URLField())
-    def get_url(self, job: Job) -> str:
-        """Its own address."""
-        return reverse("api:jobs-detail", kwargs={"pk": job.pk}, request=self.context["request"])
 
     @extend_schema_field(serializers.URLField(allow_null=True))
     def get_made_url(self, job: Job) -> str | None:
@@ -51,7 +45,7 @@ def job_response(request: Request, job: Job, code: int = status.HTTP_200_OK) -> 
     state = JobSerializer(job, context={"request": request}).data
     headers = {"Retry-After": str(RETRY_SECONDS)} if job.is_open else {}
     if code == status.HTTP_202_ACCEPTED:
-        headers["Location"] = state["url"]
+        headers["Location"] = str(state["url"])
     return Response(state, status=code, headers=headers)
 
 

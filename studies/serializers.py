@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema_field
+from drf_spectacular.utils import extend_schema_field, inline_serializer
 from rest_framework import serializers
 
 from studies.allocation.selectors.assignment_seed import is_seed_known, is_seed_revealed, seed_commitment
+from studies.data.codebook.variable import HEADS, REVERSED
 from studies.enums import Mode, Role
 from studies.known_items import SCALES
 from studies.models import Condition, Participant, Study
@@ -268,17 +269,6 @@ class DesignVersionSerializer(serializers.Serializer[Any]):
     n_simulated = serializers.IntegerField()
 
 
-class OutcomeSerializer(serializers.Serializer[Any]):
-    """Means of included completers in one condition; null if there are none."""
-
-    condition = serializers.CharField()
-    n = serializers.IntegerField()
-    accuracy = serializers.FloatField(allow_null=True)
-    fon = serializers.FloatField(allow_null=True)
-    son = serializers.FloatField(allow_null=True)
-    satisfaction = serializers.FloatField(allow_null=True)
-
-
 class OutcomesQuerySerializer(serializers.Serializer[Any]):
     """Mode of the outcomes."""
 
@@ -313,27 +303,15 @@ class LabelSerializer(serializers.Serializer[Any]):
     label = serializers.CharField()  # type: ignore[assignment]  # a declared field, not an attribute
 
 
-class VariableSerializer(serializers.Serializer[Any]):
-    """A variable of the codebook."""
-
-    name = serializers.CharField()
-    meaning = serializers.CharField()
-    type = serializers.CharField()
-    values = serializers.CharField(allow_blank=True)
-    missing = serializers.CharField(allow_blank=True)
-    identifies = serializers.CharField()
-    source = serializers.CharField(allow_blank=True)  # type: ignore[assignment]  # as above
-    derivation = serializers.CharField(allow_blank=True)
-    direction = serializers.CharField(allow_blank=True)
-    reverse_coded = serializers.BooleanField()
-    labels = LabelSerializer(many=True)
+VARIABLE: dict[str, Any] = {name: serializers.CharField(allow_blank=True) for name in HEADS}
+VARIABLE |= {REVERSED: serializers.BooleanField(), "labels": LabelSerializer(many=True)}
 
 
 class CodebookSerializer(serializers.Serializer[Any]):
     """The codebook of a table, also as a Frictionless Table Schema."""
 
     table = serializers.CharField()
-    variables = VariableSerializer(many=True)
+    variables = inline_serializer("Variable", VARIABLE, many=True)
     table_schema = serializers.DictField()
 
 

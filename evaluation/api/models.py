@@ -6,7 +6,6 @@ from typing import ClassVar
 
 from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
-from django_filters.rest_framework import FilterSet
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import mixins, viewsets
 from rest_framework.decorators import action
@@ -20,7 +19,7 @@ from accounts.enums import Scope
 from catalog.api import DATASET_LIMITS
 from catalog.models import Dataset
 from catalog.selectors.datasets import newest_version
-from core.api import StrictView, exactly
+from core.api import StrictView, exactly, filters
 from core.errors import ParallaxError, ParameterError
 from evaluation.models import RemoteRecommender, TrainedModel
 from evaluation.selectors.models import listed_models, models_by_time
@@ -39,46 +38,38 @@ from recommenders import registry
 from recommenders.data import History
 
 
-class ModelFilters(FilterSet):
-    """Filters of the list of models."""
-
-    digest = exactly("Models of these bytes.", pattern=r"^[0-9a-f]{64}$")
-    dataset = exactly("Models of this dataset.", "version__dataset__name")
-    algorithm = exactly("Models of this algorithm, by its key.")
-
-
 @extend_schema(tags=["models"])
 @extend_schema_view(
-    list=extend_schema(operation_id="models", summary="Models, newest first"),
+    list=extend_schema(operation_id="models"),
     retrieve=extend_schema(operation_id="model", summary="One model"),
 )
 class ModelViewSet(StrictView, mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[TrainedModel]):
-    """Trained models: recipes and digests; a study pins its models by digest."""
+    """Models, newest first. A study pins its models by digest."""
 
     serializer_class = ModelSerializer
     parser_classes = (MultiPartParser,)
     queryset = TrainedModel.objects.none()
     limits: ClassVar = {"study": "conditions__study", "project": "version__dataset__project"}
-    filterset_class = ModelFilters
+    filterset_class = filters(
+        digest=exactly("Models of these bytes.", pattern=r"^[0-9a-f]{64}$"),
+        dataset=exactly("Models of this dataset.", "version__dataset__name"),
+        algorithm=exactly("Models of this algorithm, by its key."),
+    )
     write_scopes: ClassVar = {"create": Scope.UPLOAD}
     reading_posts: ClassVar = {"recommendations"}
-    lookup_value_regex = r"[0-9]+"
 
     def get_queryset(self) -> QuerySet[TrainedModel]:
         """Return the visible models."""
         return self.within(models_by_time(self.request.user))
 
     @extend_schema(
-        operation_id="model_upload",
-        summary="Upload a model that was learned elsewhere",
-        description="A worker checks the file and stores the model. Of the job that succeeded, `made_url` is the model "
-        "and `result` says what was understood; of one that failed, `error` names everything that is wrong with the "
-        "file. The token needs the scope `write` or `upload`.",
-        request={"multipart/form-data": UploadSerializer},
-        responses={202: JobSerializer},
+        operation_id="model_upload", request={"multipart/form-data": UploadSerializer}, responses={202: JobSerializer}
     )
     def create(self, request: Request) -> Response:
-        """Store a file privately, and request its check from a worker."""
+        """Upload a model that was learned elsewhere. A worker checks the file and stores the model. Of the job that
+        succeeded, `made_url` is the model and `result` says what was understood; of one that failed, `error` names
+        everything that is wrong with the file. The token needs the scope `write` or `upload`.
+        """
         body = dict(self.body(UploadSerializer))
         usable = self.within(Dataset.objects.usable_by(request.user), DATASET_LIMITS)
         dataset = get_object_or_404(usable, name=body.pop("dataset"))
@@ -92,14 +83,13 @@ class ModelViewSet(StrictView, mixins.ListModelMixin, mixins.RetrieveModelMixin,
         return accepted(request, job)
 
     @extend_schema(
-        operation_id="model_recommendations",
-        summary="What a model recommends for a profile",
-        request=ProfileSerializer,
-        responses=RecommendationSerializer(many=True),
+        operation_id="model_recommendations", request=ProfileSerializer, responses=RecommendationSerializer(many=True)
     )
     @action(detail=True, methods=["post"], parser_classes=[JSONParser], pagination_class=None, filterset_class=None)
     def recommendations(self, request: Request, pk: str) -> Response:
-        """As in the model preview of the console. Nothing is stored, and the scope `read` is enough."""
+        """What a model recommends for a profile. As in the model preview of the console. Nothing is stored, and the
+        scope `read` is enough.
+        """
         asked = self.body(ProfileSerializer)
         model = get_object_or_404(self.within(listed_models(request.user)), pk=pk)
         version, profile = model.version, asked["profile"]
@@ -133,9 +123,9 @@ def model_made(job: Job) -> str:
 
 
 @extend_schema(tags=["recommenders"])
-@extend_schema_view(list=extend_schema(operation_id="recommenders", summary="Registered remote recommenders"))
+@extend_schema_view(list=extend_schema(operation_id="recommenders"))
 class RecommenderViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[RemoteRecommender]):
-    """Recommenders behind HTTP that administrators registered for all researchers."""
+    """Remote recommenders, behind HTTP, that administrators registered for all researchers."""
 
     serializer_class = RecommenderSerializer
     queryset = RemoteRecommender.objects.all()

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from django.core.files.storage import default_storage
 from django.db.models import QuerySet
 from django.http import FileResponse, StreamingHttpResponse
-from django_filters.rest_framework import ChoiceFilter, FilterSet
+from django_filters.rest_framework import ChoiceFilter
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework import mixins, status, viewsets
@@ -25,7 +25,7 @@ from catalog.api import DATASET_LIMITS, VERSION_LIMITS
 from catalog.models import Dataset, DatasetVersion
 from catalog.permissions import may_run
 from catalog.selectors.datasets import newest_version
-from core.api import IgnoreAccept, StrictView, exactly
+from core.api import IgnoreAccept, StrictView, exactly, filters
 from core.errors import ParallaxError
 from core.form_bodies import described
 from core.problem_details import BadParameters
@@ -66,77 +66,58 @@ from jobs.models import Job
 Rows = Callable[[EvaluationRun], Iterable[list[Any]]]
 
 
-class RunFilters(FilterSet):
-    """Filters of the list of runs."""
-
-    dataset = exactly("Runs on this dataset.", "version__dataset__name")
-    status = ChoiceFilter(choices=RunStatus.choices, help_text="Runs in this state.")
-
-
 @extend_schema(tags=["runs"])
-@extend_schema_view(
-    list=extend_schema(operation_id="runs", summary="Runs, newest first"),
-)
+@extend_schema_view(list=extend_schema(operation_id="runs"))
 class RunViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[EvaluationRun]):
-    """Runs and what they measured."""
+    """Runs, newest first."""
 
     serializer_class = RunSerializer
     queryset = EvaluationRun.objects.none()
     limits: ClassVar = {"study": "studies", "project": "project"}
-    filterset_class = RunFilters
+    filterset_class = filters(
+        dataset=exactly("Runs on this dataset.", "version__dataset__name"),
+        status=ChoiceFilter(choices=RunStatus.choices, help_text="Runs in this state."),
+    )
     write_scopes: ClassVar = {"scores": Scope.UPLOAD}
     parameters: ClassVar = {"proposals": DatasetQuery, "tests": TestsQuery}
-    lookup_value_regex = r"[0-9]+"
 
     def get_queryset(self) -> QuerySet[EvaluationRun]:
         """Return the visible runs."""
         return self.within(runs_by_time(self.request.user))
 
-    @extend_schema(
-        operation_id="run", summary="One run with its algorithms and progress", responses=RunDetailSerializer
-    )
+    @extend_schema(operation_id="run", responses=RunDetailSerializer)
     def retrieve(self, request: Request, pk: str) -> Response:
-        """Return the inputs and progress of a run; `Retry-After` says when to look again."""
+        """One run with its inputs, algorithms and progress. `Retry-After` says when to look again."""
         return self._answer(self.get_object())
 
-    @extend_schema(
-        operation_id="run_create",
-        summary="Start a run",
-        request=NewRun,
-        responses={202: RunDetailSerializer},
-    )
+    @extend_schema(operation_id="run_create", request=NewRun, responses={202: RunDetailSerializer})
     def create(self, request: Request) -> Response:
-        """Poll its address until `status` is `succeeded`, `failed` or `cancelled`. Of several repetitions, the response
-        is the first.
+        """Start a run. Poll its address until `status` is `succeeded`, `failed` or `cancelled`. Of several repetitions,
+        the response is the first.
         """
         asked = self.document(NewRun)
         version = newest_version(asked.dataset, self._usable())
         run = create_runs(version=version, spec=asked.spec(), owner=request.user, repeats=asked.repeats)
         return self._answer(run, status.HTTP_202_ACCEPTED)
 
-    @extend_schema(operation_id="run_cancel", summary="Cancel a run", request=None, responses=RunDetailSerializer)
+    @extend_schema(operation_id="run_cancel", request=None, responses=RunDetailSerializer)
     @action(detail=True, methods=["post"])
     def cancel(self, request: Request, pk: str) -> Response:
-        """Finished parts are kept for resuming it. A run that is over is refused (409)."""
+        """Cancel a run. Finished parts are kept for resuming it. A run that is over is refused (409)."""
         return self._answer(cancel_run(run=self._changeable(), actor=request.user))
 
-    @extend_schema(
-        operation_id="run_resume", summary="Resume a stopped run", request=None, responses={202: RunDetailSerializer}
-    )
+    @extend_schema(operation_id="run_resume", request=None, responses={202: RunDetailSerializer})
     @action(detail=True, methods=["post"])
     def resume(self, request: Request, pk: str) -> Response:
-        """Resume a run: finished parts are kept."""
+        """Resume a stopped run. Finished parts are kept."""
         return self._answer(resume_run(run=self._changeable(), actor=request.user), status.HTTP_202_ACCEPTED)
 
-    @extend_schema(
-        operation_id="run_proposals",
-        summary="Settings of runs that fit a dataset",
-        parameters=[DatasetQuery],
-        responses=Proposals,
-    )
+    @extend_schema(operation_id="run_proposals", parameters=[DatasetQuery], responses=Proposals)
     @action(detail=False, pagination_class=None, filterset_class=None)
     def proposals(self, request: Request) -> Response:
-        """Those of the form of a new run; `spec` with the name of the dataset is the body that starts the run."""
+        """Settings of runs that fit a dataset. Those of the form of a new run; `spec` with the name of the dataset is
+        the body that starts the run.
+        """
         proposals = proposals_for(newest_version(self.query["dataset"], self._usable()))
         return Response(Proposals(proposals=proposals).model_dump(mode="json"))
 
@@ -150,78 +131,55 @@ class RunViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Eval
     def _usable(self) -> QuerySet[Dataset]:
         return self.within(Dataset.objects.usable_by(self.request.user), DATASET_LIMITS)
 
-    @extend_schema(
-        operation_id="run_results",
-        summary="Every number of a run with the hashes of its inputs",
-        description="The same document as in the console: algorithms with params, model hashes, every metric at "
-        "every list length, exclusions.",
-        responses=OpenApiTypes.OBJECT,
-    )
+    @extend_schema(operation_id="run_results", responses=OpenApiTypes.OBJECT)
     @action(detail=True)
     def results(self, request: Request, pk: str) -> Response:
-        """Return the run as one document."""
+        """Every number of a run with the hashes of its inputs. The same document as in the console: algorithms with
+        params, model hashes, every metric at every list length, exclusions.
+        """
         return Response(exports.run_document(self._finished()))
 
-    @extend_schema(
-        operation_id="run_metrics",
-        summary="The metrics as a table",
-        description="One row per algorithm, profile length, metric and list length.",
-        responses=as_table(MetricTableSerializer),
-    )
+    @extend_schema(operation_id="run_metrics", responses=as_table(MetricTableSerializer))
     @action(detail=True, renderer_classes=FORMATS)
     def metrics(self, request: Request, pk: str) -> StreamingHttpResponse:
-        """Return the metrics."""
+        """The metrics as a table. One row per algorithm, profile length, metric and list length."""
         return self._table(exports.metric_rows, "metrics")
 
-    @extend_schema(
-        operation_id="run_users",
-        summary="The values by user as a table",
-        description="One row per user of the dataset, metric, algorithm and profile length, as used by tests.",
-        responses=as_table(UserTableSerializer),
-    )
+    @extend_schema(operation_id="run_users", responses=as_table(UserTableSerializer))
     @action(detail=True, renderer_classes=FORMATS)
     def users(self, request: Request, pk: str) -> StreamingHttpResponse:
-        """Return the values by user."""
+        """The values by user as a table. One row per user of the dataset, metric, algorithm and profile length, as used
+        by tests.
+        """
         return self._table(exports.user_rows, "users")
 
-    @extend_schema(
-        operation_id="run_curves",
-        summary="The curves as a table",
-        description="One row per algorithm, profile length, curve and point; a run without curves has no rows.",
-        responses=as_table(CurveTableSerializer),
-    )
+    @extend_schema(operation_id="run_curves", responses=as_table(CurveTableSerializer))
     @action(detail=True, renderer_classes=FORMATS)
     def curves(self, request: Request, pk: str) -> StreamingHttpResponse:
-        """Return the curves."""
+        """The curves as a table. One row per algorithm, profile length, curve and point; a run without curves has no
+        rows.
+        """
         return self._table(exports.curve_rows, "curves")
 
-    @extend_schema(
-        operation_id="run_profiles",
-        summary="The profiles of the test users, with their keys",
-        description="One row per rating, at each profile length: the keys by which uploaded lists name a profile and "
-        "its most frequent genre. A run with folds has none (409).",
-        responses=as_table(ProfileTableSerializer),
-    )
+    @extend_schema(operation_id="run_profiles", responses=as_table(ProfileTableSerializer))
     @action(detail=True, renderer_classes=FORMATS)
     def profiles(self, request: Request, pk: str) -> StreamingHttpResponse:
-        """Return the profiles."""
+        """The profiles of the test users, with their keys. One row per rating, at each profile length: the keys by
+        which uploaded lists name a profile and its most frequent genre. A run with folds has none (409).
+        """
         cases_of(self._finished())  # refused before the first line is sent
         return self._table(keyed_profiles, "profiles")
 
     @extend_schema(
         operation_id="run_cases",
-        summary="The cases of a run, for other systems",
-        description="A file as `export_run --cases` writes it. `profiles.inter` exists where test users are not "
-        "trained on; `cases.npz` where its candidates are not too many for a download.",
         parameters=[OpenApiParameter("name", str, OpenApiParameter.PATH, enum=[*CASE_FILES])],
-        responses={
-            (200, "text/plain"): OpenApiTypes.STR,
-            (200, "application/octet-stream"): OpenApiTypes.BINARY,
-        },
+        responses={(200, "text/plain"): OpenApiTypes.STR, (200, "application/octet-stream"): OpenApiTypes.BINARY},
     )
     @action(detail=True, url_path="cases/(?P<name>[a-z.]+)", content_negotiation_class=IgnoreAccept)
     def cases(self, request: Request, pk: str, name: str) -> StreamingHttpResponse:
-        """Return a file of the cases."""
+        """The cases of a run, for other systems. A file as `export_run --cases` writes it. `profiles.inter` exists
+        where test users are not trained on; `cases.npz` where its candidates are not too many for a download.
+        """
         run = self._finished()
         try:
             pieces = case_file(run=run, name=name)
@@ -236,17 +194,16 @@ class RunViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Eval
 
     @extend_schema(
         operation_id="run_scores_upload",
-        summary="Upload the scores of another system for the cases of a run",
-        description="A worker measures the scores and adds them to the tables of the run, marked as not servable. Of "
-        "the job that succeeded, `coverage` in `result` says which cases have scores; of one that failed, `error` "
-        "names everything that is wrong with the file. For those who may cancel and resume the run; the token needs "
-        "the scope `write` or `upload`.",
         request={"multipart/form-data": described(UploadScoresForm, "ScoresSerializer")},
         responses={202: JobSerializer},
     )
     @action(detail=True, methods=["post"], parser_classes=[MultiPartParser])
     def scores(self, request: Request, pk: str) -> Response:
-        """Store a file privately, and request its measurement from a worker."""
+        """Upload the scores of another system for the cases of a run. A worker measures the scores and adds them to the
+        tables of the run, marked as not servable. Of the job that succeeded, `coverage` in `result` says which cases
+        have scores; of one that failed, `error` names everything that is wrong with the file. For those who may cancel
+        and resume the run; the token needs the scope `write` or `upload`.
+        """
         run = self._changeable()
         return accepted(
             request, request_scores(run=run, actor=request.user, **self.form(UploadScoresForm).cleaned_data)
@@ -254,14 +211,14 @@ class RunViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Eval
 
     @extend_schema(
         operation_id="run_lists_collect",
-        summary="Collect the lists of a remote recommender for the test profiles of a run",
         request=described(CollectForm, "CollectSerializer"),
         responses={202: JobSerializer},
     )
     @action(detail=True, methods=["post"])
     def lists(self, request: Request, pk: str) -> Response:
-        """A worker asks for the lists and stores them as a model. Those of a job that stopped are not asked for again.
-        For those who may start runs on the dataset.
+        """Collect the lists of a remote recommender for the test profiles of a run. A worker asks for the lists and
+        stores them as a model. Those of a job that stopped are not asked for again. For those who may start runs on the
+        dataset.
         """
         run = self._finished()
         if not may_run(request.user, run.version):
@@ -270,15 +227,12 @@ class RunViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Eval
         form = self.form(lambda data, _files: CollectForm(data))
         return accepted(request, request_collection(run=run, actor=request.user, **form.cleaned_data))
 
-    @extend_schema(
-        operation_id="run_tests",
-        summary="Paired tests of the algorithms of a run",
-        parameters=[TestsQuery],
-        responses=RunTests,
-    )
+    @extend_schema(operation_id="run_tests", parameters=[TestsQuery], responses=RunTests)
     @action(detail=True)
     def tests(self, request: Request, pk: str) -> Response:
-        """For every metric with values by user, at whole profiles; best algorithm first."""
+        """Paired tests of the algorithms of a run. For every metric with values by user, at whole profiles; best
+        algorithm first.
+        """
         run, test = self._finished(), self.query["test"]
         if test not in (kinds := kinds_of_test(run)):
             raise BadParameters({"test": [f"Of this run: write {' or '.join(kinds)}."]})
@@ -329,40 +283,30 @@ class ExperimentViewSet(StrictView, viewsets.GenericViewSet[Job]):
 
     serializer_class = ExperimentSerializer
     queryset = Job.objects.none()
-    lookup_value_regex = r"[0-9]+"
     pagination_class = None
 
     def get_queryset(self) -> QuerySet[Job]:
         """Return the experiments on the datasets that the researcher sees."""
         return experiments_of(self.request.user).about(self.within(DatasetVersion.objects.all(), VERSION_LIMITS))
 
-    @extend_schema(operation_id="experiments", summary="The experiments", responses=ExperimentSerializer(many=True))
+    @extend_schema(operation_id="experiments", responses=ExperimentSerializer(many=True))
     def list(self, request: Request) -> Response:
-        """Return the experiments that come with Parallax."""
+        """The experiments that come with Parallax."""
         return Response(ExperimentSerializer(shipped_experiments(), many=True).data)
 
-    @extend_schema(
-        operation_id="experiment_start",
-        summary="Run an experiment on a dataset",
-        request=NewExperimentSerializer,
-        responses={202: JobSerializer},
-    )
+    @extend_schema(operation_id="experiment_start", request=NewExperimentSerializer, responses={202: JobSerializer})
     def create(self, request: Request) -> Response:
-        """Its runs are started, or reused. Of the job that succeeded, `result` has the verdicts, and `made_url` is the
-        outcome. An experiment that you run on this dataset is not started again.
+        """Run an experiment on a dataset. Its runs are started, or reused. Of the job that succeeded, `result` has the
+        verdicts, and `made_url` is the outcome. An experiment that you run on this dataset is not started again.
         """
         asked = self.body(NewExperimentSerializer)
         version = newest_version(asked["dataset"], self.within(Dataset.objects.usable_by(request.user), DATASET_LIMITS))
         return accepted(request, start_experiment(key=asked["experiment"], version=version, actor=request.user))
 
-    @extend_schema(
-        operation_id="experiment_outcome",
-        summary="The outcome of an experiment",
-        responses={(200, "application/zip"): OpenApiTypes.BINARY},
-    )
+    @extend_schema(operation_id="experiment_outcome", responses={(200, "application/zip"): OpenApiTypes.BINARY})
     @action(detail=True, content_negotiation_class=IgnoreAccept)
     def outcome(self, request: Request, pk: str) -> FileResponse:
-        """Tables, figures and verdicts as a ZIP archive."""
+        """The outcome of an experiment: tables, figures and verdicts as a ZIP archive."""
         job = self.get_object()
         if not job.file:
             raise ParallaxError("experiment.not_written", "The outcome of this experiment is not written yet.")

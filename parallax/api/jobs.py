@@ -6,7 +6,7 @@ from typing import Any
 
 from django.contrib.contenttypes.models import ContentType
 from django.db.models import Q, QuerySet
-from django_filters.rest_framework import ChoiceFilter, FilterSet
+from django_filters.rest_framework import ChoiceFilter
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import mixins, status, viewsets
 from rest_framework.request import Request
@@ -18,7 +18,7 @@ from analysis.models import Report
 from analysis.read.reports import reports_of
 from catalog.api import VERSION_LIMITS
 from catalog.models import DatasetVersion
-from core.api import StrictView, exactly
+from core.api import StrictView, exactly, filters
 from evaluation.api.runs import RunViewSet
 from evaluation.models import EvaluationRun
 from jobs.api import JobSerializer, job_response
@@ -38,22 +38,19 @@ SUBJECTS: dict[Any, Any] = {
 }
 
 
-class JobFilters(FilterSet):
-    """Filters of the list of jobs."""
-
-    kind = exactly("Jobs of this kind.")
-    status = ChoiceFilter(choices=JobStatus.choices, help_text="Jobs in this state.")
-
-
 @extend_schema(tags=["jobs"])
-@extend_schema_view(list=extend_schema(operation_id="jobs", summary="Your jobs, newest first"))
+@extend_schema_view(list=extend_schema(operation_id="jobs"))
 class JobViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Job]):
-    """Jobs that you requested, in the console or here, and simulations and Bayesian analyses that others did."""
+    """Your jobs, newest first. You requested them in the console or here; or others did: simulations and Bayesian
+    analyses.
+    """
 
     serializer_class = JobSerializer
     queryset = Job.objects.none()
-    filterset_class = JobFilters
-    lookup_value_regex = r"[0-9]+"
+    filterset_class = filters(
+        kind=exactly("Jobs of this kind."),
+        status=ChoiceFilter(choices=JobStatus.choices, help_text="Jobs in this state."),
+    )
 
     def get_queryset(self) -> QuerySet[Job]:
         """Return the jobs that the researcher requested, and those that another request for the same work is answered
@@ -74,18 +71,13 @@ class JobViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Job]
             is_within |= Q(subject_type=ContentType.objects.get_for_model(model), subject_id__in=rows)
         return own.filter(is_within)
 
-    @extend_schema(operation_id="job", summary="One job", responses=JobSerializer)
+    @extend_schema(operation_id="job", responses=JobSerializer)
     def retrieve(self, request: Request, pk: str) -> Response:
-        """Return how far a job is; `Retry-After` says when to look again."""
+        """One job, and how far it is. `Retry-After` says when to look again."""
         return job_response(request, self.get_object())
 
-    @extend_schema(
-        operation_id="job_cancel",
-        summary="Cancel a job",
-        description="Its worker stops at the next step, and stores nothing. A job that is over is refused (409).",
-        responses={204: None},
-    )
+    @extend_schema(operation_id="job_cancel", responses={204: None})
     def destroy(self, request: Request, pk: str) -> Response:
-        """Cancel a job."""
+        """Cancel a job. Its worker stops at the next step, and stores nothing. A job that is over is refused (409)."""
         cancel(self.get_object(), actor=request.user)
         return Response(status=status.HTTP_204_NO_CONTENT)

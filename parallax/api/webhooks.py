@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 from django.shortcuts import get_object_or_404
-from django_filters.rest_framework import ChoiceFilter, FilterSet
+from django_filters.rest_framework import ChoiceFilter
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import mixins, serializers, status, viewsets
 from rest_framework.decorators import action
@@ -15,7 +15,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
 
-from core.api import StrictView, created
+from core.api import StrictView, created, filters
 from parallax.webhooks.models import Delivery, DeliveryStatus, EventType, Webhook
 from parallax.webhooks.services import change_webhook, check_address, create_webhook, delete_webhook, send
 from studies.api.membership import StudyView
@@ -83,30 +83,26 @@ def own_webhooks(view: StrictView) -> QuerySet[Webhook]:
 
 @extend_schema(tags=["webhooks"])
 @extend_schema_view(
-    list=extend_schema(operation_id="webhooks", summary="Your webhooks, newest first"),
+    list=extend_schema(operation_id="webhooks"),
     retrieve=extend_schema(operation_id="webhook", summary="One webhook"),
 )
 class WebhookViewSet(StudyView, mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Webhook]):
-    """Your webhooks."""
+    """Your webhooks, newest first."""
 
     serializer_class = WebhookSerializer
     queryset = Webhook.objects.none()
     lookup_field = "pk"
-    lookup_value_regex = r"[0-9]+"
+    lookup_value_regex = "[0-9]+"
 
     def get_queryset(self) -> QuerySet[Webhook]:
         """Return the researcher's webhooks."""
         return own_webhooks(self)
 
     @extend_schema(
-        operation_id="webhook_create",
-        summary="Create a webhook",
-        description="Its `secret` is in this response only. Owners and analysts are sent the events of a study.",
-        request=NewWebhookSerializer,
-        responses={201: CreatedWebhookSerializer},
+        operation_id="webhook_create", request=NewWebhookSerializer, responses={201: CreatedWebhookSerializer}
     )
     def create(self, request: Request) -> Response:
-        """Create a webhook."""
+        """Create a webhook. Only this response has its `secret`. Owners and analysts are sent the events of a study."""
         body: dict[str, Any] = {"study": None, **self.body(NewWebhookSerializer)}
         if body["study"] is not None:
             body["study"] = self.membership(body["study"], READERS).study
@@ -114,60 +110,43 @@ class WebhookViewSet(StudyView, mixins.ListModelMixin, mixins.RetrieveModelMixin
             raise ValidationError({"study": ["Name a study, as this token is limited to a study or a project."]})
         webhook = create_webhook(owner=request.user, **body)
         data = CreatedWebhookSerializer(webhook, context=self.get_serializer_context()).data
-        return created(data, str(data["url"]))  # of a kind of str that gateways refuse in a header
+        return created(data, data["url"])
 
-    @extend_schema(
-        operation_id="webhook_change",
-        summary="Change the events of a webhook, or switch it off or on",
-        request=WebhookChangesSerializer,
-        responses=WebhookSerializer,
-    )
+    @extend_schema(operation_id="webhook_change", request=WebhookChangesSerializer, responses=WebhookSerializer)
     def partial_update(self, request: Request, pk: str) -> Response:
-        """Change a webhook."""
+        """Change the events of a webhook, or switch it off or on."""
         webhook = self.get_object()
         change_webhook(
             webhook, **{"events": webhook.events, "is_on": webhook.is_on, **self.body(WebhookChangesSerializer)}
         )
         return Response(self.get_serializer(webhook).data)
 
-    @extend_schema(operation_id="webhook_delete", summary="Delete a webhook and its log", responses={204: None})
+    @extend_schema(operation_id="webhook_delete", responses={204: None})
     def destroy(self, request: Request, pk: str) -> Response:
-        """Delete a webhook."""
+        """Delete a webhook and its log."""
         delete_webhook(self.get_object())
         return Response(status=status.HTTP_204_NO_CONTENT)
 
-    @extend_schema(
-        operation_id="webhook_test",
-        summary="Send the event `ping`",
-        description="`Location` is the log, which shows when it is delivered.",
-        request=None,
-        responses={202: DeliverySerializer},
-    )
+    @extend_schema(operation_id="webhook_test", request=None, responses={202: DeliverySerializer})
     @action(detail=True, methods=["post"])
     def test(self, request: Request, pk: str) -> Response:
-        """Send an event for a test."""
+        """Send the event `ping`. `Location` is the log, which shows when it is delivered."""
         webhook = self.get_object()
         delivery = send(webhook, "ping", {"webhook": webhook.pk}, webhook.study)
         log = reverse("api:webhooks-deliveries", kwargs={"pk": pk}, request=request)
         return Response(DeliverySerializer(delivery).data, status.HTTP_202_ACCEPTED, headers={"Location": log})
 
 
-class DeliveryFilters(FilterSet):
-    """Filter of the log."""
-
-    status = ChoiceFilter(choices=DeliveryStatus.choices, help_text="Deliveries in this state.")
-
-
 @extend_schema(tags=["webhooks"])
-@extend_schema_view(
-    list=extend_schema(operation_id="webhook_deliveries", summary="The deliveries of a webhook in the last 30 days")
-)
+@extend_schema_view(list=extend_schema(operation_id="webhook_deliveries"))
 class DeliveryViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Delivery]):
-    """The log of a webhook, newest first."""
+    """The deliveries of a webhook in the last 30 days, newest first."""
 
     serializer_class = DeliverySerializer
     queryset = Delivery.objects.none()
-    filterset_class = DeliveryFilters
+    filterset_class = filters(
+        status=ChoiceFilter(choices=DeliveryStatus.choices, help_text="Deliveries in this state.")
+    )
 
     def get_queryset(self) -> QuerySet[Delivery]:
         """Return the deliveries of one of the researcher's webhooks."""

@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from django.http import FileResponse
 from django.shortcuts import get_object_or_404
 from django.utils.cache import patch_cache_control
-from django_filters.rest_framework import ChoiceFilter, FilterSet
+from django_filters.rest_framework import ChoiceFilter
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import mixins, serializers, viewsets
@@ -17,12 +17,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
 
-from core.api import IgnoreAccept
+from core.api import IgnoreAccept, filters
 from core.form_bodies import described
 from jobs.api import JobSerializer, accepted
 from jobs.models import Job, JobStatus
-from studies.api.membership import REASON, OwnersView, StudyView
-from studies.console.forms.data import ExportForm, ReasonForm, RetentionForm
+from studies.api.membership import REASON, StudyView
+from studies.console.forms.data import ExportForm, RetentionForm
 from studies.data.exports.export_files import FORMATS
 from studies.data.exports.tables import Options
 from studies.data.services import exports
@@ -58,52 +58,48 @@ class ParticipantsQuerySerializer(serializers.Serializer[Any]):
     search = serializers.CharField(required=False, default="", help_text="Part of a code, export id or external id.")
 
 
-class ParticipantFilters(FilterSet):
-    """Filters of the list of participants."""
-
-    mode = ChoiceFilter(choices=Mode.choices, help_text="Real or simulated participants, or previews.")
-    status = ChoiceFilter(choices=ParticipantStatus.choices, help_text="Participants with this status.")
-
-
 @extend_schema_view(
     list=extend_schema(operation_id="study_participants"), retrieve=extend_schema(operation_id="study_participant")
 )
-class ParticipantViewSet(OwnersView, mixins.ListModelMixin, viewsets.GenericViewSet[Participant]):
+class ParticipantViewSet(StudyView, mixins.ListModelMixin, viewsets.GenericViewSet[Participant]):
     """The participants of a study, newest first."""
 
     serializer_class = ParticipantSerializer
     queryset = Participant.objects.none()
     data_actions: ClassVar = {"list", "retrieve", "exclude", "undo_exclusion"}
     parameters: ClassVar = {"list": ParticipantsQuerySerializer}
-    filterset_class = ParticipantFilters
+    filterset_class = filters(
+        mode=ChoiceFilter(choices=Mode.choices, help_text="Real or simulated participants, or previews."),
+        status=ChoiceFilter(choices=ParticipantStatus.choices, help_text="Participants with this status."),
+    )
     lookup_field = "code"
     lookup_value_regex = "[A-Z0-9]+"
 
     def get_queryset(self) -> QuerySet[Participant]:
         """The participants, or those that a search finds."""
-        return participants.participants_of(self.study, self.query.get("search", ""))
+        return participants.participants_of(self.owned, self.query.get("search", ""))
 
     def paginate_queryset(self, queryset: Any) -> Any:
         """A page of participants as the console shows them."""
-        return participants.participant_lines(self.study, super().paginate_queryset(queryset) or [])
+        return participants.participant_lines(self.owned, super().paginate_queryset(queryset) or [])
 
     def retrieve(self, request: Request, slug: str, code: str) -> Response:
         """One participant of a study, with code and ids."""
-        (line,) = participants.participant_lines(self.study, [self.get_object()])
+        (line,) = participants.participant_lines(self.owned, [self.get_object()])
         return Response(ParticipantSerializer(line).data)
 
     @extend_schema(operation_id="study_exclude", request=REASON, responses=ParticipantSerializer)
     @action(detail=True, methods=["post"], url_path="exclusion")
     def exclude(self, request: Request, slug: str, code: str) -> Response:
         """Exclude a participant from analyses. Their answers stay, and every analysis prints the reason."""
-        exclude(participant=self.get_object(), reason=_reason(self), actor=request.user)
+        exclude(participant=self.get_object(), reason=self.body(REASON)["reason"], actor=request.user)
         return self.retrieve(request, slug, code)
 
     @extend_schema(operation_id="study_undo_exclusion", request=REASON, responses=ParticipantSerializer)
     @action(detail=True, methods=["post"], url_path="exclusion/undo")
     def undo_exclusion(self, request: Request, slug: str, code: str) -> Response:
         """Undo an exclusion. It stays in the record, with both reasons."""
-        undo_exclusion(participant=self.get_object(), reason=_reason(self), actor=request.user)
+        undo_exclusion(participant=self.get_object(), reason=self.body(REASON)["reason"], actor=request.user)
         return self.retrieve(request, slug, code)
 
 
@@ -142,7 +138,7 @@ class StudyDataViewSet(StudyView, viewsets.ViewSet):
     def open_outcomes(self, request: Request, slug: str) -> Response:
         """Open the outcomes before the close. This cannot be undone, and the log has the reason."""
         membership = self.membership(slug, OWNERS)
-        open_outcomes(study=membership.study, reason=_reason(self), actor=request.user)
+        open_outcomes(study=membership.study, reason=self.body(REASON)["reason"], actor=request.user)
         return Response(StudyDetailSerializer(membership.study, context={"membership": membership}).data)
 
     @extend_schema(operation_id="study_retention", responses=RETENTION)
@@ -155,7 +151,7 @@ class StudyDataViewSet(StudyView, viewsets.ViewSet):
     @retention.mapping.patch
     def change_retention(self, request: Request, slug: str) -> Response:
         """Change how many days after the close data are kept."""
-        study = self.membership(slug, OWNERS).study
+        study = self.owned
         days = self.form(lambda data, _files: RetentionForm(study, data)).cleaned_data
         set_retention(study=study, actor=request.user, **days)
         return Response(days)
@@ -170,7 +166,3 @@ def _export_form(data: Any, _files: Any) -> ExportForm:
     form = ExportForm(data, is_owner=True)  # for others, the option is refused as such
     form.fields["format"].required = True
     return form
-
-
-def _reason(view: StudyView) -> str:
-    return str(view.form(lambda data, _files: ReasonForm(data)).cleaned_data["reason"])

@@ -21,11 +21,10 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
-from rest_framework.settings import api_settings
 
-from core.api import IgnoreAccept, created
+from core.api import IgnoreAccept, created, faults
 from core.errors import ParallaxError
-from core.field_problems import Problem, problems_of
+from core.field_problems import problems_of
 from core.form_bodies import described
 from core.problem_details import unknown
 from studies.api.membership import StudyView
@@ -131,16 +130,6 @@ class AmendmentSerializer(serializers.Serializer[Any]):
     texts = serializers.DictField(child=TextsSerializer(), required=False)
 
 
-def _faults(pointer: str, problems: Iterable[Problem]) -> ValidationError:
-    """The faults of a document below `pointer`, each with its own."""
-    by_place: dict[str, list[str]] = {}
-    for problem in problems:
-        parts = [str(part).replace("~", "~0").replace("/", "~1") for part in problem.path]
-        place = "/".join(filter(None, [pointer, *parts])) or api_settings.NON_FIELD_ERRORS_KEY
-        by_place.setdefault(place, []).append(problem.message)
-    return ValidationError(by_place)
-
-
 @contextmanager
 def _faults_of(pointer: str, *, questionnaire: bool) -> Iterator[None]:
     """Turn the refusal of a document into its faults, unless they are in another document than the one sent."""
@@ -150,7 +139,7 @@ def _faults_of(pointer: str, *, questionnaire: bool) -> Iterator[None]:
         problems = getattr(refused.__cause__, "problems", ())
         if not problems or isinstance(refused.__cause__, QuestionnaireProblems) != questionnaire:
             raise
-        raise _faults(pointer, problems) from refused
+        raise faults(problems, pointer) from refused
 
 
 def _require_known(names: Iterable[str], known: Iterable[str], kind: str, field: str) -> None:
@@ -164,26 +153,20 @@ class DesignViewSet(StudyView, viewsets.ViewSet):
 
     get: Any  # the action that reads what an address changes
 
-    @extend_schema(operation_id="study_design", summary="The frozen design", responses=FrozenDesignSerializer)
+    @extend_schema(operation_id="study_design", responses=FrozenDesignSerializer)
     @action(detail=True)
     def design(self, request: Request, slug: str) -> Response:
-        """Return everything that the design hash covers."""
+        """The frozen design, or that of a draft: everything that the design hash covers."""
         study = self.membership(slug, READERS).study
         version = study.versions.order_by("-number").first()
         snapshot = version.snapshot if version else design_snapshot(study)
         return Response({"design_hash": study.design_hash, "design": snapshot})
 
-    @extend_schema(
-        operation_id="study_design_change",
-        summary="Change settings and targets of a draft",
-        description="Simulated participants who walked the design as it was are removed.",
-        request=DesignChangeSerializer,
-        responses=FrozenDesignSerializer,
-    )
+    @extend_schema(operation_id="study_design_change", request=DesignChangeSerializer, responses=FrozenDesignSerializer)
     @design.mapping.patch
     def change_design(self, request: Request, slug: str) -> Response:
-        """Change the draft, unless what results is no sound design."""
-        study, body = self.study_to_change(slug), self.body(DesignChangeSerializer)
+        """Change settings and targets of a draft. Simulated participants who walked the old design are removed."""
+        study, body = self.owned, self.body(DesignChangeSerializer)
         positions = dict(study.conditions.values_list("label", "position"))
         settings, targets = body.get("settings", {}), body.get("targets", {})
         _require_known(settings, SETTINGS, "setting", "settings")
@@ -198,51 +181,42 @@ class DesignViewSet(StudyView, viewsets.ViewSet):
             )
         return self.get(request, slug)  # type: ignore[no-any-return]
 
-    @extend_schema(operation_id="study_questionnaire", summary="The questionnaire", responses=OpenApiTypes.OBJECT)
+    @extend_schema(operation_id="study_questionnaire", responses=OpenApiTypes.OBJECT)
     @action(detail=True)
     def questionnaire(self, request: Request, slug: str) -> Response:
-        """Return the same document as the YAML file of the console."""
+        """The questionnaire, the same document as the YAML file of the console."""
         return Response({"schema": SCHEMA, **self.membership(slug, READERS).study.questionnaire})
 
     @extend_schema(
-        operation_id="study_questionnaire_replace",
-        summary="Replace the questionnaire of a draft",
-        request=OpenApiTypes.OBJECT,
-        responses=OpenApiTypes.OBJECT,
+        operation_id="study_questionnaire_replace", request=OpenApiTypes.OBJECT, responses=OpenApiTypes.OBJECT
     )
     @questionnaire.mapping.put
     def replace_questionnaire(self, request: Request, slug: str) -> Response:
-        """Put another questionnaire in the place of the draft's."""
-        study, document = self.study_to_change(slug), DocumentField().run_validation(request.data)
+        """Replace the questionnaire of a draft."""
+        study, document = self.owned, DocumentField().run_validation(request.data)
         with _faults_of("", questionnaire=True):
             import_questionnaire(study=study, text=_as_text(document), actor=request.user)
         return self.get(request, slug)  # type: ignore[no-any-return]
 
-    @extend_schema(operation_id="study_texts", summary="The texts", responses=StudyTextsSerializer)
+    @extend_schema(operation_id="study_texts", responses=StudyTextsSerializer)
     @action(detail=True)
     def texts(self, request: Request, slug: str) -> Response:
-        """Return what participants read besides the questions, by language."""
+        """What participants read besides the questions, by language."""
         return Response({"texts": self.membership(slug, READERS).study.texts})
 
-    @extend_schema(
-        operation_id="study_texts_change",
-        summary="Change texts of a draft",
-        description="What is left out stays as it is. The setting `languages` says which are offered.",
-        request=StudyTextsSerializer,
-        responses=StudyTextsSerializer,
-    )
+    @extend_schema(operation_id="study_texts_change", request=StudyTextsSerializer, responses=StudyTextsSerializer)
     @texts.mapping.patch
     def change_texts(self, request: Request, slug: str) -> Response:
-        """Change texts in some languages."""
-        study, texts = self.study_to_change(slug), self.body(StudyTextsSerializer)["texts"]
+        """Change texts of a draft. What is left out stays as it is. The setting `languages` says which are offered."""
+        study, texts = self.owned, self.body(StudyTextsSerializer)["texts"]
         _require_known(texts, [*interface_languages(), *study.texts], "language", "texts")
         change_design(study=study, actor=request.user, texts=texts)
         return self.get(request, slug)  # type: ignore[no-any-return]
 
-    @extend_schema(operation_id="study_conditions", summary="The conditions", responses=ConditionsSerializer)
+    @extend_schema(operation_id="study_conditions", responses=ConditionsSerializer)
     @action(detail=True)
     def conditions(self, request: Request, slug: str) -> Response:
-        """Return the conditions in the order of the design, and the models and presentations that they cross."""
+        """The conditions in the order of the design, and the models and presentations that they cross."""
         study = self.membership(slug, READERS).study
         conditions = list(study.conditions.select_related("model").order_by("position"))
         factors = [factor for factor in study.design.factors if not factor.is_of_recommenders]
@@ -254,60 +228,52 @@ class DesignViewSet(StudyView, viewsets.ViewSet):
         return Response(ConditionsSerializer(body).data)
 
     @extend_schema(
-        operation_id="study_conditions_replace",
-        summary="Choose the conditions of a draft",
-        description="Every model with every level of each presentation is a condition. One that stays keeps its "
-        "target. Models are those that runs on the dataset of the study measured.",
-        request=ConditionsChangeSerializer,
-        responses=ConditionsSerializer,
+        operation_id="study_conditions_replace", request=ConditionsChangeSerializer, responses=ConditionsSerializer
     )
     @conditions.mapping.put
     def replace_conditions(self, request: Request, slug: str) -> Response:
-        """Put other conditions in the place of the draft's."""
-        study, body = self.study_to_change(slug), self.body(ConditionsChangeSerializer)
+        """Choose the conditions of a draft. Every model with every level of each presentation is a condition. One that
+        stays keeps its target. Models are those that runs on the dataset of the study measured.
+        """
+        study, body = self.owned, self.body(ConditionsChangeSerializer)
         stated, presentations = body.get("presentations"), None
         if stated is not None:
             try:
                 presentations = Factors.validate_json(json.dumps(stated))
             except pydantic.ValidationError as error:
-                raise _faults("presentations", problems_of(error, stated)) from error
+                raise faults(problems_of(error, stated), "presentations") from error
         choose_conditions(study=study, digests=body["models"], presentations=presentations, actor=request.user)
         return self.get(request, slug)  # type: ignore[no-any-return]
 
     @extend_schema(
         operation_id="study_explanations",
-        summary="Upload texts that explain items",
-        description="A form with a CSV `file`. The conditions are crossed with lists without and with the texts.",
         request={"multipart/form-data": described(ExplanationsForm, "Explanations")},
         responses=ConditionsSerializer,
     )
     @action(detail=True, methods=["post"], parser_classes=[MultiPartParser])
     def explanations(self, request: Request, slug: str) -> Response:
-        """Store a text per item, and cross the conditions with them."""
-        study = self.study_to_change(slug)
+        """Upload texts that explain items. A form with a CSV `file`. The conditions are crossed with lists without and
+        with the texts.
+        """
+        study = self.owned
         file = self.form(ExplanationsForm).cleaned_data["file"]
         explain_by_texts(study=study, file=file, actor=request.user)
         return self.conditions(request, slug)  # type: ignore[call-arg]
 
-    @extend_schema(operation_id="study_versions", summary="Versions", responses=DesignVersionSerializer(many=True))
+    @extend_schema(operation_id="study_versions", responses=DesignVersionSerializer(many=True))
     @action(detail=True)
     def versions(self, request: Request, slug: str) -> Response:
-        """Return the versions of the design, the newest first; a draft has none."""
+        """The versions of the design, the newest first. A draft has none."""
         study = self.membership(slug, READERS).study
         return Response(DesignVersionSerializer(design_lines(study), many=True).data)
 
-    @extend_schema(
-        operation_id="study_amend",
-        summary="Amend a running study: a new version of its design",
-        description="Targets can grow, and words be corrected. What answers mean stays: duplicate the study to ask "
-        "something else.",
-        request=AmendmentSerializer,
-        responses={201: DesignVersionSerializer},
-    )
+    @extend_schema(operation_id="study_amend", request=AmendmentSerializer, responses={201: DesignVersionSerializer})
     @action(detail=True, methods=["post"])
     def amendments(self, request: Request, slug: str) -> Response:
-        """Store a new version of the design."""
-        study, body = self.study_to_change(slug), self.body(AmendmentSerializer)
+        """Amend a running study: a new version of its design. Targets can grow, and words be corrected. What answers
+        mean stays: duplicate the study to ask something else.
+        """
+        study, body = self.owned, self.body(AmendmentSerializer)
         kind = body["kind"]
         needed = AmendmentSerializer.NEEDED[kind]
         if body.keys() != {"kind", "why", needed}:
@@ -328,10 +294,7 @@ class DesignViewSet(StudyView, viewsets.ViewSet):
         return created(newest, reverse("api:designs-versions", args=[slug], request=request))
 
     @extend_schema(
-        operation_id="study_preregistration",
-        summary="The preregistration as text",
-        parameters=[FORM],
-        responses={(200, "text/markdown"): OpenApiTypes.STR},
+        operation_id="study_preregistration", parameters=[FORM], responses={(200, "text/markdown"): OpenApiTypes.STR}
     )
     @action(
         detail=True,
@@ -340,7 +303,7 @@ class DesignViewSet(StudyView, viewsets.ViewSet):
         content_negotiation_class=IgnoreAccept,
     )
     def preregistration(self, request: Request, slug: str, form: str) -> HttpResponse:
-        """Return the text in Markdown, to be revised and pasted."""
+        """The preregistration as text in Markdown, to be revised and pasted."""
         plan = preregistration_plan(self.membership(slug, READERS).study)
         return HttpResponse(preregistration(plan, form), content_type="text/markdown; charset=utf-8")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.http import Http404
 from rest_framework.permissions import SAFE_METHODS
 
-from core.api import ParameterSchema, StrictView
+from core.api import StrictView
 from core.form_bodies import described
 from studies.console.forms.data import ReasonForm
 from studies.design.services.archiving import refuse_archived
@@ -17,18 +17,9 @@ STUDY_LIMITS = {"study": "pk", "project": "dataset_version__dataset__project"}
 OF_STUDY = "studies/(?P<slug>[-a-zA-Z0-9_]+)"  # where the addresses of what belongs to a study begin
 
 
-class FirstSentence(ParameterSchema):
-    """Describes an operation by its docstring, whose first sentence is the summary."""
-
-    def get_summary(self) -> str:
-        """The first sentence, without its stop."""
-        return str(self.get_description()).partition(". ")[0].removesuffix(".")
-
-
 class StudyView(StrictView):
     """An endpoint whose address has the `slug` of a study."""
 
-    schema = FirstSentence()
     limits = STUDY_LIMITS
     lookup_field = "slug"
     lookup_value_regex = r"[-a-zA-Z0-9_]+"
@@ -45,15 +36,7 @@ class StudyView(StrictView):
             refuse_archived(membership.study)
         return membership
 
-    def study_to_change(self, slug: str) -> Study:
-        """The study, for its owners. Raises as `membership`."""
-        return self.membership(slug, OWNERS).study
-
-
-class OwnersView(StudyView):
-    """An endpoint of a study for its owners alone."""
-
     @property
-    def study(self) -> Study:
-        """The study in the address. Raises as `membership`."""
+    def owned(self) -> Study:
+        """The study in the address, for its owners alone. Raises as `membership`."""
         return self.membership(self.kwargs["slug"], OWNERS).study

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from typing import Any, ClassVar
 
 from django import forms
@@ -23,16 +23,16 @@ from accounts.selectors import open_invitations
 from accounts.services.invitations import deliver, revoke_invitation
 from core.api import created
 from core.errors import ParallaxError
-from core.form_bodies import described
+from core.form_bodies import described, of_facts
 from core.networks import site_of
 from core.problem_details import unknown
-from studies.api.membership import OwnersView
+from studies.api.membership import StudyView
 from studies.console.forms.interviews import PlacesForm
 from studies.console.forms.recruiting import EntryForm, GuestsForm, LinksForm, SignedLinksForm, SubmissionsForm
 from studies.console.forms.study_lifecycle import InviteForm, MemberForm
 from studies.design.selectors.texts import languages_of
 from studies.enums import Mode, Role
-from studies.models import Study, StudyMembership
+from studies.models import StudyMembership
 from studies.monitoring.selectors.approvals import Approval, approvals_of
 from studies.recruitment.panels.exits import CODES, OUTCOMES, Exit
 from studies.recruitment.selectors.recruitment import link_counts, recruiting_of
@@ -42,15 +42,7 @@ from studies.recruitment.services.submissions import ImportSummary, columns_of, 
 from studies.team.selectors.studies import members_of
 from studies.team.services.members import add_member, invite_to_study, remove_member
 
-
-def _of_facts(facts: type[Any]) -> type[serializers.Serializer[Any]]:
-    """Describe a dataclass of texts, numbers and truth values."""
-    kinds = {"str": serializers.CharField, "int": serializers.IntegerField, "bool": serializers.BooleanField}
-    described_fields = {field.name: kinds[str(field.type)]() for field in fields(facts)}
-    return type(facts.__name__, (serializers.Serializer,), {"__doc__": facts.__doc__, **described_fields})
-
-
-APPROVAL, SUMMARY = _of_facts(Approval), _of_facts(ImportSummary)
+APPROVAL, SUMMARY = of_facts(Approval), of_facts(ImportSummary)
 ENTRY = described(
     EntryForm, "Entry", link=serializers.CharField(read_only=True, help_text="To publish, with the panel's parameters.")
 )
@@ -107,7 +99,7 @@ class ExitSerializer(serializers.Serializer[Any]):
     text = serializers.DictField(child=serializers.CharField(allow_blank=True), default=dict)
 
 
-class RowsViewSet(OwnersView, mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Any]):
+class RowsViewSet(StudyView, mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet[Any]):
     """Rows of a study that its owners alone see and change."""
 
     lookup_field = "pk"
@@ -132,12 +124,12 @@ class MemberViewSet(RowsViewSet):
 
     def get_queryset(self) -> QuerySet[StudyMembership]:
         """The members of the study."""
-        return members_of(self.study)
+        return members_of(self.owned)
 
     @extend_schema(operation_id="study_member_add", request=NEW_MEMBER, responses={201: MemberSerializer})
     def create(self, request: Request, slug: str) -> Response:
         """Add a researcher who has an account. Members are refused (409): change their role instead."""
-        study = self.study
+        study = self.owned
         chosen = self.form(lambda data, _files: MemberForm(study, data)).cleaned_data
         if members_of(study).filter(researcher__email=chosen["email"].lower()).exists():
             raise ParallaxError("study.already_member", f"{chosen['email']} is a member.")
@@ -148,13 +140,13 @@ class MemberViewSet(RowsViewSet):
         """Change the role of a member. A study keeps an owner: the role of the last one stays (409)."""
         member = self.get_object()
         chosen = self.form(lambda data, _files: _role_form(member, data)).cleaned_data
-        add_member(study=self.study, email=member.researcher.email, actor=request.user, **chosen)
+        add_member(study=self.owned, email=member.researcher.email, actor=request.user, **chosen)
         return self.retrieve(request, slug, pk)
 
     @extend_schema(operation_id="study_member_remove", responses={204: None})
     def destroy(self, request: Request, slug: str, pk: str) -> Response:
         """Remove a member. Their open invitations are revoked, and the last owner stays (409)."""
-        remove_member(study=self.study, membership=self.get_object(), actor=request.user)
+        remove_member(study=self.owned, membership=self.get_object(), actor=request.user)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
@@ -177,12 +169,12 @@ class InvitationViewSet(RowsViewSet):
 
     def get_queryset(self) -> QuerySet[Invitation]:
         """The open invitations to the study."""
-        return open_invitations().filter(study_invitation__study=self.study)
+        return open_invitations().filter(study_invitation__study=self.owned)
 
     @extend_schema(operation_id="study_invite", request=INVITE, responses={201: InvitationSerializer})
     def create(self, request: Request, slug: str) -> Response:
         """Invite a colleague. Pass the link on: only this response has it, and no e-mail is sent."""
-        study = self.study
+        study = self.owned
         chosen = self.form(lambda data, _files: InviteForm(study, data)).cleaned_data
         invitation, key = invite_to_study(study=study, actor=request.user, **chosen)
         return self.added(invitation, link=deliver(invitation=invitation, key=key, site=site_of(request)).link)
@@ -194,45 +186,44 @@ class InvitationViewSet(RowsViewSet):
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
-class RecruitingViewSet(OwnersView, viewsets.ViewSet):
+class RecruitingViewSet(StudyView, viewsets.ViewSet):
     """How participants come to a study and leave it."""
 
+    get: Any  # the action that reads what an address changes
     data_actions: ClassVar = {"create_links", "sign", "guests", "set_guests", "submissions", "load_submissions"}
 
     @extend_schema(operation_id="study_panel", responses=ENTRY)
     @action(detail=False)
     def panel(self, request: Request, slug: str) -> Response:
         """Panel, entrance, entry limits, and the link to publish."""
-        return self._entry(self.study)
-
-    def _entry(self, study: Study) -> Response:
-        form = EntryForm(study, self.request.user)
+        study = self.owned
+        form = EntryForm(study, request.user)
         shown = {
             name: form.initial[name] or None if isinstance(field, forms.IntegerField) else form.initial[name]
             for name, field in form.fields.items()
         }
-        link = self.request.build_absolute_uri(entry_link(study=study, mode=Mode.LIVE))
+        link = request.build_absolute_uri(entry_link(study=study, mode=Mode.LIVE))
         return Response({**shown, "link": link + recruiting_of(study).panel.query})
 
     @extend_schema(operation_id="study_panel_change", request=ENTRY, responses=ENTRY)
     @panel.mapping.patch
     def change_panel(self, request: Request, slug: str) -> Response:
         """Change panel, entrance and entry limits. Fields that are left out stay as they are."""
-        study = self.study
+        study = self.owned
         self.form(lambda data, _files: EntryForm(study, request.user, data)).save(study, request.user)
-        return self._entry(study)
+        return self.get(request, slug)  # type: ignore[no-any-return]
 
     @extend_schema(operation_id="study_exit", responses=ExitSerializer)
     @action(detail=False, url_path=f"exits/(?P<outcome>{'|'.join(OUTCOMES)})")
     def exits(self, request: Request, slug: str, outcome: str) -> Response:
         """The exit of participants with an outcome."""
-        return Response(asdict(recruiting_of(self.study).exits[outcome]))
+        return Response(asdict(recruiting_of(self.owned).exits[outcome]))
 
     @extend_schema(operation_id="study_exit_set", request=ExitSerializer, responses=ExitSerializer)
     @exits.mapping.put
     def set_exit(self, request: Request, slug: str, outcome: str) -> Response:
         """Set the exit of participants with an outcome."""
-        study, body = self.study, self.body(ExitSerializer)
+        study, body = self.owned, self.body(ExitSerializer)
         if problems := unknown(body["text"], languages_of(study), "language"):
             raise ValidationError({"text": problems})
         recruitment.set_exits(study=study, exits={outcome: Exit(**body)}, actor=request.user)
@@ -242,13 +233,13 @@ class RecruitingViewSet(OwnersView, viewsets.ViewSet):
     @action(detail=False)
     def links(self, request: Request, slug: str) -> Response:
         """The number of personal links by state."""
-        return Response(link_counts(self.study))
+        return Response(link_counts(self.owned))
 
     @extend_schema(operation_id="study_links_create", request=NEW_LINKS, responses={201: LINKS})
     @links.mapping.post
     def create_links(self, request: Request, slug: str) -> Response:
         """Create personal links. Each admits one participant. Store them: only this response has them."""
-        study, form = self.study, self.form(LinksForm)
+        study, form = self.owned, self.form(LinksForm)
         n = form.cleaned_data["n"] or 0
         rows = recruitment.create_links(study=study, n=n, text=form.entries, actor=request.user)
         links = [
@@ -261,14 +252,14 @@ class RecruitingViewSet(OwnersView, viewsets.ViewSet):
     @links.mapping.delete
     def close_links(self, request: Request, slug: str) -> Response:
         """Close the unused personal links."""
-        recruitment.close_unused_links(study=self.study, actor=request.user)
+        recruitment.close_unused_links(study=self.owned, actor=request.user)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     @extend_schema(operation_id="study_links_sign", request=TO_SIGN, responses={201: LINKS})
     @action(detail=False, methods=["post"], url_path="links/signed")
     def sign(self, request: Request, slug: str) -> Response:
         """Create signed links of ids. The label of a link is its id, which enters by this link alone."""
-        study, form = self.study, self.form(SignedLinksForm)
+        study, form = self.owned, self.form(SignedLinksForm)
         facts = {"text": form.entries, "replace_key": form.cleaned_data["replace_key"]}
         signed = recruitment.create_signed_links(study=study, actor=request.user, **facts)
         link = request.build_absolute_uri(entry_link(study=study, mode=Mode.LIVE))
@@ -279,32 +270,28 @@ class RecruitingViewSet(OwnersView, viewsets.ViewSet):
     @action(detail=False)
     def guests(self, request: Request, slug: str) -> Response:
         """The guest list. `text` has one id per line, as CSV."""
-        return self._guests(self.study)
-
-    def _guests(self, study: Study) -> Response:
         text = io.StringIO()
-        csv.writer(text, lineterminator="\n").writerows(study.guests.values_list("value"))
+        csv.writer(text, lineterminator="\n").writerows(self.owned.guests.values_list("value"))
         return Response({"text": text.getvalue()})
 
     @extend_schema(operation_id="study_guests_set", request=GUESTS, responses=GUESTS)
     @guests.mapping.put
     def set_guests(self, request: Request, slug: str) -> Response:
         """Replace the guest list. Participants who have entered are not affected."""
-        study = self.study
-        self.form(GuestsForm).save(study, request.user)
-        return self._guests(study)
+        self.form(GuestsForm).save(self.owned, request.user)
+        return self.get(request, slug)  # type: ignore[no-any-return]
 
     @extend_schema(operation_id="study_submissions", responses=APPROVAL(many=True))
     @action(detail=False, parser_classes=[MultiPartParser])
     def submissions(self, request: Request, slug: str) -> Response:
         """The submissions on the panel. Each has the recommended approval; completers who are in no list are last."""
-        return Response([asdict(approval) for approval in approvals_of(self.study)])
+        return Response([asdict(approval) for approval in approvals_of(self.owned)])
 
     @extend_schema(operation_id="study_submissions_load", request=SUBMISSIONS, responses=SUMMARY)
     @submissions.mapping.post
     def load_submissions(self, request: Request, slug: str) -> Response:
         """Load the panel's list of submissions. A list with faults, which `extra` names, is not loaded at all (409)."""
-        study, form = self.study, self.form(SubmissionsForm)
+        study, form = self.owned, self.form(SubmissionsForm)
         columns = columns_of(recruiting_of(study).panel, **form.column_names)
         data = form.cleaned_data["file"]
         return Response(asdict(load_submissions(study=study, data=data, columns=columns, actor=request.user)))
@@ -313,13 +300,13 @@ class RecruitingViewSet(OwnersView, viewsets.ViewSet):
     @action(detail=False)
     def places(self, request: Request, slug: str) -> Response:
         """The places of interviews. There is one per line."""
-        return Response(PlacesForm(self.study).initial)
+        return Response(PlacesForm(self.owned).initial)
 
     @extend_schema(operation_id="study_places_set", request=PLACES, responses=PLACES)
     @places.mapping.put
     def set_places(self, request: Request, slug: str) -> Response:
         """Set the places of interviews. The code of a place where sessions were held stays (409)."""
-        study = self.study
+        study = self.owned
         places = self.form(lambda data, _files: PlacesForm(study, data)).places()
         recruitment.set_places(study=study, places=places, actor=request.user)
         return Response(PlacesForm(study).initial)

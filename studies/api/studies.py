@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from django.db.models import QuerySet
 from django.http import Http404, StreamingHttpResponse
-from django_filters.rest_framework import ChoiceFilter, FilterSet
+from django_filters.rest_framework import ChoiceFilter
 from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework import mixins, serializers, status, viewsets
 from rest_framework.decorators import action
@@ -18,9 +18,9 @@ from rest_framework.reverse import reverse
 
 from accounts.enums import Scope
 from catalog.models import DatasetVersion
-from core.api import created
+from core.api import created, filters
 from core.errors import ParameterError
-from core.form_bodies import described
+from core.form_bodies import described, of_facts
 from core.networks import site_of
 from evaluation.services.run_proposals import TITLES
 from evaluation.table_formats import FORMATS, as_table, table_response
@@ -46,7 +46,7 @@ from studies.enums import Mode, StudyStatus
 from studies.models import Study
 from studies.monitoring.selectors.estimate import estimate_of
 from studies.monitoring.selectors.live import is_blinded
-from studies.monitoring.selectors.outcomes import WITHOUT_OUTCOMES, outcomes_of
+from studies.monitoring.selectors.outcomes import WITHOUT_OUTCOMES, Outcome, outcomes_of
 from studies.monitoring.services.blinding import blinded_error, note_export, require_open
 from studies.participation.services.withdrawal import participant_known_as, withdraw_on_behalf
 from studies.serializers import (
@@ -54,7 +54,6 @@ from studies.serializers import (
     AnswersSerializer,
     CodebookSerializer,
     LaunchSerializer,
-    OutcomeSerializer,
     OutcomesQuerySerializer,
     StudyDetailSerializer,
     StudySerializer,
@@ -79,6 +78,7 @@ SimulationBody = described(
     "Simulation",
     effects=serializers.DictField(required=False, help_text="Shifts to plant: by condition, then by variable."),
 )
+OutcomeSerializer = of_facts(Outcome)
 Deletion = described(DeleteForm, "Deletion")
 
 
@@ -87,37 +87,30 @@ def made_study(job: Job) -> str:
     return reverse("api:studies-detail", args=[job.result.get("study") or job.subject.slug])
 
 
-def _act(name: str, service: Callable[..., object], summary: str, route: Any = None, reason: str = "") -> Any:
+def _act(name: str, service: Callable[..., object], words: str, route: Any = None, reason: str = "") -> Any:
     """The operation by which an owner changes the state of a study; `reason` is the service's parameter for theirs."""
 
     def act(self: StudyViewSet, request: Request, slug: str) -> Response:
-        """Change the state of a study."""
         membership = self.membership(slug, OWNERS, even_when_archived=True)  # the service knows which changes are left
         facts = {reason: self.body(REASON)["reason"]} if reason else {}
         service(study=membership.study, actor=request.user, **facts)
         return self.shown(slug)
 
-    act.__name__ = name
+    act.__name__, act.__doc__ = name, f"{words}."
     route = route or action(detail=True, methods=["post"])
     body, answer = REASON if reason else None, StudyDetailSerializer
-    return extend_schema(operation_id=f"study_{name}", summary=summary, request=body, responses=answer)(route(act))
-
-
-class StudyFilters(FilterSet):
-    """Filter of the list of studies."""
-
-    status = ChoiceFilter(choices=StudyStatus.choices, help_text="Studies in this state.")
+    return extend_schema(operation_id=f"study_{name}", request=body, responses=answer)(route(act))
 
 
 @extend_schema(tags=["studies"])
-@extend_schema_view(list=extend_schema(operation_id="studies", summary="Your studies, newest first"))
+@extend_schema_view(list=extend_schema(operation_id="studies"))
 class StudyViewSet(StudyView, mixins.ListModelMixin, viewsets.GenericViewSet[Study]):
-    """Studies of which you are a member."""
+    """The studies of which you are a member, newest first."""
 
     serializer_class = StudySerializer
     queryset = Study.objects.none()
     data_actions: ClassVar = {"outcomes", "answers", "withdrawals"}
-    filterset_class = StudyFilters
+    filterset_class = filters(status=ChoiceFilter(choices=StudyStatus.choices, help_text="Studies in this state."))
     parameters: ClassVar = {
         "outcomes": OutcomesQuerySerializer,
         "answers": AnswersQuerySerializer,
@@ -133,13 +126,11 @@ class StudyViewSet(StudyView, mixins.ListModelMixin, viewsets.GenericViewSet[Stu
         """Add the roles that may see counts."""
         return {**super().get_serializer_context(), "readers": READERS}
 
-    @extend_schema(
-        operation_id="study",
-        summary="One study: status, design hash, conditions with models, counts",
-        responses=StudyDetailSerializer,
-    )
+    @extend_schema(operation_id="study", responses=StudyDetailSerializer)
     def retrieve(self, request: Request, slug: str) -> Response:
-        """Return what your role may see of a study: counts by condition, but no outcomes."""
+        """One study: status, design hash, conditions with models, counts. It has what your role may see, but no
+        outcomes.
+        """
         return self.shown(slug)
 
     def shown(self, slug: str, code: int = status.HTTP_200_OK) -> Response:
@@ -151,15 +142,13 @@ class StudyViewSet(StudyView, mixins.ListModelMixin, viewsets.GenericViewSet[Stu
         return Response(body)
 
     @extend_schema(
-        operation_id="study_create",
-        summary="Create a study from a template",
-        description="`run` is a finished run whose models become the conditions. Or `dataset` is the name of a dataset "
-        "and `kind` how its models are chosen: unless they have been evaluated before, a job does that first (202).",
-        request=NewStudyBody,
-        responses={201: StudyDetailSerializer, 202: JobSerializer},
+        operation_id="study_create", request=NewStudyBody, responses={201: StudyDetailSerializer, 202: JobSerializer}
     )
     def create(self, request: Request) -> Response:
-        """Create a draft, or request it on models that have to be evaluated first."""
+        """Create a study from a template. `run` is a finished run whose models become the conditions. Or `dataset` is
+        the name of a dataset and `kind` how its models are chosen: unless they have been evaluated before, a job does
+        that first (202).
+        """
 
         def make(data: Any, files: Any) -> NewStudyForm:
             form = NewStudyForm(data, files, researcher=request.user, initial={"run": body.get("run")})
@@ -174,42 +163,33 @@ class StudyViewSet(StudyView, mixins.ListModelMixin, viewsets.GenericViewSet[Stu
         return accepted(request, begun) if isinstance(begun, Job) else self.shown(begun.slug, status.HTTP_201_CREATED)
 
     @extend_schema(
-        operation_id="study_change",
-        summary="Change the title of a draft",
-        request=described(TitleForm, "StudyTitle"),
-        responses=StudyDetailSerializer,
+        operation_id="study_change", request=described(TitleForm, "StudyTitle"), responses=StudyDetailSerializer
     )
     def partial_update(self, request: Request, slug: str) -> Response:
-        """Change what researchers call a draft."""
-        study = self.study_to_change(slug)
+        """Change the title of a draft."""
+        study = self.owned
         self.form(lambda data, _files: TitleForm(study, data)).save(request.user)
         return self.shown(slug)
 
-    @extend_schema(
-        operation_id="study_delete",
-        summary="Delete a study for good",
-        description="With its participants, reports and exports. Where people took part, `typed` has to be the slug.",
-        parameters=[Deletion],
-        responses={204: None},
-    )
+    @extend_schema(operation_id="study_delete", parameters=[Deletion], responses={204: None})
     def destroy(self, request: Request, slug: str) -> Response:
-        """Delete a study."""
+        """Delete a study for good. With its participants, reports and exports. Where people took part, `typed` has to
+        be the slug.
+        """
         study = self.membership(slug, OWNERS, even_when_archived=True).study
         archiving.delete_study(study=study, typed=self.query.get("typed") or "", actor=request.user)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
-    @extend_schema(
-        operation_id="study_templates", summary="Templates", responses=TemplateSerializer(many=True), filters=False
-    )
+    @extend_schema(operation_id="study_templates", responses=TemplateSerializer(many=True), filters=False)
     @action(detail=False, pagination_class=None)
     def templates(self, request: Request) -> Response:
-        """Return the templates, with what they need."""
+        """The templates of studies, with what they need."""
         return Response(TemplateSerializer([load_preset(key) for key in preset_keys()], many=True).data)
 
-    @extend_schema(operation_id="study_overview", summary="What the launch needs", responses=LaunchSerializer)
+    @extend_schema(operation_id="study_overview", responses=LaunchSerializer)
     @action(detail=True, url_path="launch", url_name="launch")
     def overview(self, request: Request, slug: str) -> Response:
-        """Return what keeps a draft from being launched, what is advised before, and what a launch freezes."""
+        """What keeps a draft from being launched, what is advised before, and what a launch freezes."""
         study = self.membership(slug, READERS).study
         is_draft, read = study.status == StudyStatus.DRAFT, launch_overview(study)
         needed = launching.launch_findings(study) if is_draft else []
@@ -231,29 +211,23 @@ class StudyViewSet(StudyView, mixins.ListModelMixin, viewsets.GenericViewSet[Stu
 
     @extend_schema(
         operation_id="study_duplicate",
-        summary="Create a draft of your own with the same design",
         request=described(DuplicateForm, "Duplicate"),
         responses={201: StudyDetailSerializer},
     )
     @action(detail=True, methods=["post"])
     def duplicate(self, request: Request, slug: str) -> Response:
-        """Copy the design of a study, without its participants."""
+        """Create a draft of your own with the same design, without its participants."""
         study = self.membership(slug, READERS, even_when_archived=True).study
         require_run(request.user, study)
         named = self.form(DuplicateForm).cleaned_data
         copy = duplicating.duplicate_study(study=study, actor=request.user, **named)
         return self.shown(copy.slug, status.HTTP_201_CREATED)
 
-    @extend_schema(
-        operation_id="study_simulate",
-        summary="Let simulated participants walk through the study",
-        request=SimulationBody,
-        responses={202: JobSerializer},
-    )
+    @extend_schema(operation_id="study_simulate", request=SimulationBody, responses={202: JobSerializer})
     @action(detail=True, methods=["post"])
     def simulations(self, request: Request, slug: str) -> Response:
-        """Request simulated participants, in a draft or a live study."""
-        study = self.study_to_change(slug)
+        """Let simulated participants walk through a study, in a draft or live."""
+        study = self.owned
         initial = {name: field.initial for name, field in SimulationForm.base_fields.items()}
         stated = {**initial, **self.body(SimulationBody)}
         try:
@@ -264,32 +238,19 @@ class StudyViewSet(StudyView, mixins.ListModelMixin, viewsets.GenericViewSet[Stu
             request, request_simulation(study=study, base_url=f"{site_of(request)}/", actor=request.user, **stated)
         )
 
-    @extend_schema(
-        operation_id="study_outcomes",
-        summary="Means by condition, once unblinded",
-        description="Outcomes of live participants are blinded from the launch to the close, as in the console (409).",
-        responses=OutcomeSerializer(many=True),
-        filters=False,
-    )
+    @extend_schema(operation_id="study_outcomes", responses=OutcomeSerializer(many=True), filters=False)
     @action(detail=True, pagination_class=None)
     def outcomes(self, request: Request, slug: str) -> Response:
-        """Return the perceived quality per condition."""
+        """Means by condition, once unblinded. Outcomes of live participants are blinded from the launch to the close,
+        as in the console (409).
+        """
         study = self.membership(slug, READERS).study
         mode = self.query["mode"]
         if is_blinded(study, mode):
             raise blinded_error()
         return Response(OutcomeSerializer(outcomes_of(study, mode), many=True).data)
 
-    @extend_schema(
-        operation_id="study_answers",
-        summary="The answers as a tidy table",
-        description="The tables of the console's exports: `long` has one row per participant and item, `wide` one row "
-        "per participant. Ids are created for publication and identify no one. Each download is recorded in the "
-        "study's log. Until the outcomes are unblinded, only page times are available; answers, and the allocation "
-        "log with the participants' conditions, are refused (409). Rows are streamed.",
-        parameters=[TABLE],
-        responses=as_table(AnswersSerializer),
-    )
+    @extend_schema(operation_id="study_answers", parameters=[TABLE], responses=as_table(AnswersSerializer))
     @action(
         detail=True,
         url_path=r"answers/(?P<table>[a-z-]+)",
@@ -297,7 +258,11 @@ class StudyViewSet(StudyView, mixins.ListModelMixin, viewsets.GenericViewSet[Stu
         renderer_classes=FORMATS,
     )
     def answers(self, request: Request, slug: str, table: str) -> StreamingHttpResponse:
-        """Stream a table."""
+        """The answers as a tidy table. The tables of the console's exports: `long` has one row per participant and
+        item, `wide` one row per participant. Ids are created for publication and identify no one. Each download is
+        recorded in the study's log. Until the outcomes are unblinded, only page times are available; answers, and the
+        allocation log with the participants' conditions, are refused (409). Rows are streamed.
+        """
         study = self.membership(slug, READERS).study
         definition = _tables(study, table)[table]
         modes = exported_modes(study, include_simulated=self.query["include_simulated"])
@@ -323,15 +288,10 @@ class StudyViewSet(StudyView, mixins.ListModelMixin, viewsets.GenericViewSet[Stu
         response["Cache-Control"] = "private, no-store"
         return response
 
-    @extend_schema(
-        operation_id="study_codebook",
-        summary="The codebook of a table",
-        parameters=[TABLE],
-        responses=CodebookSerializer,
-    )
+    @extend_schema(operation_id="study_codebook", parameters=[TABLE], responses=CodebookSerializer)
     @action(detail=True, url_path=r"answers/(?P<table>[a-z-]+)/codebook", url_name="codebook")
     def codebook(self, request: Request, slug: str, table: str) -> Response:
-        """Return the meaning of each column of a table."""
+        """The codebook of a table: the meaning of each column."""
         definition = _tables(self.membership(slug, READERS).study, table)[table]
         return Response(
             {
@@ -341,18 +301,14 @@ class StudyViewSet(StudyView, mixins.ListModelMixin, viewsets.GenericViewSet[Stu
             }
         )
 
-    @extend_schema(
-        operation_id="study_withdraw",
-        summary="Withdraw a participant on request and erase their data",
-        description="Identify the participant by code or external id, and give a reason for the log. The effect is the "
-        "same as that of the participant's own withdrawal and cannot be undone. Owners only; the token needs the "
-        "scopes `write` and `data`, or `withdraw`. An unknown or ambiguous participant is refused (409).",
-        request=WithdrawalSerializer,
-        responses={200: WithdrawnSerializer},
-    )
+    @extend_schema(operation_id="study_withdraw", request=WithdrawalSerializer, responses={200: WithdrawnSerializer})
     @action(detail=True, methods=["post"])
     def withdrawals(self, request: Request, slug: str) -> Response:
-        """Withdraw a participant."""
+        """Withdraw a participant on request and erase their data. Identify the participant by code or external id, and
+        give a reason for the log. The effect is the same as that of the participant's own withdrawal and cannot be
+        undone. Owners only; the token needs the scopes `write` and `data`, or `withdraw`. An unknown or ambiguous
+        participant is refused (409).
+        """
         study = self.membership(slug, OWNERS, even_when_archived=True).study
         body = self.body(WithdrawalSerializer)
         participant = participant_known_as(study=study, known_as=body["participant"])

@@ -27,7 +27,7 @@ KWARGS = {
     "pk": "1",
     "job": "1",
     "form": "osf",
-    "code": "any",
+    "code": "ANY",
     "outcome": "complete",
 }
 NEEDED = {"runs-proposals": {"dataset": "any"}}

@@ -21,7 +21,7 @@ WITHOUT_OUTCOMES = frozenset({"pages", "page-medians"})  # tables of times, whic
 
 @dataclass(frozen=True)
 class Outcome:
-    """Means of one condition over included completers; None without any, or where the study does not ask."""
+    """Means of one condition over included completers; null without any, or where the study does not ask."""
 
     condition: str
     n: int

@@ -6,7 +6,8 @@ import hashlib
 import io
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from types import ModuleType
+from typing import Any, Generic, TypeVar
 
 from parallax_client.low.api.datasets import dataset, dataset_create, datasets
 from parallax_client.low.api.models import model, model_recommendations, model_upload, models
@@ -41,8 +42,9 @@ from parallax_client.low.models import Job as JobRow
 from parallax_client.low.models import UploadRequest
 from parallax_client.low.types import File
 from parallax_client.site import Connection, Document
-from parallax_client.work import Job, Record, Work
+from parallax_client.work import Job, Record, Work, act
 
+Row = TypeVar("Row", bound=Record)
 PIECE = 8 * 2**20  # bytes of an upload that are sent at once
 
 
@@ -60,25 +62,31 @@ def _table(site: Connection, path: str, frame: bool, **query: Any) -> Any:
     return pd.read_csv(io.BytesIO(site.get(path, format="csv", **query).content))
 
 
-class Collection:
-    """The rows of one kind that the account sees."""
+class Collection(Generic[Row]):
+    """The rows of one kind that the account sees; each is read by its id, name or slug."""
+
+    kind: type[Row]
+    many: ModuleType  # the operations that read all, and one
+    one: ModuleType
 
     def __init__(self, site: Connection) -> None:
         self.site = site
+
+    def __iter__(self) -> Iterator[Row]:
+        return (self.kind(self.site, row) for row in self.site.every(self.many))
+
+    def __getitem__(self, key: str | int) -> Row:
+        return self.kind(self.site, self.site.call(self.one, key))
 
 
 class Dataset(Record):
     """A dataset and its versions."""
 
 
-class Datasets(Collection):
+class Datasets(Collection[Dataset]):
     """Datasets."""
 
-    def __iter__(self) -> Iterator[Dataset]:
-        return (Dataset(self.site, row) for row in self.site.every(datasets))
-
-    def __getitem__(self, name: str) -> Dataset:
-        return Dataset(self.site, self.site.call(dataset, name))
+    kind, many, one = Dataset, datasets, dataset
 
     def upload(self, *paths: str | Path, name: str, **choices: Any) -> Job:
         """Upload files and import them; `choices` are those of the API: title, recipe, roles, answers, fix, item_type.
@@ -105,19 +113,9 @@ class Datasets(Collection):
 class Run(Work):
     """A run: algorithms that are trained and measured on a dataset."""
 
-    def refresh(self) -> Self:
-        self.row = self.site.call(run, self.row.id)
-        return self
-
-    def cancel(self) -> Self:
-        """Cancel it; finished parts are kept for `resume`."""
-        self.row = self.site.call(run_cancel, self.row.id)
-        return self
-
-    def resume(self) -> Self:
-        """Do what failed or was cancelled."""
-        self.row = self.site.call(run_resume, self.row.id)
-        return self
+    refresh = act(run, "Read it again.")
+    cancel = act(run_cancel, "Cancel it; finished parts are kept for `resume`.")
+    resume = act(run_resume, "Do what failed or was cancelled.")
 
     def results(self) -> dict[str, Any]:
         """Every number of the run with the hashes of its inputs, as one document."""
@@ -138,24 +136,21 @@ class Run(Work):
         return target
 
 
-class Runs(Collection):
+class Runs(Collection[Run]):
     """Runs."""
 
-    def __iter__(self) -> Iterator[Run]:
-        return (Run(self.site, row) for row in self.site.every(runs))
-
-    def __getitem__(self, key: int) -> Run:
-        return Run(self.site, self.site.call(run, key))
+    kind, many, one = Run, runs, run
 
     def proposals(self, dataset: str) -> dict[str, Any]:
-        """Settings that fit a dataset, by key, each with its `run`, the body that starts it."""
-        return {row.key: row for row in self.site.call(run_proposals, dataset=dataset)}
+        """Settings that fit a dataset, by key; each has its `spec`, which starts it with the name of the dataset."""
+        return dict(self.site.call(run_proposals, dataset=dataset).proposals.additional_properties)
 
     def create(self, *, dataset: str, proposal: str = "", **settings: Any) -> Run:
         """Start a run: with the settings of a proposal, the first unless named, changed by `settings`."""
         proposed = self.proposals(dataset)
         chosen = proposed[proposal] if proposal else next(iter(proposed.values()))
-        return Run(self.site, self.site.call(run_create, body=Document({**chosen.run.to_dict(), **settings})))
+        body = Document({**chosen.spec.to_dict(), "dataset": dataset, **settings})
+        return Run(self.site, self.site.call(run_create, body=body))
 
 
 class Model(Record):
@@ -167,14 +162,10 @@ class Model(Record):
         return list(self.site.call(model_recommendations, self.row.id, body=body))
 
 
-class Models(Collection):
+class Models(Collection[Model]):
     """Models."""
 
-    def __iter__(self) -> Iterator[Model]:
-        return (Model(self.site, row) for row in self.site.every(models))
-
-    def __getitem__(self, key: int) -> Model:
-        return Model(self.site, self.site.call(model, key))
+    kind, many, one = Model, models, model
 
     def upload(self, path: str | Path, *, dataset: str, kind: str, **options: Any) -> Job:
         """Upload a model that was learned elsewhere; `wait()` returns it."""
@@ -205,52 +196,29 @@ class Report(Record):
         return saved
 
 
-class Reports(Collection):
+class Reports(Collection[Report]):
     """Reports."""
 
-    def __iter__(self) -> Iterator[Report]:
-        return (Report(self.site, row) for row in self.site.every(reports))
-
-    def __getitem__(self, key: int) -> Report:
-        return Report(self.site, self.site.call(report, key))
+    kind, many, one = Report, reports, report
 
 
 class Study(Record):
     """A study."""
 
-    def refresh(self) -> Self:
-        """Read it again."""
-        self.row = self.site.call(study, self.row.slug)
-        return self
-
-    def launch(self) -> Self:
-        """Freeze the design and let participants in. Raises Refused with all that keeps it from being launched."""
-        self.row = self.site.call(study_launch, self.row.slug)
-        return self
+    _key = "slug"
+    refresh = act(study, "Read it again.")
+    launch = act(
+        study_launch,
+        "Freeze the design and let participants in. Raises Refused with all that keeps it from being launched.",
+    )
+    pause = act(study_pause, "Let no further participants in for the time being.")
+    resume = act(study_resume, "Let participants in again.")
+    close = act(study_close, "End the study; its outcomes are unblinded.")
+    archive = act(study_archive, "Put it aside.")
 
     def launch_overview(self) -> Any:
         """What is `needed` for the launch, worth settling before (`advice`), and frozen by it (`facts`)."""
         return self.site.call(study_overview, self.row.slug)
-
-    def pause(self) -> Self:
-        """Let no further participants in for the time being."""
-        self.row = self.site.call(study_pause, self.row.slug)
-        return self
-
-    def resume(self) -> Self:
-        """Let participants in again."""
-        self.row = self.site.call(study_resume, self.row.slug)
-        return self
-
-    def close(self) -> Self:
-        """End the study; its outcomes are unblinded."""
-        self.row = self.site.call(study_close, self.row.slug)
-        return self
-
-    def archive(self) -> Self:
-        """Put it aside."""
-        self.row = self.site.call(study_archive, self.row.slug)
-        return self
 
     def duplicate(self, **fields: Any) -> Study:
         """A new draft with the same design."""
@@ -317,14 +285,10 @@ class Study(Record):
         return Job(self.site, row, lambda job: Reports(self.site)[int(_last(job))])
 
 
-class Studies(Collection):
+class Studies(Collection[Study]):
     """Studies."""
 
-    def __iter__(self) -> Iterator[Study]:
-        return (Study(self.site, row) for row in self.site.every(studies))
-
-    def __getitem__(self, slug: str) -> Study:
-        return Study(self.site, self.site.call(study, slug))
+    kind, many, one = Study, studies, study
 
     def create(self, *, title: str, **fields: Any) -> Study:
         """Create a draft: `run`, or `dataset` and `kind`, whose models are fitted first; `template` names another."""

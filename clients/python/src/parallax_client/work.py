@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any, Self
+from types import ModuleType
+from typing import Any, Self, TypeVar
 
 from parallax_client.low.api.jobs import job, job_cancel
 from parallax_client.site import Connection
 
+Row = TypeVar("Row", bound="Record")
 OPEN = ("queued", "running")
 
 
@@ -23,6 +25,8 @@ class Failed(Exception):
 class Record:
     """A row of a site: the fields of its answer as attributes, and what can be done with it."""
 
+    _key = "id"  # the field that names it in addresses
+
     def __init__(self, site: Connection, row: Any) -> None:
         self.site, self.row = site, row
 
@@ -35,12 +39,21 @@ class Record:
         return f"{type(self).__name__}({', '.join(f'{name}={getattr(self.row, name)!r}' for name in named)})"
 
 
+def act(operation: ModuleType, words: str) -> Callable[[Row], Row]:
+    """The method that calls an operation on a row, and returns the row as it is then."""
+
+    def method(self: Row) -> Row:
+        self.row = self.site.call(operation, getattr(self.row, self._key))
+        return self
+
+    method.__doc__ = words
+    return method
+
+
 class Work(Record):
     """A row with a status that changes while a worker is at it."""
 
-    def refresh(self) -> Self:
-        """Read the row again."""
-        raise NotImplementedError
+    refresh: Callable[[], Self]
 
     def wait(self, *, timeout: float = 3600, shown: Callable[[str], object] | None = None) -> Any:
         """Wait until it is over; `shown` is called with each new activity. Raises Failed and TimeoutError."""
@@ -70,9 +83,7 @@ class Job(Work):
         super().__init__(site, row)
         self._made = made
 
-    def refresh(self) -> Self:
-        self.row = self.site.call(job, self.row.id)
-        return self
+    refresh = act(job, "Read it again.")
 
     def cancel(self) -> None:
         """Cancel it: its worker stops at the next step."""
