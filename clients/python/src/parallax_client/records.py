@@ -132,7 +132,7 @@ class Run(Work):
     def cases(self, name: str, path: str | Path) -> Path:
         """Save a file of the cases, for systems elsewhere: cases.npz, train.inter, profiles.inter, cases.qrels."""
         target = Path(path)
-        target.write_bytes(self.site.get(f"/api/v1/runs/{self.row.id}/cases/{name}").content)
+        target.write_bytes(self.site.get(f"/api/v1/runs/{self.row.id}/cases/{name}/").content)
         return target
 
 
