@@ -66,7 +66,6 @@ def made(job: Job) -> str:
     return reverse("api:reports-file", args=[pk, PACKAGE]) if job.file else reverse("api:reports-detail", args=[pk])
 
 
-@extend_schema(tags=["reports"])
 @extend_schema_view(list=extend_schema(operation_id="reports"))
 class ReportViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Report]):
     """The reports that you may read, newest first."""

@@ -87,7 +87,6 @@ class BytesParser(FileUploadParser):
         return parsed
 
 
-@extend_schema(tags=["uploads"])
 @extend_schema_view(list=extend_schema(operation_id="uploads"))
 class UploadViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Upload]):
     """Your uploads, newest first. Files are sent in pieces, and deleted a day after the last if not imported."""
@@ -162,7 +161,6 @@ def _columns_form(job: Job, preview: ImportPreview, roles: Mapping[str, Any]) ->
     return form, problems
 
 
-@extend_schema(tags=["datasets"])
 @extend_schema_view(
     list=extend_schema(operation_id="datasets"),
     retrieve=extend_schema(operation_id="dataset", summary="One dataset with its versions"),
@@ -311,7 +309,7 @@ class DatasetViewSet(StrictView, mixins.ListModelMixin, mixins.RetrieveModelMixi
         return accepted(self.request, job)
 
 
-@extend_schema(tags=["datasets"], parameters=[NAME])
+@extend_schema(parameters=[NAME])
 @extend_schema_view(retrieve=extend_schema(operation_id="dataset_version", summary="One version, with its import"))
 class VersionViewSet(StrictView, mixins.RetrieveModelMixin, viewsets.GenericViewSet[DatasetVersion]):
     """One version of a dataset, and new versions that are made of it."""
@@ -380,7 +378,7 @@ class VersionViewSet(StrictView, mixins.RetrieveModelMixin, viewsets.GenericView
         return version
 
 
-@extend_schema(tags=["datasets"], parameters=[NAME, NUMBER])
+@extend_schema(parameters=[NAME, NUMBER])
 @extend_schema_view(list=extend_schema(operation_id="dataset_items"))
 class ItemViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Item]):
     """The items of a version, in its order."""

@@ -38,7 +38,6 @@ from recommenders import registry
 from recommenders.data import History
 
 
-@extend_schema(tags=["models"])
 @extend_schema_view(
     list=extend_schema(operation_id="models"),
     retrieve=extend_schema(operation_id="model", summary="One model"),
@@ -122,7 +121,6 @@ def model_made(job: Job) -> str:
     return reverse("api:models-detail", kwargs={"pk": job.result["model"]})
 
 
-@extend_schema(tags=["recommenders"])
 @extend_schema_view(list=extend_schema(operation_id="recommenders"))
 class RecommenderViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[RemoteRecommender]):
     """Remote recommenders, behind HTTP, that administrators registered for all researchers."""

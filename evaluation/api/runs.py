@@ -66,7 +66,6 @@ from jobs.models import Job
 Rows = Callable[[EvaluationRun], Iterable[list[Any]]]
 
 
-@extend_schema(tags=["runs"])
 @extend_schema_view(list=extend_schema(operation_id="runs"))
 class RunViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[EvaluationRun]):
     """Runs, newest first."""
@@ -277,7 +276,6 @@ def scores_made(job: Job) -> str:
     return reverse("api:runs-metrics", kwargs={"pk": job.subject_id})
 
 
-@extend_schema(tags=["experiments"])
 class ExperimentViewSet(StrictView, viewsets.GenericViewSet[Job]):
     """Experiments of publications, which can be run on a dataset."""
 

@@ -38,7 +38,6 @@ SUBJECTS: dict[Any, Any] = {
 }
 
 
-@extend_schema(tags=["jobs"])
 @extend_schema_view(list=extend_schema(operation_id="jobs"))
 class JobViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Job]):
     """Your jobs, newest first. You requested them in the console or here; or others did: simulations and Bayesian

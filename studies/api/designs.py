@@ -147,11 +147,8 @@ def _require_known(names: Iterable[str], known: Iterable[str], kind: str, field:
         raise ValidationError({field: problems})
 
 
-@extend_schema(tags=["studies"])
 class DesignViewSet(StudyView, viewsets.ViewSet):
     """The design of a study, part by part."""
-
-    get: Any  # the action that reads what an address changes
 
     @extend_schema(operation_id="study_design", responses=FrozenDesignSerializer)
     @action(detail=True)
