@@ -32,7 +32,7 @@ from evaluation.serializers import (
 )
 from evaluation.services.serving import recommend
 from evaluation.services.upload_jobs import request_upload
-from jobs.api import JobSerializer, accepted
+from jobs.api import JobSerializer, job_response
 from jobs.models import Job
 from recommenders import registry
 from recommenders.data import History
@@ -79,7 +79,7 @@ class ModelViewSet(StrictView, mixins.ListModelMixin, mixins.RetrieveModelMixin,
         except ParameterError as problem:
             raise ValidationError({"non_field_errors": [str(problem)]}) from problem
         job = request_upload(version=version, params=body, actor=request.user, **chosen)
-        return accepted(request, job)
+        return job_response(request, job)
 
     @extend_schema(
         operation_id="model_recommendations", request=ProfileSerializer, responses=RecommendationSerializer(many=True)

@@ -43,11 +43,7 @@ from studies.instrument.questionnaires.document import SCHEMA
 from studies.instrument.questionnaires.problems import QuestionnaireProblems
 from studies.monitoring.services.exclusions import LONGEST_REASON
 from studies.presentation import Factor
-from studies.serializers import (
-    ConditionsSerializer,
-    DesignVersionSerializer,
-    FrozenDesignSerializer,
-)
+from studies.serializers import ConditionsSerializer, DesignVersionSerializer, FrozenDesignSerializer
 from studies.settings import TRIAL, StudySettings
 from studies.team.permissions import READERS
 

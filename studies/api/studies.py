@@ -24,7 +24,7 @@ from core.form_bodies import described, of_facts
 from core.networks import site_of
 from evaluation.services.run_proposals import TITLES
 from evaluation.table_formats import FORMATS, as_table, table_response
-from jobs.api import JobSerializer, accepted
+from jobs.api import JobSerializer, job_response
 from jobs.models import Job
 from studies.api.membership import REASON, StudyView
 from studies.console.forms.conditions import TitleForm
@@ -151,7 +151,9 @@ class StudyViewSet(StudyView, mixins.ListModelMixin, viewsets.GenericViewSet[Stu
         if not self.within(DatasetVersion.objects.filter(pk=form.version.pk), {"project": "dataset__project"}).exists():
             raise Http404
         begun = begin_study(run=form.run_for(request.user), actor=request.user, **form.described)
-        return accepted(request, begun) if isinstance(begun, Job) else self.shown(begun.slug, status.HTTP_201_CREATED)
+        return (
+            job_response(request, begun) if isinstance(begun, Job) else self.shown(begun.slug, status.HTTP_201_CREATED)
+        )
 
     @extend_schema(
         operation_id="study_change", request=described(TitleForm, "StudyTitle"), responses=StudyDetailSerializer
@@ -225,7 +227,7 @@ class StudyViewSet(StudyView, mixins.ListModelMixin, viewsets.GenericViewSet[Stu
             stated["effects"] = effects_on(study, stated.get("effects", {}))
         except ParameterError as problem:
             raise ValidationError({"effects": [str(problem)]}) from problem
-        return accepted(
+        return job_response(
             request, request_simulation(study=study, base_url=f"{site_of(request)}/", actor=request.user, **stated)
         )
 
