@@ -34,7 +34,7 @@ from analysis.services.requests import request_report, require_open_answers
 from core.api import StrictView, exactly, filters
 from core.errors import ParallaxError
 from core.form_bodies import described, of_facts
-from jobs.api import JobSerializer, accepted
+from jobs.api import JobSerializer, job_response
 from jobs.models import Job, JobStatus
 from studies.api.membership import STUDY_LIMITS
 from studies.serializers import REPORTED
@@ -66,7 +66,6 @@ def made(job: Job) -> str:
     return reverse("api:reports-file", args=[pk, PACKAGE]) if job.file else reverse("api:reports-detail", args=[pk])
 
 
-@extend_schema(tags=["reports"])
 @extend_schema_view(list=extend_schema(operation_id="reports"))
 class ReportViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Report]):
     """The reports that you may read, newest first."""
@@ -101,7 +100,7 @@ class ReportViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[R
         study, mode = form.cleaned_data["study"], form.cleaned_data["mode"] or None
         require_open_answers(study=study, mode=mode)
         job = request_report(study=study, mode=mode, overrides=form.overrides(), asked_by=request.user)
-        return accepted(request, job)
+        return job_response(request, job)
 
     @extend_schema(operation_id="report", responses=serializers.ReportDetailSerializer)
     def retrieve(self, request: Request, pk: str) -> Response:
@@ -145,7 +144,7 @@ class ReportViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[R
             return file.response()
         if file.status == JobStatus.FAILED:
             raise ParallaxError("report.package_failed", file.error)
-        return accepted(request, file)
+        return job_response(request, file)
 
     @extend_schema(operation_id="report_package", request=None, responses={202: JobSerializer})
     @action(detail=True, methods=["post"])
@@ -153,7 +152,7 @@ class ReportViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[R
         """Have the files and the study package of a report created. Then the package is the file `study-package.zip`.
         The token needs the scope `write` or `report`.
         """
-        return accepted(request, request_files(report=self.get_object(), asked_by=request.user))
+        return job_response(request, request_files(report=self.get_object(), asked_by=request.user))
 
     @extend_schema(operation_id="report_bayesian", request=None, responses={202: JobSerializer})
     @action(detail=True, methods=["post"])
@@ -161,7 +160,7 @@ class ReportViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[R
         """Add the Bayesian analysis to a report. The job that is open or done is returned. The token needs the scope
         `write` or `report`.
         """
-        return accepted(request, request_bayesian(report=self.get_object(), actor=request.user))
+        return job_response(request, request_bayesian(report=self.get_object(), actor=request.user))
 
     @extend_schema(operation_id="report_comments", responses=CommentSerializer(many=True), filters=False)
     @action(detail=True, pagination_class=None)

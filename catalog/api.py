@@ -59,7 +59,7 @@ from core.api import StrictView, created
 from core.errors import NotAllowedInState, ParameterError
 from core.form_bodies import described, filled
 from core.problem_details import BadHeaders, unknown
-from jobs.api import JobSerializer, accepted
+from jobs.api import JobSerializer, job_response
 from jobs.models import Job
 from jobs.services import cancel
 
@@ -87,7 +87,6 @@ class BytesParser(FileUploadParser):
         return parsed
 
 
-@extend_schema(tags=["uploads"])
 @extend_schema_view(list=extend_schema(operation_id="uploads"))
 class UploadViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Upload]):
     """Your uploads, newest first. Files are sent in pieces, and deleted a day after the last if not imported."""
@@ -162,7 +161,6 @@ def _columns_form(job: Job, preview: ImportPreview, roles: Mapping[str, Any]) ->
     return form, problems
 
 
-@extend_schema(tags=["datasets"])
 @extend_schema_view(
     list=extend_schema(operation_id="datasets"),
     retrieve=extend_schema(operation_id="dataset", summary="One dataset with its versions"),
@@ -226,7 +224,7 @@ class DatasetViewSet(StrictView, mixins.ListModelMixin, mixins.RetrieveModelMixi
             raise PermissionDenied("The dataset would be public, which this token is limited against.")
         if not may_use_name(request.user, name):
             raise ValidationError({"set": [f"A dataset of another account or project is called {name}."]})
-        return accepted(request, request_download(name=name, actor=request.user))
+        return job_response(request, request_download(name=name, actor=request.user))
 
     @extend_schema(
         operation_id="dataset_import_choose",
@@ -277,7 +275,7 @@ class DatasetViewSet(StrictView, mixins.ListModelMixin, mixins.RetrieveModelMixi
         if is_open or preview.questions:
             return self._waiting(job, preview, about_columns)
         start_import(job=job, chosen=settings, actor=self.request.user, project=job.subject)
-        return accepted(self.request, job)
+        return job_response(self.request, job)
 
     def _project(self, job: Job, chosen: Mapping[str, Any]) -> Project | None:
         """The project that a new dataset will belong to."""
@@ -308,10 +306,10 @@ class DatasetViewSet(StrictView, mixins.ListModelMixin, mixins.RetrieveModelMixi
         ]
         job.result = {"choices_url": address, **about_columns, "questions": questions}
         job.save(update_fields=["result", "subject_type", "subject_id", "updated_at"])
-        return accepted(self.request, job)
+        return job_response(self.request, job)
 
 
-@extend_schema(tags=["datasets"], parameters=[NAME])
+@extend_schema(parameters=[NAME])
 @extend_schema_view(retrieve=extend_schema(operation_id="dataset_version", summary="One version, with its import"))
 class VersionViewSet(StrictView, mixins.RetrieveModelMixin, viewsets.GenericViewSet[DatasetVersion]):
     """One version of a dataset, and new versions that are made of it."""
@@ -354,7 +352,7 @@ class VersionViewSet(StrictView, mixins.RetrieveModelMixin, viewsets.GenericView
         version = self._extensible()
         chosen = self.form(MetadataForm).cleaned_data
         files = {"facts": chosen["file"], "media": chosen["item_files"], "on_bad_row": chosen["on_bad_row"]}
-        return accepted(request, request_metadata(version=version, actor=request.user, **files))
+        return job_response(request, request_metadata(version=version, actor=request.user, **files))
 
     @extend_schema(
         operation_id="dataset_subset_create",
@@ -371,7 +369,7 @@ class VersionViewSet(StrictView, mixins.RetrieveModelMixin, viewsets.GenericView
         recipe = self.form(lambda data, _files: SubsetForm(data, **offered)).cleaned_data["recipe"]
         if is_counted_at_once(version):
             subset_counts(version=version, recipe=recipe)
-        return accepted(request, request_subset(version=version, recipe=recipe, actor=request.user))
+        return job_response(request, request_subset(version=version, recipe=recipe, actor=request.user))
 
     def _extensible(self) -> DatasetVersion:
         version = self.get_object()
@@ -380,7 +378,7 @@ class VersionViewSet(StrictView, mixins.RetrieveModelMixin, viewsets.GenericView
         return version
 
 
-@extend_schema(tags=["datasets"], parameters=[NAME, NUMBER])
+@extend_schema(parameters=[NAME, NUMBER])
 @extend_schema_view(list=extend_schema(operation_id="dataset_items"))
 class ItemViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Item]):
     """The items of a version, in its order."""

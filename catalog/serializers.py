@@ -103,11 +103,7 @@ class UploadSerializer(serializers.ModelSerializer[Upload]):
 ChoicesSerializer = described(
     CheckForm,
     "ChoicesSerializer",
-    name=serializers.SlugField(
-        max_length=80,
-        required=False,
-        help_text="A dataset of this name gets a new version.",
-    ),
+    name=serializers.SlugField(max_length=80, required=False, help_text="A dataset of this name gets a new version."),
     project=serializers.CharField(
         required=False, allow_null=True, help_text="Name of a project of yours; without one, a new dataset is public."
     ),

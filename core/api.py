@@ -47,7 +47,7 @@ class ParameterSchema(AutoSchema):
         """The first sentence, without its stop."""
         return self._sentences()[0].removesuffix(".")
 
-    def get_description(self) -> str:
+    def get_description(self) -> str:  # type: ignore[override]  # of an older schema
         """What follows the first sentence."""
         return self._sentences()[2]
 
@@ -122,6 +122,7 @@ class StrictView(APIView):
     parameters: ClassVar[Mapping[str, type[Serializer[Any]]]] = {}  # of the query, by action
     filterset_class: type[FilterSet] | None = None  # of the list
     deprecated: ClassVar[Mapping[str, date]] = {}  # since when, by action, or by method where there are no actions
+    get: Any  # the method that reads what an address changes
     query: Mapping[str, Any] = {}  # the checked parameters of the request
     reserved: tuple[KeptAnswer, Fernet] | None = None  # for the answer to a request with an `Idempotency-Key`
     content_negotiation_class = StrictNegotiation
@@ -182,7 +183,7 @@ class StrictView(APIView):
         stated = request.headers.get("If-Match")
         if stated is None:
             raise NotConditional
-        present = _etag(self.get(request, *args, **kwargs).data)  # type: ignore[attr-defined]  # where it can be changed
+        present = _etag(self.get(request, *args, **kwargs).data)
         if present not in (etag.strip() for etag in stated.split(",")) and stated.strip() != "*":
             raise ChangedMeanwhile
 

@@ -127,7 +127,7 @@ class CandidatesSerializer(serializers.Serializer[Any]):
 
     fewest = serializers.IntegerField()
     most = serializers.IntegerField()
-    asked = serializers.IntegerField()
+    asked = serializers.IntegerField(source="requested")
 
 
 class RunSerializer(serializers.ModelSerializer[EvaluationRun]):
@@ -179,18 +179,15 @@ class RunDetailSerializer(RunSerializer):
         return RunAlgorithmSerializer(algorithms_of(run), many=True).data
 
     @extend_schema_field(CandidatesSerializer(allow_null=True))
-    def get_candidates(self, run: EvaluationRun) -> dict[str, int] | None:
+    def get_candidates(self, run: EvaluationRun) -> Any:
         """Return the range of candidates per hidden rating; null without candidates or cases."""
         candidates = candidate_range(run)
-        if candidates is None:
-            return None
-        return {"fewest": candidates.fewest, "most": candidates.most, "asked": candidates.requested}
+        return None if candidates is None else CandidatesSerializer(candidates).data
 
     @extend_schema_field(PartsSerializer)
-    def get_parts(self, run: EvaluationRun) -> dict[str, int]:
+    def get_parts(self, run: EvaluationRun) -> Any:
         """Return the progress in parts."""
-        parts = progress(run)
-        return {"done": parts.done, "total": parts.total}
+        return PartsSerializer(progress(run)).data
 
 
 class NewRun(RunSpec):

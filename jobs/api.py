@@ -40,15 +40,12 @@ class JobSerializer(serializers.ModelSerializer[Job]):
         return str(self.context["request"].build_absolute_uri(import_string(address)(job)))
 
 
-def job_response(request: Request, job: Job, code: int = status.HTTP_200_OK) -> Response:
-    """The response of a job; of one that is not over, with the time until another look is worth it."""
+def job_response(request: Request, job: Job, code: int = status.HTTP_202_ACCEPTED) -> Response:
+    """The response to a request that a worker carries out: 202 and the job; of one that is not over, with the time
+    until another look is worth it.
+    """
     state = JobSerializer(job, context={"request": request}).data
     headers = {"Retry-After": str(RETRY_SECONDS)} if job.is_open else {}
     if code == status.HTTP_202_ACCEPTED:
         headers["Location"] = str(state["url"])
     return Response(state, status=code, headers=headers)
-
-
-def accepted(request: Request, job: Job) -> Response:
-    """The response to a request that a worker carries out: 202 and the job."""
-    return job_response(request, job, status.HTTP_202_ACCEPTED)

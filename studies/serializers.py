@@ -16,6 +16,7 @@ from studies.monitoring.selectors import monitor
 from studies.monitoring.selectors.outcomes import are_outcomes_open
 from studies.participation.services.withdrawal import LONGEST_REASON
 from studies.settings import ELICITATIONS
+from studies.team.permissions import READERS
 
 # Previews are never reported.
 REPORTED = [(Mode.LIVE.value, "live participants"), (Mode.SIMULATED.value, "simulated participants")]
@@ -31,24 +32,18 @@ class StudySerializer(serializers.ModelSerializer[Study]):
         allow_null=True,
         help_text="Null for a study without an owner, which administrators see and can take over in the console.",
     )
-    n_completed = serializers.SerializerMethodField()
-    n_wanted = serializers.SerializerMethodField()
+    n_completed = serializers.IntegerField(read_only=True, allow_null=True)
+    n_wanted = serializers.IntegerField(read_only=True, allow_null=True, help_text="Over all conditions.")
 
     class Meta:
         model = Study
         fields = ["slug", "title", "status", "role", "n_completed", "n_wanted", *MOMENTS]
         read_only_fields = fields
 
-    def get_n_completed(self, study: Study) -> int | None:
-        """Number of completed participants."""
-        return self._if_reader(study, "n_completed")
-
-    def get_n_wanted(self, study: Study) -> int | None:
-        """Target number of completed participants over all conditions."""
-        return self._if_reader(study, "n_wanted")
-
-    def _if_reader(self, study: Any, name: str) -> int | None:
-        return getattr(study, name) if study.role in self.context["readers"] else None
+    def to_representation(self, study: Any) -> dict[str, Any]:
+        """The fields that the role may see."""
+        shown = super().to_representation(study)
+        return shown if study.role in READERS else {**shown, "n_completed": None, "n_wanted": None}
 
 
 class ConditionSerializer(serializers.ModelSerializer[Condition]):

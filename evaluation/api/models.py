@@ -32,13 +32,12 @@ from evaluation.serializers import (
 )
 from evaluation.services.serving import recommend
 from evaluation.services.upload_jobs import request_upload
-from jobs.api import JobSerializer, accepted
+from jobs.api import JobSerializer, job_response
 from jobs.models import Job
 from recommenders import registry
 from recommenders.data import History
 
 
-@extend_schema(tags=["models"])
 @extend_schema_view(
     list=extend_schema(operation_id="models"),
     retrieve=extend_schema(operation_id="model", summary="One model"),
@@ -80,7 +79,7 @@ class ModelViewSet(StrictView, mixins.ListModelMixin, mixins.RetrieveModelMixin,
         except ParameterError as problem:
             raise ValidationError({"non_field_errors": [str(problem)]}) from problem
         job = request_upload(version=version, params=body, actor=request.user, **chosen)
-        return accepted(request, job)
+        return job_response(request, job)
 
     @extend_schema(
         operation_id="model_recommendations", request=ProfileSerializer, responses=RecommendationSerializer(many=True)
@@ -122,7 +121,6 @@ def model_made(job: Job) -> str:
     return reverse("api:models-detail", kwargs={"pk": job.result["model"]})
 
 
-@extend_schema(tags=["recommenders"])
 @extend_schema_view(list=extend_schema(operation_id="recommenders"))
 class RecommenderViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[RemoteRecommender]):
     """Remote recommenders, behind HTTP, that administrators registered for all researchers."""

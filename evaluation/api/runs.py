@@ -60,13 +60,12 @@ from evaluation.services.run_proposals import proposals_for
 from evaluation.services.runs import cancel_run, create_runs, resume_run
 from evaluation.services.upload_jobs import request_collection, request_scores
 from evaluation.table_formats import FORMATS, as_table, table_response
-from jobs.api import RETRY_SECONDS, JobSerializer, accepted
+from jobs.api import RETRY_SECONDS, JobSerializer, job_response
 from jobs.models import Job
 
 Rows = Callable[[EvaluationRun], Iterable[list[Any]]]
 
 
-@extend_schema(tags=["runs"])
 @extend_schema_view(list=extend_schema(operation_id="runs"))
 class RunViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[EvaluationRun]):
     """Runs, newest first."""
@@ -205,7 +204,7 @@ class RunViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Eval
         and resume the run; the token needs the scope `write` or `upload`.
         """
         run = self._changeable()
-        return accepted(
+        return job_response(
             request, request_scores(run=run, actor=request.user, **self.form(UploadScoresForm).cleaned_data)
         )
 
@@ -225,7 +224,7 @@ class RunViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Eval
             raise PermissionDenied("Lists are collected by those who may start runs on the dataset.")
         cases_of(run)  # a run with folds has none
         form = self.form(lambda data, _files: CollectForm(data))
-        return accepted(request, request_collection(run=run, actor=request.user, **form.cleaned_data))
+        return job_response(request, request_collection(run=run, actor=request.user, **form.cleaned_data))
 
     @extend_schema(operation_id="run_tests", parameters=[TestsQuery], responses=RunTests)
     @action(detail=True)
@@ -277,7 +276,6 @@ def scores_made(job: Job) -> str:
     return reverse("api:runs-metrics", kwargs={"pk": job.subject_id})
 
 
-@extend_schema(tags=["experiments"])
 class ExperimentViewSet(StrictView, viewsets.GenericViewSet[Job]):
     """Experiments of publications, which can be run on a dataset."""
 
@@ -301,7 +299,7 @@ class ExperimentViewSet(StrictView, viewsets.GenericViewSet[Job]):
         """
         asked = self.body(NewExperimentSerializer)
         version = newest_version(asked["dataset"], self.within(Dataset.objects.usable_by(request.user), DATASET_LIMITS))
-        return accepted(request, start_experiment(key=asked["experiment"], version=version, actor=request.user))
+        return job_response(request, start_experiment(key=asked["experiment"], version=version, actor=request.user))
 
     @extend_schema(operation_id="experiment_outcome", responses={(200, "application/zip"): OpenApiTypes.BINARY})
     @action(detail=True, content_negotiation_class=IgnoreAccept)

@@ -38,7 +38,6 @@ SUBJECTS: dict[Any, Any] = {
 }
 
 
-@extend_schema(tags=["jobs"])
 @extend_schema_view(list=extend_schema(operation_id="jobs"))
 class JobViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Job]):
     """Your jobs, newest first. You requested them in the console or here; or others did: simulations and Bayesian
@@ -74,7 +73,7 @@ class JobViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Job]
     @extend_schema(operation_id="job", responses=JobSerializer)
     def retrieve(self, request: Request, pk: str) -> Response:
         """One job, and how far it is. `Retry-After` says when to look again."""
-        return job_response(request, self.get_object())
+        return job_response(request, self.get_object(), status.HTTP_200_OK)
 
     @extend_schema(operation_id="job_cancel", responses={204: None})
     def destroy(self, request: Request, pk: str) -> Response:

@@ -81,7 +81,6 @@ def own_webhooks(view: StrictView) -> QuerySet[Webhook]:
     return view.within(Webhook.objects.filter(owner=view.request.user.pk).select_related("study", "owner"), LIMITS)
 
 
-@extend_schema(tags=["webhooks"])
 @extend_schema_view(
     list=extend_schema(operation_id="webhooks"),
     retrieve=extend_schema(operation_id="webhook", summary="One webhook"),
@@ -137,7 +136,6 @@ class WebhookViewSet(StudyView, mixins.ListModelMixin, mixins.RetrieveModelMixin
         return Response(DeliverySerializer(delivery).data, status.HTTP_202_ACCEPTED, headers={"Location": log})
 
 
-@extend_schema(tags=["webhooks"])
 @extend_schema_view(list=extend_schema(operation_id="webhook_deliveries"))
 class DeliveryViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Delivery]):
     """The deliveries of a webhook in the last 30 days, newest first."""

@@ -19,7 +19,7 @@ from rest_framework.reverse import reverse
 
 from core.api import IgnoreAccept, filters
 from core.form_bodies import described
-from jobs.api import JobSerializer, accepted
+from jobs.api import JobSerializer, job_response
 from jobs.models import Job, JobStatus
 from studies.api.membership import REASON, StudyView
 from studies.console.forms.data import ExportForm, RetentionForm
@@ -120,7 +120,7 @@ class StudyDataViewSet(StudyView, viewsets.ViewSet):
         kind, options = chosen.pop("format"), Options(**chosen)
         exports.require_allowed(options, is_owner=membership.is_owner)
         job = exports.request_export(study=membership.study, kind=kind, options=options, actor=request.user)
-        return accepted(request, job)
+        return job_response(request, job)
 
     @extend_schema(operation_id="study_export_file", responses={(200, "application/zip"): OpenApiTypes.BINARY})
     @action(detail=False, url_path="exports/(?P<job>[0-9]+)/file", content_negotiation_class=IgnoreAccept)

@@ -43,11 +43,7 @@ from studies.instrument.questionnaires.document import SCHEMA
 from studies.instrument.questionnaires.problems import QuestionnaireProblems
 from studies.monitoring.services.exclusions import LONGEST_REASON
 from studies.presentation import Factor
-from studies.serializers import (
-    ConditionsSerializer,
-    DesignVersionSerializer,
-    FrozenDesignSerializer,
-)
+from studies.serializers import ConditionsSerializer, DesignVersionSerializer, FrozenDesignSerializer
 from studies.settings import TRIAL, StudySettings
 from studies.team.permissions import READERS
 
@@ -147,11 +143,8 @@ def _require_known(names: Iterable[str], known: Iterable[str], kind: str, field:
         raise ValidationError({field: problems})
 
 
-@extend_schema(tags=["studies"])
 class DesignViewSet(StudyView, viewsets.ViewSet):
     """The design of a study, part by part."""
-
-    get: Any  # the action that reads what an address changes
 
     @extend_schema(operation_id="study_design", responses=FrozenDesignSerializer)
     @action(detail=True)

@@ -189,7 +189,6 @@ class InvitationViewSet(RowsViewSet):
 class RecruitingViewSet(StudyView, viewsets.ViewSet):
     """How participants come to a study and leave it."""
 
-    get: Any  # the action that reads what an address changes
     data_actions: ClassVar = {"create_links", "sign", "guests", "set_guests", "submissions", "load_submissions"}
 
     @extend_schema(operation_id="study_panel", responses=ENTRY)

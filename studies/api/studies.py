@@ -24,7 +24,7 @@ from core.form_bodies import described, of_facts
 from core.networks import site_of
 from evaluation.services.run_proposals import TITLES
 from evaluation.table_formats import FORMATS, as_table, table_response
-from jobs.api import JobSerializer, accepted
+from jobs.api import JobSerializer, job_response
 from jobs.models import Job
 from studies.api.membership import REASON, StudyView
 from studies.console.forms.conditions import TitleForm
@@ -102,7 +102,6 @@ def _act(name: str, service: Callable[..., object], words: str, route: Any = Non
     return extend_schema(operation_id=f"study_{name}", request=body, responses=answer)(route(act))
 
 
-@extend_schema(tags=["studies"])
 @extend_schema_view(list=extend_schema(operation_id="studies"))
 class StudyViewSet(StudyView, mixins.ListModelMixin, viewsets.GenericViewSet[Study]):
     """The studies of which you are a member, newest first."""
@@ -111,20 +110,12 @@ class StudyViewSet(StudyView, mixins.ListModelMixin, viewsets.GenericViewSet[Stu
     queryset = Study.objects.none()
     data_actions: ClassVar = {"outcomes", "answers", "withdrawals"}
     filterset_class = filters(status=ChoiceFilter(choices=StudyStatus.choices, help_text="Studies in this state."))
-    parameters: ClassVar = {
-        "outcomes": OutcomesQuerySerializer,
-        "answers": AnswersQuerySerializer,
-        "destroy": Deletion,
-    }
+    parameters: ClassVar = {"outcomes": OutcomesQuerySerializer, "answers": AnswersQuerySerializer, "destroy": Deletion}
     write_scopes: ClassVar = {"withdrawals": Scope.WITHDRAW}
 
     def get_queryset(self) -> QuerySet[Study]:
         """Return the researcher's studies; for administrators also those without an owner."""
         return self.within(studies_shown_to(self.request.user))
-
-    def get_serializer_context(self) -> dict[str, Any]:
-        """Add the roles that may see counts."""
-        return {**super().get_serializer_context(), "readers": READERS}
 
     @extend_schema(operation_id="study", responses=StudyDetailSerializer)
     def retrieve(self, request: Request, slug: str) -> Response:
@@ -160,7 +151,9 @@ class StudyViewSet(StudyView, mixins.ListModelMixin, viewsets.GenericViewSet[Stu
         if not self.within(DatasetVersion.objects.filter(pk=form.version.pk), {"project": "dataset__project"}).exists():
             raise Http404
         begun = begin_study(run=form.run_for(request.user), actor=request.user, **form.described)
-        return accepted(request, begun) if isinstance(begun, Job) else self.shown(begun.slug, status.HTTP_201_CREATED)
+        return (
+            job_response(request, begun) if isinstance(begun, Job) else self.shown(begun.slug, status.HTTP_201_CREATED)
+        )
 
     @extend_schema(
         operation_id="study_change", request=described(TitleForm, "StudyTitle"), responses=StudyDetailSerializer
@@ -173,7 +166,7 @@ class StudyViewSet(StudyView, mixins.ListModelMixin, viewsets.GenericViewSet[Stu
 
     @extend_schema(operation_id="study_delete", parameters=[Deletion], responses={204: None})
     def destroy(self, request: Request, slug: str) -> Response:
-        """Delete a study for good. With its participants, reports and exports. Where people took part, `typed` has to
+        """Delete a study for good, with its participants, reports and exports. Where people took part, `typed` has to
         be the slug.
         """
         study = self.membership(slug, OWNERS, even_when_archived=True).study
@@ -234,7 +227,7 @@ class StudyViewSet(StudyView, mixins.ListModelMixin, viewsets.GenericViewSet[Stu
             stated["effects"] = effects_on(study, stated.get("effects", {}))
         except ParameterError as problem:
             raise ValidationError({"effects": [str(problem)]}) from problem
-        return accepted(
+        return job_response(
             request, request_simulation(study=study, base_url=f"{site_of(request)}/", actor=request.user, **stated)
         )
 
@@ -251,12 +244,7 @@ class StudyViewSet(StudyView, mixins.ListModelMixin, viewsets.GenericViewSet[Stu
         return Response(OutcomeSerializer(outcomes_of(study, mode), many=True).data)
 
     @extend_schema(operation_id="study_answers", parameters=[TABLE], responses=as_table(AnswersSerializer))
-    @action(
-        detail=True,
-        url_path=r"answers/(?P<table>[a-z-]+)",
-        url_name="answers",
-        renderer_classes=FORMATS,
-    )
+    @action(detail=True, url_path=r"answers/(?P<table>[a-z-]+)", url_name="answers", renderer_classes=FORMATS)
     def answers(self, request: Request, slug: str, table: str) -> StreamingHttpResponse:
         """The answers as a tidy table. The tables of the console's exports: `long` has one row per participant and
         item, `wide` one row per participant. Ids are created for publication and identify no one. Each download is
