@@ -424,7 +424,7 @@ def test_bad_requests_are_answered_in_one_shape(study: Study) -> None:
     assert all(set(response.json()) == MEMBERS for response in found.values())
     assert {response["Content-Type"] for response in found.values()} == {"application/problem+json"}
     remedies = {what: response.json()["remedy"] for what, response in found.items()}
-    assert remedies["method"] == "Use GET or HEAD or OPTIONS."
+    assert remedies["method"] == "Use GET or POST or HEAD or OPTIONS."
     assert remedies["a form"] == "Send application/json."
     assert remedies["not given so"] == "Accept application/json."
 
