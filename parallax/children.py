@@ -13,6 +13,7 @@ import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from ipaddress import IPv4Address
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
@@ -27,6 +28,7 @@ from jobs.parent_process import PARENT_VARIABLE
 from jobs.worker_lock import is_worker_running
 from parallax.web import THREADS, WORKERS
 
+ANY_ADDRESS = str(IPv4Address(0))  # of a server that is met at each address of its machine
 STOP_SECONDS = 10.0
 START_SECONDS = 180.0
 MOST_RESTARTS = 5  # of children, within a minute
@@ -76,8 +78,7 @@ class Children:
 
     @property
     def url(self) -> str:
-        # A server of every address of the machine is met at its own.
-        return f"http://{'127.0.0.1' if set(self.host) == set('0.') else self.host}:{self.port}/"
+        return f"http://{'127.0.0.1' if self.host == ANY_ADDRESS else self.host}:{self.port}/"
 
     @property
     def logs(self) -> Path:

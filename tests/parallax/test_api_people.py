@@ -212,8 +212,8 @@ def test_the_panel_is_changed_with_all_faults_at_once(study: Study, program: Pro
     assert (shown["panel"], shown["longest_gap_minutes"], shown["most_per_network"]) == ("prolific", 90, None)
     assert "PROLIFIC_PID={{%PROLIFIC_PID%}}" in shown["link"]
     assert program.ask("patch", "panel/", 200, {"longest_gap_minutes": None})["pause_at"] == 70
-    problem = program.ask("patch", "panel/", 400, {"pause_at": 0, "entrance": "door", "pannel": "sona"})
-    assert pointers(problem) == {"/pause_at", "/entrance", "/pannel"}
+    problem = program.ask("patch", "panel/", 400, {"pause_at": 0, "entrance": "door", "panels": "sona"})
+    assert pointers(problem) == {"/pause_at", "/entrance", "/panels"}
 
 
 def test_studies_that_another_owner_excluded_are_kept_and_not_shown(study: Study, program: Program) -> None:

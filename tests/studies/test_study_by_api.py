@@ -182,7 +182,7 @@ def test_conditions_are_models_crossed_with_presentations() -> None:
     ]  # fmt: skip
     assert after["conditions"][1]["presentation"] == {"layout": "grid"}
     assert {name: after[name] for name in chosen} == chosen
-    wrong = [{"key": "layout", "levels": [{"name": "grid", "presentation": {"layout": "gird"}}]}, {"levels": []}]
+    wrong = [{"key": "layout", "levels": [{"name": "grid", "presentation": {"layout": "squares"}}]}, {"levels": []}]
     refused = program.change("put", address, {"models": before["models"], "presentations": wrong}, 400)
     assert {"/presentations/0/levels/0/presentation/layout", "/presentations/1/key"} <= _pointers(refused)
     refused = program.change("put", address, {"models": ["0" * 64]}, 409)
