@@ -126,7 +126,8 @@ class Scene:
             files = {"reports-file": "report.json", "runs-cases": "train.inter"}
             name = files.get(own, self.version.dataset.name)
             return {"pk": model if is_model else pk, "name": name, "slug": self.study.slug, "table": "wide", "job": 0,
-                    "form": "osf"}  # fmt: skip
+                    "form": "osf", "outcome": "complete", "number": self.version.number,
+                    "code": self.study.participants.earliest("pk").code}  # fmt: skip
         if name.startswith("api-"):
             return {}
         return {
