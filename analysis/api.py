@@ -60,7 +60,7 @@ BuildSerializer = described(
 )
 
 
-def made(job: Job) -> str:
+def result_address(job: Job) -> str:
     """The address of the package that a job stored, or of the report that it built, drew or analysed."""
     pk = {**job.payload, **job.result}.get("report", job.subject_id)
     return reverse("api:reports-file", args=[pk, PACKAGE]) if job.file else reverse("api:reports-detail", args=[pk])

@@ -18,14 +18,14 @@ class AnalysisConfig(AppConfig):
     def ready(self) -> None:
         """Listen for erasures, so that no report outlives the answers of a person in it."""
         register(
-            Kind("report", "Report", work="analysis.services.requests.build_requested", made="analysis.api.made"),
+            Kind("report", "Report", work="analysis.services.requests.build_requested", address="analysis.api.result_address"),
             Kind(
                 "package",
                 "Study package",
                 work="analysis.services.packages.store_files",
                 kept_days=7,
                 keeps_file="analysis.services.packages.may_be_downloaded",
-                made="analysis.api.made",
+                address="analysis.api.result_address",
             ),
             Kind(
                 "bayesian",
@@ -33,7 +33,7 @@ class AnalysisConfig(AppConfig):
                 work="analysis.services.bayesian_jobs.compute_requested",
                 is_long=True,
                 after="analysis.services.bayesian_jobs.draw_again",
-                made="analysis.api.made",
+                address="analysis.api.result_address",
             ),
         )
         erased = import_module("studies.participation.services.withdrawal").answers_erased

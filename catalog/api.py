@@ -146,18 +146,18 @@ def _columns_form(job: Job, preview: ImportPreview, roles: Mapping[str, Any]) ->
     """The form of the columns with stated roles, and what is wrong with them by its place."""
     blank = ColumnsForm(job=job, preview=preview)
     data = {field.name: field.initial for field in blank.writing}
-    places: dict[str, str] = {}
+    pointers: dict[str, str] = {}
     problems: dict[str, Any] = {}
     files = [table.part.files[0] for table in preview.tables]
     for file, fields in zip(files, blank.columns, strict=True):
         stated = roles.get(file, {})
         data |= {name: stated.get(column.name, column.role) for name, column in fields}
-        places |= {name: f"roles/{file}/{column.name}" for name, column in fields}
+        pointers |= {name: f"roles/{file}/{column.name}" for name, column in fields}
         wrong = unknown(stated, [column.name for _, column in fields], "column")
         problems |= {f"roles/{file}/{name}": texts for name, texts in wrong.items()}
     problems |= {f"roles/{name}": texts for name, texts in unknown(roles, files, "file").items()}
     form = ColumnsForm(data, job=job, preview=preview)
-    problems |= {places.get(name, "roles"): [*texts] for name, texts in form.errors.items()}
+    problems |= {pointers.get(name, "roles"): [*texts] for name, texts in form.errors.items()}
     return form, problems
 
 
@@ -249,10 +249,10 @@ class DatasetViewSet(StrictView, mixins.ListModelMixin, mixins.RetrieveModelMixi
         """
         job.subject = self._project(job, chosen)
         columns, problems = _columns_form(job, preview_of(job), chosen.get("roles", {}))
-        given = {name: chosen[name] for name in ("name", "title", "item_type") if name in chosen}
+        facts = {name: chosen[name] for name in ("name", "title", "item_type") if name in chosen}
         try:
-            named = filled(lambda data, files: CheckForm(data, files, job=job, preview=columns.preview), given)
-            if not may_use_name(self.request.user, named.cleaned_data["name"]):
+            check = filled(lambda data, files: CheckForm(data, files, job=job, preview=columns.preview), facts)
+            if not may_use_name(self.request.user, check.cleaned_data["name"]):
                 problems["name"] = [NAME_TAKEN]
         except ValidationError as refused:
             problems |= {**refused.detail}  # type: ignore[dict-item]  # by field
@@ -261,7 +261,7 @@ class DatasetViewSet(StrictView, mixins.ListModelMixin, mixins.RetrieveModelMixi
         about_columns = problems.pop("roles", ["Confirm the roles of the columns."]) if is_open else []
         if problems:
             raise ValidationError(problems)
-        settings = {name: named.cleaned_data[name] for name in ("name", "title", "item_type")}
+        settings = {name: check.cleaned_data[name] for name in ("name", "title", "item_type")}
         settings |= {name: chosen[name] for name in ("fix", "duplicates") if name in chosen}
         change_import(job=job, **settings, **({} if is_open else {**columns.changes(), "step": "ratings"}))
         preview = preview_of(job)

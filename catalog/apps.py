@@ -29,6 +29,6 @@ class CatalogConfig(AppConfig):
                     after=f"{services}.drop_files",
                     cancelled=f"{services}.delete_files",
                     kept_days=30,
-                    made="catalog.api.version_made",
+                    address="catalog.api.version_made",
                 )
             )

@@ -84,9 +84,9 @@ class IgnoreAccept(BaseContentNegotiation):
         """Select none: files are only read."""
 
 
-def filters(**named: Filter) -> type[FilterSet]:
+def filters(**by_name: Filter) -> type[FilterSet]:
     """The filters of a list, by the name of the parameter."""
-    return type("Filters", (FilterSet,), named)
+    return type("Filters", (FilterSet,), by_name)
 
 
 def exactly(description: str, field_name: str | None = None, *, pattern: str = r"^[-a-zA-Z0-9_]+$") -> Any:
@@ -233,12 +233,12 @@ class StrictView(APIView):
 
 def faults(problems: Iterable[Problem], pointer: str = "") -> ValidationError:
     """The faults of a document below `pointer`, each with its own."""
-    by_place: dict[str, list[str]] = {}
+    by_pointer: dict[str, list[str]] = {}
     for problem in problems:
         parts = [str(part).replace("~", "~0").replace("/", "~1") for part in problem.path]
-        place = "/".join(filter(None, [pointer, *parts])) or api_settings.NON_FIELD_ERRORS_KEY
-        by_place.setdefault(place, []).append(problem.message)
-    return ValidationError(by_place)
+        path = "/".join(filter(None, [pointer, *parts])) or api_settings.NON_FIELD_ERRORS_KEY
+        by_pointer.setdefault(path, []).append(problem.message)
+    return ValidationError(by_pointer)
 
 
 def created(data: Mapping[str, Any], url: str) -> Response:

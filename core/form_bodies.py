@@ -78,14 +78,14 @@ def filled(make: Callable[[Any, Any], Form], body: Any) -> Form:
     """
     if not isinstance(body, Mapping):
         raise ValidationError({api_settings.NON_FIELD_ERRORS_KEY: ["Send an object."]})
-    given = dict(body.lists()) if isinstance(body, QueryDict) else body
+    sent = dict(body.lists()) if isinstance(body, QueryDict) else body
     blank = make(None, None)
     data: QueryDict = QueryDict(mutable=True)
     files: MultiValueDict[str, Any] = MultiValueDict()
     problems: dict[str, Any] = {}
     for name, field in blank.fields.items():
         key = blank.add_prefix(name)
-        value = given[name] if name in given else blank.get_initial_for_field(field, name)
+        value = sent[name] if name in sent else blank.get_initial_for_field(field, name)
         values = [*value] if isinstance(value, list | tuple) else [] if value is None else [value]
         if any(isinstance(each, Mapping | list) for each in values):
             problems[name] = ["Write a value, not an object."]
@@ -98,9 +98,9 @@ def filled(make: Callable[[Any, Any], Form], body: Any) -> Form:
         else:
             data.setlist(key, [str(getattr(each, "pk", each)) for each in values])
     form = make(data, files)
-    found = {name: [*texts] for name, texts in form.errors.items()}
-    if NON_FIELD_ERRORS in found:
-        found[api_settings.NON_FIELD_ERRORS_KEY] = found.pop(NON_FIELD_ERRORS)
-    if problems := found | problems | unknown(given, [*blank.fields], "field"):
+    refused = {name: [*texts] for name, texts in form.errors.items()}
+    if NON_FIELD_ERRORS in refused:
+        refused[api_settings.NON_FIELD_ERRORS_KEY] = refused.pop(NON_FIELD_ERRORS)
+    if problems := refused | problems | unknown(sent, [*blank.fields], "field"):
         raise ValidationError(problems)
     return form

@@ -70,8 +70,8 @@ def keep_answer(request: Request) -> tuple[KeptAnswer, Fernet] | None:
         return None
     if not (0 < len(text) <= LONGEST and text.isascii() and text.isprintable()):
         raise BadHeaders({HEADER: [f"Write 1 to {LONGEST} characters of ASCII."]})
-    asking = (str(request.user.pk), getattr(request.auth, "digest", ""), text)
-    key, cipher = _digest(*asking), Fernet(urlsafe_b64encode(bytes.fromhex(_digest("answer", *asking))))
+    sender = (str(request.user.pk), getattr(request.auth, "digest", ""), text)
+    key, cipher = _digest(*sender), Fernet(urlsafe_b64encode(bytes.fromhex(_digest("answer", *sender))))
     fingerprint, now = _fingerprint(request), timezone.now()
     KeptAnswer.objects.filter(key=key, ends_at__lte=now).delete()
     stored, is_new = KeptAnswer.objects.get_or_create(

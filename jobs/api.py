@@ -34,7 +34,7 @@ class JobSerializer(serializers.ModelSerializer[Job]):
     @extend_schema_field(serializers.URLField(allow_null=True))
     def get_made_url(self, job: Job) -> str | None:
         """The address of what it made."""
-        address = job.definition.made
+        address = job.definition.address
         if job.status != JobStatus.SUCCEEDED or not address:
             return None
         return str(self.context["request"].build_absolute_uri(import_string(address)(job)))

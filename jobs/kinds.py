@@ -30,7 +30,7 @@ class Kind:
     kept_days: int | None = None  # after which a closed job is deleted with its file; None: never
     is_continued: bool = False  # the next one continues a cancelled one, whose folder is kept
     keeps_file: str = ""  # (job) -> whether its file may still be downloaded
-    made: str = ""  # (job) -> the address in the REST API of what a successful job made
+    address: str = ""  # (job) -> the address in the REST API of what a successful job made
 
     def do(self, job: Any, progress: Progress) -> Mapping[str, Any]:
         """Do the work of a job; returns what its finished row is changed to."""

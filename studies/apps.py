@@ -26,18 +26,18 @@ class StudiesConfig(AppConfig):
         new_study, made_study = "studies.design.services.new_study", "studies.api.studies.made_study"
         exporting = "studies.data.services.exports.write_requested"
         register(
-            Kind("export", "Export", work=exporting, kept_days=7, made="studies.api.data.export_url"),
+            Kind("export", "Export", work=exporting, kept_days=7, address="studies.api.data.export_url"),
             Kind(
                 "study",
                 "Study",
                 work=f"{new_study}.create_requested",
                 ready=f"{new_study}.is_ready",
                 kept_days=30,
-                made=made_study,
+                address=made_study,
             ),
             Kind("list", "List", work=f"{preparing}.ask_for_list", ready=f"{preparing}.is_ready", kept_days=1),
             Kind("canaries", "Canaries", work=f"{canaries}.check_canaries", kept_days=2),
-            Kind("simulation", "Simulation", work="studies.simulation.services.pilot.simulate", made=made_study),
+            Kind("simulation", "Simulation", work="studies.simulation.services.pilot.simulate", address=made_study),
         )
         TOKEN_LIMITS["study"] = "studies.team.selectors.studies.studies_of"
         import_module("studies.data.services.erasure")

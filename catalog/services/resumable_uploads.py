@@ -62,16 +62,16 @@ def append_piece(*, upload: Upload, offset: int, piece: UploadedFile[Any]) -> Up
         upload.save()
     if upload.is_complete:
         with opened_upload(upload) as whole:
-            found = hashlib.file_digest(whole, "sha256").hexdigest()
-        if found != upload.sha256:
+            digest = hashlib.file_digest(whole, "sha256").hexdigest()
+        if digest != upload.sha256:
             delete_folder(upload.folder)
             upload.folder, upload.offset = new_folder(), 0
             upload.save()
             raise ParallaxError(
                 "upload.other_digest",
-                f"The bytes have the SHA-256 {found}, which is not the stated one, so they were deleted. Send the file "
+                f"The bytes have the SHA-256 {digest}, which is not the stated one, so they were deleted. Send the file "
                 "again from offset 0, or delete the upload and state its own digest.",
-                {"offset": 0, "sha256": found},
+                {"offset": 0, "sha256": digest},
             )
     return upload
 

@@ -89,9 +89,9 @@ class ModelViewSet(StrictView, mixins.ListModelMixin, mixins.RetrieveModelMixin,
         """What a model recommends for a profile. As in the model preview of the console. Nothing is stored, and the
         scope `read` is enough.
         """
-        asked = self.body(ProfileSerializer)
+        body = self.body(ProfileSerializer)
         model = get_object_or_404(self.within(listed_models(request.user)), pk=pk)
-        version, profile = model.version, asked["profile"]
+        version, profile = model.version, body["profile"]
         indexes = dict(version.items.filter(external_id__in=profile).values_list("external_id", "index"))
         if lacking := [item for item in profile if item not in indexes]:
             raise ValidationError({f"profile/{item}": [f"{version} has no item of this id."] for item in lacking})
@@ -103,7 +103,7 @@ class ModelViewSet(StrictView, mixins.ListModelMixin, mixins.RetrieveModelMixin,
                 items=[indexes[item] for item in profile],
                 ratings=[scale[0] if is_usage else rating for rating in profile.values()],
                 scale=scale,
-                n=asked["n"],
+                n=body["n"],
                 history=History("rating", order=range(1, len(profile) + 1)),
             )
         except ParameterError as problem:  # its algorithm is no longer installed

@@ -94,9 +94,9 @@ class RunViewSet(StrictView, mixins.ListModelMixin, viewsets.GenericViewSet[Eval
         """Start a run. Poll its address until `status` is `succeeded`, `failed` or `cancelled`. Of several repetitions,
         the response is the first.
         """
-        asked = self.document(NewRun)
-        version = newest_version(asked.dataset, self._usable())
-        run = create_runs(version=version, spec=asked.spec(), owner=request.user, repeats=asked.repeats)
+        body = self.document(NewRun)
+        version = newest_version(body.dataset, self._usable())
+        run = create_runs(version=version, spec=body.spec(), owner=request.user, repeats=body.repeats)
         return self._answer(run, status.HTTP_202_ACCEPTED)
 
     @extend_schema(operation_id="run_cancel", request=None, responses=RunDetailSerializer)
@@ -297,9 +297,9 @@ class ExperimentViewSet(StrictView, viewsets.GenericViewSet[Job]):
         """Run an experiment on a dataset. Its runs are started, or reused. Of the job that succeeded, `result` has the
         verdicts, and `made_url` is the outcome. An experiment that you run on this dataset is not started again.
         """
-        asked = self.body(NewExperimentSerializer)
-        version = newest_version(asked["dataset"], self.within(Dataset.objects.usable_by(request.user), DATASET_LIMITS))
-        return job_response(request, start_experiment(key=asked["experiment"], version=version, actor=request.user))
+        body = self.body(NewExperimentSerializer)
+        version = newest_version(body["dataset"], self.within(Dataset.objects.usable_by(request.user), DATASET_LIMITS))
+        return job_response(request, start_experiment(key=body["experiment"], version=version, actor=request.user))
 
     @extend_schema(operation_id="experiment_outcome", responses={(200, "application/zip"): OpenApiTypes.BINARY})
     @action(detail=True, content_negotiation_class=IgnoreAccept)

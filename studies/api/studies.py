@@ -212,8 +212,8 @@ class StudyViewSet(StudyView, mixins.ListModelMixin, viewsets.GenericViewSet[Stu
         """Create a draft of your own with the same design, without its participants."""
         study = self.membership(slug, READERS, even_when_archived=True).study
         require_run(request.user, study)
-        named = self.form(DuplicateForm).cleaned_data
-        copy = duplicating.duplicate_study(study=study, actor=request.user, **named)
+        names = self.form(DuplicateForm).cleaned_data
+        copy = duplicating.duplicate_study(study=study, actor=request.user, **names)
         return self.shown(copy.slug, status.HTTP_201_CREATED)
 
     @extend_schema(operation_id="study_simulate", request=SimulationBody, responses={202: JobSerializer})

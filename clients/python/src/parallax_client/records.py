@@ -66,17 +66,17 @@ class Collection(Generic[Row]):
     """The rows of one kind that the account sees; each is read by its id, name or slug."""
 
     kind: type[Row]
-    many: ModuleType  # the operations that read all, and one
-    one: ModuleType
+    listing: ModuleType  # the operations that read all rows, and a single one
+    reading: ModuleType
 
     def __init__(self, site: Connection) -> None:
         self.site = site
 
     def __iter__(self) -> Iterator[Row]:
-        return (self.kind(self.site, row) for row in self.site.every(self.many))
+        return (self.kind(self.site, row) for row in self.site.every(self.listing))
 
     def __getitem__(self, key: str | int) -> Row:
-        return self.kind(self.site, self.site.call(self.one, key))
+        return self.kind(self.site, self.site.call(self.reading, key))
 
 
 class Dataset(Record):
@@ -86,7 +86,7 @@ class Dataset(Record):
 class Datasets(Collection[Dataset]):
     """Datasets."""
 
-    kind, many, one = Dataset, datasets, dataset
+    kind, listing, reading = Dataset, datasets, dataset
 
     def upload(self, *paths: str | Path, name: str, **choices: Any) -> Job:
         """Upload files and import them; `choices` are those of the API: title, recipe, roles, answers, fix, item_type.
@@ -139,7 +139,7 @@ class Run(Work):
 class Runs(Collection[Run]):
     """Runs."""
 
-    kind, many, one = Run, runs, run
+    kind, listing, reading = Run, runs, run
 
     def proposals(self, dataset: str) -> dict[str, Any]:
         """Settings that fit a dataset, by key; each has its `spec`, which starts it with the name of the dataset."""
@@ -165,7 +165,7 @@ class Model(Record):
 class Models(Collection[Model]):
     """Models."""
 
-    kind, many, one = Model, models, model
+    kind, listing, reading = Model, models, model
 
     def upload(self, path: str | Path, *, dataset: str, kind: str, **options: Any) -> Job:
         """Upload a model that was learned elsewhere; `wait()` returns it."""
@@ -199,7 +199,7 @@ class Report(Record):
 class Reports(Collection[Report]):
     """Reports."""
 
-    kind, many, one = Report, reports, report
+    kind, listing, reading = Report, reports, report
 
 
 class Study(Record):
@@ -240,8 +240,8 @@ class Study(Record):
         self, *, per_condition: int | None = None, targets: Mapping[str, int] | None = None, **settings: Any
     ) -> None:
         """Change a draft: the target of every condition, or of some by label, and settings of the design by name."""
-        given = {"per_condition": per_condition, "targets": targets, "settings": settings or None}
-        body = {name: value for name, value in given.items() if value is not None}
+        changes = {"per_condition": per_condition, "targets": targets, "settings": settings or None}
+        body = {name: value for name, value in changes.items() if value is not None}
         self.site.change(study_design, study_design_change, self.row.slug, body=body)
 
     def questionnaire(self) -> dict[str, Any]:
@@ -288,7 +288,7 @@ class Study(Record):
 class Studies(Collection[Study]):
     """Studies."""
 
-    kind, many, one = Study, studies, study
+    kind, listing, reading = Study, studies, study
 
     def create(self, *, title: str, **fields: Any) -> Study:
         """Create a draft: `run`, or `dataset` and `kind`, whose models are fitted first; `template` names another."""

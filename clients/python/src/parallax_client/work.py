@@ -35,8 +35,8 @@ class Record:
         return getattr(self.row, name)
 
     def __repr__(self) -> str:
-        named = [name for name in ("id", "slug", "name", "status") if hasattr(self.row, name)]
-        return f"{type(self).__name__}({', '.join(f'{name}={getattr(self.row, name)!r}' for name in named)})"
+        fields = [name for name in ("id", "slug", "name", "status") if hasattr(self.row, name)]
+        return f"{type(self).__name__}({', '.join(f'{name}={getattr(self.row, name)!r}' for name in fields)})"
 
 
 def act(operation: ModuleType, words: str) -> Callable[[Row], Row]:
@@ -79,9 +79,9 @@ class Work(Record):
 class Job(Work):
     """A job; `wait` returns what it made, where that can be read."""
 
-    def __init__(self, site: Connection, row: Any, made: Callable[[Job], Any] | None = None) -> None:
+    def __init__(self, site: Connection, row: Any, read: Callable[[Job], Any] | None = None) -> None:
         super().__init__(site, row)
-        self._made = made
+        self._read = read
 
     refresh = act(job, "Read it again.")
 
@@ -90,4 +90,4 @@ class Job(Work):
         self.site.call(job_cancel, self.row.id)
 
     def outcome(self) -> Any:
-        return self._made(self) if self._made else self
+        return self._read(self) if self._read else self
