@@ -18,7 +18,12 @@ class AnalysisConfig(AppConfig):
     def ready(self) -> None:
         """Listen for erasures, so that no report outlives the answers of a person in it."""
         register(
-            Kind("report", "Report", work="analysis.services.requests.build_requested", address="analysis.api.result_address"),
+            Kind(
+                "report",
+                "Report",
+                work="analysis.services.requests.build_requested",
+                address="analysis.api.result_address",
+            ),
             Kind(
                 "package",
                 "Study package",

@@ -23,7 +23,9 @@ class EvaluationConfig(AppConfig):
             ("model-upload", "Model upload", "store_model", model),
             ("scores-upload", "Upload of scores", "measure_scores", "evaluation.api.runs.scores_made"),
         ):
-            register(Kind(key, title, work=f"{uploads}.{work}", after=after, cancelled=after, kept_days=30, address=address))
+            register(
+                Kind(key, title, work=f"{uploads}.{work}", after=after, cancelled=after, kept_days=30, address=address)
+            )
         work = f"{uploads}.collect"
         register(
             Kind("lists-collection", "Lists", work=work, is_long=True, is_continued=True, kept_days=30, address=model)

@@ -69,8 +69,8 @@ def append_piece(*, upload: Upload, offset: int, piece: UploadedFile[Any]) -> Up
             upload.save()
             raise ParallaxError(
                 "upload.other_digest",
-                f"The bytes have the SHA-256 {digest}, which is not the stated one, so they were deleted. Send the file "
-                "again from offset 0, or delete the upload and state its own digest.",
+                f"The bytes have the SHA-256 {digest}, which is not the stated one, so they were deleted. Send the "
+                "file again from offset 0, or delete the upload and state its own digest.",
                 {"offset": 0, "sha256": digest},
             )
     return upload
