@@ -6,7 +6,6 @@ through Caddy, with the project's Caddyfile and TLS.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shlex
@@ -142,8 +141,7 @@ def deployment(caddy: str, postgresql_url: str, tmp_path_factory: pytest.TempPat
     made = Deployment(folder, addresses, url, folder / "caddy/caddy/pki/authorities/local/root.crt")
     (migrated,) = [subprocess.run(made.command("migrate"), cwd=ROOT, env=made.environment("migrate"), check=False)]
     assert migrated.returncode == 0
-    (cmd,) = re.findall(r"^CMD (\[.*\])$", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
-    _python, *serve = json.loads(cmd.replace("0.0.0.0", "127.0.0.1"))  # noqa: S104
+    _python, *serve = [word.replace("0.0.0.0", "127.0.0.1") for word in made.command("web")]  # noqa: S104
     proxy = {
         **made.environment("proxy"),
         "XDG_DATA_HOME": str(folder / "caddy"), "XDG_CONFIG_HOME": str(folder / "caddy"),
