@@ -9,12 +9,11 @@ from statistics import fmean
 from analysis.enums import Variable, scale_variables
 from analysis.read.inputs import Answers
 from analysis.read.responses import Reading
-from analysis.results.choices import ChoicesOfCondition, ComparedShares
+from analysis.results.choices import ChoicesOfCondition, ComparedShares, is_of_picks
 from analysis.results.plan import ReportPlan
 from inference.choices import ItemChoice, item_choice, mean_shares, picking_test
 from inference.power import wilson
 from inference.results import Undefined
-from studies.flow_pages import CHOSEN
 from studies.participation.selectors.choices import Chosen
 
 
@@ -45,7 +44,7 @@ def _tested(answers: Answers, variable: Variable, alpha: float) -> ComparedShare
     for person, (_condition, score, _answers) in zip(answers.people, rows, strict=True):
         if score is not None:
             counts[person.condition].append((int(Fraction(score) * person.n_items), person.n_items))
-    if variable.key.endswith(f".{CHOSEN}"):
+    if is_of_picks(variable.key):
         picked = {name: (sum(done > 0 for done, _n in own), len(own)) for name, own in counts.items()}
         result = picking_test(picked, alpha=alpha)
     else:

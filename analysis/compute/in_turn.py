@@ -26,6 +26,12 @@ from studies.settings import Contrast
 
 NOT_INDEPENDENT = Undefined("Each participant met all conditions, so the answers are not independent.")
 Values = Sequence[float | None]  # one for each of `Answers.people`
+TIED_DIGITS = 10  # decimals in which estimates of a model differ; those after them differ between processors
+
+
+def with_ties(estimates: Mapping[str, float]) -> dict[str, float]:
+    """Estimates that are equal on paper as equal numbers."""
+    return {name: round(value, TIED_DIGITS) for name, value in estimates.items()}
 
 
 def occasions_of(answers: Answers, values: Values) -> Occasions:
@@ -63,7 +69,10 @@ def tests_in_turn(answers: Answers, values: Values, means: Mapping[str, float], 
     with threadpool_limits(limits=1, user_api="blas"):
         n_missing = (answers.n_people + len(answers.left)) * len(answers.conditions) - len(occasions.values)
         of_complete = fitted(complete) if n_missing or answers.left else None
-        order = partial_order(means, ()) if isinstance(pairs, Undefined) else partial_order(pairs.locations, pairs)
+        if isinstance(pairs, Undefined):
+            order = partial_order(means, ())
+        else:
+            order = partial_order(with_ties(pairs.locations), pairs)
         return InTurnTests(
             n_missing=n_missing,
             model=model,

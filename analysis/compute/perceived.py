@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from analysis.compute.in_turn import NOT_INDEPENDENT, tests_in_turn
+from analysis.compute.in_turn import NOT_INDEPENDENT, tests_in_turn, with_ties
 from analysis.enums import VARIABLE_OF, Variable, scale_variables
 from analysis.read.inputs import Answers, ScaleAnswers
 from analysis.results import perceived as results
@@ -32,7 +32,6 @@ from inference.studentized_range import critical_range
 from studies.settings import SCALE_PREFIX
 
 LEAST_N = 2
-TIED_DIGITS = 10  # decimals in which means of a model differ
 FEWEST_PARTICIPANTS = 5  # in a condition with fewer, few items are no warning
 MOST_SHOWN = 5
 
@@ -136,8 +135,8 @@ def study_variable(
     )
     order = orders["games_howell"]
     if in_turn is not None and not isinstance(in_turn.pairs, Undefined):  # means that missing occasions do not move
-        order = partial_order(in_turn.pairs.locations, in_turn.pairs)
-        means = {name: round(mean, TIED_DIGITS) for name, mean in in_turn.pairs.locations.items()}
+        means = with_ties(in_turn.pairs.locations)
+        order = partial_order(means, in_turn.pairs)
     return result, Ranking(values=means, pairs=result.pairs, order=order)
 
 

@@ -11,6 +11,7 @@ from statistics import fmean
 import numpy as np
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
+from analysis.compute.in_turn import with_ties
 from analysis.enums import Variable, scale_variables
 from analysis.read.inputs import Answers, Judged
 from analysis.results.rankings import Ranking
@@ -45,7 +46,7 @@ def preferences_of(
         else:
             tests, model = _worths(answered, answers.conditions, alpha)
         if model is not None:
-            values, high = model.worths, max(LEAST_AXIS, math.ceil(max(map(abs, model.worths.values()))))
+            values, high = with_ties(model.worths), max(LEAST_AXIS, math.ceil(max(map(abs, model.worths.values()))))
             low = -high
         variable = Variable.of_scale(outcome.key, name=outcome.name, low=low, high=high, in_steps=False)
         result = Preference(

@@ -15,6 +15,7 @@ from analysis.present import verdict
 from analysis.read import Progress, no_progress
 from core.provenance import versions
 from documents.markdown import escaped
+from documents.numbers import capital, listed
 from studies.allocation.selectors.assignment_seed import seed_sentence
 from studies.data.exports.table_files import Written, sums_of, write_text, zipped_to
 
@@ -67,9 +68,12 @@ def readme(report: Report) -> str:
         notices.append(f"{DATASET_BADGE}. {SYNTHETIC_NOTICE}")
     has_scales = any(variable.variable.scale for variable in results.variables)
     weights = "1 for a user with a value" if results.objective.is_by_user else "the user's number of cases"
-    per, unchecked, answers = "", " and degrees of freedom of mixed models", "participants"
-    if results.is_in_turn:
-        per, unchecked, answers = " and occasion", "", "occasions"
+    per, answers = (" and occasion", "occasions") if results.is_in_turn else ("", "participants")
+    unchecked = ["bootstrap intervals"]
+    if not results.is_in_turn:
+        unchecked.append("degrees of freedom of mixed models")
+    if results.choices:
+        unchecked.append("ranks and popularity of what was picked")
     lines = [
         f"# {escaped(study.title)}",
         "",
@@ -144,7 +148,7 @@ def readme(report: Report) -> str:
         f"next to the report's, and ends with an error if any differs. Measures and scores are computed from the "
         f"answers in `{answers}.csv` and `items.csv`; `analysed.csv` says only who is analysed, in which "
         "condition. Mixed and ordinal models are fitted by independent code and agree within .1%, all other numbers "
-        f"within a millionth. Bootstrap intervals{unchecked} are not recomputed.",
+        f"within a millionth. {capital(listed(unchecked))} are not recomputed.",
         "",
         "## Provenance",
         "",

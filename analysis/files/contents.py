@@ -18,6 +18,7 @@ from analysis.models import Report
 from analysis.read.inputs import Measured, conditions_of, measured_by, positions_in
 from analysis.read.lists import FEATURES, Slots, shown_lists
 from analysis.read.responses import analysed_statuses, read_comparisons
+from analysis.results.choices import is_of_picks
 from analysis.results.comparison import DecidedPairs
 from analysis.results.lists_shown import LIST_METRICS
 from analysis.results.perceived import PerceivedVariable
@@ -141,6 +142,8 @@ def write_plan(report: Report, folder: Path) -> None:
     contrast, equivalence, primary = results.contrast, results.equivalence, results.primary
     lines = [["tested", variable.key, ""] for variable in results.variables]
     lines += [["ordinal", effects.key, ""] for effects in results.effects if isinstance(effects.ordinal, OrdinalResult)]
+    shares = [each.variable_key for each in results.shares]
+    lines += [["picks" if is_of_picks(key) else "counts", key, ""] for key in shares]
     if primary is not None and primary.is_tested:
         lines.append(["primary", primary.variable_key, primary.metric_key])
     _write_lines(data / "plan.csv", ["role", "variable", "metric"], lines)
@@ -152,7 +155,7 @@ def write_plan(report: Report, folder: Path) -> None:
     if results.factorial is not None:
         rows = [
             [of.variable_key, cell(name), cell(label), weight]
-            for of, name, contrast in (*results.factorial.contrasts, *results.factorial.margins)
+            for of, name, contrast in results.factorial.weighted
             for label, weight in contrast.weights.items()
         ]
         _write_lines(data / "effects.csv", ["variable", "effect", "condition", "weight"], rows)

@@ -9,6 +9,7 @@ from itertools import chain
 from typing import Any
 
 from analysis.enums import Metric
+from analysis.results.choices import ComparedShares
 from analysis.results.comparison import Comparison, Equivalence, MatrixCell, PlannedContrast
 from analysis.results.factorial import Factorial
 from analysis.results.follow_up import CorrelatedVariables, NoveltyCorrelation, VariableEffects
@@ -16,7 +17,7 @@ from analysis.results.lists_shown import Dose, ListsShown
 from analysis.results.perceived import PerceivedVariable
 from analysis.results.report import Results
 from analysis.results.side_by_side import Preference
-from inference.agreement import MOST_PERMUTED
+from inference.agreement import MOST_PERMUTED, SAMPLED
 from inference.item_effects import ItemEffectsResult
 from inference.ordinal import OrdinalResult
 from inference.paired import SignEffect
@@ -34,6 +35,7 @@ PARTS = ("overall", "within", "between")  # of a correlation
 F_TEST = ("f", "df_between", "df_within", "p")
 PER_CONTRAST = ("t", "df", "p", *LIMITS)
 PER_EFFECT = ("value", "se", "df", "t", "p", *LIMITS)
+REPEATED = ("n", "f", "df", "df_within", "p", "epsilon", "p_corrected", "partial_eta_squared")
 PER_SIGN_TEST = ("n_a", "n_b", "n_ties", "p_unadjusted", "p")
 
 
@@ -51,6 +53,7 @@ def lines_of(results: Results) -> Iterator[Line]:
     """The lines of the file: variables, correlations, items, metrics, planned contrast, rank correlations."""
     yield from chain.from_iterable(map(_of_variable, results.variables))
     yield from chain.from_iterable(map(_of_effects, results.effects))
+    yield from chain.from_iterable(map(_of_shares, results.shares))
     for pair in results.correlations:
         if pair.p_holm is not None:
             yield from _of_correlation(pair.a, pair.b, pair)
@@ -82,9 +85,10 @@ def lines_of(results: Results) -> Iterator[Line]:
         yield from _statistics(names, results.advantage.overall, ("value", "se", "df", "t", "p"))
     if results.contrast is not None:
         yield from _of_contrast(results.contrast, is_in_turn=results.is_in_turn)
-    yield from _of_factors(results.factorial) if results.factorial else ()
-    if results.equivalence is not None and not results.is_in_turn:
-        yield from _of_equivalence(results.equivalence)
+    if results.factorial is not None:
+        yield from _of_factors(results.factorial, "mixed_contrast" if results.is_in_turn else "effect")
+    if results.equivalence is not None:
+        yield from _of_equivalence(results.equivalence, "mixed_equivalence" if results.is_in_turn else "equivalence")
     yield from chain.from_iterable(map(_of_preference, results.preferences))
     # The scripts enumerate the orders of up to eight algorithms; with more, only the coefficients are compared.
     cells = _other_cells(results)
@@ -121,13 +125,29 @@ def _of_variable(variable: PerceivedVariable) -> Iterator[Line]:
     yield from _of_pairs(key, "tukey", variable.tests.tukey, ("difference", "p", *LIMITS))
     yield from _of_pairs(key, "games_howell", variable.tests.games_howell, ("difference", "df", "p", *LIMITS))
     yield from _of_pairs(key, "dunn", variable.tests.dunn_holm, ("difference", "p"))
-    model = None if variable.in_turn is None else variable.in_turn.model
+    if variable.in_turn is None:
+        return
+    model = variable.in_turn.model
+    yield from _statistics((key, "repeated_measures", "", ""), variable.in_turn.repeated, REPEATED)
+    yield from _statistics((key, "friedman", "", ""), variable.in_turn.friedman, ("chi_squared", "df", "p"))
+    yield from _of_pairs(key, "nemenyi", variable.in_turn.nemenyi, ("difference", "p"))
     if isinstance(model, WithinResult):
         yield from _statistics((key, "mixed", "", ""), model, ("log_likelihood", "sd_participants", "sd_residual"))
         yield from _statistics((key, "mixed", "", ""), model.test, F_TEST)
         for mean in model.means:
             yield from _statistics((key, "mixed", mean.condition, ""), mean, ("adjusted", "se"))
         yield from _of_pairs(key, "mixed_pair", model.pairs, ("difference", "se", "df", "p", *LIMITS))
+
+
+def _of_shares(compared: ComparedShares) -> Iterator[Line]:
+    key, result = compared.variable_key, compared.result
+    if isinstance(result, Undefined):
+        return
+    # The scripts draw no tables at random.
+    statistics = ("statistic", "df", "df_within", "p") if result.method != SAMPLED else ("statistic", "df")
+    yield from _statistics((key, "shares", "", ""), result, statistics)
+    if result.method != SAMPLED:
+        yield from _of_pairs(key, "shares_pair", result.pairs, ("difference", "p", *LIMITS))
 
 
 def _of_effects(effects: VariableEffects) -> Iterator[Line]:
@@ -188,10 +208,10 @@ def _of_contrast(contrast: PlannedContrast, *, is_in_turn: bool) -> Iterator[Lin
             yield from _statistics((key, "contrast_welch", "", ""), result.welch, PER_CONTRAST)
 
 
-def _of_factors(effects: Factorial) -> Iterator[Line]:
+def _of_factors(effects: Factorial, test: str) -> Iterator[Line]:
     """Contrasts, marginal means and the joint test of each term; of a trend the departure from a straight line."""
-    for of, name, contrast in (*effects.contrasts, *effects.margins):
-        yield from _statistics((of.variable_key, "effect", name, ""), contrast, PER_EFFECT)
+    for of, name, contrast in effects.weighted:
+        yield from _statistics((of.variable_key, test, name, ""), contrast, PER_EFFECT)
     for of in effects.variables:
         for name, term in of.terms.items():
             yield from _statistics((of.variable_key, "joint", name, ""), term.joint, ("f", "df", "df_within", "p"))
@@ -216,16 +236,16 @@ def _of_preference(preference: Preference) -> Iterator[Line]:
     yield from _statistics((key, "davidson_side", "", ""), model.side, ("value", "se", "df", "p", *LIMITS))
 
 
-def _of_equivalence(tested: Equivalence) -> Iterator[Line]:
+def _of_equivalence(tested: Equivalence, test: str) -> Iterator[Line]:
     key, families = tested.variable_key, ("p_equivalence", "p_minimum")
     if isinstance(tested.result, Undefined):
         return
     for pair in tested.result.pairs:
-        names = (key, "equivalence", pair.a, pair.b)
+        names = (key, test, pair.a, pair.b)
         yield from _statistics(names, pair.test, LIMITS)
         yield from _statistics(names, pair, families)
     if tested.contrast is not None:
-        yield from _statistics((key, "equivalence", "", ""), tested.contrast, families)
+        yield from _statistics((key, test, "", ""), tested.contrast, families)
 
 
 def _of_pairs(key: str, test: str, tests: PairwiseResult | Undefined, statistics: tuple[str, ...]) -> Iterator[Line]:

@@ -7,6 +7,12 @@ from dataclasses import dataclass
 from analysis.results.rankings import OfVariable
 from inference.choices import SharesTest
 from inference.results import Undefined
+from studies.flow_pages import CHOSEN
+
+
+def is_of_picks(variable_key: str) -> bool:
+    """Whether an outcome says that a participant picked something or nothing; else it is a share of items."""
+    return variable_key.endswith(f".{CHOSEN}")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -60,12 +60,15 @@ class Factorial:
         )
 
     @property
-    def margins(self) -> tuple[tuple[FactorialVariable, str, MeanContrast], ...]:
-        """Every marginal mean that has an interval, with a name."""
-        return tuple(
+    def weighted(self) -> tuple[tuple[OfVariable, str, MeanContrast], ...]:
+        """These contrasts, the marginal means and the planned effect, as far as they have an interval, with a name."""
+        margins = (
             (of, f"{factor}: {level}", mean)
             for of in self.variables
             for factor, term in of.terms.items()
             for level, mean in (term.margins or {}).items()
             if isinstance(mean, MeanContrast)
         )
+        planned = [self.planned] if self.planned is not None else []
+        effects = [(of, "planned", of.result) for of in planned if isinstance(of.result, MeanContrast)]
+        return (*self.contrasts, *margins, *effects)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -35,7 +36,10 @@ from studies.participation.selectors.choices import Chosen, choices_of
 from studies.participation.selectors.responses import records
 from studies.plans import ADVANTAGE_TEST, BEHAVIOUR_TEST, CHOICE_TEST, primary_test_of, share_tests
 from studies.settings import StudySettings
+from tests.analysis.test_package import run
 from tests.factories.analysis import page_without_pictures, plant
+from tests.factories.evaluation import ALGORITHMS, make_run_at
+from tests.factories.packages import write_numbers
 from tests.factories.studies import make_study
 from tests.studies.test_choice_pages import CHOICE, ITEMS, LIST, OVERALL
 from tests.studies.test_own_flows import ABOUT, RATE, THANKS
@@ -45,10 +49,11 @@ pytestmark = [pytest.mark.integration, pytest.mark.django_db]
 PLANNED = ["pick.chosen", "behaviour.opened"]
 
 
-def draft(**settings: Any) -> Study:
+def draft(algorithms: str = ALGORITHMS, **settings: Any) -> Study:
     flow = [ABOUT, RATE, {"lists": {"pages": [LIST, ITEMS, CHOICE, OVERALL]}}, THANKS]
     settings = {"flow": flow, "recorded": ["opened", "played"], "plan": {"outcomes": PLANNED}, **settings}
-    study = make_study(status="draft", settings=settings)
+    evaluated = make_run_at("succeeded", algorithms=algorithms)
+    study = make_study(status="draft", settings=settings, run=evaluated)
     for texts in study.texts.values():
         texts["consent"] += " {recorded_behaviour}"
     study.save()
@@ -113,6 +118,25 @@ def test_a_plan_names_choices_and_behaviour_as_outcomes(study: Study, tmp_path: 
     table = (tmp_path / "data" / "analysed.csv").read_text(encoding="utf-8").splitlines()
     assert table[0].endswith(",pick.chosen,behaviour.opened")
     assert not (tmp_path / "data" / "scales.csv").exists()  # its rows are scales of questions
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("algorithms", "n", "method"), [(ALGORITHMS, 4, "exact"), ("toppop,corngr,puresvd:factors=4", 24, "chi-square")]
+)
+def test_both_scripts_recompute_the_tests(algorithms: str, n: int, method: str, rscript: str, tmp_path: Path) -> None:
+    study = answered(draft(algorithms), [3, 4, 2, 5] * (n // 4))
+    for number, participant in enumerate(study.participants.order_by("pk")):
+        for slot in participant.recommendation_list.slots.order_by("rank")[: number * 7 % 5 % 4]:
+            opened = {"item": slot.item.external_id}
+            Event.objects.create(participant=participant, kind="details_opened", page="recommendations", facts=opened)
+    report = build_report(study=study)
+    assert [each.result.method for each in report.read_results().shares] == [method, "Wald"]  # type: ignore[union-attr]
+    write_numbers(report, tmp_path)
+    for command in ([sys.executable, "scripts/recompute.py"], [rscript, "--vanilla", "scripts/recompute.R"]):
+        status, lines, last = run(command, tmp_path)
+        assert (status, [line for line in lines if line[-1] != "yes"]) == (0, []), last
+        assert {line[0] for line in lines if line[1] == "shares_pair"} == set(PLANNED)
 
 
 def test_studies_without_a_choice_have_no_such_outcome() -> None:

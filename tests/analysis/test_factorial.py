@@ -123,7 +123,9 @@ def test_a_planned_effect_decides_the_headline() -> None:
 def test_both_scripts_recompute_the_effects(rscript: str, tmp_path: Path) -> None:
     report = _reported({"interaction": ["text", "recommender"]}, ("accuracy",))
     lines = {line[:5] for line in lines_of(report.read_results())}
-    assert len({line[2] for line in lines if line[1] == "effect"}) == 3 + 2 * 2  # contrasts and marginal means
+    assert (
+        len({line[2] for line in lines if line[1] == "effect"}) == 3 + 2 * 2 + 1
+    )  # contrasts, marginal means, the planned one
     assert len({line[2] for line in lines if line[1] == "joint"}) == 3
     expect_recomputed(report, rscript, tmp_path)
 

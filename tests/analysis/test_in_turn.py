@@ -307,9 +307,12 @@ N = 24  # participants, four in each sequence
 LIKED = (1, -1, -1)  # by the position of the condition: TopPop is best, the others alike
 
 
-def study_in_turn(slug: str = "in-turn", **settings: object) -> Study:
+PRIMARY = {"perceived": "satisfaction", "objective": "recall", "smallest_effect": 0.5}
+
+
+def study_in_turn(slug: str = "in-turn", *, algorithms: str = ALGORITHMS, **settings: object) -> Study:
     study = make_study(
-        slug=slug, run=make_run_at("succeeded", algorithms=ALGORITHMS), status="draft", per_condition=N,
+        slug=slug, run=make_run_at("succeeded", algorithms=algorithms), status="draft", per_condition=N,
         settings={**FEW_RESAMPLES, "flow": flow_of_lists(shown="in_turn"), **settings},
     )  # fmt: skip
     if not study.sequences.exists():
@@ -498,13 +501,38 @@ def test_a_planned_contrast_or_effect_has_the_headline() -> None:
     assert "Pooled variance" not in page
 
 
+@pytest.fixture
+def report_with_bound(module_database: None) -> Report:
+    """A contrast is planned, and the smallest effect of interest."""
+    contrast = {"higher": ["TopPop"], "lower": ["CorNgr", "PureSVD4"]}
+    return build_report(study=study_in_turn("in-turn-bound", primary={**PRIMARY, "contrast": contrast}))
+
+
+@pytest.fixture
+def report_with_effect(module_database: None) -> Report:
+    dose = "toppop,toppop|popularity:strength=0.3,toppop|popularity:strength=0.6"
+    primary = {**PRIMARY, "effect": {"trend": "strength"}}
+    return build_report(study=study_in_turn("in-turn-effect", algorithms=dose, primary=primary))
+
+
+IN_EVERY_PACKAGE = {"mixed", "mixed_pair", "mixed_contrast", "repeated_measures", "friedman", "nemenyi"}
+
+
 @pytest.mark.integration
 @pytest.mark.django_db
 @pytest.mark.slow
 @pytest.mark.usefixtures("pictures_once")
-@pytest.mark.parametrize(("name", "n_more"), [("report", 0), ("report_with_leavers", 3)])
-def test_the_scripts_of_a_package_recompute_the_mixed_model(
-    name: str, n_more: int, tmp_path: Path, rscript: str, request: pytest.FixtureRequest
+@pytest.mark.parametrize(
+    ("name", "n_more", "planned", "n_bounded"),
+    [
+        ("report", 0, False, 0),
+        ("report_with_leavers", 3, False, 0),
+        ("report_with_bound", 0, True, 4),
+        ("report_with_effect", 0, True, 3),
+    ],
+)
+def test_the_scripts_of_a_package_recompute_what_is_within_participants(
+    name: str, n_more: int, planned: bool, n_bounded: int, tmp_path: Path, rscript: str, request: pytest.FixtureRequest
 ) -> None:
     report = request.getfixturevalue(name)
     file = file_of(report, PACKAGE, lambda: cached_document(report))
@@ -517,5 +545,7 @@ def test_the_scripts_of_a_package_recompute_the_mixed_model(
     for command in ([sys.executable, "scripts/recompute.py"], [rscript, "--vanilla", "scripts/recompute.R"]):
         status, lines, last = run(command, tmp_path)
         assert (status, [line for line in lines if line[-1] != "yes"]) == (0, []), last
-        assert {"mixed", "mixed_pair", "mixed_contrast"} <= {line[1] for line in lines}
-        assert not {"welch", "games_howell", "advantage", "nested"} & {line[1] for line in lines}
+        assert {line[1] for line in lines} >= IN_EVERY_PACKAGE
+        assert not {"welch", "games_howell", "advantage", "nested", "equivalence"} & {line[1] for line in lines}
+        assert any(line[1:3] == ["mixed_contrast", "planned"] for line in lines) == planned
+        assert len({tuple(line[2:4]) for line in lines if line[1] == "mixed_equivalence"}) == n_bounded

@@ -264,7 +264,6 @@ nested <- function(items) {
   }
 }
 
-# The mean of the answered members of a scale, reverse-scored, on the range of the score; NA where too few are answered.
 # The mixed model of conditions and positions with participants random, by REML, and Satterthwaite's degrees of freedom.
 models <- list()
 mixed <- function(of, rows) {
@@ -342,15 +341,74 @@ mixed <- function(of, rows) {
   keep(of, "mixed", "", "", f = f, df_between = q, df_within = df, p = pf(f, q, df, lower.tail = FALSE))
 }
 
-# A weighted sum of the mixed model's means.
-mixed.contrast <- function(of, name, weights, sides = 2) {
-  own <- models[[of]]$tested(weights[models[[of]]$names])
-  t <- own[["value"]] / own[["se"]]
-  p <- if (sides == 1) pt(t, own[["df"]], lower.tail = FALSE) else 2 * pt(-abs(t), own[["df"]])
-  keep(of = of, test = "mixed_contrast", a = name, b = "", value = own[["value"]], se = own[["se"]],
-       df = own[["df"]], t = t, p = p)
+# Participants with a value of every condition: analysis of variance corrected by Greenhouse and Geisser, and tests by
+# ranks of Friedman and of Nemenyi.
+repeated <- function(of, rows) {
+  at <- list(match(rows[["participant.id"]], unique(rows[["participant.id"]])), match(rows[["condition"]], conditions))
+  table <- matrix(NA_real_, max(at[[1]]), length(conditions))
+  table[do.call(cbind, at)] <- rows[[of]]
+  table <- table[stats::complete.cases(table), , drop = FALSE]
+  n <- nrow(table)
+  k <- ncol(table)
+  if (n < 2) return(invisible())
+  effects <- colMeans(table) - mean(table)
+  rest <- sweep(table - rowMeans(table), 2, effects)
+  if (sum(rest^2) > 1e-12 * sum(table^2)) {
+    f <- n * sum(effects^2) / sum(rest^2) * (n - 1)
+    df <- c(k - 1, (k - 1) * (n - 1))
+    epsilon <- sum(rest^2)^2 / ((k - 1) * sum(crossprod(rest)^2))
+    keep(of = of, test = "repeated_measures", a = "", b = "", n = n, f = f, df = df[1], df_within = df[2],
+         p = pf(f, df[1], df[2], lower.tail = FALSE), epsilon = epsilon,
+         p_corrected = pf(f, epsilon * df[1], epsilon * df[2], lower.tail = FALSE),
+         partial_eta_squared = n * sum(effects^2) / (n * sum(effects^2) + sum(rest^2)))
+  }
+  table <- round(table, 9)
+  if (all(apply(table, 1, function(row) length(unique(row))) == 1)) return(invisible())
+  test <- friedman.test(table)
+  keep(of = of, test = "friedman", a = "", b = "", chi_squared = unname(test$statistic), df = k - 1, p = test$p.value)
+  ranks <- rowMeans(apply(table, 1, rank))
+  for (i in seq_len(k - 1)) for (j in (i + 1):k) {
+    q <- abs(ranks[i] - ranks[j]) / sqrt(k * (k + 1) / (12 * n))
+    keep(of = of, test = "nemenyi", a = conditions[i], b = conditions[j], difference = ranks[i] - ranks[j],
+         p = range.tail(q, k, Inf))
+  }
 }
 
+# The conditions whose means are compared: those of two participants, or in turn those of the mixed model.
+compared <- function(of) {
+  if (in.turn) return(models[[of]]$names)
+  column <- people[[of]]
+  Filter(function(name) sum(people[["condition"]] == name & !is.na(column)) > 1, conditions)
+}
+
+values.of <- function(of, names) {
+  column <- people[[of]]
+  sapply(names, function(name) column[people[["condition"]] == name & !is.na(column)], simplify = FALSE)
+}
+
+# A weighted sum of the conditions' means with its error and degrees of freedom: by Welch, or in turn by the mixed model;
+# NULL without such means or without any variance. `weights` has the names of the conditions.
+sum.of.means <- function(of, weights) {
+  weights <- weights[weights != 0]
+  if (!length(weights) || !all(names(weights) %in% compared(of))) return(NULL)
+  if (in.turn) {
+    padded <- weights[models[[of]]$names]
+    return(as.list(models[[of]]$tested(ifelse(is.na(padded), 0, padded))))
+  }
+  groups <- values.of(of, names(weights))
+  own <- weights^2 * sapply(groups, var) / lengths(groups)
+  if (sum(own) < 1e-15) return(NULL)
+  list(value = sum(weights * sapply(groups, mean)), se = sqrt(sum(own)),
+       df = sum(own)^2 / sum(own^2 / (lengths(groups) - 1)))
+}
+
+t.of.sum <- function(of, test, name, found, sides = 2) {
+  t <- found$value / found$se
+  p <- if (sides == 1) pt(t, found$df, lower.tail = FALSE) else 2 * pt(-abs(t), found$df)
+  keep(of = of, test = test, a = name, b = "", value = found$value, se = found$se, df = found$df, t = t, p = p)
+}
+
+# The mean of the answered members of a scale, reverse-scored, on the range of the score; NA where too few are answered.
 score <- function(columns, members) {
   scored <- sapply(seq_len(nrow(members)), function(place) {
     member <- members[place, ]
@@ -366,29 +424,18 @@ score <- function(columns, members) {
   first$score_low + (means - first$low) / (first$high - first$low) * (first$score_high - first$score_low)
 }
 
-# The planned contrast: a t test with the variance pooled over all conditions, and Welch's beside it.
-# Mean difference between the better and the worse of the pairs that a metric separates, by Welch.
-advantage <- function(of, groups, metric, better, worse) {
-  is.known <- better %in% names(groups) & worse %in% names(groups)
-  better <- better[is.known]
-  worse <- worse[is.known]
-  if (!length(better)) return(invisible())
-  weights <- sapply(names(groups), function(name) sum(better == name) - sum(worse == name)) / length(better)
-  if (!any(weights != 0)) return(invisible())
-  n <- lengths(groups)
-  value <- sum(weights * sapply(groups, mean))
-  own <- weights^2 * sapply(groups, var) / n
-  if (sum(own) <= 0) return(invisible())
-  df <- sum(own)^2 / sum(own^2 / (n - 1))
-  t <- value / sqrt(sum(own))
-  keep(of = of, test = "advantage", a = metric, b = "", value = value, se = sqrt(sum(own)), df = df, t = t,
-       p = 2 * pt(abs(t), df, lower.tail = FALSE))
+# Mean difference between the better and the worse of the pairs that a metric separates.
+advantage <- function(of, metric, better, worse) {
+  is.known <- better %in% compared(of) & worse %in% compared(of)
+  share <- function(name) (sum(better[is.known] == name) - sum(worse[is.known] == name)) / sum(is.known)
+  found <- sum.of.means(of, if (any(is.known)) sapply(compared(of), share))
+  if (!is.null(found)) t.of.sum(of, if (in.turn) "mixed_contrast" else "advantage", metric, found)
 }
 
-contrast.test <- function(of, groups, higher, lower, sides) {
-  named <- c(higher, lower)
+# The planned contrast of independent people: a t test with the variance pooled over all conditions, and Welch's.
+contrast.test <- function(of, groups, weights, sides) {
+  named <- names(weights)
   if (!all(named %in% names(groups))) return(invisible())
-  weights <- c(rep(1 / length(higher), length(higher)), rep(-1 / length(lower), length(lower)))
   n <- lengths(groups)[named]
   difference <- sum(weights * sapply(groups[named], mean))
   keep(of, "contrast", "", "", difference = difference)
@@ -409,18 +456,33 @@ contrast.test <- function(of, groups, higher, lower, sides) {
   }
 }
 
-# A weighted sum of the conditions' means, with variances of their own.
-effect <- function(of, groups, name, weights) {
-  own <- weights^2 * sapply(groups, var) / lengths(groups)
-  value <- sum(weights * sapply(groups, mean))
-  se <- sqrt(sum(own))
-  df <- sum(own)^2 / sum(own^2 / (lengths(groups) - 1))
-  half <- qt(1 - alpha / 2, df) * se
-  keep(of = of, test = "effect", a = name, b = "", value = value, se = se, df = df, t = value / se,
-       p = 2 * pt(-abs(value / se), df), ci_low = value - half, ci_high = value + half)
+# A weighted sum of the conditions' means with its limits.
+effect <- function(of, name, weights) {
+  found <- sum.of.means(of, weights)
+  if (is.null(found)) return(invisible())
+  test <- if (in.turn) "mixed_contrast" else "effect"
+  half <- qt(1 - alpha / 2, found$df) * found$se
+  t.of.sum(of, test, name, found)
+  keep(of = of, test = test, a = name, b = "", ci_low = found$value - half, ci_high = found$value + half)
 }
 
-# Whether the contrasts of a term are all 0, by Johansen; of a trend, whether the doses' means leave the straight line.
+# F, its degrees of freedom and p of contrasts that are all 0, by Johansen, from means with their squared errors and
+# numbers of participants; NULL where too few have an error.
+johansen <- function(weights, means, own, n) {
+  parts <- svd(weights)
+  weights <- t(parts$v[, parts$d > 1e-9, drop = FALSE])
+  q <- nrow(weights)
+  spread <- weights %*% (own * t(weights))
+  if (q == 0 || min(eigen(spread)$values) <= 1e-9 * max(eigen(spread)$values)) return(NULL)
+  values <- weights %*% means
+  shares <- colSums(weights * solve(spread, weights)) * own
+  a <- sum(shares^2 / (n - 1))
+  f <- sum(values * solve(spread, values)) / (q + 2 * a - 6 * a / (q + 2))
+  df <- q * (q + 2) / (3 * a)
+  list(f = f, df = q, df_within = df, p = pf(f, q, df, lower.tail = FALSE))
+}
+
+# Whether the contrasts of a term are all 0; of a trend, whether the doses' means leave the straight line.
 joint <- function(of, groups, term, weights) {
   weights <- weights[abs(rowSums(weights)) < 1e-9, , drop = FALSE] # without the marginal means
   if (startsWith(term, "trend over")) {
@@ -429,59 +491,108 @@ joint <- function(of, groups, term, weights) {
     bends <- diag(length(doses)) - lm.fit(cbind(1, doses), diag(length(doses)))$fitted.values
     weights <- sweep(bends, 2, tabulate(at), "/")[, at, drop = FALSE]
   }
-  parts <- svd(weights)
-  weights <- t(parts$v[, parts$d > 1e-9, drop = FALSE])
-  q <- nrow(weights)
-  own <- sapply(groups, var) / lengths(groups)
-  spread <- weights %*% (own * t(weights))
-  if (q == 0 || min(eigen(spread)$values) <= 1e-9 * max(eigen(spread)$values)) return(invisible())
-  values <- weights %*% sapply(groups, mean)
-  shares <- colSums(weights * solve(spread, weights)) * own
-  a <- sum(shares^2 / (lengths(groups) - 1))
-  f <- sum(values * solve(spread, values)) / (q + 2 * a - 6 * a / (q + 2))
-  df <- q * (q + 2) / (3 * a)
-  keep(of = of, test = "joint", a = term, b = "", f = f, df = q, df_within = df, p = pf(f, q, df, lower.tail = FALSE))
+  tested <- johansen(weights, sapply(groups, mean), sapply(groups, var) / lengths(groups), lengths(groups))
+  if (!is.null(tested)) do.call(keep, c(list(of = of, test = "joint", a = term, b = ""), tested))
 }
 
-# p of equivalence by two one-sided t tests, and of a difference beyond the bound, two-sided.
-against.bound <- function(difference, error, df, bound) {
-  list(p_equivalence = max(pt((difference + bound) / error, df, lower.tail = FALSE),
-                           pt((difference - bound) / error, df)),
-       p_minimum = min(1, 2 * pt((bound - abs(difference)) / error, df)))
+# Shares of participants who picked something: all conditions by chi-squared or exactly, pairs with Newcombe's limits.
+picking <- function(of, groups) {
+  picked <- sapply(groups, function(values) sum(values > 0))
+  n <- lengths(groups)
+  if (length(n) < 2 || sum(picked) == 0 || sum(picked) == sum(n)) return(invisible())
+  tested <- function(at) {
+    table <- rbind(picked, n - picked)[, at]
+    if (any(rowSums(table) == 0)) return(list(p.value = 1))
+    test <- suppressWarnings(chisq.test(table, correct = FALSE))
+    if (min(test$expected) < 5) test$p.value <- fisher.test(table, workspace = 2e7)$p.value
+    test
+  }
+  whole <- tested(seq_along(n))
+  keep(of, "shares", "", "", statistic = unname(whole$statistic), df = length(n) - 1, p = whole$p.value)
+  pairs <- combn(length(n), 2)
+  limits <- function(at) {
+    suppressWarnings(prop.test(picked[at], n[at], conf.level = 1 - alpha / ncol(pairs), correct = FALSE)$conf.int)
+  }
+  share <- picked / n
+  for (at in seq_len(ncol(pairs))) {
+    i <- pairs[1, at]
+    j <- pairs[2, at]
+    difference <- share[[i]] - share[[j]]
+    keep(of, "shares_pair", names(n)[i], names(n)[j], difference = difference,
+         p = min(1, ncol(pairs) * tested(c(i, j))$p.value),
+         ci_low = difference - sqrt((share[[i]] - limits(i)[1])^2 + (limits(j)[2] - share[[j]])^2),
+         ci_high = difference + sqrt((limits(i)[2] - share[[i]])^2 + (share[[j]] - limits(j)[1])^2))
+  }
 }
 
-# Every pair against the bound with Welch's error; Holm's correction within each of the two families.
-bounded.pairs <- function(of, groups, bound) {
+# Mean shares of items: estimating equations with an exchangeable correlation of a participant's items, and the variance
+# of Mancl and DeRouen; all conditions by Johansen, pairs by the studentized range. `sizes` are numbers of items.
+mean.shares <- function(of, groups, sizes) {
+  sizes <- sizes[lengths(groups) > 1]
+  groups <- groups[lengths(groups) > 1]
+  k <- length(groups)
+  if (k < 2) return(invisible())
+  fit <- function(correlation) Map(function(own, size) {
+    weights <- size / (1 + (size - 1) * correlation)
+    weights <- weights / sum(weights)
+    mean <- sum(weights * own)
+    c(mean, if (diff(range(own)) > 0) sum((weights * (own - mean) / (1 - weights))^2) else 0)
+  }, groups, sizes)
+  every <- unlist(sizes)
+  n.pairs <- sum(every * (every - 1)) / 2
+  correlation <- 0
+  for (step in seq_len(if (n.pairs > k) 100 else 0)) {
+    means <- sapply(fit(correlation), `[`, 1)
+    squares <- sum(mapply(function(own, size, mean) sum(size * (own * (1 - mean)^2 + (1 - own) * mean^2)),
+                          groups, sizes, means))
+    sums <- sum(mapply(function(own, size, mean) sum((size * (own - mean))^2), groups, sizes, means))
+    before <- correlation
+    correlation <- (sums - squares) / 2 * (sum(every) - k) / squares / (n.pairs - k)
+    if (abs(correlation - before) < 1e-12) break
+  }
+  if (1 + (max(every) - 1) * correlation <= 0) correlation <- 0
+  fitted <- do.call(rbind, fit(correlation))
+  squared <- fitted[, 2]
+  n <- lengths(groups)
+  tested <- johansen(diag(k) - 1 / k, fitted[, 1], squared, n)
+  if (is.null(tested)) return(invisible())
+  keep(of, "shares", "", "", statistic = tested$f, df = tested$df, df_within = tested$df_within, p = tested$p)
+  for (i in seq_len(k - 1)) for (j in (i + 1):k) {
+    both <- squared[[i]] + squared[[j]]
+    if (both <= 1e-15) next
+    df <- both^2 / (squared[[i]]^2 / (n[[i]] - 1) + squared[[j]]^2 / (n[[j]] - 1))
+    difference <- fitted[i, 1] - fitted[j, 1]
+    half <- sqrt(both / 2)
+    keep(of, "shares_pair", names(groups)[i], names(groups)[j], difference = difference,
+         p = range.tail(abs(difference) / half, k, df), ci_low = difference - critical.value(k, df) * half,
+         ci_high = difference + critical.value(k, df) * half)
+  }
+}
+
+# The planned contrast, if any, and every pair against the bound: p of equivalence by two one-sided t tests, and of a
+# difference beyond the bound, two-sided; Holm's correction of pairs within each of these two families.
+bounded <- function(of, bound, weights) {
+  test <- if (in.turn) "mixed_equivalence" else "equivalence"
+  against <- function(found) {
+    list(p_equivalence = max(pt((found$value + bound) / found$se, found$df, lower.tail = FALSE),
+                             pt((found$value - bound) / found$se, found$df)),
+         p_minimum = min(1, 2 * pt((bound - abs(found$value)) / found$se, found$df)))
+  }
   rows <- list()
-  for (i in seq_len(length(groups) - 1)) for (j in seq_along(groups)[-seq_len(i)]) {
-    own <- c(var(groups[[i]]) / length(groups[[i]]), var(groups[[j]]) / length(groups[[j]]))
-    if (sum(own) < 1e-15) next
-    df <- sum(own)^2 / sum(own^2 / (lengths(groups)[c(i, j)] - 1))
-    difference <- mean(groups[[i]]) - mean(groups[[j]])
-    half <- qt(1 - alpha, df) * sqrt(sum(own))
-    a <- names(groups)[i]
-    b <- names(groups)[j]
-    keep(of, "equivalence", a, b, ci_low = difference - half, ci_high = difference + half)
-    rows[[length(rows) + 1]] <- c(list(a = a, b = b), against.bound(difference, sqrt(sum(own)), df, bound))
+  for (pair in if (length(compared(of)) > 1) combn(compared(of), 2, simplify = FALSE)) {
+    found <- sum.of.means(of, setNames(c(1, -1), pair))
+    if (is.null(found)) next
+    half <- qt(1 - alpha, found$df) * found$se
+    keep(of, test, pair[1], pair[2], ci_low = found$value - half, ci_high = found$value + half)
+    rows[[length(rows) + 1]] <- c(list(a = pair[1], b = pair[2]), against(found))
   }
   same <- p.adjust(sapply(rows, function(row) row$p_equivalence), method = "holm")
   beyond <- p.adjust(sapply(rows, function(row) row$p_minimum), method = "holm")
   for (place in seq_along(rows)) {
-    keep(of, "equivalence", rows[[place]]$a, rows[[place]]$b, p_equivalence = same[place], p_minimum = beyond[place])
+    keep(of, test, rows[[place]]$a, rows[[place]]$b, p_equivalence = same[place], p_minimum = beyond[place])
   }
-}
-
-# The planned contrast against the bound, with Welch's error.
-bounded.contrast <- function(of, groups, higher, lower, bound) {
-  named <- c(higher, lower)
-  if (!all(named %in% names(groups))) return(invisible())
-  weights <- c(rep(1 / length(higher), length(higher)), rep(-1 / length(lower), length(lower)))
-  n <- lengths(groups)[named]
-  own <- weights^2 * sapply(groups[named], var) / n
-  if (sum(own) < 1e-15) return(invisible())
-  found <- against.bound(sum(weights * sapply(groups[named], mean)), sqrt(sum(own)), sum(own)^2 / sum(own^2 / (n - 1)),
-                         bound)
-  do.call(keep, c(list(of = of, test = "equivalence", a = "", b = ""), found))
+  found <- sum.of.means(of, weights)
+  if (!is.null(found)) do.call(keep, c(list(of = of, test = test, a = "", b = ""), against(found)))
 }
 
 # Two-sided sign tests between every pair over users, with Holm's correction over all pairs.
@@ -512,7 +623,6 @@ orders.of <- function(n) {
   do.call(rbind, lapply(seq_len(n), function(first) cbind(first, smaller + (smaller >= first))))
 }
 
-# Kendall's tau-b, and its p from all orders of the algorithms.
 # Preferences between two lists, below 0 for the left one. Returns the values that metrics are compared with: shares of
 # two conditions, or log-worths of more.
 preferences <- function(of, judged) {
@@ -592,6 +702,7 @@ davidson <- function(of, names, left, right, sign, people) {
   worths
 }
 
+# Kendall's tau-b, and its p from all orders of the algorithms.
 tau.b <- function(of, metric, x, y) {
   names.of.both <- intersect(names(x), names(y))
   k <- length(names.of.both)
@@ -709,13 +820,23 @@ if (file.exists(file.path(folder, "data/scales.csv"))) {
 plan <- read("data/plan.csv")
 variables <- plan[["variable"]][plan[["role"]] == "tested"]
 in.steps <- plan[["variable"]][plan[["role"]] == "ordinal"]
+n.shown <- as.numeric(table(judged[["participant.id"]])[ids])
 perceived <- list()
 for (variable in variables) {
+  if (is.null(people[[variable]])) { # what was picked, opened or played
+    rank <- answers[[paste0(variable, "_rank")]]
+    people[[variable]] <- if (is.null(rank)) answers[[variable]] / n.shown else as.numeric(!is.na(rank))
+    people[[variable]][is.na(answers[[variable]])] <- NA
+  }
   column <- people[[variable]]
   # Who has no score of a scale has an empty cell.
-  groups <- lapply(conditions, function(name) column[people[["condition"]] == name & !is.na(column)])
-  names(groups) <- conditions
-  groups <- groups[lengths(groups) > 0]
+  rows <- lapply(conditions, function(name) which(people[["condition"]] == name & !is.na(column)))
+  names(rows) <- conditions
+  rows <- rows[lengths(rows) > 0]
+  groups <- lapply(rows, function(own) column[own])
+  roles <- plan[["role"]][plan[["variable"]] == variable]
+  if ("picks" %in% roles) picking(variable, groups)
+  if ("counts" %in% roles) mean.shares(variable, groups, lapply(rows, function(own) n.shown[own]))
   describe(variable, groups)
   of.two <- groups[lengths(groups) > 1]
   perceived[[variable]] <- sapply(groups, mean)
@@ -723,6 +844,7 @@ for (variable in variables) {
     rows <- cbind(people, analysed[c("participant.id", "position")])[!is.na(column), ]
     if (length(unique(rows[[variable]])) > 1) {
       mixed(variable, rows)
+      repeated(variable, rows)
       own <- models[[variable]]
       perceived[[variable]] <- sapply(own$names, function(name) own$tested(as.numeric(own$names == name))[["value"]])
     }
@@ -761,74 +883,43 @@ if (file.exists(file.path(folder, "data/lists.csv"))) {
 
 if (file.exists(file.path(folder, "data/separated.csv"))) {
   separated <- read("data/separated.csv")
-  if (nrow(separated)) {
-    variable <- as.character(separated[["variable"]][1])
-    column <- people[[variable]]
-    groups <- lapply(conditions, function(name) column[people[["condition"]] == name & !is.na(column)])
-    names(groups) <- conditions
-    metric <- as.character(separated[["metric"]][1])
-    better <- as.character(separated[["better"]])
-    worse <- as.character(separated[["worse"]])
-    if (in.turn) {
-      weights <- sapply(conditions, function(name) sum(better == name) - sum(worse == name)) / nrow(separated)
-      if (any(weights != 0)) mixed.contrast(variable, metric, weights)
-    } else {
-      advantage(variable, groups[lengths(groups) > 1], metric, better, worse)
-    }
+  for (own in split(separated, list(separated[["variable"]], separated[["metric"]]), drop = TRUE)) {
+    advantage(as.character(own[["variable"]][1]), as.character(own[["metric"]][1]), as.character(own[["better"]]),
+              as.character(own[["worse"]]))
   }
 }
 
+weights <- numeric(0)
 if (file.exists(file.path(folder, "data/contrast.csv"))) {
   planned <- read("data/contrast.csv")
-  variable <- planned[["variable"]][1]
-  column <- people[[variable]]
-  groups <- lapply(conditions, function(name) column[people[["condition"]] == name & !is.na(column)])
-  names(groups) <- conditions
-  set <- function(name) as.character(planned[["condition"]][planned[["set"]] == name])
-  if (in.turn) {
-    share <- function(name) conditions %in% set(name) / length(set(name))
-    weights <- share("higher") - share("lower")
-    names(weights) <- conditions
-    mixed.contrast(variable, "planned", weights, planned[["sides"]][1])
-  } else {
-    contrast.test(variable, groups[lengths(groups) > 1], set("higher"), set("lower"), planned[["sides"]][1])
-  }
+  variable <- as.character(planned[["variable"]][1])
+  sides <- planned[["sides"]][1]
+  size <- ave(seq_len(nrow(planned)), planned[["set"]], FUN = length)
+  weights <- setNames(ifelse(planned[["set"]] == "higher", 1, -1) / size, as.character(planned[["condition"]]))
+  of.plan <- sum.of.means(variable, weights)
+  if (in.turn && !is.null(of.plan)) t.of.sum(variable, "mixed_contrast", "planned", of.plan, sides)
+  if (!in.turn) contrast.test(variable, values.of(variable, compared(variable)), weights, sides)
 }
 
 if (file.exists(file.path(folder, "data/effects.csv"))) {
   rows <- read("data/effects.csv")
   for (own in split(rows, list(rows[["variable"]], rows[["effect"]]), drop = TRUE)) {
-    variable <- as.character(own[["variable"]][1])
-    named <- as.character(own[["condition"]])
-    column <- people[[variable]]
-    groups <- lapply(named, function(name) column[people[["condition"]] == name & !is.na(column)])
-    effect(variable, groups, as.character(own[["effect"]][1]), own[["weight"]])
+    effect(as.character(own[["variable"]][1]), as.character(own[["effect"]][1]),
+           setNames(own[["weight"]], as.character(own[["condition"]])))
   }
+  rows <- rows[rows[["effect"]] != "planned", ]
   rows[["term"]] <- sub(": .*", "", rows[["effect"]])
   for (own in split(rows, list(rows[["variable"]], rows[["term"]]), drop = TRUE)) {
+    matrix.of <- tapply(own[["weight"]], list(as.character(own[["effect"]]), as.character(own[["condition"]])), sum)
+    matrix.of[is.na(matrix.of)] <- 0
     variable <- as.character(own[["variable"]][1])
-    column <- people[[variable]]
-    weights <- tapply(own[["weight"]], list(as.character(own[["effect"]]), as.character(own[["condition"]])), sum)
-    weights[is.na(weights)] <- 0
-    groups <- lapply(colnames(weights), function(name) column[people[["condition"]] == name & !is.na(column)])
-    joint(variable, groups, own[["term"]][1], weights)
+    joint(variable, values.of(variable, colnames(matrix.of)), own[["term"]][1], matrix.of)
   }
 }
 
-if (!in.turn && file.exists(file.path(folder, "data/equivalence.csv"))) {
-  bounded <- read("data/equivalence.csv")
-  variable <- as.character(bounded[["variable"]][1])
-  bound <- as.numeric(as.character(bounded[["bound"]][1]))
-  column <- people[[variable]]
-  groups <- lapply(conditions, function(name) column[people[["condition"]] == name & !is.na(column)])
-  names(groups) <- conditions
-  groups <- groups[lengths(groups) > 1]
-  bounded.pairs(variable, groups, bound)
-  if (file.exists(file.path(folder, "data/contrast.csv"))) {
-    planned <- read("data/contrast.csv")
-    set <- function(name) as.character(planned[["condition"]][planned[["set"]] == name])
-    bounded.contrast(variable, groups, set("higher"), set("lower"), bound)
-  }
+if (file.exists(file.path(folder, "data/equivalence.csv"))) {
+  against <- read("data/equivalence.csv")
+  bounded(as.character(against[["variable"]][1]), as.numeric(as.character(against[["bound"]][1])), weights)
 }
 
 users <- read("data/run-users.csv")
@@ -890,7 +981,8 @@ for (place in seq_len(nrow(reported))) {
   key <- paste(row$of, row$test, row$a, row$b, row$statistic, sep = "\t")
   own <- get0(key, envir = found, inherits = FALSE)
   # Fits by iteration agree within .001; with few degrees of freedom R's ptukey carries five digits.
-  is.fitted <- row$test %in% c("ordinal", "ordinal_pair", "nested", "mixed", "mixed_pair", "mixed_contrast")
+  is.fitted <- row$test %in% c("ordinal", "ordinal_pair", "nested", "mixed", "mixed_pair", "mixed_contrast",
+                               "mixed_equivalence")
   tolerance <- if (is.fitted) 1e-3 * max(1, abs(row$value)) else 1e-5 * abs(row$value) + 1e-7
   agrees <- !is.null(own) && abs(own - row$value) <= tolerance
   if (agrees) largest <- max(largest, abs(own - row$value)) else differing <- differing + 1

@@ -20,26 +20,35 @@ from scipy import optimize, special, stats
 
 ALPHA = 0.05
 # By iteration: they agree within .001, all others within a millionth.
-FITTED = ("ordinal", "ordinal_pair", "nested", "mixed", "mixed_pair", "mixed_contrast")
+FITTED = ("ordinal", "ordinal_pair", "nested", "mixed", "mixed_pair", "mixed_contrast", "mixed_equivalence")
 TIE_WITHIN = 1e-9  # of the largest value: users with a smaller difference are tied
 FOLDER = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parent.parent
 recomputed, models = {}, {}
 
 
+def compared(variable):
+    """The conditions whose means are compared: those of two participants, or in turn those of the mixed model."""
+    if not in_turn:
+        return of_two[variable]
+    return models[variable][0] if variable in models else ()
+
+
 def sum_of_means(variable, weights):
     """A weighted sum of the conditions' means with its standard error and df: by Welch, or in turn by the mixed model;
-    None without any difference."""
+    None without such means or without any variance."""
+    if not set(weights) <= set(compared(variable)):
+        return None
     if in_turn:
         names, tested_by = models[variable]
         return tested_by(np.array([weights.get(name, 0.0) for name in names]))
     squared, df = welch(of_two[variable], {name: weight for name, weight in weights.items() if weight})
     value = sum(weight * of_two[variable][name].mean() for name, weight in weights.items())
-    return (value, math.sqrt(squared), df) if squared > 0 else None
+    return None if df is None else (value, math.sqrt(squared), df)
 
 
 def advantage(variable, metric, pairs):
     """Mean difference between the better and the worse of the pairs that a metric separates."""
-    names = models[variable][0] if in_turn else of_two[variable]
+    names = compared(variable)
     pairs = [(better, worse) for better, worse in pairs if better in names and worse in names]
     weights = {name: sum((name == a) - (name == b) for a, b in pairs) / len(pairs) for name in names} if pairs else {}
     if any(weights.values()) and (found := sum_of_means(variable, weights)):
@@ -187,15 +196,16 @@ def contrast(of, groups, weights, sides):
 
 
 def effect(of, name, weights):
-    """A weighted sum of the conditions' means, with variances of their own."""
-    value, se, df = sum_of_means(of, weights)
-    half = stats.t.isf(ALPHA / 2, df) * se
-    t_test(of, "effect", name, value, se, df)
-    keep(of, "effect", name, ci_low=value - half, ci_high=value + half)
+    """A weighted sum of the conditions' means with its limits."""
+    if found := sum_of_means(of, weights):
+        test, (value, se, df) = "mixed_contrast" if in_turn else "effect", found
+        half = stats.t.isf(ALPHA / 2, df) * se
+        t_test(of, test, name, value, se, df)
+        keep(of, test, name, ci_low=value - half, ci_high=value + half)
 
 
 def joint(of, groups, term, rows):
-    """Whether the contrasts of a term are all 0, by Johansen; of a trend, whether the doses' means leave the line."""
+    """Whether the contrasts of a term are all 0; of a trend, whether the doses' means leave the straight line."""
     contrasts = rows.pivot(index="effect", columns="condition", values="weight").fillna(0)
     contrasts = contrasts[contrasts.sum(axis=1).abs() < 1e-9]  # without the marginal means
     names, matrix = list(contrasts), contrasts.to_numpy()
@@ -203,49 +213,140 @@ def joint(of, groups, term, rows):
         doses, at = np.unique(matrix[0].round(9), return_inverse=True)
         line = np.vander(doses, 2)
         matrix = ((np.eye(len(doses)) - line @ np.linalg.pinv(line)) / np.bincount(at))[:, at]
+    own = np.array([groups[name].var(ddof=1) / len(groups[name]) for name in names])
+    means, n = ([function(groups[name]) for name in names] for function in (np.mean, len))
+    if found := johansen(matrix, np.array(means), own, np.array(n)):
+        f, q, df_within, p = found
+        keep(of, "joint", term, f=f, df=q, df_within=df_within, p=p)
+
+
+def johansen(matrix, means, own, n):
+    """F, its degrees of freedom and p of contrasts that are all 0, from means with their squared errors and numbers of
+    participants; None where too few have an error."""
     _left, sizes, right = np.linalg.svd(matrix, full_matrices=False)
     matrix = right[sizes > 1e-9]
-    own = np.array([groups[name].var(ddof=1) / len(groups[name]) for name in names])
     spread, q = (matrix * own) @ matrix.T, len(matrix)
     if not q or np.linalg.cond(spread) >= 1e9:
-        return
-    values = matrix @ [groups[name].mean() for name in names]
-    shares = (matrix * np.linalg.solve(spread, matrix)).sum(axis=0) * own
-    a = (shares**2 / [len(groups[name]) - 1 for name in names]).sum()
+        return None
+    values, shares = matrix @ means, (matrix * np.linalg.solve(spread, matrix)).sum(axis=0) * own
+    a = (shares**2 / (n - 1)).sum()
     f, df_within = values @ np.linalg.solve(spread, values) / (q + 2 * a - 6 * a / (q + 2)), q * (q + 2) / (3 * a)
-    keep(of, "joint", term, f=f, df=q, df_within=df_within, p=stats.f.sf(f, q, df_within))
+    return f, q, df_within, stats.f.sf(f, q, df_within)
 
 
-def against_bound(difference, squared, df, bound):
+def picking(of, groups):
+    """Shares of participants who picked something: all conditions by χ² or exactly, pairs with Newcombe's limits."""
+    counts = {name: (int((values > 0).sum()), len(values)) for name, values in groups.items()}
+    picked, n = np.array(list(counts.values())).T
+    if len(counts) < 2 or not 0 < picked.sum() < n.sum():
+        return
+    chi_squared, p = of_table(picked, n)
+    keep(of, "shares", statistic=chi_squared, df=len(counts) - 1, p=p)
+    n_pairs = math.comb(len(counts), 2)
+    for a, b in combinations(counts, 2):
+        both = np.array([counts[a], counts[b]]).T
+        p = of_table(*both)[1] if 0 < both[0].sum() < both[1].sum() else 1.0
+        (share_a, low_a, high_a), (share_b, low_b, high_b) = (wilson(*counts[name], ALPHA / n_pairs) for name in (a, b))
+        difference = share_a - share_b
+        low = difference - math.hypot(share_a - low_a, high_b - share_b)
+        high = difference + math.hypot(high_a - share_a, share_b - low_b)
+        p = None if p is None else min(1.0, n_pairs * p)
+        keep(of, "shares_pair", a, b, difference=difference, p=p, ci_low=low, ci_high=high)
+
+
+def wilson(picked, n, alpha):
+    """A share with its limits."""
+    z, share = stats.norm.isf(alpha / 2), picked / n
+    middle, half = share + z * z / (2 * n), z * math.sqrt(share * (1 - share) / n + (z / (2 * n)) ** 2)
+    return share, (middle - half) / (1 + z * z / n), (middle + half) / (1 + z * z / n)
+
+
+def of_table(picked, n):
+    """χ² of equal shares, and its p; with fewer than five expected in a cell that of all tables that are no likelier,
+    or none where these are too many."""
+    test = stats.chi2_contingency([picked, n - picked], correction=False)
+    if test.expected_freq.min() >= 5:
+        return test.statistic, test.pvalue
+    ways = [np.array([math.log(math.comb(int(size), own)) for own in range(size + 1)]) for size in n]
+    used, logs, room = np.zeros(1, dtype=int), np.zeros(1), n.sum()
+    for size, own in zip(n, ways):
+        room -= size
+        totals = used[:, None] + np.arange(size + 1)
+        can_be = (totals <= picked.sum()) & (totals >= picked.sum() - room)
+        used, logs = totals[can_be], (logs[:, None] + own)[can_be]
+        if len(used) > 200_000:
+            return test.statistic, None
+    weights, observed = np.exp(logs - logs.max()), sum(own[gone] for own, gone in zip(ways, picked))
+    return test.statistic, weights[logs <= observed + 1e-7].sum() / weights.sum()
+
+
+def mean_shares(of, groups, sizes):
+    """Mean shares of items: estimating equations with an exchangeable correlation of a participant's items, and the
+    variance of Mancl and DeRouen; all conditions by Johansen, pairs by the studentized range."""
+    shares = {name: values for name, values in groups.items() if len(values) > 1}
+    if len(shares) < 2:
+        return
+    names, n_items = list(shares), {name: sizes[name] for name in shares}
+    all_items = np.concatenate(list(n_items.values()))
+    n_pairs, correlation = (all_items * (all_items - 1)).sum() / 2, 0.0
+    for _step in range(100 if n_pairs > len(names) else 0):
+        fitted = means_of_shares(shares, n_items, correlation)
+        left = [(shares[name] - mean) * n_items[name] for name, (mean, _squared) in zip(names, fitted)]
+        squares = sum(
+            (n_items[name] * (shares[name] * (1 - mean) ** 2 + (1 - shares[name]) * mean**2)).sum()
+            for name, (mean, _squared) in zip(names, fitted)
+        )
+        products = (sum((each**2).sum() for each in left) - squares) / 2
+        before = correlation
+        correlation = products * (all_items.sum() - len(names)) / squares / (n_pairs - len(names))
+        if abs(correlation - before) < 1e-12:
+            break
+    if 1 + (all_items.max() - 1) * correlation <= 0:
+        correlation = 0.0
+    means, squared = np.array(means_of_shares(shares, n_items, correlation)).T
+    n, k = np.array([len(values) for values in shares.values()]), len(names)
+    if not (found := johansen(np.eye(k) - 1 / k, means, squared, n)):
+        return
+    keep(of, "shares", **dict(zip(("statistic", "df", "df_within", "p"), found)))
+    for i, j in combinations(range(k), 2):
+        if (both := squared[i] + squared[j]) > 1e-15:
+            df = both**2 / (squared[i] ** 2 / (n[i] - 1) + squared[j] ** 2 / (n[j] - 1))
+            simultaneous(of, "shares_pair", names[i], names[j], k, means[i] - means[j], math.sqrt(both / 2), df)
+
+
+def means_of_shares(shares, n_items, correlation):
+    """Of each condition the mean share and its squared error."""
+    fitted = []
+    for name, own in shares.items():
+        weights = n_items[name] / (1 + (n_items[name] - 1) * correlation)
+        weights /= weights.sum()
+        mean = weights @ own
+        squared = ((weights * (own - mean) / (1 - weights)) ** 2).sum() if np.ptp(own) > 0 else 0.0
+        fitted.append((mean, squared))
+    return fitted
+
+
+def against_bound(difference, error, df, bound):
     """p of equivalence by two one-sided t tests, and of a difference beyond the bound, two-sided."""
-    error = math.sqrt(squared)
     same = max(stats.t.sf((difference + bound) / error, df), stats.t.cdf((difference - bound) / error, df))
     return same, min(1.0, 2 * stats.t.cdf((bound - abs(difference)) / error, df))
 
 
-def bounded_pairs(of, groups, bound):
-    """Every pair against the bound with Welch's error; Holm's correction within each of the two families."""
-    tested = []
-    for a, b in combinations(groups, 2):
-        squared, df = welch(groups, {a: 1, b: -1})
-        if squared < 1e-15:
-            continue
-        difference = groups[a].mean() - groups[b].mean()
-        half = stats.t.isf(ALPHA, df) * math.sqrt(squared)
-        keep(of, "equivalence", a, b, ci_low=difference - half, ci_high=difference + half)
-        tested.append((a, b, *against_bound(difference, squared, df, bound)))
+def bounded(of, bound, weights):
+    """The planned contrast, if any, and every pair against the bound; pairs with Holm's correction in two families."""
+    tested, test = [], "mixed_equivalence" if in_turn else "equivalence"
+    for a, b in combinations(compared(of), 2):
+        if found := sum_of_means(of, {a: 1, b: -1}):
+            difference, error, df = found
+            half = stats.t.isf(ALPHA, df) * error
+            keep(of, test, a, b, ci_low=difference - half, ci_high=difference + half)
+            tested.append((a, b, *against_bound(*found, bound)))
     for position, statistic in ((2, "p_equivalence"), (3, "p_minimum")):
         for row, p in zip(tested, holm([row[position] for row in tested])):
-            keep(of, "equivalence", *row[:2], **{statistic: p})
-
-
-def bounded_contrast(of, groups, weights, bound):
-    """The planned contrast against the bound, with Welch's error."""
-    squared, df = welch(groups, weights)
-    if squared >= 1e-15:
-        difference = sum(weight * groups[name].mean() for name, weight in weights.items())
-        same, beyond = against_bound(difference, squared, df, bound)
-        keep(of, "equivalence", p_equivalence=same, p_minimum=beyond)
+            keep(of, test, *row[:2], **{statistic: p})
+    if weights and (found := sum_of_means(of, weights)):
+        same, beyond = against_bound(*found, bound)
+        keep(of, test, p_equivalence=same, p_minimum=beyond)
 
 
 def sign_tests(of, users):
@@ -409,8 +510,10 @@ def dunn(of, groups):
 
 def pearson(x, y, df):
     """r, its p and its 95% limits by Fisher's z; None where a side is constant."""
+    if df < 1:
+        return None
     x, y = x - x.mean(), y - y.mean()
-    if df < 1 or min((x**2).sum(), (y**2).sum()) < 1e-12:
+    if min((x**2).sum(), (y**2).sum()) < 1e-12:
         return None
     r = (x @ y) / math.sqrt((x @ x) * (y @ y))
     if abs(r) > 1 - 1e-12:
@@ -635,6 +738,31 @@ def mixed(of, rows):
     keep(of, "mixed", f=f, df_between=q, df_within=df, p=stats.f.sf(f, q, df))
 
 
+def repeated(of, rows):
+    """Participants with a value of every condition: analysis of variance corrected by Greenhouse and Geisser, and tests
+    by ranks of Friedman and of Nemenyi."""
+    table = rows.pivot(index="participant.id", columns="condition", values=of).reindex(columns=conditions).dropna()
+    (n, k), values = table.shape, table.to_numpy()
+    if n < 2:
+        return
+    effects = values.mean(axis=0) - values.mean()
+    rest = values - values.mean(axis=1, keepdims=True) - effects
+    residual, explained, df = (rest**2).sum(), n * (effects**2).sum(), k - 1
+    if residual > 1e-12 * (values**2).sum():
+        f, df_within = explained / residual * (n - 1), (n - 1) * df
+        epsilon = residual**2 / (df * ((rest.T @ rest) ** 2).sum())
+        p, p_corrected = stats.f.sf(f, df, df_within), stats.f.sf(f, epsilon * df, epsilon * df_within)
+        keep(of, "repeated_measures", n=n, f=f, df=df, df_within=df_within, p=p, epsilon=epsilon)
+        keep(of, "repeated_measures", p_corrected=p_corrected, partial_eta_squared=explained / (explained + residual))
+    ranks = stats.rankdata(values.round(9), axis=1)
+    if room := (ranks**2).sum() - n * k * (k + 1) ** 2 / 4:
+        chi_squared = df * ((ranks.sum(axis=0) - n * (k + 1) / 2) ** 2).sum() / room
+        keep(of, "friedman", chi_squared=chi_squared, df=df, p=stats.chi2.sf(chi_squared, df))
+        for (a, of_a), (b, of_b) in combinations(zip(conditions, ranks.mean(axis=0)), 2):
+            q = abs(of_a - of_b) / math.sqrt(k * (k + 1) / (12 * n))
+            keep(of, "nemenyi", a, b, difference=of_a - of_b, p=stats.studentized_range.sf(q, k, np.inf))
+
+
 def score(columns, scales):
     """The mean of the answered members of a scale, reverse-scored, on the range of the score; empty where too few are
     answered."""
@@ -696,12 +824,21 @@ if (FOLDER / "data/scales.csv").exists():
 
 plan = pd.read_csv(FOLDER / "data/plan.csv", dtype=str, keep_default_na=False)
 tested = list(plan["variable"][plan["role"] == "tested"])
-in_steps = list(plan["variable"][plan["role"] == "ordinal"])
+in_steps, picks, counts = (list(plan["variable"][plan["role"] == role]) for role in ("ordinal", "picks", "counts"))
+n_shown = ids.map(judged.groupby("participant.id").size())
 perceived, of_two = {}, {}
 for variable in tested:  # an empty cell: no score of a scale
+    if variable not in people:  # what was picked, opened or played
+        rank = answers.get(f"{variable}_rank")
+        people[variable] = answers[variable] / n_shown if rank is None else rank.notna().astype(float)
+        people.loc[answers[variable].isna(), variable] = np.nan
     column = people[variable]
-    groups = {name: column[people["condition"] == name].dropna().to_numpy() for name in conditions}
-    groups = {name: values for name, values in groups.items() if len(values)}
+    answered = {name: column[people["condition"] == name].dropna() for name in conditions}
+    groups = {name: own.to_numpy() for name, own in answered.items() if len(own)}
+    if variable in picks:
+        picking(variable, groups)
+    if variable in counts:
+        mean_shares(variable, groups, {name: n_shown[answered[name].index].to_numpy(float) for name in groups})
     describe(variable, groups)
     of_two[variable] = {name: values for name, values in groups.items() if len(values) > 1}
     perceived[variable] = {name: values.mean() for name, values in groups.items()}
@@ -710,6 +847,7 @@ for variable in tested:  # an empty cell: no score of a scale
         rows = rows.dropna(subset=[variable])
         if rows[variable].nunique() > 1:
             mixed(variable, rows)
+            repeated(variable, rows)
             names, tested_by = models[variable]
             perceived[variable] = {name: tested_by(row)[0] for name, row in zip(names, np.eye(len(names)))}
         continue
@@ -746,7 +884,7 @@ weights = {}
 if (FOLDER / "data/contrast.csv").exists():
     planned = pd.read_csv(FOLDER / "data/contrast.csv", dtype=str, keep_default_na=False)
     variable, sets = planned["variable"][0], planned.groupby("set")["condition"]
-    if set(planned["condition"]) <= set(of_two[variable]):
+    if set(planned["condition"]) <= set(compared(variable)):
         signs = planned["set"].map({"higher": 1, "lower": -1}) / sets.transform("size")
         weights = dict(zip(planned["condition"], signs))
         if in_turn:
@@ -758,16 +896,13 @@ if (FOLDER / "data/effects.csv").exists():
     rows = pd.read_csv(FOLDER / "data/effects.csv", dtype={"effect": str, "condition": str}, keep_default_na=False)
     for (variable, name), own in rows.groupby(["variable", "effect"]):
         effect(variable, name, dict(zip(own["condition"], own["weight"])))
-    for (variable, term), own in rows.groupby(["variable", rows["effect"].str.partition(": ")[0]]):
+    rows = rows[rows["effect"] != "planned"]
+    for (variable, term), own in rows.groupby(["variable", rows["effect"].str.split(": ", n=1).str[0]]):
         joint(variable, of_two[variable], term, own)
 
 if (FOLDER / "data/equivalence.csv").exists():
-    bounded = pd.read_csv(FOLDER / "data/equivalence.csv", dtype={"variable": str})
-    variable, bound = bounded["variable"][0], float(bounded["bound"][0])
-    if not in_turn:
-        bounded_pairs(variable, of_two[variable], bound)
-    if weights and not in_turn:
-        bounded_contrast(variable, of_two[variable], weights, bound)
+    against = pd.read_csv(FOLDER / "data/equivalence.csv", dtype={"variable": str})
+    bounded(against["variable"][0], float(against["bound"][0]), weights)
 
 users = pd.read_csv(FOLDER / "data/run-users.csv")
 objective = {}
