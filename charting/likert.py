@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from textwrap import wrap
 
 from charting.frame import finished, number, when_narrow
 from charting.labels import draw_key, width_of_names
-from charting.plots import Plot, Rows, at, expression, lines, numbers, tip
+from charting.plots import LINE_HEIGHT, Plot, Rows, at, expression, lines, numbers, tip
 from charting.theme import LIGHT, PERCEIVED, SMALL_TEXT_SIZE, Spec
 from core.errors import DataError
 
 _ROW = 38
+_CHARACTERS = 24  # of a line of a name: a question beside its bar leaves room for the bar
 _EDGES = (-0.34, 0.34)
-_NAMED_ON_A_PHONE = 0.11  # least share whose percentage fits into its piece
-_NAMED_ON_A_DESK = 0.05
+_NAMED_ON_A_DESK = 0.05  # least share whose percentage fits into its piece
+_PERCENTAGE, _ON_A_PHONE = 26, 280  # pixels of a percentage, and of names with bars
 _DARKEST = 0.5  # but for the last step: words in ink stay legible on it, on light and on dark paper
 
 
@@ -53,15 +55,18 @@ def likert_bars(
         for name, own in counts.items()
     )
     names = list(counts)
+    broken = [wrap(name, _CHARACTERS, break_long_words=False) for name in names]
     plot = Plot(
         numbers(0, 1, grid=False, values=[0, 0.25, 0.5, 0.75, 1], format=".0%", labelFlush=True),
-        lines([f"{name}\nn = {totals[name]}" for name in names], labelOffset=-7),
+        lines(["\n".join([*own, f"n = {totals[name]}"]) for name, own in zip(names, broken, strict=True)]),
     )
     looks = [
         {"fill": PERCEIVED, "fillOpacity": opacity, "stroke": PERCEIVED, "strokeWidth": 0.8, "strokeOpacity": 1}
         for opacity in shades(len(scale))
     ]
-    _draw_pieces(plot, _pieces(counts, scale, totals), dict(zip(scale, looks, strict=True)))
+    room = width_of_names([line for own in broken for line in own])
+    pieces = _pieces(counts, scale, totals, _PERCENTAGE / (_ON_A_PHONE - room))
+    _draw_pieces(plot, pieces, dict(zip(scale, looks, strict=True)))
     labels = [{"row": row, "mean": f"M = {number(means[name], 2)}"} for row, name in enumerate(names) if name in means]
     words = {"type": "text", "baseline": "middle", "fontSize": SMALL_TEXT_SIZE}
     plot.draw(labels, {**words, "align": "left"}, x=at("width + 6"), y="row", text="mean")
@@ -69,14 +74,14 @@ def likert_bars(
     quiet = {"color": LIGHT.quiet, "fontStyle": "italic", "text": "no answers"}
     plot.draw(no_progress, words | quiet, x="middle", y="row")
     entries = dict(zip(map(str, scale), looks, strict=True))
-    draw_key(plot, entries, left=-width_of_names(names), above=16)
+    draw_key(plot, entries, left=-room, above=16)
     return finished(
         plot.spec(),
         title=title,
         subtitle=x_title,
         description=f"Stacked bar chart, {x_title}. {summary}",
         side="perceived",
-        height=_ROW * len(counts),
+        height=(_ROW + LINE_HEIGHT * (max(map(len, broken)) - 1)) * len(counts),
         reading="down",
     )
 
@@ -114,7 +119,9 @@ def _draw_pieces(plot: Plot, pieces: Rows, looks: Mapping[int, Spec]) -> None:
         plot.draw(own, {**words, "color": ink}, x="middle", y="row")
 
 
-def _pieces(counts: Mapping[str, Mapping[int, int]], scale: Sequence[int], totals: Mapping[str, int]) -> Rows:
+def _pieces(
+    counts: Mapping[str, Mapping[int, int]], scale: Sequence[int], totals: Mapping[str, int], named_on_a_phone: float
+) -> Rows:
     pieces: Rows = []
     for row, (name, own) in enumerate(counts.items()):
         before = 0
@@ -140,7 +147,7 @@ def _pieces(counts: Mapping[str, Mapping[int, int]], scale: Sequence[int], total
                     "upper": row + _EDGES[0],
                     "lower": row + _EDGES[1],
                     "long": percent if share >= _NAMED_ON_A_DESK else "",
-                    "short": percent if share >= _NAMED_ON_A_PHONE else "",
+                    "short": percent if share >= named_on_a_phone else "",
                 }
             )
     return pieces

@@ -7,14 +7,13 @@ from typing import Any
 
 from charting.estimates import checked_number
 from charting.frame import finished, label_expression, number, when_narrow
-from charting.plots import Plot, columns, expression, lines, tip
+from charting.plots import LINE_HEIGHT, Plot, columns, expression, lines, tip
 from charting.theme import LIGHT, TEXT_SIZE, Side, Spec
 from core.errors import DataError
 
 Cell = tuple[str, str]  # the names of its row and its column
 
 _ROW = 36
-_LINE = 14  # pixels from one line of a name to the next
 _MOST_UPRIGHT = 6  # columns whose headings fit side by side on a wide screen
 _PALEST, _DARKEST = 0.25, 0.75
 _HALF = 0.47  # of a cell, from its middle
@@ -50,7 +49,7 @@ def matrix(
     """
     names = _checked(values)
     cells = _cells(values, names, emphasised=emphasised, reasons=reasons or {})
-    plot = Plot(_column_axis(names), _row_axis(list(values)))
+    plot = Plot(_column_axis(names), lines(list(values), labelLimit=0))
     shown = list(cells.values())
     tooltip = [tip("metric"), tip("measure"), tip("coefficient", coefficient)]
     whole = {"x": "left", "x2": "right", "y": "upper", "y2": "lower"}
@@ -132,18 +131,6 @@ def _cells(
     return cells
 
 
-def _row_axis(names: Sequence[str]) -> Spec:
-    """Names at the left, those in two lines around the middle of their row."""
-    in_two_lines = [index for index, name in enumerate(names) if "\n" in name]
-    if not in_two_lines:
-        return lines(names, labelLimit=0)
-    raised = {
-        "condition": {"test": f"indexof({in_two_lines}, datum.value) >= 0", "value": -_LINE / 2},
-        "value": 0,
-    }
-    return lines(names, labelLimit=0, labelLineHeight=_LINE, labelOffset=raised)
-
-
 def _column_axis(names: Sequence[str]) -> Spec:
     """Headings on top: in two lines where there is room, turned on a phone and where there are many."""
     in_one_line = [_line(name) for name in names]
@@ -159,6 +146,6 @@ def _column_axis(names: Sequence[str]) -> Spec:
         labelAngle=expression(when_narrow("-90", "0")),
         labelAlign=expression(when_narrow('"left"', '"center"')),
         labelBaseline=expression(when_narrow('"middle"', '"bottom"')),
-        labelLineHeight=_LINE,
-        labelPadding=expression(when_narrow("6", str(6 + _LINE * (n_lines - 1)))),
+        labelLineHeight=LINE_HEIGHT,
+        labelPadding=expression(when_narrow("6", str(6 + LINE_HEIGHT * (n_lines - 1)))),
     )

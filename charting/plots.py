@@ -14,6 +14,7 @@ from charting.theme import LIGHT, Spec
 
 Rows = list[dict[str, Any]]
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.4.1.json"
+LINE_HEIGHT = 14  # pixels from one line of a name to the next
 _OTHER_ENDS = ("x2", "y2")
 # Not "layer_…": vega-lite names its own so.
 _SELECTING = "charted_1"
@@ -83,10 +84,19 @@ def columns(count: int, **axis: Any) -> Spec:
 def lines(labels: Sequence[str], **axis: Any) -> Spec:
     """The scale on which line k takes the room from k - 0.5 to k + 0.5, the first on top, each with its name.
 
-    No label is left out, however narrow the chart; a line break in one begins a second line.
+    No label is left out, however narrow the chart; those of several lines stand around the middle of their room.
     """
-    count = len(labels)
+    count, breaks = len(labels), [label.count("\n") for label in labels]
+    raised = [
+        {
+            "test": f"indexof({[at for at, n in enumerate(breaks) if n == own]}, datum.value) >= 0",
+            "value": -LINE_HEIGHT / 2 * own,
+        }
+        for own in sorted({*breaks} - {0})
+    ]
     look = {"labelExpr": label_expression(labels), "labelColor": LIGHT.ink, "labelOverlap": False, **axis}
+    if raised:
+        look |= {"labelLineHeight": LINE_HEIGHT, "labelOffset": {"condition": raised, "value": 0}}
     return numbers(count - 0.5, -0.5, values=list(range(count)), **look)
 
 
