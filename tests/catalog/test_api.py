@@ -9,18 +9,16 @@ from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import Project, User
-from accounts.services import create_token
 from catalog.models import Dataset, DatasetVersion, Upload
 from catalog.services import resumable_uploads, upload_folders
 from catalog.services.dataset_jobs import clean_uploads
 from jobs.models import Job
 from jobs.services import do_job
-from tests.factories.accounts import UserFactory
+from tests.factories.accounts import UserFactory, client_with_token
 from tests.factories.catalog import make_version
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
@@ -33,8 +31,7 @@ class Program:
     """A program with a token of a researcher."""
 
     def __init__(self, researcher: User, scope: str = "read write", only: str = "") -> None:
-        text = create_token(owner=researcher, name="program", scope=scope, only=only)[1]
-        self.client = Client(headers={"Authorization": f"Bearer {text}"})
+        self.client = client_with_token(researcher, scope, only=only)
 
     def get(self, address: str, **parts: Any) -> Any:
         return self.client.get(reverse(f"api:{address}", kwargs=parts))

@@ -9,18 +9,16 @@ from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.test import Client
 from django.urls import reverse
 
 from accounts.models import User
-from accounts.services import create_token
 from evaluation.experiments.yaml_loader import parse
 from evaluation.models import EvaluationRun, TrainedModel
 from evaluation.services import experiment_jobs
 from jobs.models import Job
 from jobs.services import do_job
 from tests.evaluation.test_yaml_loader import SMALL
-from tests.factories.accounts import UserFactory
+from tests.factories.accounts import UserFactory, client_with_token
 from tests.factories.catalog import make_version
 from tests.factories.evaluation import make_run_at, work_off
 from tests.factories.studies import make_usage_run
@@ -39,15 +37,14 @@ class Program:
     """A program with a token of a researcher."""
 
     def __init__(self, researcher: User, scope: str = "read write") -> None:
-        text = create_token(owner=researcher, name="program", scope=scope)[1]
-        self._client, self._headers = Client(), {"Authorization": f"Bearer {text}"}
+        self._client = client_with_token(researcher, scope)
 
     def get(self, name: str, *args: Any, **query: Any) -> Any:
-        return self._client.get(reverse(f"api:{name}", args=args), query, headers=self._headers)
+        return self._client.get(reverse(f"api:{name}", args=args), query)
 
     def post(self, name: str, *args: Any, **body: Any) -> Any:
         address = reverse(f"api:{name}", args=args)
-        return self._client.post(address, json.dumps(body), "application/json", headers=self._headers)
+        return self._client.post(address, json.dumps(body), "application/json")
 
 
 @pytest.fixture
@@ -195,8 +192,7 @@ def test_an_experiment_is_started_and_its_outcome_downloaded(
 
 def test_jobs_of_uploads_say_what_they_made(researcher: User) -> None:
     run = make_run_at("succeeded", owner=researcher)
-    text = create_token(owner=researcher, name="program", scope="write read")[1]
-    client = Client(headers={"Authorization": f"Bearer {text}"})
+    client = client_with_token(researcher, "write read")
     weights = "item,neighbour,weight\n" + "\n".join(f"{item},{item % 40 + 1},0.5" for item in range(1, 41))
     file = SimpleUploadedFile("weights.csv", weights.encode())
     sent = client.post(reverse("api:models-list"), {"dataset": "small", "kind": "matrix", "file": file})

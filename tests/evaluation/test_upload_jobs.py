@@ -15,7 +15,6 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.enums import Scope
-from accounts.services import create_token
 from catalog.models import DatasetVersion
 from catalog.selectors.ratings import item_ids_of, user_ids_of
 from catalog.services.dataset_jobs import clean_uploads
@@ -30,7 +29,7 @@ from evaluation.services.coverage import keyed_profiles
 from evaluation.services.remote import model_of_service, register, service_of
 from jobs.models import Job, JobStatus
 from jobs.services import do_job
-from tests.factories.accounts import UserFactory
+from tests.factories.accounts import UserFactory, client_with_token
 from tests.factories.catalog import make_version
 from tests.factories.evaluation import make_run, make_run_at, work_off
 
@@ -162,8 +161,7 @@ def test_api_takes_a_file_and_says_what_became_of_it(version: DatasetVersion) ->
     researcher = UserFactory()
 
     def post(scope: str = Scope.UPLOAD, **fields: Any) -> Any:
-        token = create_token(owner=researcher, name="test", scope=scope)[1]
-        return Client(headers={"Authorization": f"Bearer {token}"}).post("/api/v1/models/", fields)
+        return client_with_token(researcher, scope).post("/api/v1/models/", fields)
 
     chosen = {"dataset": version.dataset.name, "kind": "matrix"}
     response = post(**chosen, name="Mine", file=whole(), are_strangers_unseen="true")
@@ -171,7 +169,7 @@ def test_api_takes_a_file_and_says_what_became_of_it(version: DatasetVersion) ->
     assert response.headers["Location"] == response.json()["url"]
     assert (response.json()["status"], response.json()["made_url"]) == ("queued", None)
     assert do_job(job_id=response.json()["id"])
-    reader = Client(headers={"Authorization": f"Bearer {create_token(owner=researcher, name='read')[1]}"})
+    reader = client_with_token(researcher)
     state = reader.get(response.json()["url"]).json()
     assert (state["status"], state["result"]["n_items"]) == ("succeeded", 40)
     unseen = "you state that it saw no test user of the split strangers"
@@ -284,19 +282,15 @@ def test_scores_are_refused_before_a_worker_sees_them(run: EvaluationRun, monkey
     assert f"The command export_run {run.pk} --cases writes cases.npz of any size." in too_large.json()["remedy"]
 
 
-def token_of(user: Any, scope: str = Scope.READ) -> Client:
-    return Client(headers={"Authorization": f"Bearer {create_token(owner=user, name='test', scope=scope)[1]}"})
-
-
 def test_api_measures_scores(run: EvaluationRun) -> None:
-    url, owner = f"/api/v1/runs/{run.pk}/scores/", token_of(run.owner, Scope.UPLOAD)
+    url, owner = f"/api/v1/runs/{run.pk}/scores/", client_with_token(run.owner, Scope.UPLOAD)
     response = owner.post(url, {"name": "Theirs", "file": scores(run)})
     assert response.status_code == 202
     state = response.json()
     assert (state["kind"], state["status"], state["result"]) == ("scores-upload", "queued", {})
     assert response.headers["Location"] == state["url"]
     assert do_job(job_id=state["id"])
-    done = token_of(run.owner).get(state["url"]).json()
+    done = client_with_token(run.owner).get(state["url"]).json()
     assert (done["status"], done["result"]) == ("succeeded", {"coverage": ExternalScores.objects.get().coverage})
     assert done["made_url"].endswith(f"/api/v1/runs/{run.pk}/metrics/")
     *_, row = owner.get(f"/api/v1/runs/{run.pk}/results/").json()["algorithms"]
@@ -313,8 +307,8 @@ def test_api_measures_scores(run: EvaluationRun) -> None:
     assert {fault["pointer"] for fault in wrong.json()["errors"]} == {"/names", "/name", "/file", "/are_ratings"}
     taken = owner.post(url, {"name": model_rows(run)[0].label, "file": scores(run)})
     assert (taken.status_code, taken.json()["code"]) == (409, "scores.bad_name")
-    assert token_of(run.owner).post(url, {"name": "x", "file": scores(run)}).status_code == 403
-    stranger = token_of(UserFactory(), Scope.UPLOAD)
+    assert client_with_token(run.owner).post(url, {"name": "x", "file": scores(run)}).status_code == 403
+    stranger = client_with_token(UserFactory(), Scope.UPLOAD)
     assert stranger.post(url, {"name": "x", "file": scores(run)}).status_code == 403
     assert stranger.get(state["url"]).status_code == 404
     assert Job.objects.count() == 2
@@ -322,7 +316,7 @@ def test_api_measures_scores(run: EvaluationRun) -> None:
 
 def test_api_gives_profiles_and_cases(run: EvaluationRun, tmp_path: Path) -> None:
     call_command("export_run", run.pk, "--out", tmp_path, "--cases", "--profiles", stdout=io.StringIO())
-    reader = token_of(UserFactory())
+    reader = client_with_token(UserFactory())
     for name in ("train.inter", "cases.qrels"):
         assert reader.get(f"/api/v1/runs/{run.pk}/cases/{name}/").getvalue() == (tmp_path / name).read_bytes()
     packed = reader.get(f"/api/v1/runs/{run.pk}/cases/cases.npz/")
@@ -355,7 +349,7 @@ def test_api_lists_registered_recommenders_without_addresses(
     make_version()
     described = About(protocol=PROTOCOL, version="2.1", catalogue="0" * 64, deterministic=True, max_depth=50)
     model_of_service(service=service_of(recommender), described=described, version=DatasetVersion.objects.get())
-    response = token_of(UserFactory()).get("/api/v1/recommenders/")
+    response = client_with_token(UserFactory()).get("/api/v1/recommenders/")
     (row,) = response.json()["results"]
     assert {name: row[name] for name in row if name != "id"} == {
         "name": "Markov", "operator": "A lab", "seconds": 5, "versions": ["2.1"],

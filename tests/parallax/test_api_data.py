@@ -14,7 +14,6 @@ from django.test import Client
 from pyarrow import parquet
 
 from accounts.models import User
-from accounts.services import create_token
 from analysis.files.formats import report_json
 from analysis.models import Report
 from analysis.services import build_report
@@ -36,7 +35,7 @@ from studies.monitoring.selectors.outcomes import outcomes_of
 from studies.monitoring.services.blinding import open_outcomes
 from studies.monitoring.services.exclusions import exclude
 from studies.team.services.members import add_member
-from tests.factories.accounts import UserFactory
+from tests.factories.accounts import UserFactory, client_with_token
 from tests.factories.catalog import make_version
 from tests.factories.evaluation import make_run, make_run_at
 from tests.factories.studies import completed, enter, make_study
@@ -55,9 +54,7 @@ class Program:
     """A program with a token of somebody."""
 
     def __init__(self, researcher: User, scope: str = "report") -> None:
-        self.client = Client(
-            headers={"Authorization": f"Bearer {create_token(owner=researcher, name='p', scope=scope)[1]}"}
-        )
+        self.client = client_with_token(researcher, scope)
 
     def get(self, address: str, expected: int = 200, **query: Any) -> Any:
         response = self.client.get(f"/api/v1/{address}", query)
@@ -397,7 +394,7 @@ def test_a_report_that_the_state_refuses_says_why(study: Study, program: Program
 
 def test_bad_requests_are_answered_in_one_shape(study: Study) -> None:
     researcher = study.memberships.get().researcher
-    client = Client(headers={"Authorization": f"Bearer {create_token(owner=researcher, name='p', scope='report')[1]}"})
+    client = client_with_token(researcher, "report")
     found = {
         "malformed": client.post("/api/v1/reports/", "{", content_type="application/json"),
         "not JSON": client.post("/api/v1/reports/", "<a/>", content_type="application/xml"),
@@ -447,7 +444,7 @@ def test_an_address_that_is_not_there_is_a_problem_that_names_the_one_with_the_s
     study: Study, address: str, meant: str
 ) -> None:
     researcher = study.memberships.get().researcher
-    client = Client(headers={"Authorization": f"Bearer {create_token(owner=researcher, name='p', scope='report')[1]}"})
+    client = client_with_token(researcher, "report")
     for response in (client.get(address), client.post(address, {}, content_type="application/json")):
         told = response.json()
         assert (response.status_code, response["Content-Type"]) == (404, "application/problem+json")

@@ -9,18 +9,16 @@ from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.test import Client
 from django.utils import timezone
 
 from accounts.models import User
-from accounts.services import create_token
 from jobs.models import Job
 from jobs.services import do_job
 from studies.data.services.erasure import drop_archives
 from studies.enums import Mode, Role
 from studies.models import Exclusion, ExternalId, Recruiting, Study
 from studies.team.services.members import add_member
-from tests.factories.accounts import UserFactory
+from tests.factories.accounts import UserFactory, client_with_token
 from tests.factories.studies import completed, make_study, recruit_on_prolific
 
 pytestmark = [pytest.mark.integration, pytest.mark.django_db]
@@ -30,22 +28,17 @@ class Program:
     """Requests of a researcher's program about one study."""
 
     def __init__(self, researcher: Any, study: Study) -> None:
-        token = create_token(owner=researcher, name="test", scope="read data write")[1]
-        self.headers, self.root, self.client = (
-            {"Authorization": f"Bearer {token}"},
-            f"/api/v1/studies/{study.slug}/",
-            Client(),
-        )
+        self.client, self.root = client_with_token(researcher, "read data write"), f"/api/v1/studies/{study.slug}/"
 
     def ask(self, method: str, path: str, expected: int, body: Any = None, **headers: str) -> Any:
         """The response, as JSON where there is any."""
         address = path if path.startswith(("/", "http")) else self.root + path
         if method in ("put", "patch") and not headers:
-            headers = {"If-Match": self.client.get(address, headers=self.headers)["ETag"]}
+            headers = {"If-Match": self.client.get(address)["ETag"]}
         response = getattr(self.client, method)(
             address,
             *([] if body is None else [json.dumps(body), "application/json"]),
-            headers={**self.headers, **headers},
+            headers=headers,
         )
         assert response.status_code == expected, response.content
         return response.json() if response.get("Content-Type", "").endswith("json") else response
@@ -269,7 +262,7 @@ def test_the_guest_list_is_read_as_it_is_written(study: Study, program: Program)
 def test_a_list_of_submissions_is_loaded_completely_or_not_at_all(study: Study, program: Program) -> None:
     def load(content: bytes, expected: int, **more: Any) -> Any:
         body = {"file": SimpleUploadedFile("list.csv", content), **more}
-        response = program.client.post(f"{program.root}submissions/", body, headers=program.headers)
+        response = program.client.post(f"{program.root}submissions/", body)
         assert response.status_code == expected, response.content
         return response.json()
 

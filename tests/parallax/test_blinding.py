@@ -17,7 +17,6 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.models import User
-from accounts.services import create_token
 from analysis.models import Report
 from analysis.services import build_report
 from core.errors import ParallaxError
@@ -42,7 +41,7 @@ from studies.recruitment.selectors import recruitment
 from studies.recruitment.services.external_ids import store_external_ids
 from studies.team.selectors import studies
 from studies.team.services.members import add_member
-from tests.factories.accounts import UserFactory
+from tests.factories.accounts import UserFactory, client_with_token
 from tests.factories.addresses import named_addresses
 from tests.factories.analysis import every_page
 from tests.factories.evaluation import make_run_at
@@ -150,8 +149,7 @@ def test_no_page_of_the_console_shows_a_marked_answer_or_mean_while_blinded(stud
 
 @pytest.mark.parametrize("role", [Role.OWNER, Role.ANALYST])
 def test_no_address_of_the_api_gives_them_and_what_would_is_refused(study: Study, role: str) -> None:
-    token = create_token(owner=researcher(study, role), name="p", scope="report")[1]
-    client = Client(headers={"Authorization": f"Bearer {token}"})
+    client = client_with_token(researcher(study, role), "report")
     base = f"/api/v1/studies/{study.slug}/"
     given, refused = [], []
     for address in ("", "design/", "outcomes/", *(f"answers/{table}/" for table in (

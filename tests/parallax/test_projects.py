@@ -16,7 +16,6 @@ from django.urls import reverse
 
 from accounts.enums import ProjectRole, Scope
 from accounts.models import Project, User
-from accounts.services import create_token
 from accounts.services.projects import create_project, set_member
 from analysis.files.document import KEYS
 from analysis.models import Report
@@ -33,7 +32,7 @@ from jobs.models import Job, JobStatus
 from studies.enums import Mode, Role
 from studies.team.services.members import add_member
 from tests.approval import assert_page_approved
-from tests.factories.accounts import UserFactory
+from tests.factories.accounts import UserFactory, client_with_token
 from tests.factories.addresses import named_addresses
 from tests.factories.catalog import make_items, make_version
 from tests.factories.evaluation import make_run, make_run_at
@@ -299,8 +298,7 @@ def test_the_api_names_the_project_and_lists_what_the_researcher_sees(scene: Sce
     public = make_run_at("succeeded", version=make_version(name="open"))
     found = {}
     for who, user in scene.people.items():
-        token = create_token(owner=user, name="test", scope=Scope.READ)[1]
-        client = Client(headers={"Authorization": f"Bearer {token}"})
+        client = client_with_token(user)
         datasets = client.get(reverse("api:datasets-list")).json()["results"]
         runs = client.get(reverse("api:runs-list")).json()["results"]
         models = client.get(reverse("api:models-list")).json()["results"]
@@ -426,8 +424,7 @@ def test_a_request_for_a_report_is_refused_to_members_of_the_study_outside(scene
     client = signed_in(scene.people["analyst"])
     before = Job.objects.count()
     assert client.post(reverse("analysis:new"), {"study": scene.study.slug}).status_code == 400
-    token = create_token(owner=scene.people["analyst"], name="test", scope=Scope.REPORT)[1]
-    asked = Client(headers={"Authorization": f"Bearer {token}"}).post(
+    asked = client_with_token(scene.people["analyst"], Scope.REPORT).post(
         reverse("api:reports-list"), {"study": scene.study.slug}, "application/json"
     )
     assert asked.status_code == 404

@@ -21,7 +21,6 @@ from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import Project, User
-from accounts.services import create_token
 from accounts.services.accounts import deactivate
 from catalog.models import Dataset
 from core.models import LogEntry
@@ -35,7 +34,7 @@ from studies.enums import Mode, Role
 from studies.models import Study
 from studies.monitoring.services.notice_rules import notify_due
 from studies.team.services.members import add_member, remove_member
-from tests.factories.accounts import UserFactory
+from tests.factories.accounts import UserFactory, client_with_token
 from tests.factories.catalog import make_version
 from tests.factories.remote import running
 from tests.factories.studies import assigned, completed, make_study
@@ -110,8 +109,7 @@ def researcher(transactional_db: None) -> User:
 
 
 def program(researcher: User, only: str = "") -> Client:
-    _token, text = create_token(owner=researcher, name="test", scope="read write", only=only)
-    return Client(headers={"Authorization": f"Bearer {text}"})
+    return client_with_token(researcher, "read write", only=only)
 
 
 def created(owner: User, receiver: Receiver, *events: str, study: Study | None = None) -> Webhook:
