@@ -51,8 +51,8 @@ def advantage(variable, metric, pairs):
     names = compared(variable)
     pairs = [(better, worse) for better, worse in pairs if better in names and worse in names]
     weights = {name: sum((name == a) - (name == b) for a, b in pairs) / len(pairs) for name in names} if pairs else {}
-    if any(weights.values()) and (found := sum_of_means(variable, weights)):
-        t_test(variable, "mixed_contrast" if in_turn else "advantage", metric, *found)
+    if any(weights.values()) and (estimate := sum_of_means(variable, weights)):
+        t_test(variable, "mixed_contrast" if in_turn else "advantage", metric, *estimate)
 
 
 def t_test(of, test, a, value, se, df, sides=2):
@@ -197,8 +197,8 @@ def contrast(of, groups, weights, sides):
 
 def effect(of, name, weights):
     """A weighted sum of the conditions' means with its limits."""
-    if found := sum_of_means(of, weights):
-        test, (value, se, df) = "mixed_contrast" if in_turn else "effect", found
+    if estimate := sum_of_means(of, weights):
+        test, (value, se, df) = "mixed_contrast" if in_turn else "effect", estimate
         half = stats.t.isf(ALPHA / 2, df) * se
         t_test(of, test, name, value, se, df)
         keep(of, test, name, ci_low=value - half, ci_high=value + half)
@@ -215,8 +215,8 @@ def joint(of, groups, term, rows):
         matrix = ((np.eye(len(doses)) - line @ np.linalg.pinv(line)) / np.bincount(at))[:, at]
     own = np.array([groups[name].var(ddof=1) / len(groups[name]) for name in names])
     means, n = ([function(groups[name]) for name in names] for function in (np.mean, len))
-    if found := johansen(matrix, np.array(means), own, np.array(n)):
-        f, q, df_within, p = found
+    if test := johansen(matrix, np.array(means), own, np.array(n)):
+        f, q, df_within, p = test
         keep(of, "joint", term, f=f, df=q, df_within=df_within, p=p)
 
 
@@ -267,16 +267,16 @@ def of_table(picked, n):
     test = stats.chi2_contingency([picked, n - picked], correction=False)
     if test.expected_freq.min() >= 5:
         return test.statistic, test.pvalue
-    ways = [np.array([math.log(math.comb(int(size), own)) for own in range(size + 1)]) for size in n]
+    log_counts = [np.array([math.log(math.comb(int(size), own)) for own in range(size + 1)]) for size in n]
     used, logs, room = np.zeros(1, dtype=int), np.zeros(1), n.sum()
-    for size, own in zip(n, ways):
+    for size, own in zip(n, log_counts):
         room -= size
         totals = used[:, None] + np.arange(size + 1)
         can_be = (totals <= picked.sum()) & (totals >= picked.sum() - room)
         used, logs = totals[can_be], (logs[:, None] + own)[can_be]
         if len(used) > 200_000:
             return test.statistic, None
-    weights, observed = np.exp(logs - logs.max()), sum(own[gone] for own, gone in zip(ways, picked))
+    weights, observed = np.exp(logs - logs.max()), sum(own[gone] for own, gone in zip(log_counts, picked))
     return test.statistic, weights[logs <= observed + 1e-7].sum() / weights.sum()
 
 
@@ -305,9 +305,9 @@ def mean_shares(of, groups, sizes):
         correlation = 0.0
     means, squared = np.array(means_of_shares(shares, n_items, correlation)).T
     n, k = np.array([len(values) for values in shares.values()]), len(names)
-    if not (found := johansen(np.eye(k) - 1 / k, means, squared, n)):
+    if not (test := johansen(np.eye(k) - 1 / k, means, squared, n)):
         return
-    keep(of, "shares", **dict(zip(("statistic", "df", "df_within", "p"), found)))
+    keep(of, "shares", **dict(zip(("statistic", "df", "df_within", "p"), test)))
     for i, j in combinations(range(k), 2):
         if (both := squared[i] + squared[j]) > 1e-15:
             df = both**2 / (squared[i] ** 2 / (n[i] - 1) + squared[j] ** 2 / (n[j] - 1))
@@ -336,16 +336,16 @@ def bounded(of, bound, weights):
     """The planned contrast, if any, and every pair against the bound; pairs with Holm's correction in two families."""
     tested, test = [], "mixed_equivalence" if in_turn else "equivalence"
     for a, b in combinations(compared(of), 2):
-        if found := sum_of_means(of, {a: 1, b: -1}):
-            difference, error, df = found
+        if estimate := sum_of_means(of, {a: 1, b: -1}):
+            difference, error, df = estimate
             half = stats.t.isf(ALPHA, df) * error
             keep(of, test, a, b, ci_low=difference - half, ci_high=difference + half)
-            tested.append((a, b, *against_bound(*found, bound)))
+            tested.append((a, b, *against_bound(*estimate, bound)))
     for position, statistic in ((2, "p_equivalence"), (3, "p_minimum")):
         for row, p in zip(tested, holm([row[position] for row in tested])):
             keep(of, test, *row[:2], **{statistic: p})
-    if weights and (found := sum_of_means(of, weights)):
-        same, beyond = against_bound(*found, bound)
+    if weights and (estimate := sum_of_means(of, weights)):
+        same, beyond = against_bound(*estimate, bound)
         keep(of, test, p_equivalence=same, p_minimum=beyond)
 
 
