@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import json
-import sys
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -16,18 +13,16 @@ from jsonschema import Draft202012Validator
 from analysis.compute.lists_shown import doses
 from analysis.files.document import document_of
 from analysis.files.formats import report_json
-from analysis.files.listing import PACKAGE, file_of
 from analysis.models import Report
 from analysis.present import lists_shown as narrative
 from analysis.results.lists_shown import ListsShown
 from analysis.results.report import ConditionFacts
 from analysis.results.schema import report_schema
 from analysis.services import build_report
-from analysis.services.report_cache import cached_document
 from studies.models import Study
-from tests.analysis.test_package import run
 from tests.factories.analysis import planted_person
 from tests.factories.evaluation import make_run_at
+from tests.factories.packages import recomputed, unpack
 from tests.factories.results import partial
 from tests.factories.studies import make_study
 
@@ -165,16 +160,10 @@ def test_report_tells_what_each_dose_did_before_what_participants_answered(repor
 @pytest.mark.django_db
 @pytest.mark.usefixtures("pictures_once")
 def test_scripts_of_a_package_recompute_the_doses(report: Report, tmp_path: Path, rscript: str) -> None:
-    file = file_of(report, PACKAGE, lambda: cached_document(report))
-    assert file is not None
-    with zipfile.ZipFile(io.BytesIO(file.make())) as archive:
-        archive.extractall(tmp_path)
+    unpack(report, tmp_path)
     numbers = (tmp_path / "report" / "numbers.csv").read_text().splitlines()
     assert sum(",dose," in line for line in numbers) == 6
-    for command in ([sys.executable, "scripts/recompute.py"], [rscript, "--vanilla", "scripts/recompute.R"]):
-        status, lines, last = run(command, tmp_path)
-        assert status == 0, [line for line in lines if line[-1] == "no"]
-        assert " numbers agree" in last
+    recomputed(tmp_path, rscript)
 
 
 @pytest.mark.integration

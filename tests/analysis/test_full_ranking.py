@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import json
-import sys
-import zipfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,13 +14,11 @@ from numpy.typing import NDArray
 from analysis.compute.bayesian import compute_bayesian
 from analysis.files.document import document_of
 from analysis.files.formats import report_json
-from analysis.files.listing import PACKAGE, file_of
 from analysis.files.numbers import lines_of
 from analysis.models import Report
 from analysis.present.method import method_section
 from analysis.results.schema import report_schema
 from analysis.services import build_report
-from analysis.services.report_cache import cached_document
 from core import artefacts
 from evaluation.models import EvaluationRun
 from evaluation.selectors.results import model_rows
@@ -36,11 +31,11 @@ from studies.design.selectors.available_models import run_with
 from studies.design.selectors.planning import preregistration_plan
 from studies.models import Study
 from studies.team.selectors.studies import runs_to_study
-from tests.analysis.test_package import run
 from tests.approval import assert_approved
 from tests.factories.accounts import UserFactory
 from tests.factories.analysis import page_without_pictures, plant
 from tests.factories.evaluation import make_run_at
+from tests.factories.packages import recomputed, unpack
 from tests.factories.studies import make_study
 from tests.report_text import text_of_report
 
@@ -171,15 +166,10 @@ def test_numbers_keep_to_the_schema_and_are_those_of_the_package(report: Report)
 @pytest.mark.slow
 @pytest.mark.usefixtures("pictures_once")
 def test_both_scripts_of_the_package_recompute_the_report(report: Report, rscript: str, tmp_path: Path) -> None:
-    file = file_of(report, PACKAGE, lambda: cached_document(report))
-    assert file is not None
-    with zipfile.ZipFile(io.BytesIO(file.make())) as archive:
-        archive.extractall(tmp_path)
+    unpack(report, tmp_path)
     assert "with 1 for a user with a value" in (tmp_path / "README.md").read_text()
-    for command in ([sys.executable, "scripts/recompute.py"], [rscript, "--vanilla", "scripts/recompute.R"]):
-        status, lines, last = run(command, tmp_path)
-        assert status == 0, last
-        assert {("recall", "value"), ("recall@profile3", "value")} <= {(line[0], line[1]) for line in lines}
+    lines = recomputed(tmp_path, rscript)
+    assert {("recall", "value"), ("recall@profile3", "value")} <= {(line[0], line[1]) for line in lines}
 
 
 def test_bayesian_model_of_hits_is_left_out_with_the_reason(report: Report) -> None:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import re
-import sys
-import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +18,6 @@ from analysis.compute.follow_up import correlations_of, effects_of_all, nested_m
 from analysis.compute.in_turn import NOT_INDEPENDENT, effect_in_turn, occasions_of
 from analysis.compute.perceived import study_variable, values_of
 from analysis.enums import VARIABLE_OF, Metric, Variable
-from analysis.files.listing import PACKAGE, file_of
 from analysis.models import Report
 from analysis.present import factorial, in_turn
 from analysis.present.apa import of_variable
@@ -33,7 +29,6 @@ from analysis.results.in_turn import InTurnTests
 from analysis.results.perceived import PerceivedVariable
 from analysis.results.rankings import Ranking
 from analysis.services import build_report
-from analysis.services.report_cache import cached_document
 from documents.blocks import FigureMaker
 from inference.average_advantage import AverageAdvantage, MeanEstimates
 from inference.partial_order import partial_order
@@ -50,10 +45,10 @@ from studies.models import Participant, Response, Study
 from studies.monitoring.services.exclusions import exclude
 from studies.settings import Contrast, Effect, Primary, StudySettings
 from tests.analysis.conftest import ALGORITHMS, FEW_RESAMPLES
-from tests.analysis.test_package import run
 from tests.approval import assert_approved
 from tests.factories.analysis import every_page, page_without_pictures
 from tests.factories.evaluation import make_run_at
+from tests.factories.packages import recomputed, unpack
 from tests.factories.several_lists import flow_of_lists, planted_in_turn
 from tests.factories.studies import add_sequences, make_study
 from tests.report_text import text_of_report
@@ -535,17 +530,12 @@ def test_the_scripts_of_a_package_recompute_what_is_within_participants(
     name: str, n_more: int, planned: bool, n_bounded: int, tmp_path: Path, rscript: str, request: pytest.FixtureRequest
 ) -> None:
     report = request.getfixturevalue(name)
-    file = file_of(report, PACKAGE, lambda: cached_document(report))
-    assert file is not None
-    with zipfile.ZipFile(io.BytesIO(file.make())) as archive:
-        archive.extractall(tmp_path)
+    unpack(report, tmp_path)
     rows = (tmp_path / "data" / "analysed.csv").read_text().splitlines()
     assert rows[0].startswith("participant.id,condition,position,")
     assert len(rows) == 1 + 3 * N + n_more
-    for command in ([sys.executable, "scripts/recompute.py"], [rscript, "--vanilla", "scripts/recompute.R"]):
-        status, lines, last = run(command, tmp_path)
-        assert (status, [line for line in lines if line[-1] != "yes"]) == (0, []), last
-        assert {line[1] for line in lines} >= IN_EVERY_PACKAGE
-        assert not {"welch", "games_howell", "advantage", "nested", "equivalence"} & {line[1] for line in lines}
-        assert any(line[1:3] == ["mixed_contrast", "planned"] for line in lines) == planned
-        assert len({tuple(line[2:4]) for line in lines if line[1] == "mixed_equivalence"}) == n_bounded
+    lines = recomputed(tmp_path, rscript)
+    assert {line[1] for line in lines} >= IN_EVERY_PACKAGE
+    assert not {"welch", "games_howell", "advantage", "nested", "equivalence"} & {line[1] for line in lines}
+    assert any(line[1:3] == ["mixed_contrast", "planned"] for line in lines) == planned
+    assert len({tuple(line[2:4]) for line in lines if line[1] == "mixed_equivalence"}) == n_bounded

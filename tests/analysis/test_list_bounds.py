@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import json
-import sys
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -14,19 +11,17 @@ from jsonschema import Draft202012Validator
 
 from analysis.files.document import document_of
 from analysis.files.formats import report_json
-from analysis.files.listing import PACKAGE, file_of
 from analysis.files.numbers import numbers_csv
 from analysis.models import Report
 from analysis.results.schema import report_schema
 from analysis.services import build_report
-from analysis.services.report_cache import cached_document
 from core.provenance import canonical_json
 from evaluation.selectors.results import model_rows
 from inference.pair_decisions import MAX_T, OfflinePair, OfflinePairs, within_bounds
 from studies.enums import Mode
-from tests.analysis.test_package import run
 from tests.factories.analysis import plant
 from tests.factories.evaluation import make_run_at
+from tests.factories.packages import recomputed, unpack
 from tests.factories.studies import make_study
 from tests.studies.test_served_lists import EVERYONE, run_with
 
@@ -105,13 +100,8 @@ def test_report_states_coverage_and_bounds(report: Report) -> None:
 @pytest.mark.django_db
 @pytest.mark.usefixtures("pictures_once")
 def test_scripts_of_a_package_leave_bounds_and_coverage_aside(report: Report, tmp_path: Path, rscript: str) -> None:
-    file = file_of(report, PACKAGE, lambda: cached_document(report))
-    assert file is not None
-    with zipfile.ZipFile(io.BytesIO(file.make())) as archive:
-        archive.extractall(tmp_path / "package")
-    for command in ([sys.executable, "scripts/recompute.py"], [rscript, "--vanilla", "scripts/recompute.R"]):
-        status, lines, _last = run(command, tmp_path / "package")
-        assert status == 0, [line for line in lines if line[-1] == "no"]
+    unpack(report, tmp_path / "package")
+    recomputed(tmp_path / "package", rscript)
 
 
 @pytest.mark.integration

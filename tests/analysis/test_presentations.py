@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import io
 import math
-import sys
-import zipfile
 from pathlib import Path
 
 import pytest
 
 from analysis.compute.comparison import by_recommender, compare
 from analysis.enums import VARIABLE_OF, Metric
-from analysis.files.listing import PACKAGE, file_of
 from analysis.models import Report
 from analysis.present.words import presentations_note
 from analysis.read.inputs import recommenders_of
 from analysis.results.rankings import Ranking
 from analysis.services.report_builder import build_report
-from analysis.services.report_cache import cached_document
 from inference.average_advantage import AverageAdvantage
 from inference.partial_order import partial_order
 from inference.results import Undefined
@@ -26,10 +21,10 @@ from studies.design.services.design import create_study
 from studies.design.services.launch import launch_study
 from studies.models import Study
 from tests.analysis.conftest import FEW_RESAMPLES
-from tests.analysis.test_package import run
 from tests.factories.accounts import UserFactory
 from tests.factories.analysis import page_without_pictures, planted_person
 from tests.factories.evaluation import make_run_at
+from tests.factories.packages import recomputed, unpack
 from tests.factories.studies import make_study
 from tests.studies.test_factors import TEXTS
 
@@ -130,16 +125,10 @@ def test_a_report_on_presentations_of_one_recommender_tests_participants_alone()
 @pytest.mark.usefixtures("pictures_once")
 def test_the_scripts_of_a_package_average_presentations_as_the_report_does(tmp_path: Path, rscript: str) -> None:
     report = _report()
-    file = file_of(report, PACKAGE, lambda: cached_document(report))
-    assert file is not None
-    with zipfile.ZipFile(io.BytesIO(file.make())) as archive:
-        archive.extractall(tmp_path)
+    unpack(report, tmp_path)
     conditions = (tmp_path / "data" / "conditions.csv").read_text().splitlines()
     assert [line.rpartition(",")[2] for line in conditions] == ["recommender", *SHARED.values()]
-    for command in ([sys.executable, "scripts/recompute.py"], [rscript, "--vanilla", "scripts/recompute.R"]):
-        status, lines, last = run(command, tmp_path)
-        assert (status, [line for line in lines if line[-1] != "yes"]) == (0, []), last
-        assert any(line[1] == "tau_b" for line in lines)
+    assert any(line[1] == "tau_b" for line in recomputed(tmp_path, rscript))
 
 
 @pytest.mark.integration

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import json
-import sys
-import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -16,12 +13,10 @@ from numpy.typing import NDArray
 from analysis.compute.bayesian import compute_bayesian
 from analysis.files.document import document_of
 from analysis.files.formats import report_json
-from analysis.files.listing import PACKAGE, file_of
 from analysis.management.commands.report import summary_lines
 from analysis.models import Report
 from analysis.results.schema import report_schema
 from analysis.services import build_report
-from analysis.services.report_cache import cached_document
 from core import artefacts
 from evaluation.metrics.registry import metric
 from evaluation.models import EvaluationRun
@@ -35,11 +30,11 @@ from studies.design.selectors.available_models import report_problems
 from studies.design.selectors.planning import preregistration_plan
 from studies.design.services.design import create_study
 from studies.team.selectors.studies import runs_to_study
-from tests.analysis.test_package import run
 from tests.approval import assert_approved
 from tests.factories.accounts import UserFactory
 from tests.factories.analysis import page_without_pictures, plant
 from tests.factories.evaluation import make_run_at
+from tests.factories.packages import recomputed, unpack
 from tests.factories.studies import make_study
 from tests.report_text import text_of_report
 
@@ -158,14 +153,9 @@ def test_the_command_prints_the_errors(report: Report) -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("pictures_once")
 def test_both_scripts_of_the_package_recompute_the_report(report: Report, rscript: str, tmp_path: Path) -> None:
-    file = file_of(report, PACKAGE, lambda: cached_document(report))
-    assert file is not None
-    with zipfile.ZipFile(io.BytesIO(file.make())) as archive:
-        archive.extractall(tmp_path)
-    for command in ([sys.executable, "scripts/recompute.py"], [rscript, "--vanilla", "scripts/recompute.R"]):
-        status, lines, last = run(command, tmp_path)
-        assert status == 0, last
-        assert {("rmse", "value"), ("mae@profile3", "sign_test")} <= {(line[0], line[1]) for line in lines}
+    unpack(report, tmp_path)
+    lines = recomputed(tmp_path, rscript)
+    assert {("rmse", "value"), ("mae@profile3", "sign_test")} <= {(line[0], line[1]) for line in lines}
 
 
 def test_bayesian_model_of_hits_is_left_out_with_the_reason(report: Report) -> None:

@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from analysis.models import Report
 from analysis.present.verdict import headline
 from analysis.services import build_report
 from catalog.services import change_item_type
@@ -51,6 +52,7 @@ from studies.simulation.planted_effects import effects_by_list
 from tests.factories.accounts import UserFactory
 from tests.factories.catalog import make_items, make_version
 from tests.factories.evaluation import make_run, make_run_at
+from tests.factories.packages import recomputed, write_numbers
 from tests.factories.studies import make_usage_run
 from tests.factories.walking import walker_of
 from tests.report_text import text_of_report
@@ -258,7 +260,11 @@ def test_sixty_complete_five_quit_and_two_withdraw(key: str, data: str, tmp_path
         expect_lists(person)
     assert replayed_log(study, Mode.SIMULATED).problem == ""
     expect_exports_open(study, tmp_path)
-    expect_effect(study, key)
+    report = build_report(study=study, mode=Mode.SIMULATED)
+    expect_effect(report, key)
+    if rscript := shutil.which("Rscript"):
+        write_numbers(report, tmp_path)
+        assert len(recomputed(tmp_path, rscript)) > 100
 
 
 def expect_lists(person: Participant) -> None:
@@ -305,10 +311,9 @@ IN_R = """for (file in commandArgs(TRUE)) {
 }"""
 
 
-def expect_effect(study: Study, key: str) -> None:
+def expect_effect(report: Report, key: str) -> None:
     """The report has the planted effect: the planned one, or a difference of the conditions."""
-    report = build_report(study=study, mode=Mode.SIMULATED)
-    results = report.read_results()
+    study, results = report.study, report.read_results()
     assert results.flow.analysed == 58
     assert sum(condition.n for condition in results.conditions) == 58 * (1 if key in BETWEEN else len(labels(study)))
     text = "".join(run.text for run in headline(results))
