@@ -48,7 +48,7 @@ def likert_bars(
     }
     summary = " ".join(
         f"{name}, n = {totals[name]}, M = {number(means[name], 2)}: "
-        + ", ".join(f"{step} {_percent(own.get(step, 0) / totals[name])}" for step in scale)
+        + ", ".join(f"{number(step, 0)} {_percent(own.get(step, 0) / totals[name])}" for step in scale)
         + "."
         if totals[name]
         else f"{name}: no answers."
@@ -73,7 +73,7 @@ def likert_bars(
     no_progress = [{"row": row, "middle": 0.5} for row, name in enumerate(names) if name not in means]
     quiet = {"color": LIGHT.quiet, "fontStyle": "italic", "text": "no answers"}
     plot.draw(no_progress, words | quiet, x="middle", y="row")
-    entries = dict(zip(map(str, scale), looks, strict=True))
+    entries = dict(zip((number(step, 0) for step in scale), looks, strict=True))
     draw_key(plot, entries, left=-room, above=16)
     return finished(
         plot.spec(),
@@ -137,7 +137,7 @@ def _pieces(
                 {
                     "condition": name,
                     "step": step,
-                    "answer": str(step),
+                    "answer": number(step, 0),
                     "n": n,
                     "percent": percent,
                     "start": start,
