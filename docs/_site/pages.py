@@ -30,6 +30,7 @@ SECTIONS = {
 }
 NAMED = {
     '<th class="head"><p></p></th>': "<td></td>",
+    "<th></th>": "<td></td>",  # of data frames in notebooks
     '<p class="caption" role="heading">': '<p class="caption">',
     '<aside class="sidebar-drawer">': '<aside class="sidebar-drawer" aria-label="Pages">',
     '<aside class="toc-drawer': '<aside aria-label="On this page" class="toc-drawer',
