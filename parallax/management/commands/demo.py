@@ -109,13 +109,13 @@ class Command(ParallaxCommand):
         stop_on_signals()
         self.started = time.monotonic()
         self.demo = DEMOS[f"quick-{options['catalogue']}" if options["quick"] else options["catalogue"]]
-        minutes = "one to two" if options["quick"] else "two to four"
-        self.stdout.write(f"The first start takes {minutes} minutes on two cores; a later one, seconds.")
         site = Children(host=options["host"], port=options["port"], workers=self.demo.workers, is_awaited=False)
         try:
             connection.ensure_connection()  # so that the file exists before several processes open it at once
             with site:
                 prepare_database()
+                minutes = "one to two" if options["quick"] else "two to four"
+                self.stdout.write(f"The first start takes {minutes} minutes on two cores; a later one, seconds.")
                 owner = self.first_account()
                 report = self.main_job(site, owner)
                 self.say_ready(site.url, owner, report)
