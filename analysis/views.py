@@ -32,8 +32,9 @@ from core.errors import NotAllowedInState, ParallaxError
 from jobs.models import Job
 from jobs.services import cancel
 from studies.console.views.workspace import REPORT, study_page
+from studies.enums import READERS
 from studies.monitoring.selectors.outcomes import are_outcomes_blinded
-from studies.team.permissions import READERS, Membership
+from studies.team.permissions import Membership
 from studies.team.selectors.studies import membership_of
 
 

@@ -98,6 +98,9 @@ class Role(TextChoices):
     INTERVIEWER = "interviewer"
 
 
+READERS = frozenset({Role.OWNER, Role.ANALYST})  # of all that a study holds
+
+
 class Provenance(TextChoices):
     """Source of an answer: a person, a reserved user's own ratings, or the answer model."""
 

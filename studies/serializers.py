@@ -9,14 +9,13 @@ from rest_framework import serializers
 
 from studies.allocation.selectors.assignment_seed import is_seed_known, is_seed_revealed, seed_commitment
 from studies.data.codebook.variable import HEADS, REVERSED
-from studies.enums import Mode, Role
+from studies.enums import READERS, Mode, Role
 from studies.known_items import SCALES
 from studies.models import Condition, Participant, Study
 from studies.monitoring.selectors import monitor
 from studies.monitoring.selectors.outcomes import are_outcomes_open
 from studies.participation.services.withdrawal import LONGEST_REASON
 from studies.settings import ELICITATIONS
-from studies.team.permissions import READERS
 
 # Previews are never reported.
 REPORTED = [(Mode.LIVE.value, "live participants"), (Mode.SIMULATED.value, "simulated participants")]

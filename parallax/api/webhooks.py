@@ -19,7 +19,7 @@ from core.api import StrictView, created, filters
 from parallax.webhooks.models import Delivery, DeliveryStatus, EventType, Webhook
 from parallax.webhooks.services import change_webhook, check_address, create_webhook, delete_webhook, send
 from studies.api.membership import StudyView
-from studies.team.permissions import READERS
+from studies.enums import READERS
 
 LIMITS = {"study": "study", "project": "study__dataset_version__dataset__project"}
 

@@ -20,9 +20,8 @@ from evaluation.models import EvaluationRun
 from evaluation.selectors.runs import runs_by_time, runs_shown_to
 from jobs.models import Job, JobQuerySet, JobStatus
 from jobs.workers import waiting_words
-from studies.enums import NoticeKind, StudyStatus
+from studies.enums import READERS, NoticeKind, StudyStatus
 from studies.models import NoticeReceipt, Study
-from studies.team.permissions import READERS
 from studies.team.selectors.studies import studies_of
 
 FAILURES_SHOWN = timedelta(days=7)

@@ -9,8 +9,8 @@ from django.db import models
 from django.db.models import Q
 
 from core.models import TimeStampedModel
+from studies.enums import READERS
 from studies.models import Study, StudyMembership
-from studies.team.permissions import READERS
 
 
 class EventType(models.TextChoices):

@@ -27,13 +27,13 @@ from studies.data.exports.export_files import FORMATS
 from studies.data.exports.tables import Options
 from studies.data.services import exports
 from studies.data.services.retention import set_retention
-from studies.enums import Mode, ParticipantStatus
+from studies.enums import READERS, Mode, ParticipantStatus
 from studies.models import Participant
 from studies.monitoring.selectors import participants
 from studies.monitoring.services.blinding import open_outcomes
 from studies.monitoring.services.exclusions import exclude, undo_exclusion
 from studies.serializers import StudyDetailSerializer
-from studies.team.permissions import OWNERS, READERS
+from studies.team.permissions import OWNERS
 
 EXPORT = described(ExportForm, "Export", format=serializers.ChoiceField(choices=list(FORMATS)))
 RETENTION = described(RetentionForm, "Retention")

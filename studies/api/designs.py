@@ -39,13 +39,13 @@ from studies.design.services.conditions import choose_conditions, explain_by_tex
 from studies.design.services.design import change_design
 from studies.design.services.launch import design_snapshot
 from studies.design.services.questionnaires import import_questionnaire
+from studies.enums import READERS
 from studies.instrument.questionnaires.document import SCHEMA
 from studies.instrument.questionnaires.problems import QuestionnaireProblems
 from studies.monitoring.services.exclusions import LONGEST_REASON
 from studies.presentation import Factor
 from studies.serializers import ConditionsSerializer, DesignVersionSerializer, FrozenDesignSerializer
 from studies.settings import TRIAL, StudySettings
-from studies.team.permissions import READERS
 
 # Settings that follow from the dataset, the conditions or the launch, or are no part of the design.
 DERIVED = {"factors", "block_weights", "samples", "item_type", "stated_minutes", *TRIAL}

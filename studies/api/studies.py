@@ -42,7 +42,7 @@ from studies.design.services import archiving, duplicating
 from studies.design.services import launch as launching
 from studies.design.services.amending import reopen_study
 from studies.design.services.new_study import begin_study
-from studies.enums import Mode, StudyStatus
+from studies.enums import READERS, Mode, StudyStatus
 from studies.models import Study
 from studies.monitoring.selectors.estimate import estimate_of
 from studies.monitoring.selectors.live import is_blinded
@@ -62,7 +62,7 @@ from studies.serializers import (
     WithdrawnSerializer,
 )
 from studies.simulation.services.pilot import effects_on, request_simulation
-from studies.team.permissions import ANY_ROLE, OWNERS, READERS, require_run
+from studies.team.permissions import ANY_ROLE, OWNERS, require_run
 from studies.team.selectors.studies import studies_shown_to
 
 TABLE = OpenApiParameter("table", str, OpenApiParameter.PATH, enum=list(KEYS), description="Name of the table.")

@@ -14,12 +14,11 @@ from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods
 
 from evaluation.models import EvaluationRun
-from studies.enums import Role
+from studies.enums import READERS, Role
 from studies.models import Study, StudyMembership
 from studies.team.selectors.studies import membership_of, ownerless_studies
 
 ANY_ROLE = frozenset(Role.values)
-READERS = frozenset({Role.OWNER, Role.ANALYST})
 STARTERS = frozenset({Role.OWNER, Role.INTERVIEWER})
 OWNERS = frozenset({Role.OWNER})
 # What a page of a study answers to: pages only shown, pages with a form, and buttons.

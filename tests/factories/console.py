@@ -14,9 +14,9 @@ from accounts.models import User
 from core.provenance import digest_of
 from jobs.models import JobStatus
 from studies.design.services.launch import design_snapshot
-from studies.enums import Mode, Role
+from studies.enums import READERS, Mode, Role
 from studies.models import Interview, PersonalLink, Study, StudyMembership
-from studies.team.permissions import ANY_ROLE, OWNERS, READERS, STARTERS
+from studies.team.permissions import ANY_ROLE, OWNERS, STARTERS
 from studies.team.services.members import invite_to_study
 from tests.factories.studies import enter
 

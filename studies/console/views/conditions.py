@@ -16,9 +16,10 @@ from studies.design.selectors.available_models import offline_values
 from studies.design.selectors.launch_overview import CONDITIONS
 from studies.design.selectors.sample_profiles import RESERVED, SampleProfile, sample_profile
 from studies.design.services.canaries import remote_conditions
+from studies.enums import READERS
 from studies.models import Study
 from studies.simulation.services.condition_lists import ConditionList, are_named, side_by_side
-from studies.team.permissions import FORM, READERS, Membership, for_members
+from studies.team.permissions import FORM, Membership, for_members
 
 
 @for_members(READERS, FORM)

@@ -26,7 +26,7 @@ from studies.data.exports.export_files import FORMATS
 from studies.data.exports.tables import Options
 from studies.data.services import exports
 from studies.data.services.retention import set_retention
-from studies.enums import Mode
+from studies.enums import READERS, Mode
 from studies.instrument.flow import questionnaire_of
 from studies.instrument.questionnaires.core import measures_of
 from studies.models import Participant, Study
@@ -38,7 +38,7 @@ from studies.monitoring.selectors.outcomes import are_outcomes_blinded, are_outc
 from studies.monitoring.services.blinding import open_outcomes
 from studies.monitoring.services.exclusions import exclude, undo_exclusion
 from studies.participation.services.withdrawal import participant_known_as, personal_data_of, withdraw_on_behalf
-from studies.team.permissions import FORM, OWNERS, POST, READERS, Membership, StudyView, for_members
+from studies.team.permissions import FORM, OWNERS, POST, Membership, StudyView, for_members
 
 PARTICIPANTS_PER_PAGE = 100
 BADGES = {Mode.LIVE: "", Mode.SIMULATED: "simulated participants"}

@@ -13,11 +13,11 @@ from studies.console.views.workspace import study_page
 from studies.design.selectors.launch_overview import LAUNCH, OpenPoint, launch_overview, stage_summaries
 from studies.design.services import launch
 from studies.design.services.fixes import apply_fix
-from studies.enums import Mode, ParticipantStatus, StudyStatus
+from studies.enums import READERS, Mode, ParticipantStatus, StudyStatus
 from studies.models import Study
 from studies.monitoring.selectors.estimate import estimate_of
 from studies.monitoring.selectors.monitor import counts_by_status
-from studies.team.permissions import FORM, READERS, Membership, for_members
+from studies.team.permissions import FORM, Membership, for_members
 
 PILOT_MODES = (Mode.SIMULATED, Mode.PREVIEW)
 

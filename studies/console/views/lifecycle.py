@@ -33,8 +33,8 @@ from studies.design.services.amending import (
 )
 from studies.design.services.archiving import archive_study, delete_study, restore_study
 from studies.design.services.duplicating import duplicate_study, free_slug
-from studies.enums import StudyStatus
-from studies.team.permissions import FORM, OWNERS, READERS, Membership, for_members, may_see_run, require_run
+from studies.enums import READERS, StudyStatus
+from studies.team.permissions import FORM, OWNERS, Membership, for_members, may_see_run, require_run
 
 study_pause = button(launch.pause_study, "The study is paused.")
 study_resume = button(launch.resume_study, "The study is live again.")

@@ -13,10 +13,10 @@ from studies.console.forms.lists import ListsForm
 from studies.console.views.workspace import study_page
 from studies.design.selectors.launch_overview import CONDITIONS
 from studies.design.selectors.sample_profiles import sample_profile
-from studies.enums import StudyStatus
+from studies.enums import READERS, StudyStatus
 from studies.participation.services.previewing import preview_link
 from studies.simulation.services.condition_lists import are_named, side_by_side
-from studies.team.permissions import READERS, Membership, for_members
+from studies.team.permissions import Membership, for_members
 
 ITEMS_FOUND = 6
 

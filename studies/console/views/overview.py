@@ -10,14 +10,14 @@ from django.urls import reverse
 
 from studies.console.forms.data import ReasonForm
 from studies.console.views.workspace import OVERVIEW, study_page
-from studies.enums import Mode, StudyStatus
+from studies.enums import READERS, Mode, StudyStatus
 from studies.models import Study
 from studies.monitoring.charts import WIDTH, progress_bars
 from studies.monitoring.selectors import live, monitor
 from studies.monitoring.selectors.outcomes import are_outcomes_open
 from studies.monitoring.selectors.remote import service_lines
 from studies.simulation.planted_effects import planted_sentence
-from studies.team.permissions import ANY_ROLE, READERS, Membership, for_members
+from studies.team.permissions import ANY_ROLE, Membership, for_members
 from studies.team.selectors.studies import unread_of_study
 
 

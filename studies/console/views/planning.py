@@ -30,11 +30,12 @@ from studies.design.narrative.preregistration import FORMS, preregistration
 from studies.design.selectors import planning
 from studies.design.selectors.launch_overview import FLOW, LAUNCH, PARTICIPANTS, PLAN
 from studies.design.selectors.versions import frozen_tests
+from studies.enums import READERS
 from studies.monitoring.charts import power_curve
 from studies.monitoring.selectors.estimate import cost_of, estimate_of
 from studies.settings import read_settings
 from studies.simulation.services.pilot import request_simulation
-from studies.team.permissions import FORM, OWNERS, READERS, Membership, for_members
+from studies.team.permissions import FORM, OWNERS, Membership, for_members
 
 
 def _power_context(form: PowerForm, membership: Membership) -> dict[str, Any]:

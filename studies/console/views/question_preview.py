@@ -15,13 +15,14 @@ from core.errors import ParameterError
 from studies.console.forms.questionnaire_parts import BLOCK_LABELS
 from studies.console.forms.questions import QuestionForm
 from studies.design.selectors.placeholders import asked_questions, filled
+from studies.enums import READERS
 from studies.instrument.flow import blocks_of
 from studies.instrument.questionnaires.kinds import KINDS
 from studies.instrument.questionnaires.problems import QuestionnaireProblems
 from studies.instrument.questionnaires.schema import Questionnaire, questionnaire_from
 from studies.models import Study
 from studies.participation.selectors import question_presenter
-from studies.team.permissions import OWNERS, POST, READERS, Membership, for_members
+from studies.team.permissions import OWNERS, POST, Membership, for_members
 
 NOT_ALONE = ("shown_if", "scale", "random_group")  # fields that name other parts of the questionnaire
 

@@ -14,9 +14,10 @@ from studies.console.views.questionnaires import back_to_list, may_edit
 from studies.console.views.workspace import study_page
 from studies.design.selectors.launch_overview import QUESTIONS
 from studies.design.services import questionnaires as service
+from studies.enums import READERS
 from studies.instrument.questionnaires.changes import changes_between
 from studies.instrument.questionnaires.document import write_document
-from studies.team.permissions import FORM, OWNERS, READERS, Membership, for_members
+from studies.team.permissions import FORM, OWNERS, Membership, for_members
 
 NAMES = {**PART_LABELS, "attention": "Attention checks"}
 

@@ -28,7 +28,7 @@ from studies.design.presets.loader import attention_check, block_keys, load_bloc
 from studies.design.selectors.launch_overview import QUESTIONS
 from studies.design.selectors.texts import language_name
 from studies.design.services import questionnaires as service
-from studies.enums import StudyStatus
+from studies.enums import READERS, StudyStatus
 from studies.instrument.flow import blocks_of, questionnaire_of
 from studies.instrument.questionnaires.core import is_measured
 from studies.instrument.questionnaires.kinds import KINDS, Attention
@@ -36,7 +36,7 @@ from studies.instrument.questionnaires.schema import AFTER, Questionnaire, quest
 from studies.instrument.questionnaires.wording import wordings_of
 from studies.instrument.scales import scales_of
 from studies.models import Study
-from studies.team.permissions import FORM, OWNERS, POST, READERS, Membership, for_members
+from studies.team.permissions import FORM, OWNERS, POST, Membership, for_members
 
 GONE = "The question was deleted or renamed."
 VARIABLES = {"rating": PERCEIVED_LABELS["accuracy"], "satisfaction": PERCEIVED_LABELS["satisfaction"]}

@@ -34,12 +34,13 @@ from studies.design.selectors.planning import lists_in_words
 from studies.design.selectors.texts import contact_of, language_name, languages_of, rendered, texts_of
 from studies.design.selectors.versions import frozen_tests
 from studies.design.services import launch
+from studies.enums import READERS
 from studies.instrument.flow import flow_of, questionnaire_of
 from studies.models import Study
 from studies.monitoring.selectors.estimate import estimate_of
 from studies.recruitment.selectors.recruitment import is_nested
 from studies.simulation.services.condition_lists import are_named
-from studies.team.permissions import FORM, READERS, Membership, for_members, may_see_run
+from studies.team.permissions import FORM, Membership, for_members, may_see_run
 
 
 def _consent_preview(study: Study, _form: StageForm) -> dict[str, Any]:

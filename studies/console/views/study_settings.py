@@ -22,10 +22,10 @@ from studies.console.forms.data import RetentionForm
 from studies.console.forms.study_lifecycle import InviteForm, MemberForm
 from studies.console.views.workspace import SETTINGS, study_page
 from studies.design.selectors.texts import contact_of, language_name
-from studies.enums import StudyStatus
+from studies.enums import READERS, StudyStatus
 from studies.models import StudyMembership
 from studies.recruitment.selectors.recruitment import is_nested
-from studies.team.permissions import NO_ROLE, OWNERS, POST, READERS, Membership, for_members, ownerless_study_for
+from studies.team.permissions import NO_ROLE, OWNERS, POST, Membership, for_members, ownerless_study_for
 from studies.team.selectors import studies
 from studies.team.services import members
 from studies.team.services.members import invite_to_study

@@ -17,8 +17,9 @@ from studies.design.selectors.launch_overview import QUESTIONS
 from studies.design.selectors.placeholders import item_words
 from studies.design.selectors.texts import interface_languages, language_name
 from studies.design.services import questionnaires as service
+from studies.enums import READERS
 from studies.instrument.questionnaires.wording import n_missing, wordings_of
-from studies.team.permissions import FORM, READERS, Membership, for_members
+from studies.team.permissions import FORM, Membership, for_members
 
 
 @for_members(READERS, FORM)

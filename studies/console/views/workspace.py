@@ -10,10 +10,10 @@ from django.shortcuts import render
 from django.urls import reverse
 
 from studies.console.stages import STAGE_OF, STAGES, rail_of
-from studies.enums import Mode, Role, StudyStatus
+from studies.enums import READERS, Mode, Role, StudyStatus
 from studies.monitoring.selectors.monitor import StudyProgress, progress_of
 from studies.recruitment.services.entry_links import entry_link
-from studies.team.permissions import ANY_ROLE, OWNERS, READERS, Membership
+from studies.team.permissions import ANY_ROLE, OWNERS, Membership
 
 RECRUITING = (StudyStatus.LIVE, StudyStatus.PAUSED)
 
