@@ -90,6 +90,15 @@ def test_lists_of_one_length_give_means_of_shares_with_their_variance_over_n_les
     assert test.p == pytest.approx(pair.p)
 
 
+def test_lists_of_one_item_are_independent() -> None:
+    """No list has two items whose correlation could be estimated."""
+    test = mean_shares({"A": [(0, 1), (1, 1), (1, 1), (1, 1)], "B": [(0, 1), (0, 1), (1, 1)]})
+    assert isinstance(test, SharesTest)
+    (pair,) = test.pairs.pairs
+    assert pair.difference == pytest.approx(3 / 4 - 1 / 3)
+    assert pair.se == pytest.approx(np.sqrt(np.var([0, 1, 1, 1], ddof=1) / 3 + np.var([0, 0, 1], ddof=1) / 2))
+
+
 def test_small_counts_are_tested_exactly_and_large_ones_by_score() -> None:
     small, large = picking_test({"A": (9, 10), "B": (4, 10)}), picking_test({"A": (18, 20), "B": (8, 20)}, alpha=0.01)
     assert isinstance(small, SharesTest)
