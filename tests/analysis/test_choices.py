@@ -140,6 +140,15 @@ def test_studies_without_a_choice_have_no_such_outcome() -> None:
     assert choices_of(study, Mode.LIVE) == {}
 
 
+def test_a_number_without_ends_is_no_outcome() -> None:
+    study = draft()
+    guess = {"key": "guess", "kind": "number", "text": {"en": "How many films did you see this year?"}}
+    study.questionnaire = {**study.questionnaire, "overall": [*study.questionnaire["overall"], guess]}
+    assert "overall.guess" not in possible_outcomes(questionnaire_of(study), study.design)
+    study.questionnaire["overall"][-1] |= {"minimum": 0, "maximum": 900}
+    assert "overall.guess" in possible_outcomes(questionnaire_of(study), study.design)
+
+
 def test_the_report_describes_the_choices_of_each_condition(study: Study) -> None:
     report = build_report(study=study)
     first, *others = report.read_results().choices

@@ -208,6 +208,8 @@ def test_without_a_comparison_of_lists_there_is_no_report() -> None:
 
 def test_outcomes_are_the_questions_of_preference_alone() -> None:
     study = side_by_side_study(status="draft")
+    why = {"key": "why", "kind": "long_text", "text": {"en": "Why?"}}
+    study.questionnaire = {**study.questionnaire, "compare": [*study.questionnaire["compare"], why]}
     outcomes = possible_outcomes(questionnaire_of(study), study.design)
     assert [(key, outcome.low, outcome.high) for key, outcome in outcomes.items()] == [
         ("compare.overall", -2, 2), ("compare.varied", -2, 2),
